@@ -8,6 +8,8 @@ import type { Refusal } from "../management/refusal.ts";
 import type { CursorCodec, Key, KeyShape, Page } from "../read/cursor.ts";
 import type { CastRef, Hash } from "../read/hydrate/casts.ts";
 import { type Hydration, hashesOf } from "../read/hydrate/hydrate.ts";
+import { type ListedCast, type ListRules, openListRules, ruledPage } from "../read/rules/list-rules.ts";
+import type { SelectVisible } from "../read/rules/visible-page.ts";
 import { type Reads, runQuery } from "../read/run-query.ts";
 import type { SignerRefusal } from "../signers/refusal.ts";
 import type { Viewer } from "./deps.ts";
@@ -62,6 +64,24 @@ function pageOf<Shape extends KeyShape, Row>(
   return (db) => find(db, { limit, after });
 }
 
+/** Finds a page of a list as its viewer is shown it. */
+function ruledPageOf<Shape extends KeyShape, Row>(
+  query: PageQuery,
+  cursor: CursorCodec<Shape>,
+  find: FindPage<Shape, Row>,
+  {
+    select,
+    subjectFid,
+  }: { select: (rules: ListRules) => SelectVisible<Row>; subjectFid: number | undefined },
+): (db: IndexDatabase) => Page<Row> {
+  const after = decodeCursor(cursor, query.cursor);
+  const { limit, viewer_fid: viewerFid } = query;
+  return (db) => {
+    const rules = openListRules(db, { viewerFid, subjectFid });
+    return ruledPage(rules, { limit, after, cursor }, (page) => find(db, page), select);
+  };
+}
+
 /** Responds with the casts of a list of hashes, in its order; unknown casts are omitted. */
 export function respondWithCasts(
   reads: Reads,
@@ -94,35 +114,51 @@ export function respondWithCastList(
   );
 }
 
-/** Responds with one page of a list of casts; `find` returns live casts. */
+/**
+ * Responds with one page of a list of casts, without those that the viewer's relations hide; `find` returns live casts.
+ * @param subjectFid the user whose list it is
+ */
 export function respondWithCastPage<Shape extends KeyShape>(
   reads: Reads,
   query: PageQuery,
   cursor: CursorCodec<Shape>,
-  find: FindPage<Shape, CastRef>,
+  find: FindPage<Shape, ListedCast>,
+  subjectFid?: number,
 ): object {
-  return respondWithCastList(reads, query, pageOf(query, cursor, find));
+  const select = (rules: ListRules) => rules.casts<ListedCast>;
+  return respondWithCastList(reads, query, ruledPageOf(query, cursor, find, { select, subjectFid }));
 }
 
 interface Row {
   readonly fid: number;
 }
 
-/**
- * Responds with one page of a list of users; `find` returns existing fids.
- * @param present for lists with a shape of their own
- */
+/** How a list of users is shown. */
+interface UserListing<R> {
+  /** For lists with a shape of their own. */
+  readonly present?: (page: Page<R>, hydration: Hydration) => object;
+  /** The user whose list it is. */
+  readonly subjectFid?: number | undefined;
+  /** Default: those that the viewer's relations do not hide. `all` for lists of the relations themselves. */
+  readonly select?: "all" | ((rules: ListRules) => SelectVisible<R>);
+}
+
+/** Responds with one page of a list of users; `find` returns existing fids. */
 export function respondWithUserPage<Shape extends KeyShape, R extends Row>(
   reads: Reads,
   query: PageQuery,
   cursor: CursorCodec<Shape>,
   find: FindPage<Shape, R>,
-  present: (page: Page<R>, hydration: Hydration) => object = reads.present.userPage,
+  {
+    present = reads.present.userPage,
+    subjectFid,
+    select = (rules) => rules.accounts<R>,
+  }: UserListing<R> = {},
 ): object {
   const { viewer_fid: viewerFid } = query;
   return runQuery(
     reads,
-    pageOf(query, cursor, find),
+    select === "all" ? pageOf(query, cursor, find) : ruledPageOf(query, cursor, find, { select, subjectFid }),
     ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid }),
     present,
   );

@@ -60,6 +60,8 @@ function isPart(part: unknown, kind: KeyShape[number]): boolean {
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly cursor: string | null;
+  /** Returns the cursor after one of the rows. Absent where only the cursor of the whole page is known. */
+  cursorAfter?(row: Row): string | null;
 }
 
 /**
@@ -71,8 +73,8 @@ export function cutPage<Row>(
   limit: number,
   cursorOf: (last: Row) => string,
 ): Page<Row> {
-  if (rows.length <= limit) return { rows, cursor: null };
+  if (rows.length <= limit) return { rows, cursor: null, cursorAfter: cursorOf };
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { rows: page, cursor: last === undefined ? null : cursorOf(last) };
+  return { rows: page, cursor: last === undefined ? null : cursorOf(last), cursorAfter: cursorOf };
 }

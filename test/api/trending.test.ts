@@ -192,7 +192,7 @@ describe("rankings", () => {
     store(1_800_000, [entry]);
     store(3_600_001, []);
     expect(stored()).toEqual([1_800_000, 3_600_001]);
-    expect(rankedCasts(db, { limit: 10, after: undefined })).toEqual({
+    expect(rankedCasts(db, { limit: 10, after: undefined })).toMatchObject({
       rows: [],
       cursor: null,
     });

@@ -85,7 +85,12 @@ const DEFAULT_LIMIT = 25;
 
 /** The viewer. If present, objects contain `viewer_context`. */
 export const viewerFid = () =>
-  optional(fid({ description: "Adds this user's relation to the listed objects" }));
+  optional(
+    fid({
+      description:
+        "Adds this user's relation to the shown objects. Lists leave out whom the user blocks or mutes, and who blocks the user",
+    }),
+  );
 
 const pageLimit = () => limit(DEFAULT_LIMIT);
 

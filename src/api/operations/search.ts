@@ -16,8 +16,10 @@ import {
   MAX_MATCHES,
   MAX_MOST_FOLLOWED,
   searchUsers,
+  type UserMatch,
   userSearchCursor,
 } from "../../read/queries/search/user-search.ts";
+import { type ListRules, openListRules, ruledPage } from "../../read/rules/list-rules.ts";
 import { type ReadSource, runQuery } from "../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../dialects/compat.ts";
 import { closed } from "../dialects/fields.ts";
@@ -62,7 +64,7 @@ export const searchOperations = [
         query,
         userSearchCursor,
         (db, page) => searchUsers(db, reads.cache, { text: query.q, ...page }),
-        reads.present.userSearch,
+        { present: reads.present.userSearch, select: exactNameOrShown },
       ),
   }),
   read({
@@ -113,19 +115,27 @@ export const searchOperations = [
     run: ({ reads }, { query }) => {
       requireFullText(reads);
       const order = query.sort_type === "chron" ? "chron" : "desc_chron";
-      const after = decodeCursor(filteredSearchCursors[order], query.cursor);
+      const cursor = filteredSearchCursors[order];
+      const after = decodeCursor(cursor, query.cursor);
       return runQuery(
         reads,
-        (db) =>
-          filteredSearch(db, {
-            text: query.q,
-            order,
-            authorFid: query.author_fid,
-            parentUrl: query.parent_url,
-            channelId: query.channel_id,
-            limit: query.limit,
-            after,
-          }),
+        (db) => {
+          const rules = openListRules(db, { viewerFid: query.viewer_fid });
+          return ruledPage(
+            rules,
+            { limit: query.limit, after, cursor },
+            (page) =>
+              filteredSearch(db, {
+                text: query.q,
+                order,
+                authorFid: query.author_fid,
+                parentUrl: query.parent_url,
+                channelId: query.channel_id,
+                ...page,
+              }),
+            ({ casts }) => casts,
+          );
+        },
         ({ rows }) => ({ castIds: rows.map(({ id }) => id), viewerFid: query.viewer_fid }),
         ({ rows, cursor }, hydration) =>
           presentCastSearch({ rows: hashesOf(rows, hydration).map((hash) => ({ hash })), cursor }, hydration),
@@ -146,6 +156,14 @@ export const searchOperations = [
       ),
   }),
 ];
+
+/** Shows the user of the exact name also to a viewer who blocks or mutes them: else the viewer could not find them to change that. */
+const exactNameOrShown =
+  ({ accounts, isHiddenByViewer }: ListRules) =>
+  (rows: readonly UserMatch[]): readonly UserMatch[] => {
+    const shown = new Set(accounts(rows));
+    return rows.filter((row) => shown.has(row) || (row.tier === 0 && isHiddenByViewer(row.fid)));
+  };
 
 /** @throws ApiError `notImplemented` when the node has no full-text index. */
 function requireFullText({ fullText }: Pick<ReadSource, "fullText">): void {

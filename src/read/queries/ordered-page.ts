@@ -98,7 +98,11 @@ export function castPage(
   read: (below: number, maxRows: number) => readonly CastRef[],
 ): Page<CastRef> {
   const { rows, hasMore } = newestCasts(db, { limit, after }, read);
-  return { rows, cursor: hasMore ? cursorAfter(db, rows.at(-1), cursor) : null };
+  return {
+    rows,
+    cursor: hasMore ? cursorAfter(db, rows.at(-1), cursor) : null,
+    cursorAfter: (row) => cursorAfter(db, row, cursor),
+  };
 }
 
 /** Returns the first casts of a list by time, newest first. */

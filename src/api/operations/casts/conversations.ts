@@ -25,6 +25,7 @@ import {
   MAX_SORTED,
   pageNodes,
 } from "../../../read/queries/casts/conversation-page.ts";
+import { openListRules } from "../../../read/rules/list-rules.ts";
 import { readCastsInSlices } from "../../../read/run-query.ts";
 import { viewerFid } from "../../dialects/compat.ts";
 import { CompatCast, compatCastFields } from "../../dialects/compat-objects.ts";
@@ -153,6 +154,7 @@ export const conversationOperations = [
               depth: query.reply_depth,
               withParents: query.include_chronological_parent_casts,
               limit: Math.min(query.limit, MAX_DIRECT_REPLIES),
+              rules: openListRules(db, { viewerFid: query.viewer_fid }),
             });
           return page ? { page, nodes: pageNodes(reads, page) } : undefined;
         },

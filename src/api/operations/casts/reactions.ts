@@ -20,6 +20,7 @@ import {
   reactionsOnCast,
   userReactionsCursor,
 } from "../../../read/queries/casts/reactions.ts";
+import { type ListRules, openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatCast, CompatUser, IsoTime, UserDehydrated } from "../../dialects/compat-objects.ts";
@@ -207,21 +208,43 @@ interface CompatQuery extends PageQuery {
 }
 
 function respondWithCompatReactionsOnCast(reads: Reads, query: CompatQuery & { readonly hash: Hash }) {
-  const after = decodeCursor(mixedCastReactionsCursor, query.cursor);
+  const cursor = mixedCastReactionsCursor;
+  const after = decodeCursor(cursor, query.cursor);
+  const { limit, viewer_fid: viewerFid } = query;
   return runQuery(
     reads,
-    (db) => mixedReactionsOnCast(db, { ...query, after }),
-    hydrationOf(query.viewer_fid),
+    (db) =>
+      ruledPage(
+        openListRules(db, { viewerFid }),
+        { limit, after, cursor },
+        (page) => mixedReactionsOnCast(db, { ...query, ...page }),
+        ({ accounts }) => accounts,
+      ),
+    hydrationOf(viewerFid),
     presentCastReactions,
   );
 }
 
+/** The reactions of a user to casts that are shown. */
+const shownReactions =
+  ({ casts }: ListRules) =>
+  (reactions: readonly Reaction[]) =>
+    casts(reactions.map((reaction) => ({ id: reaction.castId, reaction }))).map(({ reaction }) => reaction);
+
 function respondWithCompatReactionsOfUser(reads: Reads, query: CompatQuery & { readonly fid: number }) {
-  const after = decodeCursor(mixedUserReactionsCursor, query.cursor);
+  const cursor = mixedUserReactionsCursor;
+  const after = decodeCursor(cursor, query.cursor);
+  const { limit, viewer_fid: viewerFid } = query;
   return runQuery(
     reads,
-    (db) => mixedReactionsOfUser(db, { ...query, after }),
-    hydrationOf(query.viewer_fid),
+    (db) =>
+      ruledPage(
+        openListRules(db, { viewerFid, subjectFid: query.fid }),
+        { limit, after, cursor },
+        (page) => mixedReactionsOfUser(db, { ...query, ...page }),
+        shownReactions,
+      ),
+    hydrationOf(viewerFid),
     presentUserReactions,
   );
 }

@@ -26,6 +26,7 @@ import {
   rolesOfUser,
   rolesOfUserCursor,
 } from "../../../read/queries/channels/roles.ts";
+import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { CompatMember, CompatUserPage, compatPage } from "../../dialects/compat.ts";
 import { closed, Next } from "../../dialects/fields.ts";
@@ -84,11 +85,23 @@ export const memberOperations = [
         (db): Page<ChannelMemberRow> & { readonly channelId: string } => {
           const [channelId = requestedId] = resolveChannelIds(db, [requestedId]);
           const channel = after.b ? undefined : registeredChannel(db, channelId);
-          if (!channel) return { ...activeMembers(db, { channelId, fid, limit, after: after.b }), channelId };
-          const found =
-            fid === undefined
-              ? channelRoles(db, { channel, limit, after: after.a })
-              : channelRoleOf(db, channel, fid);
+          const rules = openListRules(db, { viewerFid });
+          const found = channel
+            ? ruledPage(
+                rules,
+                { limit, after: after.a, cursor: channelRolesCursor },
+                (page) =>
+                  fid === undefined
+                    ? channelRoles(db, { channel, ...page })
+                    : channelRoleOf(db, channel, fid),
+                ({ accounts }) => accounts,
+              )
+            : ruledPage(
+                rules,
+                { limit, after: after.b, cursor: channelMembersCursor },
+                (page) => activeMembers(db, { channelId, fid, ...page }),
+                ({ accounts }) => accounts,
+              );
           return { ...found, channelId };
         },
         ({ rows, channelId }) => ({ fids: rows.map((row) => row.fid), channelIds: [channelId], viewerFid }),
@@ -111,9 +124,20 @@ export const memberOperations = [
         reads,
         (db): Page<{ readonly fid: number }> => {
           const channel = after.b ? undefined : registeredChannel(db, id);
+          const rules = openListRules(db, { viewerFid });
           return channel
-            ? channelFollowers(db, { channel, limit, after: after.a })
-            : channelMembers(db, { channelId: id, limit, after: after.b });
+            ? ruledPage(
+                rules,
+                { limit, after: after.a, cursor: channelFollowersCursor },
+                (page) => channelFollowers(db, { channel, ...page }),
+                ({ accounts }) => accounts,
+              )
+            : ruledPage(
+                rules,
+                { limit, after: after.b, cursor: channelMembersCursor },
+                (page) => channelMembers(db, { channelId: id, ...page }),
+                ({ accounts }) => accounts,
+              );
         },
         ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid }),
         reads.present.userPage,

@@ -8,9 +8,10 @@ import {
   repliesOfUserCursor,
 } from "../../../read/queries/casts/cast-lists.ts";
 import { authorsFeed, type Stream } from "../../../read/queries/feeds/authors-feed.ts";
-import { popularCasts } from "../../../read/queries/feeds/popular-casts.ts";
+import { popularCastsPage, popularCastsPosition } from "../../../read/queries/feeds/popular-casts.ts";
 import { castsInChannel, castsInChannelCursor } from "../../../read/queries/feeds/url-feeds.ts";
 import { timedCursor } from "../../../read/queries/ordered-page.ts";
+import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithCastList, respondWithCastPage } from "../../respond.ts";
@@ -43,8 +44,12 @@ export const userFeedOperations = [
     query: { fid: fid(), ...page() },
     response: "castPage",
     run: ({ reads }, { query }) =>
-      respondWithCastPage(reads, query, castsOfUserCursor, (db, page) =>
-        castsOfUser(db, { fid: query.fid, ...page }),
+      respondWithCastPage(
+        reads,
+        query,
+        castsOfUserCursor,
+        (db, page) => castsOfUser(db, { fid: query.fid, ...page }),
+        query.fid,
       ),
   }),
   read({
@@ -63,16 +68,29 @@ export const userFeedOperations = [
     run: ({ reads }, { query }) => {
       const { fid, parent_url: parentUrl, channel_id: channelId } = query;
       if (parentUrl !== undefined || channelId !== undefined) {
-        return respondWithCastPage(reads, query, castsInChannelCursor, (db, page) =>
-          castsInChannel(db, { fid, parentUrl, channelId, ...page }),
+        return respondWithCastPage(
+          reads,
+          query,
+          castsInChannelCursor,
+          (db, page) => castsInChannel(db, { fid, parentUrl, channelId, ...page }),
+          fid,
         );
       }
       if (query.include_replies)
-        return respondWithCastPage(reads, query, castsOfUserCursor, (db, page) =>
-          castsOfUser(db, { fid, ...page }),
+        return respondWithCastPage(
+          reads,
+          query,
+          castsOfUserCursor,
+          (db, page) => castsOfUser(db, { fid, ...page }),
+          fid,
         );
-      return respondWithCastPage(reads, query, rootsCursor, (db, page) =>
-        authorsFeed(db, { authors: { fids: [fid] }, streams: ["roots"], ...page, cursor: rootsCursor }),
+      const authors = { fids: [fid] };
+      return respondWithCastPage(
+        reads,
+        query,
+        rootsCursor,
+        (db, page) => authorsFeed(db, { authors, streams: ["roots"], ...page, cursor: rootsCursor }),
+        fid,
       );
     },
   }),
@@ -84,8 +102,12 @@ export const userFeedOperations = [
     query: { fid: fid(), ...page() },
     response: "castPage",
     run: ({ reads }, { query }) =>
-      respondWithCastPage(reads, query, repliesOfUserCursor, (db, page) =>
-        repliesOfUser(db, { fid: query.fid, ...page }),
+      respondWithCastPage(
+        reads,
+        query,
+        repliesOfUserCursor,
+        (db, page) => repliesOfUser(db, { fid: query.fid, ...page }),
+        query.fid,
       ),
   }),
   read({
@@ -102,8 +124,13 @@ export const userFeedOperations = [
     run: ({ reads }, { query }) => {
       const { fid, filter } = query;
       const cursor = streamCursors[filter];
-      return respondWithCastPage(reads, query, cursor, (db, page) =>
-        authorsFeed(db, { authors: { fids: [fid] }, streams: STREAMS[filter], ...page, cursor }),
+      const authors = { fids: [fid] };
+      return respondWithCastPage(
+        reads,
+        query,
+        cursor,
+        (db, page) => authorsFeed(db, { authors, streams: STREAMS[filter], ...page, cursor }),
+        fid,
       );
     },
   }),
@@ -115,11 +142,19 @@ export const userFeedOperations = [
     query: { fid: fid(), limit: limit() },
     response: "castPage",
     run: ({ reads }, { query }) => {
-      const top = Math.min(query.limit, MAX_POPULAR);
-      return respondWithCastList(reads, query, (db) => ({
-        rows: popularCasts(db, { fid: query.fid, limit: top }),
-        cursor: null,
-      }));
+      const { fid, viewer_fid: viewerFid } = query;
+      const limit = Math.min(query.limit, MAX_POPULAR);
+      return respondWithCastList(reads, query, (db) => {
+        const rules = openListRules(db, { viewerFid, subjectFid: fid });
+        const page = { limit, after: undefined, cursor: popularCastsPosition };
+        const { rows } = ruledPage(
+          rules,
+          page,
+          (part) => popularCastsPage(db, { fid, ...part }),
+          ({ casts }) => casts,
+        );
+        return { rows, cursor: null };
+      });
     },
   }),
 ];

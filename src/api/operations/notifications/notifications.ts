@@ -7,19 +7,27 @@ import { parentUrlsOfChannels, resolveChannelIds } from "../../../read/channel-n
 import type { Page } from "../../../read/cursor.ts";
 import { presentNotifications } from "../../../read/present/compat/notification.ts";
 import { presentNotification } from "../../../read/present/native/notification.ts";
-import { openCastRules } from "../../../read/queries/channels/cast-rules.ts";
+import { type CastRules, openCastRules } from "../../../read/queries/channels/cast-rules.ts";
 import {
   byKind,
+  castOfAct,
   decodePagingState,
   type NotificationEntry,
+  type NotificationRow,
   notificationsCursor,
 } from "../../../read/queries/notifications/notification-groups.ts";
-import { countUnseen, notificationPage } from "../../../read/queries/notifications/notifications.ts";
+import {
+  countUnseen,
+  countUnseenAmong,
+  notificationPage,
+} from "../../../read/queries/notifications/notifications.ts";
 import {
   channelNotificationsCursor,
   notificationsInThreads,
   parentUrlNotificationsCursor,
 } from "../../../read/queries/notifications/thread-notifications.ts";
+import { type ListRules, openListRules } from "../../../read/rules/list-rules.ts";
+import { visiblePage } from "../../../read/rules/visible-page.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import type { ApiDeps, Viewer } from "../../deps.ts";
 import { compatPage } from "../../dialects/compat.ts";
@@ -135,7 +143,7 @@ export const notificationOperations = [
       const { fid, limit, type: types } = query;
       const isAll = types.length === NOTIFICATION_TYPES.length;
       const kinds = isAll ? undefined : types.flatMap((type) => KINDS[type]);
-      return respondWithCompatPage(deps, call, (db) =>
+      return respondWithCompatPage(deps, call, (db, rules) =>
         notificationPage(db, {
           fid,
           limit,
@@ -143,6 +151,7 @@ export const notificationOperations = [
           after,
           grouping: byKind,
           ...(kinds && { kinds }),
+          ...(rules && { visible: shownActs(rules) }),
         }),
       );
     },
@@ -164,16 +173,11 @@ export const notificationOperations = [
       const cursors = channelNotificationsCursor;
       const after = decodeCursor(cursors, query.cursor);
       const { fid, limit, channel_ids: ids } = query;
-      return respondWithCompatPage(deps, call, (db) =>
-        notificationsInThreads(db, {
-          fid,
-          urls: urlsOf(db, ids),
-          rules: openCastRules(db, resolveChannelIds(db, ids), {}),
-          limit,
-          after,
-          cursors,
-        }),
-      );
+      return respondWithCompatPage(deps, call, (db, rules) => {
+        const urls = urlsOf(db, ids);
+        const channelRules = openCastRules(db, resolveChannelIds(db, ids), {});
+        return inThreadsPage(db, { fid, urls, limit, after, cursors, rules, channelRules });
+      });
     },
   }),
   op({
@@ -193,12 +197,48 @@ export const notificationOperations = [
       const cursors = parentUrlNotificationsCursor;
       const after = decodeCursor(cursors, query.cursor);
       const { fid, limit, parent_urls: urls } = query;
-      return respondWithCompatPage(deps, call, (db) =>
-        notificationsInThreads(db, { fid, urls, limit, after, cursors }),
+      return respondWithCompatPage(deps, call, (db, rules) =>
+        inThreadsPage(db, { fid, urls, limit, after, cursors, rules }),
       );
     },
   }),
 ];
+
+/** Selects the notifications that somebody's relations do not hide. */
+const shownActs =
+  ({ acts }: ListRules) =>
+  (rows: readonly NotificationRow[]): readonly NotificationRow[] =>
+    acts(rows.map((row) => ({ actorFid: row.actorFid, castId: castOfAct(row), row }))).map(({ row }) => row);
+
+/** Returns a page of notifications in threads without those that rules of channels, or somebody's relations, hide. */
+function inThreadsPage(
+  db: IndexDatabase,
+  {
+    rules,
+    channelRules,
+    ...query
+  }: Parameters<typeof notificationsInThreads>[1] & {
+    readonly rules: ListRules | undefined;
+    readonly channelRules?: CastRules | undefined;
+  },
+): Page<NotificationEntry> {
+  const { limit, after, cursors: cursor } = query;
+  const selects = [...(rules ? [shownActs(rules)] : []), ...(channelRules ? [inChannels(channelRules)] : [])];
+  const visible = (entries: readonly NotificationEntry[]) => {
+    let rows: readonly NotificationRow[] = entries.map(({ newest }) => newest);
+    for (const select of selects) rows = select(rows);
+    const kept = new Set(rows);
+    return entries.filter(({ newest }) => kept.has(newest));
+  };
+  return visiblePage({ limit, after, cursor }, selects.length === 0 ? undefined : visible, (page) =>
+    notificationsInThreads(db, { ...query, ...page }),
+  );
+}
+
+const inChannels =
+  ({ visible }: CastRules) =>
+  (rows: readonly NotificationRow[]): readonly NotificationRow[] =>
+    visible(rows.map((row) => ({ id: row.ref, row }))).map(({ row }) => row);
 
 /** Returns the parent URLs of channels; an entry that is a URL stands for itself. */
 function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
@@ -231,12 +271,18 @@ async function respondWithCompatPage(
     request,
     query: { fid, viewer_fid: viewerFid },
   }: { readonly request: Request; readonly query: Partial<Viewer> & { readonly fid: number } },
-  find: (db: IndexDatabase) => Page<NotificationEntry>,
+  find: (db: IndexDatabase, rules: ListRules | undefined) => Page<NotificationEntry>,
 ) {
   const seen = await seenBy(request, publish.seen, fid);
   return runQuery(
     reads,
-    (db) => ({ ...find(db), seen, unseen: countUnseen(db, fid, seen) }),
+    (db) => {
+      const rules = openListRules(db, { viewerFid: fid });
+      const unseen = rules
+        ? countUnseenAmong(db, { fid, seen, visible: shownActs(rules) })
+        : countUnseen(db, fid, seen);
+      return { ...find(db, rules), seen, unseen };
+    },
     ({ rows }) => ({
       fids: rows.flatMap(({ acts }) => acts.map(({ actorFid }) => actorFid)),
       castIds: rows.flatMap(({ castId }) => castId ?? []),

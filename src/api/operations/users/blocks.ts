@@ -91,7 +91,10 @@ export const blockOperations = [
           query,
           blockersCursor,
           (db, page) => blockers(db, { fid: blocked, ...page }),
-          (page, hydration) => presentBlocks({ ...page, side: "blocker" }, hydration),
+          {
+            present: (page, hydration) => presentBlocks({ ...page, side: "blocker" }, hydration),
+            select: "all",
+          },
         );
       }
       if (blocker === undefined) throw new ApiError("badRequest", "missing query parameter blocker_fid");
@@ -100,7 +103,10 @@ export const blockOperations = [
         query,
         targetCursors.block,
         (db, page) => linkTargets(db, "block", { fid: blocker, ...page }),
-        (page, hydration) => presentBlocks({ ...page, side: "blocked" }, hydration),
+        {
+          present: (page, hydration) => presentBlocks({ ...page, side: "blocked" }, hydration),
+          select: "all",
+        },
       );
     },
   }),
@@ -117,7 +123,7 @@ export const blockOperations = [
         query,
         targetCursors.mute,
         (db, page) => linkTargets(db, "mute", { fid: query.fid, ...page }),
-        presentMutes,
+        { present: presentMutes, select: "all" },
       ),
   }),
 ];

@@ -23,6 +23,7 @@ import {
   suggestedFollows,
   suggestedFollowsCursor,
 } from "../../../read/queries/users/suggested-follows.ts";
+import { openListRules } from "../../../read/rules/list-rules.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import { CompatUser, UserDehydrated } from "../../dialects/compat-objects.ts";
 import { type Assignable, closed } from "../../dialects/fields.ts";
@@ -63,7 +64,7 @@ export const followOperations = [
         query,
         followersCursor,
         (db, page) => followers(db, { fid: query.fid, ...page }),
-        reads.present.followerPage,
+        { present: reads.present.followerPage, subjectFid: query.fid },
       ),
   }),
   read({
@@ -80,7 +81,7 @@ export const followOperations = [
         query,
         targetCursors.follow,
         (db, page) => linkTargets(db, "follow", { fid: query.fid, ...page }),
-        reads.present.followerPage,
+        { present: reads.present.followerPage, subjectFid: query.fid },
       ),
   }),
   read({
@@ -96,7 +97,7 @@ export const followOperations = [
         query,
         mutualFollowsCursor,
         (db, page) => mutualFollows(db, { fid: query.fid, ...page }),
-        reads.present.mutualFollowPage,
+        { present: reads.present.mutualFollowPage, subjectFid: query.fid },
       ),
   }),
   read({
@@ -112,8 +113,12 @@ export const followOperations = [
     query: { fid: fid(), ...page() },
     response: "userPage",
     run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, suggestedFollowsCursor, (db, page) =>
-        suggestedFollows(db, { fid: query.fid, ...page }),
+      respondWithUserPage(
+        reads,
+        query,
+        suggestedFollowsCursor,
+        (db, page) => suggestedFollows(db, { fid: query.fid, ...page }),
+        { subjectFid: query.fid },
       ),
   }),
   read({
@@ -126,7 +131,10 @@ export const followOperations = [
     query: { target_fid: renamed(fid(), "target_fid", "fid"), viewer_fid: fid() },
     response: RelevantFollowersResponse,
     run: ({ reads }, { query: { target_fid: target, viewer_fid: viewer } }) =>
-      respondWithRelevant(reads, viewer, (db) => relevantFollowers(db, viewer, target)),
+      respondWithRelevant(reads, viewer, {
+        subjectFid: target,
+        find: (db, max) => relevantFollowers(db, { viewerFid: viewer, targetFid: target, max }),
+      }),
   }),
   read({
     id: "getRelevantChannelFollowers",
@@ -139,12 +147,32 @@ export const followOperations = [
     query: { id: renamed(text(), "id", "channel_id"), viewer_fid: fid() },
     response: RelevantFollowersResponse,
     run: ({ reads }, { query: { id, viewer_fid: viewer } }) =>
-      respondWithRelevant(reads, viewer, (db) => relevantChannelFollowers(db, viewer, id)),
+      respondWithRelevant(reads, viewer, {
+        find: (db, max) => relevantChannelFollowers(db, { viewerFid: viewer, channel: id, max }),
+      }),
   }),
 ];
 
-function respondWithRelevant(reads: Reads, viewerFid: number, find: (db: IndexDatabase) => number[]) {
-  return runQuery(reads, find, (fids) => ({ fids, viewerFid }), presentRelevantFollowers);
+/** Responds with the first relevant followers that the viewer's relations do not hide. */
+function respondWithRelevant(
+  reads: Reads,
+  viewerFid: number,
+  list: {
+    readonly subjectFid?: number;
+    readonly find: (db: IndexDatabase, max: number) => readonly { readonly fid: number }[];
+  },
+) {
+  return runQuery(
+    reads,
+    (db) => {
+      const rules = openListRules(db, { viewerFid, subjectFid: list.subjectFid });
+      if (rules?.isClosed) return [];
+      const rows = rules ? rules.accounts(list.find(db, MAX_FOLLOWS)) : list.find(db, MAX_RELEVANT);
+      return rows.slice(0, MAX_RELEVANT).map(({ fid }) => fid);
+    },
+    (fids) => ({ fids, viewerFid }),
+    presentRelevantFollowers,
+  );
 }
 
 export type ObjectTypeCheck = Assignable<

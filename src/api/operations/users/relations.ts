@@ -18,6 +18,7 @@ import {
 } from "../../../read/queries/casts/interactions.ts";
 import { mutualFollows, mutualFollowsCursor } from "../../../read/queries/users/links.ts";
 import { mutualAffinity } from "../../../read/queries/users/relevant-followers.ts";
+import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { compatPage, viewerFid } from "../../dialects/compat.ts";
 import { userFields } from "../../dialects/compat-objects.ts";
@@ -103,7 +104,14 @@ export const relationOperations = [
       return runQuery(
         reads,
         (db) => {
-          const page = mutualFollows(db, { fid, limit, after });
+          const rules = openListRules(db, { viewerFid, subjectFid: fid });
+          const cursor = mutualFollowsCursor;
+          const page = ruledPage(
+            rules,
+            { limit, after, cursor },
+            (part) => mutualFollows(db, { fid, ...part }),
+            ({ accounts }) => accounts,
+          );
           const fids = page.rows.map((row) => row.fid);
           return { ...page, affinity: mutualAffinity(db, fid, fids) };
         },

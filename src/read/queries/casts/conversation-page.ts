@@ -3,6 +3,8 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, type Page } from "../../cursor.ts";
 import { type CastRef, type CastState, castByHash, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import type { ListRules } from "../../rules/list-rules.ts";
+import { visiblePage } from "../../rules/visible-page.ts";
 import { ABOVE_ALL_CASTS, orderedPage } from "../ordered-page.ts";
 import {
   attachReplies,
@@ -59,10 +61,14 @@ const starts: Readonly<Record<ReplyOrder, readonly [score: number, bound: number
   algorithmic: [Number.MAX_SAFE_INTEGER, ABOVE_ALL_CASTS],
 };
 
+type ReplyShape = readonly ["int", "int", "hash"];
+type ReplyKey = readonly [score: number, timestamp: number, hash: Hash];
+
+const replyShape: ReplyShape = ["int", "int", "hash"];
 export const conversationCursors = {
-  chron: cursorCodec("cast/conversation chron", ["int", "int", "hash"]),
-  desc_chron: cursorCodec("cast/conversation desc_chron", ["int", "int", "hash"]),
-  algorithmic: cursorCodec("cast/conversation algorithmic", ["int", "int", "hash"]),
+  chron: cursorCodec("cast/conversation chron", replyShape),
+  desc_chron: cursorCodec("cast/conversation desc_chron", replyShape),
+  algorithmic: cursorCodec("cast/conversation algorithmic", replyShape),
 } as const;
 
 const parentRows = statement<CastRef, [id: number]>(
@@ -98,17 +104,34 @@ export function conversationPage(
     order: ReplyOrder;
     withParents: boolean;
     limit: number;
-    after: readonly [score: number, timestamp: number, hash: Hash] | undefined;
+    after: ReplyKey | undefined;
+    /** What the viewer is shown of the replies and ancestors; undefined for everything. */
+    rules?: ListRules | undefined;
   },
 ): ConversationPage | undefined {
   const { db } = source;
-  const { hash, depth, order, limit, after } = query;
+  const { hash, depth, order, limit, after, rules } = query;
   const cast = castByHash(db, hash);
   if (cast === undefined) return undefined;
   const { id } = cast;
-  const parents = query.withParents ? db.all(parentRows, id) : undefined;
+  const ancestors = query.withParents ? db.all(parentRows, id) : undefined;
+  const parents = ancestors && rules ? rules.byAuthor(ancestors) : ancestors;
   if (depth === 0) return { id, order, parents, rows: [], cursor: null };
-  const page = orderedPage<ReplyRow>({
+  const cursor = conversationCursors[order];
+  const page = visiblePage<ReplyShape, ReplyRow>({ limit, after, cursor }, rules?.casts, (part) =>
+    directReplies(db, { id, order, ...part }),
+  );
+  const rows = page.rows.map((row) => ({ ...row, replies: [] }) satisfies ReplyTree & { score: number });
+  attachReplies(source, rows, { depth: depth - 1, room: MAX_REPLIES - rows.length, visible: rules?.casts });
+  return { id, order, parents, rows, cursor: page.cursor };
+}
+
+/** Returns a page of the direct replies to a cast. */
+function directReplies(
+  db: IndexDatabase,
+  { id, order, limit, after }: { id: number; order: ReplyOrder; limit: number; after: ReplyKey | undefined },
+): Page<ReplyRow> {
+  const { rows, hasMore } = orderedPage<ReplyRow>({
     limit,
     after: after && {
       hash: after[2],
@@ -119,24 +142,14 @@ export function conversationPage(
     read: (maxRows) => db.all(replies[order], id, ...boundOf(order, after), maxRows),
     hashesOf: hashesIn(db),
   });
-  const rows = page.rows.map((row) => ({ ...row, replies: [] }) satisfies ReplyTree & { score: number });
-  const last = page.hasMore ? rows.at(-1) : undefined;
-  const cursor = last
-    ? conversationCursors[order].encode([
-        last.score,
-        timestampOfCastId(last.id),
-        hashesIn(db)([last])[0] ?? "0x",
-      ])
-    : null;
-  attachReplies(source, rows, { depth: depth - 1, room: MAX_REPLIES - rows.length });
-  return { id, order, parents, rows, cursor };
+  const cursorAfter = (row: ReplyRow) =>
+    conversationCursors[order].encode([row.score, timestampOfCastId(row.id), hashesIn(db)([row])[0] ?? "0x"]);
+  const last = hasMore ? rows.at(-1) : undefined;
+  return { rows, cursor: last ? cursorAfter(last) : null, cursorAfter };
 }
 
 /** Returns where the rows of a page start, with those of the second of the last row of the previous page. */
-function boundOf(
-  order: ReplyOrder,
-  after: readonly [score: number, timestamp: number, hash: Hash] | undefined,
-): readonly [score: number, bound: number] {
+function boundOf(order: ReplyOrder, after: ReplyKey | undefined): readonly [score: number, bound: number] {
   if (!after) return starts[order];
   const [score, timestamp] = after;
   return [score, firstCastIdAt(order === "chron" ? timestamp : timestamp + 1)];

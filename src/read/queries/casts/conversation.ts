@@ -3,6 +3,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { HydrationCache } from "../../hydrate/cache.ts";
 import { type CastRef, castByHash, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import type { SelectVisible } from "../../rules/visible-page.ts";
 import { orderedPage } from "../ordered-page.ts";
 
 const MAX_DIRECT_REPLIES = 50;
@@ -58,23 +59,35 @@ export function conversation(
   return root;
 }
 
-/** Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in all, upper levels first. */
+/** Selects the replies that are shown. */
+type VisibleReplies = SelectVisible<CastRef>;
+
+/**
+ * Attaches replies to casts, `depth` levels deep: the 50 oldest of each cast, `room` in all, upper levels first. With `visible` these
+ * count what is shown, of four times as many that are read.
+ */
 export function attachReplies(
   source: ConversationSource,
   casts: readonly ReplyTree[],
-  { depth, room }: { depth: number; room: number },
+  { depth, room, visible }: { depth: number; room: number; visible?: VisibleReplies | undefined },
 ): void {
   let level = casts;
   let left = room;
   for (let below = 0; below < depth && level.length > 0 && left > 0; below++) {
-    level = addReplies(source, level, left);
+    level = addReplies(source, level, { room: left, visible });
     left -= level.length;
   }
 }
 
 /** Attaches the replies to `parents` and returns all of them, which are the next level. */
-function addReplies(source: ConversationSource, parents: readonly ReplyTree[], room: number): ReplyTree[] {
-  const lists = repliesOf(source, parents, room);
+function addReplies(
+  source: ConversationSource,
+  parents: readonly ReplyTree[],
+  { room, visible }: { room: number; visible: VisibleReplies | undefined },
+): ReplyTree[] {
+  const lists = visible
+    ? visibleRepliesOf(source.db, parents, { room, visible })
+    : repliesOf(source, parents, room);
   const level: ReplyTree[] = [];
   for (const { id: parentId, replies } of parents) {
     for (const id of lists.get(parentId)?.slice(0, room - level.length) ?? []) {
@@ -115,14 +128,47 @@ function repliesOf(
   return lists;
 }
 
+/** Replies that are read for each one that may be shown. */
+const READ_PER_SHOWN = 4;
+
+/** Returns the visible ones of the first direct replies to each cast, oldest first. */
+function visibleRepliesOf(
+  db: IndexDatabase,
+  parents: readonly ReplyTree[],
+  { room, visible }: { room: number; visible: VisibleReplies },
+): Map<number, readonly number[]> {
+  const each = READ_PER_SHOWN * MAX_DIRECT_REPLIES;
+  const parentIds = parents.map(({ id }) => id);
+  const rows = db.all(
+    repliesTo,
+    JSON.stringify(parentIds),
+    each + 1,
+    READ_PER_SHOWN * room + parentIds.length,
+  );
+  const shown = new Set(visible(rows));
+  const lists = new Map<number, readonly number[]>();
+  for (const [at, id] of parentIds.entries()) {
+    const found = rows.filter((row) => row.at === at);
+    const kept = new Set(found.filter((row) => shown.has(row)).map((row) => row.id));
+    const sorted = oldestFirst(db, id, found, each).filter((reply) => kept.has(reply));
+    lists.set(id, sorted.slice(0, MAX_DIRECT_REPLIES));
+  }
+  return lists;
+}
+
 /** Sorts the first replies to a cast, which were read in the order of their ids. */
-function oldestFirst(db: IndexDatabase, parentId: number, found: readonly CastRef[]): number[] {
+function oldestFirst(
+  db: IndexDatabase,
+  parentId: number,
+  found: readonly CastRef[],
+  limit: number = MAX_DIRECT_REPLIES,
+): number[] {
   const { rows } = orderedPage<CastRef>({
-    limit: MAX_DIRECT_REPLIES,
+    limit,
     after: undefined,
     direction: "asc",
     isTied: (a, b) => timestampOfCastId(a.id) === timestampOfCastId(b.id),
-    read: (maxRows) => (maxRows <= MAX_DIRECT_REPLIES + 1 ? found : db.all(oldestReplies, parentId, maxRows)),
+    read: (maxRows) => (maxRows <= limit + 1 ? found : db.all(oldestReplies, parentId, maxRows)),
     hashesOf: (tied) =>
       hashesOfCasts(
         db,

@@ -24,7 +24,7 @@ export interface CastRulesRequest {
 /** Decides which casts of a list are shown. */
 export interface CastRules {
   /** Returns the rows that are shown, in their order. Casts in no channel with a rule all are. */
-  visible<Row extends CastRef>(rows: readonly Row[]): Row[];
+  readonly visible: <Row extends CastRef>(rows: readonly Row[]) => Row[];
 }
 
 interface Rule {

@@ -1,7 +1,8 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type CastRef, type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import { type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import type { ListedCast } from "../../rules/list-rules.ts";
 import { hashesOfReactions, type ReactionKey } from "../casts/reactions.ts";
 import { ABOVE_ALL_CASTS, orderedPage, type TimedKey } from "../ordered-page.ts";
 import { type AuthorReads, type Authors, RECAST, type RecastRow, readsOf } from "./author-reads.ts";
@@ -45,7 +46,7 @@ export function authorsFeed(
     after: TimedKey | undefined;
     cursor: CursorCodec<readonly ["int", "hash"]>;
   },
-): Page<CastRef> {
+): Page<ListedCast> {
   const { limit, streams } = query;
   const reads = readsOf(db, query.authors);
   if (!query.after && streams.length > 1 && streams.includes("recasts")) {
@@ -64,16 +65,24 @@ export function authorsFeed(
     if (shown.length <= limit) after = positionOf(db, last);
   }
   if (shown.length > limit || !after) return pageOf(db, shown, query);
-  return { rows: shown.map(({ castId: id }) => ({ id })), cursor: query.cursor.encode(after) };
+  return { rows: shown.map(listedCast), cursor: query.cursor.encode(after) };
+}
+
+/** A cast of the list with the act that it is shown for. */
+interface ShownAct extends ListedCast {
+  readonly act: ActRow;
+}
+
+function listedCast(act: ActRow): ShownAct {
+  return { id: act.castId, recasterFid: act.recast?.fid, act };
 }
 
 function pageOf(
   db: IndexDatabase,
   acts: readonly ActRow[],
   { limit, cursor }: { limit: number; cursor: CursorCodec<readonly ["int", "hash"]> },
-): Page<CastRef> {
-  const page = cutPage(acts, limit, (last) => cursor.encode(positionOf(db, last)));
-  return { rows: page.rows.map(({ castId: id }) => ({ id })), cursor: page.cursor };
+): Page<ListedCast> {
+  return cutPage(acts.map(listedCast), limit, ({ act }) => cursor.encode(positionOf(db, act)));
 }
 
 function positionOf(db: IndexDatabase, { timestamp, castId, recast }: ActRow): TimedKey {
@@ -178,7 +187,7 @@ function mergedByTime(a: readonly ActRow[], b: readonly ActRow[], max: number): 
   return merged;
 }
 
-function actOfCast({ id }: CastRef): ActRow {
+function actOfCast({ id }: ListedCast): ActRow {
   return { timestamp: timestampOfCastId(id), castId: id, recast: undefined, isLive: true };
 }
 

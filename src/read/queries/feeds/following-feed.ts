@@ -4,6 +4,7 @@ import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
+import type { ListedCast } from "../../rules/list-rules.ts";
 import { castPage, LOWEST_HASH, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
 import { authorsFeed } from "./authors-feed.ts";
 
@@ -136,7 +137,7 @@ export const MAX_FOLLOWS_WITH_RECASTS = 2000;
 export function followedRoots(
   db: IndexDatabase,
   query: { fid: number; limit: number; after: TimedKey | undefined; withRecasts: boolean },
-): Page<CastRef> {
+): Page<ListedCast> {
   const { fid, withRecasts } = query;
   const follows = withRecasts ? countFollows(db, fid) : 0;
   if (!withRecasts || follows > MAX_FOLLOWS_WITH_RECASTS)

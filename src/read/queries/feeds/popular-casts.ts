@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
+import { cursorCodec, type Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import { newestCasts } from "../ordered-page.ts";
 
@@ -74,4 +75,21 @@ export function popularCasts(db: IndexDatabase, query: { fid: number; limit: num
     db.all(uncounted, fid, below, maxRows),
   );
   return [...found, ...rest.rows];
+}
+
+/** The number of casts before a page. It never leaves the process: clients get one page. */
+export const popularCastsPosition = cursorCodec("feed/user/popular", ["int"]);
+
+/** Returns a part of the list that `popularCasts` begins. */
+export function popularCastsPage(
+  db: IndexDatabase,
+  query: { fid: number; limit: number; after: readonly [before: number] | undefined },
+): Page<CastRef> {
+  const { fid, limit, after: [before] = [0] } = query;
+  const rows = popularCasts(db, { fid, limit: before + limit + 1 });
+  const page = rows.slice(before, before + limit);
+  return {
+    rows: page,
+    cursor: rows.length > before + limit ? popularCastsPosition.encode([before + limit]) : null,
+  };
 }

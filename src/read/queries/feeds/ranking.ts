@@ -7,7 +7,8 @@ import {
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { parentUrlFilter, resolveChannelIds } from "../../channel-names.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { visiblePage } from "../../rules/visible-page.ts";
 import { openCastRules } from "../channels/cast-rules.ts";
 
 /** A ranked cast or channel. */
@@ -64,15 +65,21 @@ export function rankedCastsUnder(
     parentUrl,
     channelId,
     ...query
-  }: RankingQuery & { readonly parentUrl: string | undefined; readonly channelId: string | undefined },
+  }: {
+    readonly limit: number;
+    readonly after: Key<CastRankingShape> | undefined;
+    readonly parentUrl: string | undefined;
+    readonly channelId: string | undefined;
+  },
 ): Page<Ranked<number>> {
   const json = JSON.stringify(parentUrlFilter(db, { parentUrl, channelId }) ?? []);
   const rules =
     channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
-  return rankingPage(db, "casts", query, (snapshot, after, limit) => {
-    if (!rules) return db.all(castsUnder, snapshot, after, limit, json);
-    return rules.visible(db.all(castsUnder, snapshot, after, LAST_RANK, json)).slice(0, limit);
-  });
+  return visiblePage({ ...query, cursor: rankingCursors.casts }, rules?.visible, (page) =>
+    rankingPage(db, "casts", page, (snapshot, after, limit) =>
+      db.all(castsUnder, snapshot, after, limit, json),
+    ),
+  );
 }
 
 function rankingPage<Id>(
@@ -95,9 +102,11 @@ function rankingPage<Id>(
  * there, the rank of the cursor still grows, so that a walk over nodes with different rankings ends.
  */
 export const rankingCursors = {
-  casts: cursorCodec("trending casts", ["int", "int", "hash"]),
+  casts: cursorCodec<CastRankingShape>("trending casts", ["int", "int", "hash"]),
   channels: cursorCodec("trending channels", ["int", "int", "text"]),
 };
+
+type CastRankingShape = readonly ["int", "int", "hash"];
 
 /** The key of a ranking cursor. */
 type RankingKey = readonly [snapshot: number, rank: number, ref: string];

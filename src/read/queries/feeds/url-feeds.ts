@@ -3,8 +3,8 @@ import { statement } from "../../../db/index/statement.ts";
 import { parentUrlFilter, parentUrlsOfChannels, resolveChannelIds } from "../../channel-names.ts";
 import type { CursorCodec, Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
+import { visiblePage } from "../../rules/visible-page.ts";
 import { type CastRules, type CastRulesRequest, openCastRules } from "../channels/cast-rules.ts";
-import { visiblePage } from "../channels/visible-casts.ts";
 import { castPage, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
 import { prefixEnd } from "../users/users.ts";
 
@@ -64,8 +64,8 @@ function mergedPage(
 ): Page<CastRef> {
   // A repeated URL would repeat its casts.
   const json = JSON.stringify([...new Set(urls)]);
-  return visiblePage(db, { limit, after, cursor, rules }, (below, maxRows) =>
-    db.all(mergeUnder, json, below, maxRows),
+  return visiblePage({ limit, after, cursor }, rules?.visible, (page) =>
+    castPage(db, { ...page, cursor }, (below, maxRows) => db.all(mergeUnder, json, below, maxRows)),
   );
 }
 
@@ -96,8 +96,9 @@ export function castsInChannel(
   const json = JSON.stringify([...new Set(parentUrlFilter(db, query) ?? [])]);
   const rules =
     channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
-  return visiblePage(db, { limit, after, cursor: castsInChannelCursor, rules }, (below, maxRows) =>
-    db.all(castsUnder, fid, json, below, maxRows),
+  const cursor = castsInChannelCursor;
+  return visiblePage({ limit, after, cursor }, rules?.visible, (page) =>
+    castPage(db, { ...page, cursor }, (below, maxRows) => db.all(castsUnder, fid, json, below, maxRows)),
   );
 }
 

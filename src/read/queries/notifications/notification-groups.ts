@@ -104,6 +104,11 @@ export interface NotificationRow {
   readonly ref: number;
 }
 
+/** Returns the cast that is the act; undefined for a reaction, whose cast is the notified user's, and for a follow. */
+export function castOfAct({ kind, ref }: NotificationRow): number | undefined {
+  return kind === NotificationKind.Mention || kind === NotificationKind.Reply ? ref : undefined;
+}
+
 /** One entry of the list: a single mention or reply, or the reactions or follows of one window. */
 export interface NotificationEntry {
   readonly newest: NotificationRow;

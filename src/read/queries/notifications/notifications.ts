@@ -1,8 +1,10 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { LinkType } from "../../../db/index/messages/columns.ts";
 import { NO_CAST, NotificationKind } from "../../../db/index/project/notifications.ts";
 import { statement } from "../../../db/index/statement.ts";
 import type { Page } from "../../cursor.ts";
 import { bytesOf, type Hash, hashesOfAnyCasts } from "../../hydrate/casts.ts";
+import type { SelectVisible } from "../../rules/visible-page.ts";
 import {
   byCast,
   encodePagingState,
@@ -16,11 +18,15 @@ import {
 } from "./notification-groups.ts";
 import { chunksBelow, isSilenced } from "./notification-rows.ts";
 
+/** The condition that an actor blocks the user `?1`, where the query asks for it. */
+const blocksMutually = (actor: string) =>
+  `(?9 AND EXISTS (SELECT 1 FROM links s WHERE s.fid = ${actor} AND s.type = ${LinkType.Block} AND s.target_fid = ?1))`;
+
 // `types` has a bit for each type of reaction in the group: 1 for likes, 2 for recasts.
 const latestReaction = (type: 1 | 2, ref: string, types: string, until: string) =>
   `CASE WHEN ${types} & ${type} THEN coalesce((SELECT r.timestamp FROM reactions r
      WHERE r.target_id = ${ref} AND r.type = ${type} AND r.timestamp <= ${until}
-       AND r.fid != ?1 AND NOT ${isSilenced("r.fid")}
+       AND r.fid != ?1 AND NOT ${isSilenced("r.fid")} AND NOT ${blocksMutually("r.fid")}
      ORDER BY r.timestamp DESC LIMIT 1), -1) ELSE -1 END`;
 const latest = (ref: string, types: string, until: string) =>
   `max(${latestReaction(1, ref, types, until)}, ${latestReaction(2, ref, types, until)})`;
@@ -37,6 +43,7 @@ const windowsAbove = statement<
     anchor: number,
     windowSecs: number,
     groupsJson: string,
+    isMutual: 0 | 1,
   ]
 >(
   "skeleton.notifications.windows-above",
@@ -52,7 +59,7 @@ const windowsAbove = statement<
          AND ((n.kind = 3 AND b.types & 1) OR (n.kind = 4 AND b.types & 2))
          AND ((n.kind, n.actor_fid) > (?3, ?4)
            OR ((n.kind, n.actor_fid) = (?3, ?4) AND (SELECT hash FROM casts WHERE id = n.ref) >= ?5))
-         AND NOT ${isSilenced("n.actor_fid")}) AS isShown
+         AND NOT ${isSilenced("n.actor_fid")} AND NOT ${blocksMutually("n.actor_fid")}) AS isShown
    FROM chain b WHERE b.at >= ?2 GROUP BY b.position`,
 );
 
@@ -74,9 +81,12 @@ export function notificationPage(
     grouping?: Grouping;
     /** All kinds by default. */
     kinds?: readonly NotificationKind[];
+    /** Selects the acts that are shown, besides those of users that the user blocks or mutes. Default: all. */
+    visible?: SelectVisible<NotificationRow>;
   },
 ): Page<NotificationEntry> {
-  const { fid, limit, windowSecs, after, grouping = byCast, kinds } = query;
+  const { fid, limit, windowSecs, after, grouping = byCast, kinds, visible } = query;
+  const isMutual = visible ? 1 : 0;
   const ends = new Map(after?.ends);
   const hashes = new CastHashes(db);
   const keyOf = (row: NotificationRow) => windowKey(grouping, row, hashes.of(row));
@@ -88,15 +98,21 @@ export function notificationPage(
   });
   let anchor = after?.anchor;
   let stoppedAt: NotificationRow | undefined;
+  let hidden = 0;
   for (const chunk of chunksBelow(db, { fid, last: after?.last, kinds, limit })) {
-    const { rows } = chunk;
+    const rows = visible ? visible(chunk.rows) : chunk.rows;
     anchor ??= rows[0]?.timestamp;
     if (after) {
       hashes.load(rows.filter((row) => isInReach(row, after, windowSecs)));
-      if (!after.isComplete) findEnds(db, { fid, windowSecs, grouping, state: after, rows, ends, keyOf });
+      if (!after.isComplete)
+        findEnds(db, { fid, windowSecs, grouping, state: after, rows, ends, keyOf, isMutual });
     }
     if (!rows.every((row) => grouper.add(row))) break;
     stoppedAt = chunk.stoppedAt;
+    hidden += chunk.rows.length - rows.length;
+    if (hidden <= MAX_HIDDEN) continue;
+    stoppedAt = chunk.rows.at(-1);
+    break;
   }
   const last = grouper.hasMore ? grouper.entries.at(-1)?.newest : stoppedAt;
   if (last === undefined) return { rows: grouper.entries, cursor: null };
@@ -113,6 +129,9 @@ export function notificationPage(
   });
   return { rows: grouper.entries, cursor };
 }
+
+/** Hidden acts that are read for a page. */
+const MAX_HIDDEN = 10_000;
 
 /** Whether a window of an earlier page may contain the row. */
 function isInReach(row: NotificationRow, after: PagingState | undefined, windowSecs: number): boolean {
@@ -154,9 +173,11 @@ function findEnds(
     rows: readonly NotificationRow[];
     ends: Map<string, number>;
     keyOf: (row: NotificationRow) => string;
+    /** 1 if acts of users who block the user are hidden too. */
+    isMutual: 0 | 1;
   },
 ): void {
-  const { fid, windowSecs, grouping, state, rows, ends, keyOf } = known;
+  const { fid, windowSecs, grouping, state, rows, ends, keyOf, isMutual } = known;
   const unknown = new Map<GroupKey, NotificationRow>();
   for (const row of rows) {
     if (!isInReach(row, state, windowSecs)) continue;
@@ -169,7 +190,7 @@ function findEnds(
   const json = JSON.stringify(groups.map((row) => [row.ref, grouping.typesWith(row)]));
   const { timestamp, kind, actorFid, hash } = state.last;
   const position = [timestamp, kind, actorFid, bytesOf(hash)] as const;
-  const found = db.all(windowsAbove, fid, ...position, state.anchor, windowSecs, json);
+  const found = db.all(windowsAbove, fid, ...position, state.anchor, windowSecs, json, isMutual);
   for (const { at, newestAt, isShown } of found) {
     const row = groups[at];
     if (row !== undefined && isShown === 1) ends.set(keyOf(row), newestAt - windowSecs);
@@ -210,4 +231,27 @@ export function countUnseen(db: IndexDatabase, fid: number, seen: SeenUntil): nu
   const from = Math.min(...times);
   if (from === 0 && times.every((time) => time === 0)) return db.get(all, fid)?.n ?? 0;
   return db.get(newer, fid, from, mention, reply, like, recast, follow)?.n ?? 0;
+}
+
+const unseenRows = statement<NotificationRow, [fid: number, from: number]>(
+  "skeleton.unseen.rows",
+  `SELECT timestamp, kind, actor_fid AS actorFid, ref FROM notifications WHERE fid = ? AND timestamp > ?
+   ORDER BY timestamp DESC LIMIT ${MAX_EXAMINED}`,
+);
+
+/** Acts whose relations are read together. */
+const UNSEEN_CHUNK = 2 * MAX_UNSEEN;
+
+/** Counts the acts as `countUnseen` does, but only those that are shown. */
+export function countUnseenAmong(
+  db: IndexDatabase,
+  { fid, seen, visible }: { fid: number; seen: SeenUntil; visible: SelectVisible<NotificationRow> },
+): number {
+  const kinds = Object.values(NotificationKind);
+  const from = Math.min(...kinds.map((kind) => seen[kind] ?? 0));
+  const unseen = db.all(unseenRows, fid, from).filter(({ kind, timestamp }) => timestamp > (seen[kind] ?? 0));
+  let count = 0;
+  for (let at = 0; at < unseen.length && count < MAX_UNSEEN; at += UNSEEN_CHUNK)
+    count += visible(unseen.slice(at, at + UNSEEN_CHUNK)).length;
+  return Math.min(count, MAX_UNSEEN);
 }

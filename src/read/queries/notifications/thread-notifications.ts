@@ -3,7 +3,6 @@ import type { NotificationKind } from "../../../db/index/project/notifications.t
 import { statement } from "../../../db/index/statement.ts";
 import { cursorCodec, type Key, type Page } from "../../cursor.ts";
 import { hashesOfCasts } from "../../hydrate/casts.ts";
-import type { CastRules } from "../channels/cast-rules.ts";
 import { mergeNewest, orderedPage } from "../ordered-page.ts";
 import type { NotificationEntry, NotificationRow } from "./notification-groups.ts";
 import { FROM_THE_NEWEST, isSilenced, isTied, type Position, positionFrom } from "./notification-rows.ts";
@@ -41,11 +40,9 @@ export function notificationsInThreads(
     limit: number;
     after: Key<ThreadShape> | undefined;
     cursors: typeof channelNotificationsCursor;
-    /** Hides casts of channels; undefined where nothing is hidden. */
-    rules?: CastRules | undefined;
   },
 ): Page<NotificationEntry> {
-  const { fid, urls, limit, after, cursors, rules } = query;
+  const { fid, urls, limit, after, cursors } = query;
   const from = after
     ? positionFrom({ timestamp: after[0], kind: kindOf(after[1]), actorFid: after[2] })
     : FROM_THE_NEWEST;
@@ -56,7 +53,10 @@ export function notificationsInThreads(
       db,
       rows.map(({ ref }) => ref),
     );
-  let stoppedAt: NotificationRow | undefined;
+  const cursorAfter = ({ newest: last }: NotificationEntry) => {
+    const [hash = "0x"] = hashesOf([last]);
+    return cursors.encode([last.timestamp, last.kind, last.actorFid, hash]);
+  };
   const { rows, hasMore } = orderedPage<NotificationRow>({
     limit,
     after: after && {
@@ -64,50 +64,12 @@ export function notificationsInThreads(
       isTied: (row) => isTied(row, { timestamp: after[0], kind: kindOf(after[1]), actorFid: after[2] }),
     },
     isTied,
-    read(maxRows) {
-      const found = visibleRows(rules, maxRows, (count) =>
-        db.all(rowsInThreads, fid, ...from, count, urlsJson),
-      );
-      stoppedAt = found.stoppedAt;
-      return found.rows;
-    },
+    read: (maxRows) => db.all(rowsInThreads, fid, ...from, maxRows, urlsJson),
     hashesOf,
   });
   const entries = rows.map((row) => ({ newest: row, castId: row.ref, acts: [row], count: 1 }));
-  const last = hasMore ? rows.at(-1) : stoppedAt;
-  if (last === undefined) return { rows: entries, cursor: null };
-  const [hash = "0x"] = hashesOf([last]);
-  return { rows: entries, cursor: cursors.encode([last.timestamp, last.kind, last.actorFid, hash]) };
-}
-
-/** Rows that are looked at for a page of which some are hidden. */
-const MAX_EXAMINED = 2000;
-
-/**
- * Returns the first visible rows: fewer than asked for at the end of the list, or where almost all are hidden. `stoppedAt` is then the
- * last row that was looked at.
- */
-function visibleRows(
-  rules: CastRules | undefined,
-  maxRows: number,
-  read: (maxRows: number) => readonly NotificationRow[],
-): { readonly rows: readonly NotificationRow[]; readonly stoppedAt: NotificationRow | undefined } {
-  if (!rules) return { rows: read(maxRows), stoppedAt: undefined };
-  for (let size = 2 * maxRows; ; size *= 2) {
-    const found = read(size);
-    const isAtEnd = found.length < size;
-    // Rows of the last rank may be missing.
-    const whole = isAtEnd
-      ? found
-      : found.slice(
-          0,
-          found.findIndex((row) => isTied(row, found.at(-1) ?? row)),
-        );
-    const shown = new Set(rules.visible(whole.map(({ ref }) => ({ id: ref }))).map(({ id }) => id));
-    const rows = whole.filter(({ ref }) => shown.has(ref)).slice(0, maxRows);
-    if (isAtEnd || rows.length === maxRows) return { rows, stoppedAt: undefined };
-    if (size >= MAX_EXAMINED && whole.length > 0) return { rows, stoppedAt: whole.at(-1) };
-  }
+  const last = hasMore ? entries.at(-1) : undefined;
+  return { rows: entries, cursor: last ? cursorAfter(last) : null, cursorAfter };
 }
 
 function kindOf(kind: number): NotificationKind {

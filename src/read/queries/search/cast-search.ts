@@ -3,6 +3,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { parentUrlFilter, resolveChannelIds } from "../../channel-names.ts";
 import { type CursorCodec, cursorCodec, type Page } from "../../cursor.ts";
 import { type CastRef, hex } from "../../hydrate/casts.ts";
+import { visiblePage } from "../../rules/visible-page.ts";
 import { openCastRules } from "../channels/cast-rules.ts";
 import { ABOVE_ALL_CASTS, cursorAfter, orderedPage, type TimedKey } from "../ordered-page.ts";
 import { searchQuery } from "./search-query.ts";
@@ -86,18 +87,22 @@ export function filteredSearch(
   const { text, from, until } = extractDates(query.text);
   const words = searchQuery(text);
   if (words === undefined) return { rows: [], cursor: null };
-  return searchPage(db, {
-    query: words,
-    order,
-    above: firstCastIdAt(from) - 1,
-    below: firstCastIdAt(until),
-    authorFid,
-    urls: parentUrlFilter(db, query),
-    rules: channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {}),
-    limit,
-    after,
-    cursor: filteredSearchCursors[order],
-  });
+  const rules =
+    channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
+  const urls = parentUrlFilter(db, query);
+  const cursor = filteredSearchCursors[order];
+  return visiblePage({ limit, after, cursor }, rules?.visible, (page) =>
+    searchPage(db, {
+      query: words,
+      order,
+      above: firstCastIdAt(from) - 1,
+      below: firstCastIdAt(until),
+      authorFid,
+      urls,
+      ...page,
+      cursor,
+    }),
+  );
 }
 
 /** Returns a page of the casts of a range of ids that match a query and filters. */
@@ -126,5 +131,9 @@ function searchPage(
     hashesOf: (tied) => tied.map(({ hash }) => hex(hash)),
   });
   const last = hasMore ? rows.at(-1) : stoppedAt === undefined ? undefined : { id: stoppedAt };
-  return { rows, cursor: cursorAfter(db, last, cursor) };
+  return {
+    rows,
+    cursor: cursorAfter(db, last, cursor),
+    cursorAfter: (row) => cursorAfter(db, row, cursor),
+  };
 }

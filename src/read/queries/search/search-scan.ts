@@ -1,6 +1,5 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import type { CastRules } from "../channels/cast-rules.ts";
 import { planSearch, type SearchPlan } from "./search-plan.ts";
 import { matchingTexts, type SearchQuery } from "./search-query.ts";
 
@@ -46,8 +45,6 @@ export interface ScanRequest {
   readonly below: number;
   readonly authorFid: number | undefined;
   readonly urls: readonly string[] | undefined;
-  /** Hides casts of the channel that is searched; undefined where nothing is hidden. */
-  readonly rules?: CastRules | undefined;
   readonly limit: number;
 }
 
@@ -64,7 +61,7 @@ interface ScanResult {
  */
 export function scanMatches(
   db: IndexDatabase,
-  { query, order, above, below, authorFid, urls, rules, limit }: ScanRequest,
+  { query, order, above, below, authorFid, urls, limit }: ScanRequest,
   { driver, allWords, isExact, maxChecked }: SearchPlan = planSearch(db, query, limit),
 ): ScanResult {
   const urlsJson = urls === undefined ? null : JSON.stringify(urls);
@@ -76,8 +73,7 @@ export function scanMatches(
   const scan = (list: string, size: number): boolean => {
     const ids = db.all(scans[order], list, ...range, size).map(({ id }) => id);
     const casts = db.all(castRows, JSON.stringify(ids), authorFid ?? null, urlsJson);
-    const matches = isExact && list === allWords ? casts : filterMatches(db, casts, query);
-    rows.push(...(rules ? rules.visible(matches) : matches));
+    rows.push(...(isExact && list === allWords ? casts : filterMatches(db, casts, query)));
     last = ids.at(-1) ?? last;
     if (last !== undefined) range = order === "chron" ? [last, below] : [above, last];
     return ids.length === size;

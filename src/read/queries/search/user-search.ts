@@ -13,7 +13,8 @@ export const MAX_MOST_FOLLOWED = 5000;
 /** How a user matches, the best first: exact username, username prefix, display-name word. Cursors contain the number. */
 type Tier = 0 | 1 | 2;
 
-interface Match {
+/** A user that a search found. `tier` 0: by the exact username. */
+export interface UserMatch {
   readonly fid: number;
   readonly tier: Tier;
   readonly followers: number;
@@ -38,7 +39,7 @@ const countMatches = statement<{ names: number; words: number }, [prefix: string
         LIMIT ${MAX_MATCHES + 1})) AS words`,
 );
 // Candidates come from three sources. The current names of a candidate decide whether and how it matches.
-const matches = statement<Match, Params>(
+const matches = statement<UserMatch, Params>(
   "skeleton.user-search.matches",
   `SELECT found AS fid, tier, followers FROM
      (SELECT f.fid AS found, coalesce(n.followers, 0) AS followers,
@@ -104,7 +105,7 @@ const rankOf = statement<{ rank: number }, [followers: number, fid: number]>(
   `SELECT count(*) AS rank FROM (SELECT 1 FROM follow_counts WHERE followers > 0 AND (followers, fid) >= (?, ?)
    LIMIT ${MAX_MOST_FOLLOWED})`,
 );
-const named = statement<Match, [name: string]>(
+const named = statement<UserMatch, [name: string]>(
   "skeleton.user-search.named",
   `SELECT f.fid, 0 AS tier, coalesce(n.followers, 0) AS followers
    FROM username_proofs p
@@ -140,7 +141,7 @@ export function searchUsers(
     limit: number;
     after: readonly [tier: number, followers: number, fid: number] | undefined;
   },
-): Page<Match> {
+): Page<UserMatch> {
   const { text, limit, after = FROM_THE_BEST } = query;
   const prefix = text.trim().toLowerCase().replace(/^@/, "");
   if (prefix === "") return { rows: [], cursor: null };
@@ -170,7 +171,7 @@ interface Search {
 }
 
 /** Returns the exact name, then the most followed users whose name matches; undefined when more users must be read. */
-function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefined {
+function mostFollowedNamed(db: IndexDatabase, search: Search): UserMatch[] | undefined {
   const exact = db.all(named, search.prefix).filter((match) => isAfter(match, search.after));
   const others = mostFollowedMatches(db, { ...search, limit: search.limit - exact.length }, 1);
   return others && [...exact, ...others];
@@ -180,9 +181,9 @@ function mostFollowedNamed(db: IndexDatabase, search: Search): Match[] | undefin
  * Returns the first matches of a tier, found in a scan of the most followed users of the network: no other match has more
  * followers. Undefined when they contain too few matches.
  */
-function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): Match[] | undefined {
+function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): UserMatch[] | undefined {
   const { after, limit, isOptional = false } = search;
-  const found: Match[] = [];
+  const found: UserMatch[] = [];
   let position: [followers: number, fid: number] =
     after[0] === tier ? [after[1], Number.MAX_SAFE_INTEGER] : [Number.MAX_SAFE_INTEGER, 0];
   let left = MAX_MOST_FOLLOWED - (after[0] === tier ? (db.get(rankOf, ...position)?.rank ?? 0) : 0);
@@ -191,7 +192,7 @@ function mostFollowedMatches(db: IndexDatabase, search: Search, tier: 1 | 2): Ma
   while (left > 0) {
     const { users, matching } = (tier === 1 ? readNames : readWords)(db, search, position, size);
     for (const { fid, followers } of matching) {
-      const match: Match = { fid, followers, tier };
+      const match: UserMatch = { fid, followers, tier };
       if (isAfter(match, after)) found.push(match);
     }
     const last = users.at(-1);
@@ -268,6 +269,6 @@ function readWords(db: IndexDatabase, { prefix, end }: Search, position: Positio
   return { users, matching: users.filter(({ isMatch }) => isMatch === 1) };
 }
 
-function isAfter({ tier, followers, fid }: Match, after: Search["after"]): boolean {
+function isAfter({ tier, followers, fid }: UserMatch, after: Search["after"]): boolean {
   return tier - after[0] > 0 || (tier === after[0] && (after[1] - followers || fid - after[2]) > 0);
 }

@@ -16,50 +16,65 @@ export const MAX_RELEVANT = 200;
 type Row = { fid: number };
 
 /** Selects the users that the viewer follows and that meet the condition, most followers first. */
-const among = (condition: string) =>
+const among = (condition: string, limit: string) =>
   `SELECT below.target_fid AS fid
    FROM (${newestFollowsSql(MAX_FOLLOWS)}) below
    CROSS JOIN fids f ON f.fid = below.target_fid
    CROSS JOIN follow_counts n ON n.fid = below.target_fid
    WHERE ${condition}
-   ORDER BY n.followers DESC, below.target_fid LIMIT ${MAX_RELEVANT}`;
+   ORDER BY n.followers DESC, below.target_fid LIMIT ${limit}`;
 
-const followersOfUser = statement<Row, [viewerFid: number, targetFid: number]>(
+const followersOfUser = statement<Row, [viewerFid: number, targetFid: number, max: number]>(
   "skeleton.relevant-followers.of-user",
-  among(`EXISTS (SELECT 1 FROM links l
-     WHERE l.fid = below.target_fid AND l.type = ${LinkType.Follow} AND l.target_fid = ?2)`),
+  among(
+    `EXISTS (SELECT 1 FROM links l
+     WHERE l.fid = below.target_fid AND l.type = ${LinkType.Follow} AND l.target_fid = ?2)`,
+    "?3",
+  ),
 );
-const followersOfChannel = statement<Row, [viewerFid: number, channelId: string]>(
+const followersOfChannel = statement<Row, [viewerFid: number, channelId: string, max: number]>(
   "skeleton.relevant-followers.of-channel",
-  among("EXISTS (SELECT 1 FROM channel_members m WHERE m.channel_id = ?2 AND m.fid = below.target_fid)"),
+  among(
+    "EXISTS (SELECT 1 FROM channel_members m WHERE m.channel_id = ?2 AND m.fid = below.target_fid)",
+    "?3",
+  ),
 );
 
-/** Returns the followers of a user that the viewer follows, most followers first. */
-export function relevantFollowers(db: IndexDatabase, viewerFid: number, targetFid: number): number[] {
-  return db.all(followersOfUser, viewerFid, targetFid).map(({ fid }) => fid);
+/** Returns the followers of a user that the viewer follows, most followers first, at most `max`. */
+export function relevantFollowers(
+  db: IndexDatabase,
+  { viewerFid, targetFid, max }: { viewerFid: number; targetFid: number; max: number },
+): readonly Row[] {
+  return db.all(followersOfUser, viewerFid, targetFid, max);
 }
 
-const followersOfRegistered = statement<Row, [viewerFid: number, url: string, since: number]>(
+const followersOfRegistered = statement<Row, [viewerFid: number, url: string, since: number, max: number]>(
   "skeleton.relevant-followers.of-registered-channel",
-  among(`EXISTS (SELECT 1 FROM urls u CROSS JOIN reactions r ON r.target_id = u.id
+  among(
+    `EXISTS (SELECT 1 FROM urls u CROSS JOIN reactions r ON r.target_id = u.id
      WHERE u.url = ?2 AND r.fid = below.target_fid AND r.target_fid = 0
-       AND r.type = ${ReactionType.REACTION_TYPE_LIKE} AND r.timestamp >= ?3)`),
+       AND r.type = ${ReactionType.REACTION_TYPE_LIKE} AND r.timestamp >= ?3)`,
+    "?4",
+  ),
 );
 
 /**
  * Returns the followers of a channel that the viewer follows, most followers first. Those of a channel that is not registered are the
  * users with casts in it.
  */
-export function relevantChannelFollowers(db: IndexDatabase, viewerFid: number, channel: string): number[] {
+export function relevantChannelFollowers(
+  db: IndexDatabase,
+  { viewerFid, channel, max }: { viewerFid: number; channel: string; max: number },
+): readonly Row[] {
   const registered = registeredChannel(db, channel);
   if (registered) {
     const uri = followUriOf(registrarOfIndex(db), registered.channelId);
     const since = channelsActiveAt(db);
     if (uri === undefined || since === undefined) return [];
-    return db.all(followersOfRegistered, viewerFid, uri, since).map(({ fid }) => fid);
+    return db.all(followersOfRegistered, viewerFid, uri, since, max);
   }
   const [id = channel] = resolveChannelIds(db, [channel]);
-  return db.all(followersOfChannel, viewerFid, id).map(({ fid }) => fid);
+  return db.all(followersOfChannel, viewerFid, id, max);
 }
 
 /** The most likes and recasts that are counted in each direction between two users. */
