@@ -70,6 +70,12 @@ const secretUrl = () =>
 
 const masterKey = (pattern: string, rule: string) => Type.String({ pattern, rule });
 
+const credential = () =>
+  Type.String({
+    pattern: "^[\\x21-\\x7e]{0,4096}$",
+    rule: "empty or at most 4096 printable ASCII characters without spaces",
+  });
+
 const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
 const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
 
@@ -327,6 +333,24 @@ export const configSchema = section({
       maxLength: MAX_PATH_CHARS,
       rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
     }),
+    url: Type.String({
+      pattern: "^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\\w!*'().-]+)+/?)?$",
+      maxLength: MAX_URL_CHARS,
+      rule: "empty or a URL such as s3://bucket/prefix",
+    }),
+    endpoint: Type.String({
+      format: "config-http-url",
+      maxLength: MAX_URL_CHARS,
+      rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
+    }),
+    region: Type.String({
+      pattern: "^[a-z0-9-]{1,64}$",
+      rule: "1 to 64 lower-case letters, digits and hyphens",
+    }),
+    access_key_id: credential(),
+    secret_access_key: credential(),
+    session_token: credential(),
+    encryption_key: masterKey("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
     keep: integer(1, 1000),
     at: Type.String({
       pattern: "^(([01]\\d|2[0-3]):[0-5]\\d)?$",

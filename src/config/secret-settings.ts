@@ -18,6 +18,10 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "chain.op_rpc_url": "url",
   "signers.encryption_key": "text",
   "signers.previous_encryption_keys": "text",
+  "backup.access_key_id": "text",
+  "backup.secret_access_key": "text",
+  "backup.session_token": "text",
+  "backup.encryption_key": "text",
   "console.operator_token": "text",
 };
 

@@ -141,7 +141,7 @@ test("seeds stay sealed, a start needs their master key, and a rotation survives
   const metrics = await (await fetch(`${demo.url}/metrics`)).text();
   expect(metrics).toContain(`svc_managed_signers{key_id="${keyId}"} ${SIGNERS}\n`);
   const backups = join(dir.path, "backups");
-  const backup = Bun.spawn([...compiledProgram, "--data-dir", dataDir, "backup", backups], {
+  const backup = Bun.spawn([...compiledProgram, "--data-dir", dataDir, "backup", "--to", backups], {
     stderr: "pipe",
   });
   expect(await backup.exited).toBe(0);

@@ -50,7 +50,7 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
     using index = openIndexReader(indexPath(data("first")));
     await hasEverything(first, index);
   }
-  const creating = svc("--data-dir", data("first"), "snapshot", "create", data("snapshot"));
+  const creating = svc("--data-dir", data("first"), "snapshot", "create", "--to", data("snapshot"));
   // The node applies blocks while it is copied.
   for (let tick = HISTORY + 1; tick <= HISTORY + DURING; tick++) {
     upstream.produce(tick);
@@ -59,8 +59,10 @@ test("a snapshot of a node that follows starts another one, which reads no fid a
   const created = await creating;
   expect(created).toMatchObject({ exitCode: 0 });
   expect(created.out).toContain("applied blocks by shard: 0:");
-  expect(await svc("snapshot", "verify", data("snapshot"))).toMatchObject({ exitCode: 0 });
-  expect(await svc("--data-dir", data("second"), "snapshot", "restore", data("snapshot"))).toMatchObject({
+  expect(await svc("snapshot", "verify", "--from", data("snapshot"))).toMatchObject({ exitCode: 0 });
+  expect(
+    await svc("--data-dir", data("second"), "snapshot", "restore", "--from", data("snapshot")),
+  ).toMatchObject({
     exitCode: 0,
   });
   using index = openIndexReader(indexPath(data("second")));

@@ -60,17 +60,25 @@ describe("svc snapshot", () => {
   test("copies a node that serves, and a new node starts from the copy", async () => {
     using dir = filledDir();
     await using node = await startNode({ command: compiledProgram, dataDir: dir.data });
-    const created = await run(["--data-dir", dir.data, "snapshot", "create", dir.path("a"), "--with-state"]);
+    const created = await run([
+      "--data-dir",
+      dir.data,
+      "snapshot",
+      "create",
+      "--to",
+      dir.path("a"),
+      "--with-state",
+    ]);
     expect(created).toMatchObject({ exitCode: 0 });
     expect(created.out).toContain("index  mainnet, 0 messages");
-    expect(await run(["snapshot", "verify", dir.path("a")])).toMatchObject({ exitCode: 0 });
-    const busy = await run(["--data-dir", dir.data, "restore", dir.path("a")]);
+    expect(await run(["snapshot", "verify", "--from", dir.path("a")])).toMatchObject({ exitCode: 0 });
+    const busy = await run(["--data-dir", dir.data, "restore", "--from", dir.path("a")]);
     expect([busy.exitCode, busy.errors]).toEqual([75, expect.stringContaining("is in use by process")]);
     const into = ["--data-dir", dir.path("new")];
-    const restored = await run([...into, "restore", dir.path("a")]);
+    const restored = await run([...into, "restore", "--from", dir.path("a")]);
     expect(restored).toMatchObject({ exitCode: 0 });
     expect(restored.out).toContain(`Restored index and state into ${dir.path("new")}`);
-    const again = await run([...into, "snapshot", "restore", dir.path("a")]);
+    const again = await run([...into, "snapshot", "restore", "--from", dir.path("a")]);
     expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("is in the way")]);
     await using copy = await startNode({ command: compiledProgram, dataDir: dir.path("new") });
     const user = await Promise.all(
@@ -81,12 +89,12 @@ describe("svc snapshot", () => {
 
   test("refuses with exit code 1 where there is no index, and what excludes each other", async () => {
     using dir = filledDir();
-    const none = await run(["--data-dir", dir.path("none"), "snapshot", "create", dir.path("a")]);
+    const none = await run(["--data-dir", dir.path("none"), "snapshot", "create", "--to", dir.path("a")]);
     expect([none.exitCode, none.errors]).toEqual([
       1,
       expect.stringContaining("is missing: there is no index yet"),
     ]);
-    const both = await run(["restore", dir.path("a"), "--index-only", "--state-only"]);
+    const both = await run(["restore", "--from", dir.path("a"), "--index-only", "--state-only"]);
     expect([both.exitCode, both.errors]).toEqual([1, expect.stringContaining("exclude each other")]);
   }, 180_000);
 
@@ -94,7 +102,7 @@ describe("svc snapshot", () => {
     "that is killed at any moment leaves no snapshot or a whole one, and the next run makes it",
     async () => {
       using dir = filledDir();
-      const create = ["--data-dir", dir.data, "snapshot", "create", dir.path("a"), "--with-state"];
+      const create = ["--data-dir", dir.data, "snapshot", "create", "--to", dir.path("a"), "--with-state"];
       const startedMs = performance.now();
       expect((await run(create)).exitCode).toBe(0);
       const wholeMs = performance.now() - startedMs;
@@ -102,7 +110,7 @@ describe("svc snapshot", () => {
         rmSync(dir.path("a"), { recursive: true, force: true });
         const hasEnded = await runKilled(create, ms);
         if (existsSync(dir.path("a")))
-          expect((await run(["snapshot", "verify", dir.path("a")])).exitCode).toBe(0);
+          expect((await run(["snapshot", "verify", "--from", dir.path("a")])).exitCode).toBe(0);
         return hasEnded;
       };
       for (let at = 1; at < PERIODS; at++) await endsAfter((wholeMs * at) / PERIODS);
@@ -121,9 +129,10 @@ describe("svc snapshot", () => {
     async () => {
       using dir = filledDir();
       expect(
-        (await run(["--data-dir", dir.data, "snapshot", "create", dir.path("a"), "--with-state"])).exitCode,
+        (await run(["--data-dir", dir.data, "snapshot", "create", "--to", dir.path("a"), "--with-state"]))
+          .exitCode,
       ).toBe(0);
-      const restore = ["--data-dir", dir.path("b"), "restore", dir.path("a")];
+      const restore = ["--data-dir", dir.path("b"), "restore", "--from", dir.path("a")];
       const startedMs = performance.now();
       expect((await run(restore)).exitCode).toBe(0);
       const wholeMs = performance.now() - startedMs;
@@ -142,12 +151,12 @@ describe("svc snapshot", () => {
 
   test("on a full disk ends with 75 and leaves nothing", async () => {
     using dir = filledDir();
-    const create = ["--data-dir", dir.data, "snapshot", "create", dir.path("a")];
+    const create = ["--data-dir", dir.data, "snapshot", "create", "--to", dir.path("a")];
     const full = await run(create, { through: withFileLimit(2000) });
     expect([full.exitCode, full.errors]).toEqual([75, expect.stringContaining("error: ")]);
     expect([existsSync(dir.path("a")), existsSync(dir.path("a.partial"))]).toEqual([false, false]);
     expect((await run(create)).exitCode).toBe(0);
-    const restore = ["--data-dir", dir.path("b"), "restore", dir.path("a")];
+    const restore = ["--data-dir", dir.path("b"), "restore", "--from", dir.path("a")];
     const stopped = await run(restore, { through: withFileLimit(2000) });
     expect(stopped.exitCode).toBe(75);
     expect(filesIn(dir.path("b"))).toEqual([]);

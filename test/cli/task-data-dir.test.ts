@@ -48,7 +48,7 @@ describe.skipIf(process.getuid?.() !== 0)("a command of root on the data directo
 
   test("names a file that this user cannot read", async () => {
     const backup = join(closed, "backup");
-    const { errors, exitCode } = await svc("restore", backup);
+    const { errors, exitCode } = await svc("restore", "--from", backup);
     expect(exitCode).toBe(1);
     expect(errors).toContain("Became the user of the data directory");
     expect(errors).toContain(backup);

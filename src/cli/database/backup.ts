@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SnapshotPart } from "../../node/snapshot/manifest.ts";
+import type { SnapshotPart } from "../../node/snapshot/places/snapshot-files.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 
@@ -14,25 +14,28 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .description(
       "make a verified backup of a running or stopped node, and delete the oldest beyond backup.keep",
     )
-    .argument("[dir]", "directory of backups; default: backup.dir")
+    .option("--to <place>", `directory of backups, or s3://bucket/prefix; default: backup.url or backup.dir`)
     .option("--state-only", "leave the index, which can be filled again")
-    .action(async (dir: string | undefined, { stateOnly = false }: { stateOnly?: boolean }) => {
+    .action(async ({ to, stateOnly = false }: { to?: string; stateOnly?: boolean }) => {
       const { createCommon, runTask } = await import("../common.ts");
       const { UserError } = await import("../../lib/failure.ts");
       const { makeBackup, UNDELETABLE } = await import("../../node/snapshot/backup.ts");
+      const { placeOf } = await import("../../node/snapshot/places/place-of.ts");
       const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
       const common = createCommon(context);
       const { config, clock, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
-        const root = dir ?? config.backup.dir;
-        if (root === "") throw new UserError("name a directory of backups, or set backup.dir");
+        const { backup } = config;
+        const root = to ?? (backup.url || backup.dir);
+        if (root === "")
+          throw new UserError("name a directory of backups by --to, or set backup.dir or backup.url");
         const isInPostgres = config.state.url !== "";
         if (isInPostgres && stateOnly) throw new UserError(STATE_IN_POSTGRES);
         const kind = isInPostgres ? "index" : stateOnly ? "state" : "whole";
         const progress = startSnapshotProgress(common);
         const { path, manifest, deleted, undeletable } = await makeBackup({
           config,
-          root,
+          root: placeOf(root, backup),
           kind,
           clock,
           signal: shutdown.signal,
@@ -46,6 +49,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
 }
 
 export interface RestoreOptions {
+  readonly from: string;
   readonly indexOnly?: boolean;
   readonly stateOnly?: boolean;
 }
@@ -57,20 +61,20 @@ export function registerRestore(program: Command, context: CommandContext): void
     .description(
       "restore a backup or snapshot into a data directory that lacks what it holds. The node must be stopped",
     )
-    .argument("<dir>", "directory of the backup")
+    .requiredOption("--from <place>", "the backup: a directory, s3://bucket/prefix/name or an https URL")
     .option("--index-only", "leave the state")
     .option("--state-only", "leave the index")
-    .action((dir: string, options: RestoreOptions) => restoreInto(context, dir, options));
+    .action((options: RestoreOptions) => restoreInto(context, options));
 }
 
 /** Restores a snapshot into the data directory of the settings. */
 export async function restoreInto(
   context: CommandContext,
-  dir: string,
-  { indexOnly = false, stateOnly = false }: RestoreOptions,
+  { from, indexOnly = false, stateOnly = false }: RestoreOptions,
 ): Promise<void> {
   const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
   const { UserError } = await import("../../lib/failure.ts");
+  const { placeOf } = await import("../../node/snapshot/places/place-of.ts");
   const { restoreSnapshot } = await import("../../node/snapshot/restore-snapshot.ts");
   const { restoredKeysText } = await import("../../node/state-check/restored-keys.ts");
   const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
@@ -81,7 +85,7 @@ export async function restoreInto(
     const dataDir = openTaskDataDir(common, { isRestore: true });
     const progress = startSnapshotProgress(common);
     const { manifest, parts, isStateNew, keys } = await restoreSnapshot({
-      dir,
+      place: placeOf(from, common.config.backup),
       dataDir: dataDir.path,
       config: common.config,
       parts: only && [only],

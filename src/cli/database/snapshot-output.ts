@@ -4,6 +4,7 @@ import {
   type Manifest,
   type SnapshotProgress,
 } from "../../node/snapshot/manifest.ts";
+import type { ListedSnapshot } from "../../node/snapshot/places/place.ts";
 import type { Common } from "../../runtime/common.ts";
 import {
   createProgressReporter,
@@ -42,6 +43,16 @@ export function summaryOf({ created_at, version, node, index, state }: Manifest)
   }
   if (state) lines.push(`state  ${sizesOf(state)}`);
   return `${lines.join("\n")}\n`;
+}
+
+/** A line for each snapshot, by name. */
+export function listOf(snapshots: readonly ListedSnapshot[]): string {
+  if (snapshots.length === 0) return "There are no snapshots.\n";
+  const width = Math.max(...snapshots.map(({ name }) => name.length));
+  return [...snapshots]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, bytes }) => `${name.padEnd(width)}  ${sizeOf(bytes)}\n`)
+    .join("");
 }
 
 function sizesOf({ bytes, compressed_bytes }: FileManifest): string {

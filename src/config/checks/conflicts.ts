@@ -101,13 +101,28 @@ export function findConflicts(config: Config): readonly Conflict[] {
     }
   }
   conflicts.push(...stateConflicts(config));
-  if (backup.at !== "" && backup.dir === "") {
+  if (backup.at !== "" && backup.dir === "" && backup.url === "") {
     conflicts.push({
       key: "backup.at",
       otherKey: "backup.dir",
-      message: "must not be set without backup.dir",
+      message: "must not be set without backup.dir or backup.url",
     });
   }
+  if (backup.url !== "" && backup.dir !== "") {
+    conflicts.push({
+      key: "backup.url",
+      otherKey: "backup.dir",
+      message: "must not be set with backup.dir: backups are in one place",
+    });
+  }
+  for (const key of ["access_key_id", "secret_access_key"] as const)
+    if (backup.url !== "" && backup[key] === "") {
+      conflicts.push({
+        key: "backup.url",
+        otherKey: `backup.${key}`,
+        message: `must not be set without backup.${key}`,
+      });
+    }
   if (backup.at !== "" && !backup.index && config.state.url !== "") {
     conflicts.push({
       key: "backup.at",

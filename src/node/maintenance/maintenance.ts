@@ -28,7 +28,7 @@ export interface MaintenanceRpc {
     /** Null when no backups are scheduled. */
     readonly backup: BackupStats | null;
   };
-  backups(): BackupsReport;
+  backups(): Promise<BackupsReport>;
   /** Starts a backup of the state. */
   backUp(): Result<null, OperatorRefusal>;
 }

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { RetryableError, reasonOf } from "../../lib/failure.ts";
@@ -6,6 +5,7 @@ import { type Clock, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { type Backup, type BackupKind, backupsIn, UNDELETABLE } from "./backup.ts";
 import { incompleteReason } from "./manifest.ts";
+import { placeOf } from "./places/place-of.ts";
 
 /** Scheduled backups, for `/status` and metrics. */
 export interface BackupStats {
@@ -48,7 +48,7 @@ const RETRY_AFTER_MS = 600_000;
  */
 export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
   const { config, clock, log, make, after = setTimer } = deps;
-  const root = resolve(config.backup.dir);
+  const root = placeOf(config.backup.url || config.backup.dir, config.backup);
   const stopping = new AbortController();
   const scheduled = scheduledKind(config);
   let lastMs: number | undefined;
@@ -68,7 +68,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
     try {
       if (madeForMs === undefined) {
         // One of a time to come was made while the clock was wrong.
-        lastMs = backupsIn(root).find(
+        lastMs = (await backupsIn(root, stopping.signal)).find(
           ({ kind, isManual, atMs }) => kind === scheduled && !isManual && atMs <= nowMs,
         )?.atMs;
         madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;

@@ -4,16 +4,20 @@ import type { Config } from "../../config/schema.ts";
 import { giveToOwnerOf } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createSnapshot } from "./create-snapshot.ts";
-import { MANIFEST_FILE, type Manifest, type SnapshotPart, type SnapshotProgress } from "./manifest.ts";
+import type { Manifest, SnapshotProgress } from "./manifest.ts";
+import type { Place } from "./places/place.ts";
+import type { SnapshotPart } from "./places/snapshot-files.ts";
 import { deletePartial, deleteSnapshot, isPartial } from "./snapshot-directory.ts";
 import { verifySnapshot } from "./verify-snapshot.ts";
 
 /** What a backup holds: index and state, or one of them. */
 export type BackupKind = "whole" | "state" | "index";
 
-/** A complete backup in the directory of backups. */
+/** A complete backup in the place of backups. */
 export interface StoredBackup {
-  readonly path: string;
+  readonly name: string;
+  /** Of its stored files. */
+  readonly bytes: number;
   readonly kind: BackupKind;
   /** Whether the operator's page asked for it. */
   readonly isManual: boolean;
@@ -23,8 +27,8 @@ export interface StoredBackup {
 
 export interface BackupOptions {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
-  /** The directory of backups. */
-  readonly root: string;
+  /** Has all backups. */
+  readonly root: Place;
   readonly kind: BackupKind;
   /** Whether the operator's page asks for it. Such backups displace only each other. Default: no. */
   readonly isManual?: boolean;
@@ -34,6 +38,8 @@ export interface BackupOptions {
 }
 
 export interface Backup {
+  readonly name: string;
+  /** The path or URL. */
   readonly path: string;
   readonly manifest: Manifest;
   /** Older backups that were deleted. */
@@ -54,25 +60,38 @@ const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-
 
 /**
  * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
- * new backup has been verified.
+ * new backup has been verified. One in a bucket is not read back: the store has compared the digest of each part that it received.
  *
  * @throws as `createSnapshot` and `verifySnapshot`.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { config, root, kind, isManual = false, clock, signal, onProgress } = options;
-  const path = join(resolve(root), backupName(clock.nowMs(), { kind, isManual }));
+  const name = backupName(clock.nowMs(), { kind, isManual });
+  const place = root.inside(name);
   const progress = onProgress ? { onProgress } : {};
-  await createSnapshot({
+  const made = await createSnapshot({
     dataDir: resolve(config.data.dir),
-    dir: path,
+    place,
     parts: PARTS[kind],
     clock,
     signal,
     ...progress,
   });
-  const manifest = await verifySnapshot({ dir: path, config, signal, ...progress });
-  leaveToOwner(root, path);
-  return { path, manifest, ...rotate(root, { path, kind, isManual }, config.backup.keep) };
+  const backup = { name, path: place.label };
+  const old = async () => await oldBackups(root, { name, kind, isManual }, config.backup.keep, signal);
+  if (root.directory === undefined || place.directory === undefined) {
+    const deleted = await old();
+    for (const { name: oldName } of deleted) await root.inside(oldName).delete(signal);
+    return {
+      ...backup,
+      manifest: made,
+      deleted: deleted.map((stored) => root.inside(stored.name).label),
+      undeletable: [],
+    };
+  }
+  const manifest = await verifySnapshot({ place, config, signal, ...progress });
+  leaveToOwner(root.directory, place.directory);
+  return { ...backup, manifest, ...(await rotate(root.directory, old)) };
 }
 
 /** A backup that root makes in the directory of a service must not stay there for ever: the service rotates it. */
@@ -85,25 +104,39 @@ function leaveToOwner(root: string, path: string): void {
   }
 }
 
-/** The complete backups of a directory, newest first. Other files and directories in it are ignored. */
-export function backupsIn(root: string): StoredBackup[] {
-  if (!existsSync(root)) return [];
-  return readdirSync(root, { withFileTypes: true })
-    .flatMap((entry) => {
-      const path = join(root, entry.name);
-      const named = parseName(entry.name);
-      if (!named || !entry.isDirectory() || !existsSync(join(path, MANIFEST_FILE))) return [];
-      return [{ path, ...named }];
+/** The complete backups in a place, newest first. Whatever else is there is ignored. */
+export async function backupsIn(root: Place, signal: AbortSignal): Promise<StoredBackup[]> {
+  return (await root.snapshots(signal))
+    .flatMap(({ name, bytes }) => {
+      const named = parseName(name);
+      return named ? [{ name, bytes, ...named }] : [];
     })
     .sort((a, b) => b.atMs - a.atMs);
 }
 
-/** Deletes old backups of a kind, and what killed processes left. Those of another user stay, and do not count. */
-function rotate(
-  root: string,
-  made: Pick<StoredBackup, "path" | "kind" | "isManual">,
+/** The backups of the kind of a new one that are too many, without those that this process cannot delete. */
+async function oldBackups(
+  root: Place,
+  made: Pick<StoredBackup, "name" | "kind" | "isManual">,
   keep: number,
-): Pick<Backup, "deleted" | "undeletable"> {
+  signal: AbortSignal,
+): Promise<StoredBackup[]> {
+  return (
+    (await backupsIn(root, signal))
+      // After the clock was set back, the new one has the name of an old one.
+      .filter(
+        ({ kind, isManual, name }) => kind === made.kind && isManual === made.isManual && name !== made.name,
+      )
+      .filter(({ name }) => root.directory === undefined || canDelete(join(root.directory, name)))
+      .slice(keep - 1)
+  );
+}
+
+/** Deletes old backups of a directory, and what killed processes left. Those of another user stay, and do not count. */
+async function rotate(
+  root: string,
+  findOld: () => Promise<readonly StoredBackup[]>,
+): Promise<Pick<Backup, "deleted" | "undeletable">> {
   const isPartialBackup = (name: string) =>
     isPartial(name) && parseName(name.slice(0, name.lastIndexOf("."))) !== undefined;
   const undeletable = readdirSync(root, { withFileTypes: true })
@@ -111,14 +144,7 @@ function rotate(
     .map(({ name }) => join(root, name))
     .filter((path) => !canDelete(path))
     .sort();
-  const old = backupsIn(resolve(root))
-    // After the clock was set back, the new one has the name of an old one.
-    .filter(
-      ({ kind, isManual, path }) => kind === made.kind && isManual === made.isManual && path !== made.path,
-    )
-    .filter(({ path }) => !undeletable.includes(path))
-    .slice(keep - 1)
-    .map(({ path }) => path);
+  const old = (await findOld()).map(({ name }) => join(root, name));
   for (const path of old) deleteSnapshot(path);
   for (const name of readdirSync(root)) {
     const path = join(root, name);

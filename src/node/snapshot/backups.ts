@@ -1,5 +1,3 @@
-import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
 import type { BackupEntry, BackupsReport } from "../../console/operator/reports.ts";
@@ -9,7 +7,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from "./backup.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import { compressedFile, type SnapshotPart } from "./manifest.ts";
+import { placeOf } from "./places/place-of.ts";
 
 /** The backups that a node makes: each after the one before. */
 export interface Backups {
@@ -19,7 +17,7 @@ export interface Backups {
    */
   make(kind: BackupKind, signal: AbortSignal, isManual?: boolean): Promise<Backup>;
   /** The complete backups of the directory and the failed attempts of this process, newest first. */
-  list(): readonly BackupEntry[];
+  list(): Promise<readonly BackupEntry[]>;
   isUnderWay(): boolean;
 }
 
@@ -27,19 +25,21 @@ interface Attempt {
   readonly atMs: number;
   readonly seconds: number;
   /** Undefined for a failed one. */
-  readonly path: string | undefined;
+  readonly name: string | undefined;
   readonly reason: string | null;
 }
 
 const MAX_ATTEMPTS = 50;
 const MAX_LISTED = 100;
+/** A bucket may not respond. */
+const LIST_TIMEOUT_MS = 5000;
 
 export function createBackups(deps: {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
   readonly clock: Clock;
 }): Backups {
   const { config, clock } = deps;
-  const root = resolve(config.backup.dir);
+  const root = placeOf(config.backup.url || config.backup.dir, config.backup);
   const attempts: Attempt[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -51,7 +51,7 @@ export function createBackups(deps: {
     attempts.push({
       atMs,
       seconds: (performance.now() - startedMs) / 1000,
-      path: result.ok ? result.value.path : undefined,
+      name: result.ok ? result.value.name : undefined,
       reason: result.ok ? null : reasonOf(result.error),
     });
     if (attempts.length > MAX_ATTEMPTS) attempts.shift();
@@ -71,14 +71,14 @@ export function createBackups(deps: {
         });
       return made;
     },
-    list() {
-      const stored = backupsIn(root).map(
-        ({ path, kind, atMs }): BackupEntry => ({
-          file: basename(path),
+    async list() {
+      const stored = (await backupsIn(root, AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
+        ({ name, bytes, kind, atMs }): BackupEntry => ({
+          file: name,
           kind,
           at: Math.floor(atMs / 1000),
-          bytes: sizeOf(path, kind),
-          seconds: attempts.find((made) => made.path === path)?.seconds ?? null,
+          bytes,
+          seconds: attempts.find((made) => made.name === name)?.seconds ?? null,
           ok: true,
           reason: null,
         }),
@@ -111,17 +111,9 @@ async function attempt<T>(work: () => Promise<T>): Promise<Result<T, unknown>> {
   }
 }
 
-function sizeOf(path: string, kind: BackupKind): number {
-  const parts: readonly SnapshotPart[] = kind === "whole" ? ["index", "state"] : [kind];
-  return parts.reduce<number>(
-    (sum, part) => sum + (statSync(compressedFile(path, part), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
-}
-
 /** The backups that the operator sees and starts. */
 interface OperatorBackups {
-  report(): BackupsReport;
+  report(): Promise<BackupsReport>;
   /** Starts a backup of the state. It ends on its own. */
   start(): Result<null, OperatorRefusal>;
   /** Stops the one under way, and deletes what it has written. */
@@ -140,8 +132,8 @@ export function createOperatorBackups(deps: {
   let started: Promise<unknown> = Promise.resolve();
 
   return {
-    report: () => ({
-      backups: config.backup.dir === "" ? [] : backups.list(),
+    report: async () => ({
+      backups: isUnset(config) ? [] : await backups.list(),
       under_way: backups.isUnderWay(),
       unavailable,
       keep: config.backup.keep,
@@ -170,6 +162,10 @@ export function createOperatorBackups(deps: {
 
 function unavailableReason({ state, backup }: Pick<Config, "state" | "backup">): string | null {
   if (state.url !== "") return "the state is in PostgreSQL: back it up with the tools of PostgreSQL";
-  if (backup.dir === "") return "set backup.dir to a directory, best on another disk, and restart the node";
+  if (isUnset({ backup })) return "set backup.dir to a directory, best on another disk, and restart the node";
   return null;
+}
+
+function isUnset({ backup }: Pick<Config, "backup">): boolean {
+  return backup.dir === "" && backup.url === "";
 }

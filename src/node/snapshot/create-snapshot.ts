@@ -1,38 +1,36 @@
 import type { Database } from "bun:sqlite";
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
 import { publishAgainAfter, publishedSeq } from "../../db/index/log/outbox.ts";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { appliedMigrations } from "../../db/sqlite/schema-version.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/files.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { version } from "../../version.ts";
 import { copyDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import {
-  compressedFile,
   describeIndex,
   type FileManifest,
   type IndexManifest,
   incompleteReason,
-  MANIFEST_FILE,
   type Manifest,
   SNAPSHOT_FORMAT,
-  type SnapshotPart,
   type SnapshotProgress,
 } from "./manifest.ts";
 import { compressFile } from "./pack-file.ts";
-import { createSnapshotDirectory, requireFreeSpace, type SnapshotDirectory } from "./snapshot-directory.ts";
+import type { Place, SnapshotTarget } from "./places/place.ts";
+import { compressedFile, type SnapshotPart } from "./places/snapshot-files.ts";
+import { requireFreeSpace } from "./snapshot-directory.ts";
 
 export interface CreateSnapshotOptions {
   /** The data directory. Its node may run. */
   readonly dataDir: string;
-  /** Must not exist. */
-  readonly dir: string;
+  /** Must hold no snapshot. */
+  readonly place: Place;
   readonly parts: readonly SnapshotPart[];
   /** Also accepts an index that is not complete. */
   readonly anyStage?: boolean;
@@ -53,29 +51,29 @@ const COMPRESSED_SHARE = 0.6;
  * copy's position of publication is the one before both: an event that was published since then is published again by the restored
  * node, under the ids that the state may have.
  *
- * A process that is killed leaves `<dir>.partial`, which the next one for the same directory replaces.
+ * A process that is killed leaves `<dir>.partial`, which the next one for the same directory replaces. For a bucket, only the
+ * uncompressed copies are on this machine, in the data directory; the compressed form is stored while it is made.
  *
  * @throws UserError when there is nothing to copy, when the index is not complete, or without free space; RetryableError when so
  *   much is written meanwhile that a write-ahead log grows too large; the reason of `signal` when it aborts.
  */
 export async function createSnapshot(options: CreateSnapshotOptions): Promise<Manifest> {
   const { dataDir, parts, clock } = options;
-  const target = resolve(options.dir);
   const sizes = COPY_ORDER.filter((part) => parts.includes(part)).map((part) =>
     requireDatabase(dataDir, part, options),
   );
-  using directory = createSnapshotDirectory(target);
-  requireFreeSpace(dirname(target), neededBytes(sizes), "a snapshot");
+  using target = await options.place.begin(dataDir, options.signal);
+  requireFreeSpace(dirname(target.copiesIn), neededBytes(sizes, target), "a snapshot");
   const published = parts.includes("index") && parts.includes("state") ? publishedIn(dataDir) : undefined;
-  const stateFile = parts.includes("state") ? await copyPart(directory, "state", options) : undefined;
-  const indexFile = parts.includes("index") ? await copyPart(directory, "index", options) : undefined;
+  const stateFile = parts.includes("state") ? await copyPart(target, "state", options) : undefined;
+  const indexFile = parts.includes("index") ? await copyPart(target, "index", options) : undefined;
   if (stateFile && indexFile) {
     // Loads curves, which the maintenance thread needs for nothing else.
     const { copyLateWrites } = await import("./copy-late-writes.ts");
     copyLateWrites(statePath(dataDir), { state: stateFile, index: indexFile });
   }
-  const index = indexFile ? await addIndex(directory, indexFile, options, published) : null;
-  const state = stateFile ? await addState(directory, stateFile, options) : null;
+  const index = indexFile ? await addIndex(target, indexFile, options, published) : null;
+  const state = stateFile ? await addState(target, stateFile, options) : null;
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -86,11 +84,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
     index,
     state,
   };
-  const path = join(directory.path, MANIFEST_FILE);
-  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  syncPath(path);
-  options.signal.throwIfAborted();
-  directory.complete();
+  await target.complete(new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`), options.signal);
   return manifest;
 }
 
@@ -123,15 +117,15 @@ function publishedIn(dataDir: string): number {
   return publishedSeq(index);
 }
 
-/** All copies, and their compressed form: the last copy is deleted when it has been compressed. */
-function neededBytes(sizes: readonly number[]): number {
+/** All copies, and their compressed form where that is stored beside: the last copy is deleted when it has been compressed. */
+function neededBytes(sizes: readonly number[], { keepsStoredForm }: SnapshotTarget): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  return bytes + Math.ceil(bytes * COMPRESSED_SHARE);
+  return bytes + (keepsStoredForm ? Math.ceil(bytes * COMPRESSED_SHARE) : 0);
 }
 
 /** @param published the position of publication of the copy; undefined where it has no state. */
 async function addIndex(
-  directory: SnapshotDirectory,
+  target: SnapshotTarget,
   file: string,
   options: CreateSnapshotOptions,
   published: number | undefined,
@@ -143,28 +137,28 @@ async function addIndex(
     if (published !== undefined) publishAgainAfter(index, published);
     return { ...describeIndex(index), schema: finish(index.sqlite) };
   })();
-  return { ...content, ...(await pack(directory, "index", options)) };
+  return { ...content, ...(await pack(target, "index", options)) };
 }
 
 async function addState(
-  directory: SnapshotDirectory,
+  target: SnapshotTarget,
   file: string,
   options: CreateSnapshotOptions,
 ): Promise<FileManifest> {
   const sqlite = openAsIs({ database: "state", file }, { readonly: false });
   const schema = finish(sqlite);
   sqlite.close();
-  return { schema, ...(await pack(directory, "state", options)) };
+  return { schema, ...(await pack(target, "state", options)) };
 }
 
 /** Copies a database into the directory. Returns the path of the copy. */
 async function copyPart(
-  directory: SnapshotDirectory,
+  target: SnapshotTarget,
   part: SnapshotPart,
   { dataDir, signal, logLimitBytes, onProgress }: CreateSnapshotOptions,
 ): Promise<string> {
   const file = part === "index" ? indexPath(dataDir) : statePath(dataDir);
-  const to = directory.plainFile(part);
+  const to = target.plainFile(part);
   const bytes = statSync(file).size;
   const { damage } = await copyDatabase({ database: part, file }, to, {
     signal,
@@ -184,13 +178,13 @@ function finish(sqlite: Database): number {
 
 /** Replaces the uncompressed copy by the compressed file. */
 async function pack(
-  directory: SnapshotDirectory,
+  target: SnapshotTarget,
   part: SnapshotPart,
   { signal, onProgress }: CreateSnapshotOptions,
 ): Promise<Omit<FileManifest, "schema">> {
-  const plain = directory.plainFile(part);
+  const plain = target.plainFile(part);
   const total = statSync(plain).size;
-  const packed = await compressFile(plain, compressedFile(directory.path, part), {
+  const packed = await compressFile(plain, (chunks) => target.store(compressedFile(part), chunks, signal), {
     signal,
     onBytes: (bytes) => onProgress?.({ part, step: "compress", share: bytes / total }),
   });

@@ -1,5 +1,3 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isBulkBuilding } from "../../db/index/bulk/bulk-state.ts";
@@ -8,13 +6,14 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo, isFollowing } from "../../db/index/identity.ts";
 import { readMeta } from "../../db/index/meta.ts";
 import { areDeferred } from "../../ingest/bulk/deferred-records.ts";
-import { isTransient, reasonOf, UserError } from "../../lib/failure.ts";
+import { isTransient, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { percentOf, progressLine } from "../../runtime/progress-line.ts";
 import { BLOCK_SHARD, Stage, UpstreamPositions } from "../../upstream/positions.ts";
+import type { Place } from "./places/place.ts";
+import { MANIFEST_FILE, type SnapshotPart } from "./places/snapshot-files.ts";
 
 /** The version of the layout of a snapshot. A program refuses later ones. */
 export const SNAPSHOT_FORMAT = 1;
-export const MANIFEST_FILE = "manifest.json";
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 const MAX_SHARDS = 1024;
 const MAX_DATE_MS = 8_640_000_000_000_000;
@@ -77,22 +76,14 @@ export type IndexManifest = Static<typeof index>;
 export type FileManifest = Static<typeof file>;
 export type FollowingManifest = Static<typeof following>;
 
-/** The databases that a snapshot can hold, in the order in which they are copied. */
-export const SNAPSHOT_PARTS = ["index", "state"] as const;
-export type SnapshotPart = (typeof SNAPSHOT_PARTS)[number];
-
-/** The compressed file of a database in a snapshot. The names are fixed, so a manifest cannot name other files. */
-export function compressedFile(dir: string, part: SnapshotPart): string {
-  return join(dir, `${part}.db.zst`);
-}
-
 /**
  * Reads the manifest of a snapshot.
  *
- * @throws UserError when the directory holds no snapshot, or one that this version cannot read.
+ * @throws UserError when the place holds no snapshot, or one that this version cannot read.
  */
-export function readManifest(dir: string): Manifest {
-  const value = parse(dir, readBounded(dir));
+export async function readManifest(place: Place, signal: AbortSignal): Promise<Manifest> {
+  const dir = place.label;
+  const value = parse(dir, await readBounded(place, signal));
   const format = typeof value === "object" && value !== null && "format" in value ? value.format : undefined;
   if (typeof format === "number" && format > SNAPSHOT_FORMAT)
     throw new UserError(
@@ -113,26 +104,25 @@ function parse(dir: string, json: string): unknown {
   }
 }
 
-function readBounded(dir: string): string {
-  const path = join(dir, MANIFEST_FILE);
+async function readBounded(place: Place, signal: AbortSignal): Promise<string> {
   try {
-    if (!statSync(path).isFile()) throw new Error("it is no file");
-    const handle = openSync(path, "r");
-    try {
-      const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
-      let length = 0;
-      for (let read = -1; read !== 0; length += read)
-        read = readSync(handle, buffer, length, buffer.length - length, null);
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of place.read(MANIFEST_FILE, signal)) {
+      length += chunk.length;
       if (length > MAX_MANIFEST_BYTES) throw new Error("it is too large");
-      return buffer.toString("utf8", 0, length);
-    } finally {
-      closeSync(handle);
+      chunks.push(chunk);
     }
+    return Buffer.concat(chunks).toString();
   } catch (cause) {
-    if (isTransient(cause)) throw cause;
-    throw new UserError(`${dir} holds no snapshot: ${MANIFEST_FILE} cannot be read: ${reasonOf(cause)}`, {
-      cause,
-    });
+    signal.throwIfAborted();
+    if (isTransient(cause) || cause instanceof RetryableError) throw cause;
+    throw new UserError(
+      `${place.label} holds no snapshot: ${MANIFEST_FILE} cannot be read: ${reasonOf(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -25,8 +25,12 @@ const CHUNK_BYTES = 1024 * 1024;
 const LEVEL = 1;
 const PRIVATE = 0o600;
 
-/** Compresses a file with zstd into `to`, and syncs that. */
-export async function compressFile(from: string, to: string, options: PackOptions): Promise<PackedFile> {
+/** Compresses a file with zstd, and hands the compressed bytes to `store`, which writes them. */
+export async function compressFile(
+  from: string,
+  store: (chunks: AsyncIterable<Uint8Array>) => Promise<void>,
+  options: PackOptions,
+): Promise<PackedFile> {
   const plain = new Meter({ onBytes: options.onBytes });
   const compressed = new Meter();
   const compress = createZstdCompress({
@@ -34,19 +38,18 @@ export async function compressFile(from: string, to: string, options: PackOption
     params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   });
   const { signal } = options;
-  await settled(pipeline(read(from), plain, compress, compressed, write(to), { signal }), to, signal);
-  syncPath(to);
+  await settled(pipeline(read(from), plain, compress, compressed, store, { signal }), from, signal);
   return packedFile(plain, compressed);
 }
 
 /**
- * Decompresses a file into `to`, and syncs that. Without `to` it computes the digests only.
+ * Decompresses a stream into the file `to`, and syncs that. Without `to` it computes the digests only.
  *
  * @param options.maxBytes of the uncompressed form, so that a hostile file cannot fill the disk.
- * @throws Error when the file is damaged or larger.
+ * @throws Error when the stream is damaged or larger.
  */
 export async function extractFile(
-  from: string,
+  from: AsyncIterable<Uint8Array>,
   to: string | undefined,
   options: PackOptions & { readonly maxBytes: number },
 ): Promise<PackedFile> {
@@ -55,19 +58,19 @@ export async function extractFile(
   const extract = createZstdDecompress({ chunkSize: CHUNK_BYTES });
   const target = to === undefined ? discard : write(to);
   const { signal } = options;
-  await settled(pipeline(read(from), compressed, extract, plain, target, { signal }), to ?? from, signal);
+  await settled(pipeline(from, compressed, extract, plain, target, { signal }), to, signal);
   if (to !== undefined) syncPath(to);
   return packedFile(plain, compressed);
 }
 
 /** @throws the reason of `signal` when it aborts; RetryableError when a file cannot be read or written. */
-async function settled(work: Promise<void>, path: string, signal: AbortSignal): Promise<void> {
+async function settled(work: Promise<void>, path: string | undefined, signal: AbortSignal): Promise<void> {
   try {
     await work;
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof Error && "syscall" in cause)
-      throw new RetryableError(`${path}: ${cause.message}`, { cause });
+      throw new RetryableError(path === undefined ? cause.message : `${path}: ${cause.message}`, { cause });
     throw cause;
   }
 }

@@ -11,12 +11,14 @@ import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data
 import { type RestoredKeys, restoredKeysOf } from "../state-check/restored-keys.ts";
 import { checkDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
-import { type Manifest, SNAPSHOT_PARTS, type SnapshotPart, type SnapshotProgress } from "./manifest.ts";
+import type { Manifest, SnapshotProgress } from "./manifest.ts";
+import type { Place } from "./places/place.ts";
+import { SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
 import { requireFreeSpace } from "./snapshot-directory.ts";
 import { extractPart, partsOf, readUsable } from "./verify-snapshot.ts";
 
 export interface RestoreSnapshotOptions {
-  readonly dir: string;
+  readonly place: Place;
   /** The data directory, which this process has locked. */
   readonly dataDir: string;
   readonly config: Pick<Config, "protocol" | "upstream" | "auth" | "state">;
@@ -48,11 +50,11 @@ const MARGIN_BYTES = 64 * 1024 * 1024;
  *   reason of `signal` when it aborts.
  */
 export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<RestoreReport> {
-  const { dir, dataDir, config, signal, onProgress } = options;
+  const { place, dataDir, config, signal, onProgress } = options;
   const folder = join(dataDir, RESTORING_FOLDER);
   if (isRestoring(dataDir)) return completeRestore(dataDir);
   rmSync(folder, { recursive: true, force: true });
-  const manifest = readUsable(dir, config, options.parts);
+  const manifest = await readUsable(place, config, signal, options.parts);
   const parts = partsOf(manifest, options.parts);
   if (parts.includes("state") && config.state.url !== "")
     throw new UserError(
@@ -66,7 +68,7 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
     let keys: RestoredKeys | null = null;
     for (const part of parts) {
       const to = join(folder, fileName(part));
-      await extractPart({ dir, manifest, part, to, signal, ...(onProgress ? { onProgress } : {}) });
+      await extractPart({ place, manifest, part, to, signal, ...(onProgress ? { onProgress } : {}) });
       onProgress?.({ part, step: "check", share: 0 });
       await refuseDamage(part, to, signal);
       if (part === "index") prepareIndex(to, { hasState: parts.includes("state") });

@@ -4,7 +4,7 @@ import { RetryableError, UserError } from "../../lib/failure.ts";
 import { syncPath } from "../../lib/files.ts";
 import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
 import { grouped } from "../../runtime/progress-line.ts";
-import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./manifest.ts";
+import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
 
 /** A snapshot that is being made, in a directory that no other process uses. */
 export interface SnapshotDirectory extends Disposable {
@@ -93,7 +93,7 @@ function deleteFiles(path: string): void {
       `${plain}-wal`,
       `${plain}-shm`,
       `${plain}-journal`,
-      compressedFile(path, part),
+      join(path, compressedFile(part)),
     ])
       rmSync(file, { force: true });
   }

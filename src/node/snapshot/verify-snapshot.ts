@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
@@ -7,22 +5,15 @@ import { INDEX_SCHEMA } from "../../db/index/database.ts";
 import { STATE_SCHEMA } from "../../db/state/database.ts";
 import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { Scope } from "../../upstream/scope.ts";
-import {
-  compressedFile,
-  type IndexManifest,
-  MANIFEST_FILE,
-  type Manifest,
-  readManifest,
-  SNAPSHOT_PARTS,
-  type SnapshotPart,
-  type SnapshotProgress,
-} from "./manifest.ts";
+import { type IndexManifest, type Manifest, readManifest, type SnapshotProgress } from "./manifest.ts";
 import { extractFile } from "./pack-file.ts";
+import type { Place } from "./places/place.ts";
+import { compressedFile, SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
 
 type UsedSettings = Pick<Config, "protocol" | "upstream">;
 
 export interface VerifySnapshotOptions {
-  readonly dir: string;
+  readonly place: Place;
   /** The settings of the node that would use it. */
   readonly config: UsedSettings;
   /** Default: all that the snapshot holds. */
@@ -37,10 +28,17 @@ export interface VerifySnapshotOptions {
  * @throws UserError that says what is wrong.
  */
 export async function verifySnapshot(options: VerifySnapshotOptions): Promise<Manifest> {
-  const { dir, config, signal, onProgress } = options;
-  const manifest = readUsable(dir, config, options.parts);
+  const { place, config, signal, onProgress } = options;
+  const manifest = await readUsable(place, config, signal, options.parts);
   for (const part of partsOf(manifest, options.parts)) {
-    await extractPart({ dir, manifest, part, to: undefined, signal, ...(onProgress ? { onProgress } : {}) });
+    await extractPart({
+      place,
+      manifest,
+      part,
+      to: undefined,
+      signal,
+      ...(onProgress ? { onProgress } : {}),
+    });
   }
   return manifest;
 }
@@ -55,9 +53,17 @@ export function partsOf(manifest: Manifest, wanted?: readonly SnapshotPart[]): r
  *
  * @throws UserError that says why it cannot.
  */
-export function readUsable(dir: string, config: UsedSettings, wanted?: readonly SnapshotPart[]): Manifest {
-  refuseCollection(dir);
-  const manifest = readManifest(dir);
+export async function readUsable(
+  place: Place,
+  config: UsedSettings,
+  signal: AbortSignal,
+  wanted?: readonly SnapshotPart[],
+): Promise<Manifest> {
+  const dir = place.label;
+  const manifest = await readManifest(place, signal).catch(async (cause: unknown) => {
+    if (cause instanceof UserError) await refuseCollection(place, signal);
+    throw cause;
+  });
   const missing = wanted?.find((part) => manifest[part] === null);
   if (missing !== undefined) throw new UserError(`${dir} holds no ${missing}`);
   const parts = partsOf(manifest, wanted);
@@ -68,16 +74,15 @@ export function readUsable(dir: string, config: UsedSettings, wanted?: readonly 
 }
 
 /** A directory of backups is often named instead of one of them. */
-function refuseCollection(dir: string): void {
-  if (existsSync(join(dir, MANIFEST_FILE)) || !existsSync(dir)) return;
-  const inside = readdirSync(dir, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(dir, entry.name, MANIFEST_FILE)))
+async function refuseCollection(place: Place, signal: AbortSignal): Promise<void> {
+  const inside = await place.snapshots(signal).catch(() => []);
+  const newest = inside
     .map(({ name }) => name)
-    .sort();
-  const newest = inside.at(-1);
+    .sort()
+    .at(-1);
   if (newest !== undefined)
     throw new UserError(
-      `${dir} holds ${inside.length} snapshots. Name one of them, such as the newest: ${join(dir, newest)}`,
+      `${place.label} holds ${inside.length} snapshots. Name one of them, such as the newest: ${place.inside(newest).label}`,
     );
 }
 
@@ -117,23 +122,23 @@ function refuseOtherSource(dir: string, index: IndexManifest, { protocol, upstre
  * @throws UserError when a byte of it has changed.
  */
 export async function extractPart(options: {
-  readonly dir: string;
+  readonly place: Place;
   readonly manifest: Manifest;
   readonly part: SnapshotPart;
   readonly to: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
 }): Promise<void> {
-  const { dir, manifest, part, to, signal, onProgress } = options;
+  const { place, manifest, part, to, signal, onProgress } = options;
   const expected = manifest[part];
   if (!expected) throw new Error(`the snapshot has no ${part}`);
-  const path = compressedFile(dir, part);
+  const name = compressedFile(part);
+  const path = `${place.label}/${name}`;
   const changed = (what: string, cause?: unknown) =>
     new UserError(`${path} is not the file that was written: ${what}. Use another snapshot.`, { cause });
   let found: Awaited<ReturnType<typeof extractFile>>;
   try {
-    if (!statSync(path).isFile()) throw new Error("it is no file");
-    found = await extractFile(path, to, {
+    found = await extractFile(place.read(name, signal), to, {
       signal,
       maxBytes: expected.bytes,
       onBytes: (bytes) => onProgress?.({ part, step: "extract", share: bytes / expected.bytes }),

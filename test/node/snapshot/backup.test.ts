@@ -17,6 +17,7 @@ import { writeMeta } from "../../../src/db/index/meta.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { type BackupKind, backupsIn, makeBackup } from "../../../src/node/snapshot/backup.ts";
 import { startBackupSchedule } from "../../../src/node/snapshot/backup-schedule.ts";
+import { directoryPlace } from "../../../src/node/snapshot/places/directory-place.ts";
 import { configWith } from "../../runtime/config.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
@@ -29,7 +30,8 @@ const DAY_SECS = 86_400;
 
 function backupOf({ dataDir, path }: SnapshotNode, clock: ManualClock, ...settings: string[]) {
   const config = configWith(`data.dir=${dataDir}`, "backup.keep=2", ...settings);
-  return (kind: BackupKind) => makeBackup({ config, root: path("root"), kind, clock, signal: UNENDING });
+  return (kind: BackupKind) =>
+    makeBackup({ config, root: directoryPlace(path("root")), kind, clock, signal: UNENDING });
 }
 
 describe("a backup", () => {
@@ -61,7 +63,7 @@ describe("a backup", () => {
     for (const isManual of [false, true, true, true, false]) {
       await makeBackup({
         config,
-        root: fixture.path("root"),
+        root: directoryPlace(fixture.path("root")),
         kind: "state",
         isManual,
         clock,
@@ -122,7 +124,8 @@ describe("a backup", () => {
     }
     // The index is of mainnet.
     await expect(make("whole")).rejects.toThrow("the index holds mainnet");
-    expect(backupsIn(fixture.path("root")).filter(({ kind }) => kind === "state")).toHaveLength(2);
+    const stored = await backupsIn(directoryPlace(fixture.path("root")), UNENDING);
+    expect(stored.filter(({ kind }) => kind === "state")).toHaveLength(2);
   });
 });
 
@@ -165,7 +168,7 @@ describe("in a directory of a service, root's backup", () => {
       // The program may be in a directory that is closed to other users.
       const program = fixture.path("svc");
       cpSync(compiledProgram[0] ?? "", program);
-      const child = Bun.spawn([...user, program, ...settings, "backup", "--state-only", root], {
+      const child = Bun.spawn([...user, program, ...settings, "backup", "--state-only", "--to", root], {
         cwd: root,
         stdout: "ignore",
         stderr: "pipe",
@@ -200,7 +203,13 @@ describe("scheduled backups", () => {
       after: timers.after,
       async make(kind, signal) {
         if (fault) throw fault;
-        const backup = await makeBackup({ config, root: config.backup.dir, kind, clock, signal });
+        const backup = await makeBackup({
+          config,
+          root: directoryPlace(config.backup.dir),
+          kind,
+          clock,
+          signal,
+        });
         made.push(basename(backup.path));
         return backup;
       },
@@ -223,7 +232,7 @@ describe("scheduled backups", () => {
     const config = configWith(`data.dir=${fixture.dataDir}`);
     await makeBackup({
       config,
-      root: fixture.path("root"),
+      root: directoryPlace(fixture.path("root")),
       kind: "state",
       isManual: true,
       clock,
@@ -316,7 +325,7 @@ describe("scheduled backups", () => {
 });
 
 test.each([
-  [["backup.at=03:15"], "backup.at: must not be set without backup.dir"],
+  [["backup.at=03:15"], "backup.at: must not be set without backup.dir or backup.url"],
   [
     ["backup.at=03:15", "backup.dir=/backup", "state.url=postgres://svc@127.0.0.1/svc"],
     "backup.at: must not be set without backup.index while state.url is set",

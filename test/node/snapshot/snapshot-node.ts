@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { type CreateSnapshotOptions, createSnapshot } from "../../../src/node/snapshot/create-snapshot.ts";
 import type { Manifest } from "../../../src/node/snapshot/manifest.ts";
+import { directoryPlace } from "../../../src/node/snapshot/places/directory-place.ts";
 import { type RestoreSnapshotOptions, restoreSnapshot } from "../../../src/node/snapshot/restore-snapshot.ts";
 import { verifySnapshot } from "../../../src/node/snapshot/verify-snapshot.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
@@ -62,18 +63,22 @@ export async function openSnapshotNode(): Promise<SnapshotNode> {
     create: (name, options = {}) =>
       createSnapshot({
         dataDir: node.dir,
-        dir: path(name),
+        place: directoryPlace(path(name)),
         parts: ["index", "state"],
         clock,
         signal: UNENDING,
         ...options,
       }),
     verify: (name, ...settings) =>
-      verifySnapshot({ dir: path(name), config: configWith(...settings), signal: UNENDING }),
+      verifySnapshot({
+        place: directoryPlace(path(name)),
+        config: configWith(...settings),
+        signal: UNENDING,
+      }),
     restore(name, into, options = {}) {
       mkdirSync(path(into), { recursive: true });
       return restoreSnapshot({
-        dir: path(name),
+        place: directoryPlace(path(name)),
         dataDir: path(into),
         config: configWith(),
         clock,

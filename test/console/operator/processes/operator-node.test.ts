@@ -202,7 +202,7 @@ describe("check 34: the operator's page", () => {
     const backup = join(dir.path, "backups", report.backups[0]?.file ?? "");
     expect(readdirSync(backup).toSorted()).toEqual(["manifest.json", "state.db.zst"]);
     const restored = join(dir.path, "restored");
-    const { code, errors } = await svc("--data-dir", restored, "restore", backup);
+    const { code, errors } = await svc("--data-dir", restored, "restore", "--from", backup);
     expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" });
     using db = openState(statePath(restored), { mayCreate: false });
     expect(await createSwitches(taskStateDb(db)).list()).toEqual([

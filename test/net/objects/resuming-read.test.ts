@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import { createServer, type Socket } from "node:net";
+import { RetryableError, UserError } from "../../../src/lib/failure.ts";
+import { resumingRead } from "../../../src/net/objects/resuming-read.ts";
+import type { RetryPolicy } from "../../../src/net/objects/retry-calls.ts";
+
+const CONTENT = Buffer.from(Uint8Array.from({ length: 5000 }, (_, at) => (at * 7919) % 251));
+const UNENDING = new AbortController().signal;
+const QUICK: RetryPolicy = { maxFailures: 4, initialDelayMs: 1, maxDelayMs: 1, stallMs: 60_000 };
+
+interface Answer {
+  /** Of the content, after which the connection is cut, once the reader has them. */
+  readonly bytes: number;
+  /** Instead of the cut, nothing more arrives. */
+  readonly isSilent?: boolean;
+  readonly etag?: string;
+  /** Sends the whole file, whatever the range. */
+  readonly hasNoRanges?: boolean;
+  readonly status?: number;
+}
+
+/** A web server that ends its responses in the middle of what they state. `answer` says how, by the number of the request. */
+async function startCuttingServer(answer: (request: number) => Answer) {
+  const ranges: (string | undefined)[] = [];
+  const sockets = new Set<Socket>();
+  let cutsAt = Number.POSITIVE_INFINITY;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("data", (head) => {
+      const range = /^range: (.*)\r$/im.exec(head.toString())?.[1];
+      const { bytes, isSilent = false, etag = '"a"', hasNoRanges = false, status } = answer(ranges.length);
+      ranges.push(range);
+      const start = hasNoRanges ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+      const isPart = range !== undefined && !hasNoRanges;
+      const lines = [
+        `HTTP/1.1 ${status ?? (isPart ? 206 : 200)} Any`,
+        `content-length: ${status === undefined ? CONTENT.length - start : 0}`,
+        `etag: ${etag}`,
+        ...(isPart ? [`content-range: bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}`] : []),
+      ];
+      socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+      socket.write(CONTENT.subarray(start, start + bytes));
+      cutsAt = isSilent ? Number.POSITIVE_INFINITY : start + bytes;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  const read = async (policy: Partial<RetryPolicy> = {}) => {
+    const open = (headers: Readonly<Record<string, string>>, signal: AbortSignal) =>
+      fetch(`http://127.0.0.1:${port}/file`, { headers, signal, keepalive: false });
+    const options = { policy: { ...QUICK, ...policy }, signal: UNENDING };
+    let found = Buffer.alloc(0);
+    for await (const chunk of resumingRead("the file", open, options)) {
+      found = Buffer.concat([found, chunk]);
+      if (found.length >= cutsAt) for (const socket of sockets) socket.destroy();
+    }
+    return found;
+  };
+  return {
+    ranges,
+    read,
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+test("a read continues at the byte where its connection was cut", async () => {
+  using server = await startCuttingServer(() => ({ bytes: 1300 }));
+  expect(await server.read()).toEqual(CONTENT);
+  expect(server.ranges).toEqual([undefined, "bytes=1300-", "bytes=2600-", "bytes=3900-"]);
+});
+
+test("a read continues where nothing arrives any more", async () => {
+  using server = await startCuttingServer((request) => ({ bytes: 2500, isSilent: request === 0 }));
+  // On a busy machine later responses may take as long.
+  expect(await server.read({ stallMs: 300, maxFailures: 1000 })).toEqual(CONTENT);
+  expect(server.ranges.length).toBeGreaterThan(1);
+});
+
+test("a read skips what a server without ranges sends again", async () => {
+  using server = await startCuttingServer((request) => ({ bytes: (request + 1) * 2000, hasNoRanges: true }));
+  expect(await server.read()).toEqual(CONTENT);
+});
+
+test("a read refuses a file that has changed meanwhile, and continues after errors of the server", async () => {
+  using server = await startCuttingServer((request) => ({ bytes: 2000, etag: request > 1 ? '"b"' : '"a"' }));
+  const refused = await server.read().catch((cause: unknown) => cause);
+  expect(refused).toBeInstanceOf(UserError);
+  expect(String(refused)).toContain("the file has changed while it was read");
+  using busy = await startCuttingServer((request) =>
+    request % 2 === 1 ? { bytes: 0, status: 503 } : { bytes: 2000 },
+  );
+  expect(await busy.read()).toEqual(CONTENT);
+});
+
+test("a read gives up after failures in a row that brought no byte", async () => {
+  using server = await startCuttingServer((request) =>
+    request === 0 ? { bytes: 100 } : { bytes: 0, status: 503 },
+  );
+  await expect(server.read()).rejects.toThrow(RetryableError);
+  expect(server.ranges).toHaveLength(QUICK.maxFailures);
+});

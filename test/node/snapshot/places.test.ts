@@ -1,0 +1,198 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { makeBackup } from "../../../src/node/snapshot/backup.ts";
+import { createBackups } from "../../../src/node/snapshot/backups.ts";
+import { createSnapshot } from "../../../src/node/snapshot/create-snapshot.ts";
+import { placeOf } from "../../../src/node/snapshot/places/place-of.ts";
+import { seal, unseal } from "../../../src/node/snapshot/places/seal-stream.ts";
+import { restoreSnapshot } from "../../../src/node/snapshot/restore-snapshot.ts";
+import { verifySnapshot } from "../../../src/node/snapshot/verify-snapshot.ts";
+import { configWith } from "../../runtime/config.ts";
+import { CREDENTIALS, startBucketServer } from "../../support/bucket-server.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { openSnapshotNode, tablesOf, UNENDING } from "./snapshot-node.ts";
+
+const server = startBucketServer();
+afterAll(() => server[Symbol.dispose]());
+const KEY = "5e".repeat(32);
+const clock = new ManualClock(1_750_000_000);
+
+function settings(...more: string[]) {
+  return configWith(
+    `backup.endpoint=${server.url}`,
+    `backup.access_key_id=${CREDENTIALS.accessKeyId}`,
+    `backup.secret_access_key=${CREDENTIALS.secretAccessKey}`,
+    ...more,
+  );
+}
+
+/** A web server over the objects of the bucket, as many stores have one. */
+const web = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch({ url }) {
+    const found = server.objects.get(decodeURIComponent(new URL(url).pathname.slice(1)));
+    return found ? new Response(found as Uint8Array<ArrayBuffer>) : new Response(null, { status: 404 });
+  },
+});
+afterAll(() => void web.stop(true));
+
+describe("a snapshot in a bucket", () => {
+  test("is encrypted, is restored from there and over the web, and leaves no copy on the node", async () => {
+    using fixture = await openSnapshotNode();
+    const config = settings(`backup.encryption_key=${KEY}`);
+    const place = placeOf("s3://bucket/nodes/today", config.backup);
+    const parts = ["index", "state"] as const;
+    await createSnapshot({ dataDir: fixture.dataDir, place, parts, clock, signal: UNENDING });
+    expect([...server.objects.keys()].sort()).toEqual([
+      "nodes/snapshots.json",
+      "nodes/today/index.db.zst",
+      "nodes/today/manifest.json",
+      "nodes/today/state.db.zst",
+    ]);
+    expect(readdirSync(fixture.dataDir).filter((name) => name.startsWith("upload"))).toEqual([]);
+    for (const [key, bytes] of server.objects)
+      if (key.startsWith("nodes/today/")) {
+        const text = Buffer.from(bytes).toString("latin1");
+        expect([text.slice(0, 8), text.includes("SQLite"), text.includes("sha256")]).toEqual([
+          "svcseal1",
+          false,
+          false,
+        ]);
+      }
+    await expect(
+      createSnapshot({ dataDir: fixture.dataDir, place, parts, clock, signal: UNENDING }),
+    ).rejects.toThrow("exists already");
+    const restored: Map<string, string>[] = [];
+    for (const [at, from] of [
+      "s3://bucket/nodes/today",
+      `http://127.0.0.1:${web.port}/nodes/today`,
+    ].entries()) {
+      const source = placeOf(from, config.backup);
+      const listed = await placeOf(from.replace("/today", ""), config.backup).snapshots(UNENDING);
+      expect(listed).toEqual([{ name: "today", bytes: expect.any(Number) }]);
+      const dataDir = fixture.path(`restored-${at}`);
+      await Bun.write(join(dataDir, "empty"), "");
+      await restoreSnapshot({ place: source, dataDir, config, clock, signal: UNENDING });
+      restored.push(tablesOf(join(dataDir, "index.db")));
+    }
+    expect(restored[0]?.get("messages")).toBe(
+      tablesOf(join(fixture.dataDir, "index.db")).get("messages") ?? "",
+    );
+    expect(restored[1]).toEqual(restored[0] ?? new Map());
+    for (const [key, text] of [
+      ["", "it is encrypted: set backup.encryption_key"],
+      ["5f".repeat(32), "backup.encryption_key is another one"],
+    ]) {
+      const other = placeOf("s3://bucket/nodes/today", settings(`backup.encryption_key=${key}`).backup);
+      await expect(verifySnapshot({ place: other, config, signal: UNENDING })).rejects.toThrow(text);
+    }
+    // One byte of the database.
+    const stored = server.objects.get("nodes/today/state.db.zst") ?? new Uint8Array();
+    stored[stored.length - 100] = (stored.at(-100) ?? 0) ^ 1;
+    await expect(verifySnapshot({ place, config, signal: UNENDING })).rejects.toThrow(
+      "state.db.zst is not the file that was written",
+    );
+  });
+
+  test("as a backup displaces the oldest of its kind, and the operator sees the rest", async () => {
+    using fixture = await openSnapshotNode();
+    server.objects.clear();
+    server.objects.set("own/notes.txt", new Uint8Array(1));
+    const config = settings(`data.dir=${fixture.dataDir}`, "backup.keep=2", "backup.url=s3://bucket/own");
+    const root = placeOf(config.backup.url, config.backup);
+    const deleted: string[] = [];
+    for (let made = 0; made < 3; made++) {
+      const backup = await makeBackup({ config, root, kind: "state", clock, signal: UNENDING });
+      deleted.push(...backup.deleted);
+      clock.advanceSecs(1);
+    }
+    expect(deleted).toEqual(["s3://bucket/own/20250615T150640Z-state"]);
+    expect((await createBackups({ config, clock }).list()).map(({ file, ok }) => [file, ok])).toEqual([
+      ["20250615T150642Z-state", true],
+      ["20250615T150641Z-state", true],
+    ]);
+    expect(server.objects.has("own/notes.txt")).toBe(true);
+    await expect(verifySnapshot({ place: root, config, signal: UNENDING })).rejects.toThrow(
+      "holds 2 snapshots. Name one of them, such as the newest: s3://bucket/own/20250615T150642Z-state",
+    );
+  });
+
+  test("that cannot be stored leaves no snapshot and no copy", async () => {
+    using fixture = await openSnapshotNode();
+    server.objects.clear();
+    server.fault = (request) =>
+      request.url.includes("index.db") ? Promise.resolve(new Response(null, { status: 403 })) : undefined;
+    const place = placeOf("s3://bucket/nodes/today", settings().backup);
+    await expect(
+      createSnapshot({ dataDir: fixture.dataDir, place, parts: ["index"], clock, signal: UNENDING }),
+    ).rejects.toThrow("s3://bucket/nodes/today/index.db.zst: HTTP 403");
+    server.fault = () => undefined;
+    expect([...server.objects.keys()]).toEqual([]);
+    expect(existsSync(join(fixture.dataDir, "upload.partial"))).toBe(false);
+  });
+});
+
+test("a directory is encrypted in the same way", async () => {
+  using fixture = await openSnapshotNode();
+  const config = settings(`backup.encryption_key=${KEY}`);
+  const place = placeOf(fixture.path("sealed"), config.backup);
+  await createSnapshot({ dataDir: fixture.dataDir, place, parts: ["state"], clock, signal: UNENDING });
+  expect(readFileSync(fixture.path("sealed/state.db.zst")).toString("latin1", 0, 8)).toBe("svcseal1");
+  expect((await verifySnapshot({ place, config, signal: UNENDING })).state).not.toBeNull();
+  await expect(fixture.verify("sealed")).rejects.toThrow("it is encrypted");
+});
+
+test.each([
+  ["s3://B/x", "is not a URL such as s3://bucket/prefix"],
+  ["ftp://host/x", "is neither a directory nor a URL"],
+  ["http://example.com/x", "is neither a directory nor a URL"],
+])("the place %s is refused", (text, message) => {
+  expect(() => placeOf(text, settings().backup)).toThrow(message);
+});
+
+test("a bucket needs credentials, and one place has the backups", () => {
+  expect(() => placeOf("s3://bucket/x", configWith().backup)).toThrow("needs backup.access_key_id");
+  expect(() => configWith("backup.url=s3://bucket/x")).toThrow(
+    "must not be set without backup.access_key_id",
+  );
+  expect(() => settings("backup.url=s3://bucket/x", "backup.dir=/backup")).toThrow(
+    "backups are in one place",
+  );
+});
+
+describe("a sealed stream", () => {
+  const collect = async (chunks: AsyncIterable<Uint8Array>) => Buffer.concat(await Array.fromAsync(chunks));
+  const chunked = async function* (bytes: Uint8Array, size: number) {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  };
+  const MEBIBYTE = 1024 * 1024;
+
+  test("is opened as it was, in chunks of any size, and no byte of it can be changed, left out or added", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(0, 1, 100, MEBIBYTE - 1, MEBIBYTE, MEBIBYTE + 1, 2 * MEBIBYTE + 5),
+        fc.constantFrom(17, 65_536, 3 * MEBIBYTE),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        async (length, size, where) => {
+          const step = Math.max(size, 4096);
+          const bytes = Uint8Array.from({ length }, (_, at) => at % 251);
+          const sealed = await collect(seal(chunked(bytes, step), KEY));
+          expect(await collect(unseal(chunked(sealed, step), KEY))).toEqual(Buffer.from(bytes));
+          const changed = Buffer.from(sealed);
+          const at = 8 + Math.floor(where * (sealed.length - 8));
+          changed[at] = (changed[at] ?? 0) ^ 1;
+          const cut = sealed.subarray(0, 24 + Math.floor(where * (sealed.length - 24)));
+          const longer = Buffer.concat([sealed, Buffer.alloc(1)]);
+          for (const hostile of [changed, cut, longer])
+            await expect(collect(unseal(chunked(hostile, step), KEY))).rejects.toThrow(
+              "it cannot be decrypted",
+            );
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+});
