@@ -24,9 +24,8 @@ const OPENERS: Readonly<Record<string, string>> = {
   "lib/files.ts":
     "a file that it has just created; directories and files of its callers that no connection has open",
   "node/signers/master-keys.ts": "the file of a key",
-  "node/snapshot/create-snapshot.ts": "the manifest",
-  "node/snapshot/manifest.ts": "the manifest",
   "node/snapshot/pack-file.ts": "a copy of a database whose connection is closed",
+  "node/snapshot/places/directory-place.ts": "the files of a snapshot",
   "node/snapshot/restore-snapshot.ts": "the mark of a restore",
   "push/tokens/transfer/token-file.ts": "a file of tokens",
   "runtime/data-dir.ts": "the file with the pid",

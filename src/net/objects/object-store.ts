@@ -39,7 +39,7 @@ export interface ObjectStoreSettings {
   readonly credentials: StoreCredentials;
   readonly retries?: RetryPolicy;
   readonly nowMs?: () => number;
-  /** Of the parts in which a large object is written; each is in memory. */
+  /** The size of the parts in which a large object is written. One part is in memory. */
   readonly partBytes?: number;
 }
 

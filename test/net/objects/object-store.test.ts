@@ -85,7 +85,7 @@ describe("an object store", () => {
     expect(server.objects.get("object")).toEqual(Buffer.from(bytes));
   });
 
-  test("gives up after failures in a row, and aborts the upload, of which the store would keep the parts", async () => {
+  test("gives up after consecutive failures, and aborts the upload, of which the store would keep the parts", async () => {
     server.fault = (request) =>
       request.url.includes("partNumber=3") ? Promise.resolve(new Response(null, { status: 500 })) : undefined;
     const written = storeWith().write("object", [content(5000)], UNENDING);

@@ -96,7 +96,7 @@ test("a read refuses a file that has changed meanwhile, and continues after erro
   expect(await busy.read()).toEqual(CONTENT);
 });
 
-test("a read gives up after failures in a row that brought no byte", async () => {
+test("a read gives up after consecutive failures that brought no byte", async () => {
   using server = await startCuttingServer((request) =>
     request === 0 ? { bytes: 100 } : { bytes: 0, status: 503 },
   );
