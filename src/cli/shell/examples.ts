@@ -57,6 +57,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "snapshot create --to s3://backups/index-of-today --data-dir /var/lib/svc",
     "snapshot create --to /backup/node-of-today --with-state",
   ],
+  "snapshot list": ["snapshot list --from s3://backups", "snapshot list --from https://files.example"],
   "snapshot verify": ["snapshot verify --from /backup/index-of-today"],
   "snapshot restore": ["snapshot restore --from /backup/index-of-today --data-dir /var/lib/svc"],
   backup: ["backup --to /backup --data-dir /var/lib/svc", "backup --to s3://backups/node-1 --state-only"],
