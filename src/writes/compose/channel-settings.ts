@@ -8,6 +8,7 @@ import {
   MembershipMode,
   MessageType,
 } from "../../protocol/wire/generated/message.ts";
+import { refuse } from "../../signers/refusal.ts";
 import { admitted, type ChannelAct, type Composed, findChannel } from "./channel-act.ts";
 import { readCastHash } from "./fields.ts";
 
@@ -61,6 +62,10 @@ const MEMBERSHIP_MODES: ReadonlyMap<unknown, MembershipMode> = new Map([
   ["approval", MembershipMode.MEMBERSHIP_MODE_APPROVAL],
 ]);
 
+/** Older settings would clear newer ones that the index does not have yet. */
+const BEHIND =
+  "the index of this node is behind the network, and a change is made from the settings that it has";
+
 /** A message of more bytes is refused; the rest of its data takes less than these. */
 const MAX_SETTINGS_BYTES = 1_900;
 
@@ -75,6 +80,7 @@ export function composeSettings(act: ChannelAct): Composed {
   const channel = findChannel(act);
   if (!channel.ok) return channel;
   const { channelId, view } = channel.value;
+  if (act.isStale) return refuse("unavailable", BEHIND);
   const { settings, basis } = act.lookups.settingsOf(channelId);
   const value = { ...(settings ?? ChannelUpdateBody.create()), ...changes.value, channelId };
   if (ChannelUpdateBody.encode(value).finish().byteLength > MAX_SETTINGS_BYTES)
