@@ -13,6 +13,7 @@ import { createFanOut } from "../src/node/compose/fan-out.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
 import { createNodeSignIn } from "../src/node/compose/sign-in.ts";
+import { createNodeLogins } from "../src/node/compose/sign-in-page.ts";
 import { createNodeSigners } from "../src/node/compose/signers.ts";
 import { createNodeTransactions } from "../src/node/compose/transactions.ts";
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
@@ -82,6 +83,13 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       audit: parts.state.audit,
       manifests: signIn.manifests,
       envelopes: signIn.envelopes,
+      ...createNodeLogins({
+        signIn,
+        signers: signers.service,
+        stores: parts.state,
+        linkBase: () => undefined,
+        clock: systemClock,
+      }),
       publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
       streams: undefined,

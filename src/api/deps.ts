@@ -19,6 +19,8 @@ import type { Reads } from "../read/run-query.ts";
 import type { SessionService } from "../sessions/session-service.ts";
 import type { EnvelopeChecker } from "../sign-in/manifest/envelope.ts";
 import type { ManifestChecker } from "../sign-in/manifest/manifest-checker.ts";
+import type { LoginClientService } from "../signers/login/client-service.ts";
+import type { Logins } from "../signers/login/logins.ts";
 import type { SignerService } from "../signers/signer-service.ts";
 import type { Streams } from "../stream/streams.ts";
 import type { Transactions } from "../transactions/prepare.ts";
@@ -63,6 +65,9 @@ export interface ApiDeps extends ManagementDeps {
   readonly push: PushDeps;
   readonly signers: SignerService;
   readonly audit: AuditStore;
+  readonly logins: Logins;
+  /** The address of the login page for a client; undefined while web sign-in is off or the URL of links is not known. */
+  readonly loginUrl: (clientId: string) => string | undefined;
   readonly manifests: ManifestChecker;
   readonly envelopes: EnvelopeChecker;
   /** Undefined while `stream.enabled` is false. */
@@ -86,6 +91,7 @@ export interface ManagementDeps {
   readonly apps: AppService;
   readonly apiKeys: ApiKeyService;
   readonly sessions: SessionService;
+  readonly loginClients: LoginClientService;
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;

@@ -29,6 +29,8 @@ import { userFeedOperations } from "./operations/feeds/user-casts.ts";
 import { notificationOperations } from "./operations/notifications/notifications.ts";
 import { seenOperations } from "./operations/notifications/seen.ts";
 import { searchOperations } from "./operations/search.ts";
+import { loginOperations } from "./operations/sign-in/login.ts";
+import { loginClientOperations } from "./operations/sign-in/login-clients.ts";
 import { signerLookupOperations } from "./operations/signers/lookups.ts";
 import { managedSignerOperations } from "./operations/signers/managed-signers.ts";
 import { signerByKeyOperations } from "./operations/signers/signers-by-key.ts";
@@ -66,6 +68,7 @@ const SIGNED = [
   ...deliveryOperations,
   ...managedSignerOperations,
   ...sessionOperations,
+  ...loginClientOperations,
   ...auditOperations,
 ] as const;
 
@@ -110,6 +113,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...seenOperations,
   ...messageOperations,
   ...signerByKeyOperations,
+  ...loginOperations,
   ...signerLookupOperations,
   ...prepareOperations,
   ...emptyListOperations,

@@ -108,7 +108,7 @@ export function schemaOf(field: RecordField): TSchema {
 type CheckedField = RecordField & { readonly type: Exclude<RecordField["type"], "fids"> };
 
 /** The JSON Schema of a field's values. */
-function documentedType({ type, min, max, choices = [] }: CheckedField): object {
+function documentedType({ type, min, max, maxItems, choices = [] }: CheckedField): object {
   switch (type) {
     case "text":
       return { type: "string", ...(min && { minLength: min }), ...(max && { maxLength: max }) };
@@ -118,18 +118,26 @@ function documentedType({ type, min, max, choices = [] }: CheckedField): object 
       return { type: "integer", minimum: min };
     case "boolean":
       return { type: "boolean" };
-    case "texts":
-      return { type: "array", items: { type: "string", enum: [...choices] }, minItems: 1, uniqueItems: true };
+    case "texts": {
+      const items = choices.length > 0 ? { enum: [...choices] } : {};
+      return {
+        type: "array",
+        items: { type: "string", ...items },
+        minItems: min ?? 1,
+        ...(maxItems && { maxItems }),
+        uniqueItems: true,
+      };
+    }
   }
 }
 
 /** The rule of a field, whose text follows its name. A URL is checked further by `checkUrlField`. */
-function faultOf({ type, min = 0, max, choices = [], acceptsText, nullHelp }: CheckedField): Fault {
+function faultOf({ type, min, max, maxItems, choices = [], acceptsText, nullHelp }: CheckedField): Fault {
   switch (type) {
     case "text":
       return max === undefined
         ? (value) => (typeof value === "string" ? undefined : `must be a string${nullHelp ? " or null" : ""}`)
-        : textFault({ min, max });
+        : textFault({ min: min ?? 0, max });
     case "url":
       return (value) => {
         if (typeof value !== "string") return "must be a string";
@@ -137,21 +145,36 @@ function faultOf({ type, min = 0, max, choices = [], acceptsText, nullHelp }: Ch
       };
     case "whole":
       return (value) =>
-        Number.isSafeInteger(value) && Number(value) >= min
+        Number.isSafeInteger(value) && Number(value) >= (min ?? 0)
           ? undefined
-          : `must be a whole number of at least ${min}${nullHelp ? ", or null" : ""}`;
+          : `must be a whole number of at least ${min ?? 0}${nullHelp ? ", or null" : ""}`;
     case "boolean":
       return (value) =>
         typeof value === "boolean" || (acceptsText && (value === "true" || value === "false"))
           ? undefined
           : "must be true or false";
     case "texts":
+      if (choices.length === 0) return textListFault(min ?? 1, maxItems);
       return (value) => {
         if (!Array.isArray(value) || value.length === 0 || !value.every((each) => choices.includes(each)))
           return `must be a list of at least one of ${choices.join(", ")}`;
         return new Set(value).size === value.length ? undefined : "must not name an entry twice";
       };
   }
+}
+
+const MAX_LISTED_CHARS = 2048;
+
+/** The rule of a list of any texts, each once. */
+function textListFault(min: number, max = Number.POSITIVE_INFINITY): Fault {
+  const each = textFault({ min: 1, max: MAX_LISTED_CHARS });
+  return (value) => {
+    if (!Array.isArray(value)) return "must be a list";
+    if (value.length < min || value.length > max) return `must have ${min} to ${max} entries`;
+    const wrong = value.map(each).find((fault) => fault !== undefined);
+    if (wrong !== undefined) return `must have entries of which each ${wrong}`;
+    return new Set(value).size === value.length ? undefined : "must not name an entry twice";
+  };
 }
 
 /**

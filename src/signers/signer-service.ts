@@ -12,7 +12,7 @@ import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
 import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { SignersRpc } from "./rpc.ts";
-import type { SignerActor } from "./signer-keys.ts";
+import { type SignerActor, typesOf } from "./signer-keys.ts";
 import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./signer-states.ts";
 import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
 
@@ -37,6 +37,12 @@ export interface RegisterRequest {
   readonly redirectUrl: string | undefined;
 }
 
+export interface LoginSigner {
+  readonly signerUuid: string;
+  /** Of the page on which the user approves it; null for one that is approved. */
+  readonly approvalToken: string | null;
+}
+
 /** Managed signers as their owners use them. */
 export interface SignerService {
   create(actor: SignerActor, permissions: readonly number[]): Promise<Result<SignerView, SignerRefusal>>;
@@ -59,6 +65,16 @@ export interface SignerService {
   ): Promise<readonly SignerView[]>;
   /** An approved signer of the actor for a user that may sign messages of a type. */
   findWriter(actor: SignerActor, fid: number, type: MessageType): Promise<SignerView | undefined>;
+  /**
+   * A signer of the owner for a user who has signed in: an approved one that may sign everything, else one that waits for this user.
+   *
+   * @param waiting the one that waited for this user before.
+   */
+  forLogin(
+    actor: SignerActor,
+    fid: number,
+    waiting: string | undefined,
+  ): Promise<Result<LoginSigner, SignerRefusal>>;
   readonly keys: Pick<RpcClient<SignersRpc>, "importSigner" | "exportSigner" | "deleteSigner">;
 }
 
@@ -82,6 +98,7 @@ export interface SignerServiceDeps {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const LOGIN_REQUEST_SECS = 3600;
 const MAX_REQUEST_SECS = 7 * 86_400;
 /** Signers of a sign-in that are listed. */
 const MAX_SIGNED_IN = 1000;
@@ -239,6 +256,37 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
         if (found) return found;
       }
       return undefined;
+    },
+
+    async forLogin(actor, fid, waiting) {
+      if (!tokens) return noMasterKey();
+      const { ownerFid } = actor;
+      const all = typesOf([]);
+      const page = { after: 0, limit: MAX_FIRST };
+      for (const signer of await store.listByOwnerAndFid(ownerFid, fid, page)) {
+        const { state } = await states.see(signer, actor);
+        const mayAll = all.every((type) => signer.permissions.includes(type));
+        if (mayAll && state.status === "approved" && state.fid === fid)
+          return ok({ signerUuid: signer.signerUuid, approvalToken: null });
+      }
+      const before = waiting === undefined ? undefined : await store.find(waiting);
+      const isFree = before?.ownerFid === ownerFid && before.approval === null;
+      const created = isFree ? ok(before) : await thread.createSigner(actor, all);
+      if (!created.ok) return created;
+      const { signerUuid } = created.value;
+      const now = nowSecs(clock);
+      // The user requests the key themselves, so that no app has to sign.
+      const request = {
+        appFid: ownerFid,
+        signature: new Uint8Array(),
+        gaslessSignature: null,
+        deadline: now + LOGIN_REQUEST_SECS,
+        redirectUrl: null,
+        ...tokens.create(),
+      };
+      const entry = registration(actor, { signerUuid }, clock);
+      if (!(await store.request({ signerUuid, ownerFid }, request, now, entry))) return unknownSigner();
+      return ok({ signerUuid, approvalToken: tokens.textOf(request) ?? null });
     },
 
     keys: thread,

@@ -11,6 +11,7 @@ import { approveRoutes } from "../../src/console/approve-routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
 import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
+import { loginRoutes } from "../../src/console/sign-in/login-routes.ts";
 import { signInRoutes } from "../../src/console/sign-in/routes.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
@@ -28,7 +29,7 @@ import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
 import { createNodeSignIn } from "../../src/node/compose/sign-in.ts";
-import { createSignInPage } from "../../src/node/compose/sign-in-page.ts";
+import { createNodeLogins, createSignInPage, userFromIndex } from "../../src/node/compose/sign-in-page.ts";
 import { createNodeSigners } from "../../src/node/compose/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing.ts";
 import { createNodeTransactions } from "../../src/node/compose/transactions.ts";
@@ -242,13 +243,23 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     linkBase: () => LINK_BASE,
     staleReason: options.staleReason ?? neverStale,
   });
+  const source = { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs, fullText: true };
+  const linkBase = () => (options.linksToItself ? http.url : LINK_BASE);
+  const login = createNodeLogins({
+    signIn,
+    signers: nodeSigners.service,
+    stores,
+    linkBase,
+    clock: options.stateClock ?? node.clock,
+  });
   const plugins = apiPlugins({
-    source: { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs, fullText: true },
+    source,
     management,
     signers: nodeSigners.service,
     audit: stores.audit,
     manifests: signIn.manifests,
     envelopes: signIn.envelopes,
+    ...login,
     publish: {
       storedWrites: stores.writes,
       seen: stores.seen,
@@ -277,7 +288,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const signInPage = createSignInPage({
     signIn,
     db,
-    linkBase: () => (options.linksToItself ? http.url : LINK_BASE),
+    linkBase,
     clock: options.stateClock ?? node.clock,
   });
   const http: ReturnType<typeof runHttp> = runHttp({
@@ -286,7 +297,19 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     hubPlugins: v1,
     pages: [
       approveRoutes({ ...nodeSigners.approve, assets, own }),
-      ...(signInPage ? [signInRoutes({ ...signInPage, assets, own })] : []),
+      ...(signInPage
+        ? [
+            signInRoutes({ ...signInPage, assets, own }),
+            loginRoutes({
+              ...signInPage,
+              logins: login.logins,
+              userOf: userFromIndex(source),
+              assets,
+              own,
+              serviceName: "svc",
+            }),
+          ]
+        : []),
       consoleRoutes({ assets, enabled: false, images: "off" }),
     ],
     compatPrefixes: options.compatPrefixes,

@@ -73,7 +73,7 @@ const HOSTED = [
   { method: "GET", path: "/nft/mint", id: "simulateNftMint", message: WALLETS, summary: "Simulate the mint of an NFT", tag: "Wallets and tokens" },
   { method: "POST", path: "/nft/mint", id: "mintNft", message: WALLETS, summary: "Mint an NFT", tag: "Wallets and tokens" },
   { method: "GET", path: "/topic/trending", id: "getTrendingTopics", message: TOPICS, summary: "Trending topics", tag: "Feeds" },
-  { method: "GET", path: "/login/authorize", id: "authorizeLogin", message: SIGN_IN, summary: "Sign in with the vendor of the hosted API", tag: "Signers" },
+  { method: "GET", path: "/login/authorize", surface: "native", id: "authorizeLogin", message: SIGN_IN, summary: "Sign in with the vendor of the hosted API", tag: "Signers" },
 ] as const;
 
 /** Paths of the hosted API that have a successor and that apps still call. */

@@ -208,6 +208,12 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
     run: deleteSigners,
   },
 
+  createLoginClient: record("login_client"),
+  getLoginClient: record("login_client"),
+  listLoginClients: list("login_clients", ["client_id", "name", "origins", "permissions", "created_at"]),
+  updateLoginClient: record("login_client"),
+  deleteLoginClient: deleted("client_id"),
+
   listSessions: list("sessions", [
     ...["session_id", "access", "label", "origin", "created_at", "expires_at", "last_used_at"],
   ]),

@@ -16,7 +16,7 @@ import { channelContent, closedContent } from "./content.ts";
 /** Signs a text as a person of the demo network, whose keys are public; undefined for an unknown fid. */
 export type SignTextAsPerson = (
   fid: number,
-  textFor: (address: Uint8Array) => string,
+  textFor: (address: Uint8Array) => string | Promise<string>,
 ) => Promise<{ readonly text: string; readonly signature: Hex } | undefined>;
 
 export interface SignInPageDeps {

@@ -9,6 +9,7 @@ import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
 import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
+import { type LoginPageDeps, loginRoutes } from "../../console/sign-in/login-routes.ts";
 import { type SignInPageDeps, signInRoutes } from "../../console/sign-in/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
@@ -31,6 +32,7 @@ export interface ConsoleDeps {
   readonly switches: SwitchStore;
   /** Undefined while web sign-in is off. */
   readonly signInPage: Omit<SignInPageDeps, "assets" | "own"> | undefined;
+  readonly login: Pick<LoginPageDeps, "logins" | "userOf">;
   readonly rotateTokenKey: OperatorRoutesDeps["rotateTokenKey"];
   readonly clock: Clock;
 }
@@ -48,7 +50,12 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   // Users approve apps on a node without a console, too.
   const pages: AnyElysia[] = [
     approveRoutes({ ...approve, assets, own }),
-    ...(deps.signInPage ? [signInRoutes({ ...deps.signInPage, assets, own })] : []),
+    ...(deps.signInPage
+      ? [
+          signInRoutes({ ...deps.signInPage, assets, own }),
+          loginRoutes({ ...deps.signInPage, ...deps.login, assets, own, serviceName: config.service.name }),
+        ]
+      : []),
     consoleRoutes({ assets, enabled, images }),
   ];
   if (!enabled || !node) return pages;

@@ -13,6 +13,7 @@ import { createFanOut } from "./fan-out.ts";
 import { createManagement } from "./management.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
+import { createNodeLogins } from "./sign-in-page.ts";
 import { createNodeSigners } from "./signers.ts";
 import { createNodeTransactions } from "./transactions.ts";
 
@@ -47,6 +48,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
     signals: { keyEpoch: 0, forgetKeys: () => undefined },
     admission,
   });
+  const { service: signers } = createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] });
   try {
     return await use({
       mounts: signIn.mounts,
@@ -60,7 +62,8 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
           fullText: true,
         },
         management,
-        signers: createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] }).service,
+        signers,
+        ...createNodeLogins({ signIn, signers, stores: state, linkBase: () => undefined, clock }),
         audit: state.audit,
         manifests: signIn.manifests,
         envelopes: signIn.envelopes,

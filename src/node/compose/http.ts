@@ -38,7 +38,7 @@ import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
 import { createNodeSignIn } from "./sign-in.ts";
-import { createSignInPage } from "./sign-in-page.ts";
+import { createNodeLogins, createSignInPage, userFromIndex } from "./sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
 import { createNodeTransactions } from "./transactions.ts";
 
@@ -148,24 +148,33 @@ export function createNodeHttp(deps: {
     staleReason: staleReason ?? neverStale,
     confirm: deps.confirm,
   });
+  const source = {
+    db,
+    cache: new HydrationCache(commits, scoreSourceOf(config)),
+    clock,
+    maxIds: config.http.max_ids,
+    notificationWindowSecs: config.notifications.aggregation_window_secs,
+    fullText: config.index.full_text,
+  };
+  const login = createNodeLogins({
+    signIn,
+    signers: signers.service,
+    stores: state,
+    linkBase,
+    clock: stateClock,
+  });
   const server: HttpServer = createHttpServer({
     common,
     version,
     nodeId: stateNode.nodeId,
     ...apiPlugins({
-      source: {
-        db,
-        cache: new HydrationCache(commits, scoreSourceOf(config)),
-        clock,
-        maxIds: config.http.max_ids,
-        notificationWindowSecs: config.notifications.aggregation_window_secs,
-        fullText: config.index.full_text,
-      },
+      source,
       management,
       signers: signers.service,
       audit: state.audit,
       manifests: signIn.manifests,
       envelopes: signIn.envelopes,
+      ...login,
       publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),
@@ -200,6 +209,7 @@ export function createNodeHttp(deps: {
             nodeId: stateNode.nodeId,
             switches: state.switches,
             rotateTokenKey: signIn.rotateTokenKey,
+            login: { logins: login.logins, userOf: userFromIndex(source) },
             signInPage: createSignInPage({ signIn, db, linkBase, clock: stateClock }),
             clock,
           })

@@ -6,6 +6,7 @@ import { custodyFromIndex, neverStale, type StaleReason } from "../../auth/custo
 import { createSigning } from "../../auth/signed-routes.ts";
 import type { AuthDeps } from "../../auth/verify.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
+import { isLoopbackHost } from "../../config/formats.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
@@ -14,6 +15,7 @@ import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../n
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createSessionService } from "../../sessions/session-service.ts";
+import { createLoginClientService } from "../../signers/login/client-service.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
@@ -26,7 +28,7 @@ export function createManagement(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<
     StateStores,
-    "nonces" | "apps" | "apiKeys" | "audit" | "sessions" | "webhooks" | "deliveryLog"
+    "nonces" | "apps" | "apiKeys" | "audit" | "sessions" | "loginClients" | "webhooks" | "deliveryLog"
   >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
@@ -105,6 +107,12 @@ export function createManagement(options: {
       custodyOf: confirmedCustodyOf,
       maxTtlSecs: auth.session_ttl_secs,
       ownOrigin: createOwnOrigin({ publicUrl: service.public_url, listenHost: http.host }),
+    }),
+    loginClients: createLoginClientService({
+      store: state.loginClients,
+      clock: stateClock,
+      cap: config.login_clients.max_per_owner,
+      allowsLoopback: isLoopbackHost(http.host),
     }),
     webhooks: webhookService,
     deliveries: createDeliveryService({

@@ -32,6 +32,7 @@ import {
   type SignInNonceStore,
 } from "../../sign-in/nonce-store.ts";
 import { createOneTime, type OneTimeStore, oneTimeSweep } from "../../sign-in/one-time-store.ts";
+import { createLoginClients, type LoginClientStore } from "../../signers/login/client-store.ts";
 import type { SignerStore } from "../../signers/store/signer-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";
 import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
@@ -69,6 +70,7 @@ export interface StateStores {
   readonly signInNonces: SignInNonceStore;
   readonly signInKeys: SignInKeyStore;
   readonly oneTime: OneTimeStore;
+  readonly loginClients: LoginClientStore;
   readonly switches: SwitchStore;
   readonly seen: SeenStore;
   readonly buckets: BucketStore;
@@ -108,6 +110,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     signInNonces: createSignInNonceStore(db),
     signInKeys: createSignInKeys(db),
     oneTime: createOneTime(db),
+    loginClients: createLoginClients(db),
     switches: createSwitches(db),
     seen: createSeen(db),
     buckets: createBuckets(db),

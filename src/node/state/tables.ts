@@ -15,6 +15,7 @@ import { sessions } from "../../sessions/session-store.ts";
 import { signInKeys } from "../../sign-in/key-store.ts";
 import { nonceKey, oneTimeNonces } from "../../sign-in/nonce-store.ts";
 import { oneTime } from "../../sign-in/one-time-store.ts";
+import { loginClients } from "../../signers/login/client-store.ts";
 import { managedSigners } from "../../signers/store/signer-table.ts";
 import * as deliveries from "../../webhooks/store/tables.ts";
 import { webhooks } from "../../webhooks/store/webhook-store.ts";
@@ -39,6 +40,7 @@ export const STATE_TABLES: readonly Table[] = [
   nonceKey,
   signInKeys,
   oneTime,
+  loginClients,
   sessions,
   auditEntries,
   ...Object.values(writes),

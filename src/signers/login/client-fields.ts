@@ -1,0 +1,36 @@
+import { NAME, type RecordFields } from "../../management/record-fields.ts";
+import { bodySchemas } from "../../management/request-schema.ts";
+
+/** What the owner of a login client sets. */
+export const LOGIN_CLIENT_FIELDS = {
+  name: NAME,
+  origins: {
+    type: "texts",
+    maxItems: 20,
+    description: "The origins of the app's pages, such as `https://app.example`: only they get a result",
+    help: "origins of the app's pages, such as https://app.example",
+    valueName: "<origins>",
+    isRequired: true,
+  },
+  redirect_uris: {
+    type: "texts",
+    min: 0,
+    maxItems: 20,
+    description: "URLs to which a code or a deep link may lead",
+    help: "URLs to which a code or a deep link may lead",
+    valueName: "<urls>",
+  },
+  permissions: {
+    type: "text",
+    max: 5,
+    description: "`read`: who the user is; `write`: also a managed signer of the owner",
+    help: "read or write",
+    isRequired: true,
+  },
+} as const satisfies RecordFields;
+
+/** Bodies of the requests of a login client's owner. */
+export const { create: CreateLoginClientRequest, update: UpdateLoginClientRequest } = bodySchemas(
+  "LoginClient",
+  { idKey: "client_id", fields: LOGIN_CLIENT_FIELDS },
+);

@@ -1,0 +1,235 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { SignInNonces } from "../../sign-in/nonces.ts";
+import { createOneTimeSecret, type OneTimeStore, oneTimeDigest } from "../../sign-in/one-time-store.ts";
+import type { CountSignIn } from "../../sign-in/sign-in-metrics.ts";
+import { signInText } from "../../sign-in/sign-in-text.ts";
+import type { SignInRefusal, SignInVerifier } from "../../sign-in/verify-message.ts";
+import type { SignerRefusal } from "../refusal.ts";
+import type { SignerService } from "../signer-service.ts";
+import type { RequestOrigin } from "../signer-states.ts";
+import type { LoginClient, LoginClientStore } from "./client-store.ts";
+
+/** How an app wants its result, as the page's address says. The node checks it against the client. */
+export interface LoginTarget {
+  readonly redirectUri?: string | undefined;
+  readonly state?: string | undefined;
+  readonly deeplinkUrl?: string | undefined;
+}
+
+/** Who signed in, and the signer of the client's owner for them; null for a client that only reads. */
+export interface LoggedIn {
+  readonly fid: number;
+  readonly signerUuid: string | null;
+}
+
+/** What follows a signed message: the result, or a signer that its user approves first. */
+export type LoginStep =
+  | { readonly kind: "done"; readonly loggedIn: LoggedIn; readonly redirectTo: string | null }
+  | {
+      readonly kind: "approve";
+      readonly fid: number;
+      readonly approvalToken: string;
+      readonly visit: string;
+    };
+
+export type LoginRefusal =
+  | { readonly kind: "unknown-client" | "target" | "full" | "over" | "not-approved" }
+  | { readonly kind: "sign-in"; readonly refusal: SignInRefusal }
+  | { readonly kind: "signer"; readonly refusal: SignerRefusal };
+
+/** Sign-in by the login page, for pages that have a button of the hosted one. */
+export interface Logins {
+  client(clientId: string): Promise<LoginClient | undefined>;
+  /** Whether a result may go where the page's address says. */
+  mayGo(client: LoginClient, target: LoginTarget): boolean;
+  /** The message that a visitor signs, for this node's own page: the result goes to the origins of the client alone. */
+  messageFor(address: Uint8Array, fid: number): Promise<string | undefined>;
+  signIn(
+    clientId: string,
+    signed: { readonly message: string; readonly signature: string },
+    target: LoginTarget,
+    origin: RequestOrigin & { readonly client: string },
+  ): Promise<Result<LoginStep, LoginRefusal>>;
+  /** The result of a visit whose signer has been approved. */
+  finish(
+    clientId: string,
+    visit: string,
+    target: LoginTarget,
+    origin: RequestOrigin,
+  ): Promise<Result<LoginStep & { kind: "done" }, LoginRefusal>>;
+  /** Exchanges a code: once, within 60 seconds, for its client, its owner and its redirect URI alone. */
+  exchange(request: {
+    readonly code: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly ownerFid: number;
+  }): Promise<LoggedIn | undefined>;
+}
+
+export interface LoginsDeps {
+  readonly clients: Pick<LoginClientStore, "find">;
+  readonly store: OneTimeStore;
+  readonly nonces: SignInNonces;
+  readonly verifier: SignInVerifier;
+  readonly signers: Pick<SignerService, "forLogin" | "find">;
+  readonly linkBase: () => string | undefined;
+  /** Of the state. */
+  readonly clock: Clock;
+  readonly count: CountSignIn;
+}
+
+const VISIT_SECS = 600;
+const CODE_SECS = 60;
+const SIGNER_SECS = 86_400;
+const MAX_ENTRIES = 20_000;
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
+
+interface Visit extends LoggedIn {
+  readonly clientId: string;
+}
+
+interface Code extends Visit {
+  readonly redirectUri: string;
+}
+
+export function createLogins(deps: LoginsDeps): Logins {
+  const { clients, store, nonces, verifier, signers, linkBase, clock, count } = deps;
+  const client = (clientId: string) => clients.find(clientId, nowSecs(clock));
+
+  const mayGo: Logins["mayGo"] = ({ redirectUris }, { redirectUri, deeplinkUrl }) => {
+    const schemes = redirectUris.map((uri) => URL.parse(uri)?.protocol).filter((one) => one !== "https:");
+    const scheme = deeplinkUrl === undefined ? undefined : URL.parse(deeplinkUrl)?.protocol;
+    return (
+      (redirectUri === undefined || redirectUris.includes(redirectUri)) &&
+      (deeplinkUrl === undefined || (scheme !== undefined && schemes.includes(scheme)))
+    );
+  };
+
+  /** Where the visitor goes with the result, if the app has said so. Undefined: too many codes wait. */
+  async function redirectOf(
+    { clientId }: LoginClient,
+    loggedIn: LoggedIn,
+    { redirectUri, state, deeplinkUrl }: LoginTarget,
+  ): Promise<string | null | undefined> {
+    if (deeplinkUrl !== undefined)
+      return withQuery(deeplinkUrl, {
+        is_authenticated: "true",
+        signer_uuid: loggedIn.signerUuid ?? "",
+        fid: String(loggedIn.fid),
+      });
+    if (redirectUri === undefined) return null;
+    const code = createOneTimeSecret();
+    const payload: Code = { ...loggedIn, clientId, redirectUri };
+    const entry = { digest: oneTimeDigest("login-code", code), kind: "login-code" as const, payload };
+    const isAdded = await store.add({ ...entry, expiresAt: nowSecs(clock) + CODE_SECS }, MAX_ENTRIES);
+    return isAdded ? withQuery(redirectUri, { code, ...(state === undefined ? {} : { state }) }) : undefined;
+  }
+
+  async function done(of: LoginClient, loggedIn: LoggedIn, target: LoginTarget) {
+    const redirectTo = await redirectOf(of, loggedIn, target);
+    if (redirectTo === undefined) return err<LoginRefusal>({ kind: "full" });
+    count("login", "ok", "");
+    return ok({ kind: "done" as const, loggedIn, redirectTo });
+  }
+
+  return {
+    client,
+    mayGo,
+
+    async messageFor(address, fid) {
+      const base = linkBase();
+      if (base === undefined) return undefined;
+      const nonce = await nonces.issue("sign-in");
+      const { host } = new URL(base);
+      return signInText({
+        domain: host,
+        address,
+        uri: `${base}/login`,
+        nonce,
+        issuedAtMs: clock.nowMs(),
+        fid,
+      });
+    },
+
+    async signIn(clientId, { message, signature }, target, origin) {
+      const of = await client(clientId);
+      const base = linkBase();
+      if (!of || base === undefined) return err({ kind: "unknown-client" });
+      if (!mayGo(of, target)) return err({ kind: "target" });
+      const signedIn = SIGNATURE.test(signature)
+        ? await verifier.verify({
+            text: message,
+            signature: fromHex(signature as Hex),
+            domain: new URL(base).host,
+            acceptsAuthAddress: true,
+            client: origin.client,
+          })
+        : err<SignInRefusal>({ reason: "malformed", message: "signature must be 0x and hex digits" });
+      if (!signedIn.ok) {
+        count("login", "refused", signedIn.error.reason);
+        return err({ kind: "sign-in", refusal: signedIn.error });
+      }
+      const { fid } = signedIn.value;
+      if (of.permissions === "read") return done(of, { fid, signerUuid: null }, target);
+      // One signer waits for each user of a client, however often they come back without approving it.
+      const waiting = oneTimeDigest("login-signer", `${clientId}\0${fid}`);
+      const known = (await store.find(waiting, nowSecs(clock)))?.payload as
+        | { signerUuid: string }
+        | undefined;
+      const { requestId, address } = origin;
+      const actor = { ownerFid: of.ownerFid, apiKeyId: null, requestId, address };
+      const signer = await signers.forLogin(actor, fid, known?.signerUuid);
+      if (!signer.ok) return err({ kind: "signer", refusal: signer.error });
+      const { signerUuid, approvalToken } = signer.value;
+      if (approvalToken === null) return done(of, { fid, signerUuid }, target);
+      const now = nowSecs(clock);
+      const visit = createOneTimeSecret();
+      const payload: Visit = { clientId, fid, signerUuid };
+      const isAdded =
+        (await store.add(
+          { digest: waiting, kind: "login-signer", payload: { signerUuid }, expiresAt: now + SIGNER_SECS },
+          MAX_ENTRIES,
+        )) &&
+        (await store.add(
+          {
+            digest: oneTimeDigest("login-visit", visit),
+            kind: "login-visit",
+            payload,
+            expiresAt: now + VISIT_SECS,
+          },
+          MAX_ENTRIES,
+        ));
+      return isAdded ? ok({ kind: "approve", fid, approvalToken, visit }) : err({ kind: "full" });
+    },
+
+    async finish(clientId, visit, target, origin) {
+      const digest = oneTimeDigest("login-visit", visit);
+      const found = (await store.find(digest, nowSecs(clock)))?.payload as Visit | undefined;
+      const of = found?.clientId === clientId ? await client(clientId) : undefined;
+      if (!found?.signerUuid || !of) return err({ kind: "over" });
+      if (!mayGo(of, target)) return err({ kind: "target" });
+      const actor = { ownerFid: of.ownerFid, apiKeyId: null, ...origin };
+      const signer = await signers.find(actor, found.signerUuid);
+      const isApproved = signer.ok && signer.value.state.status === "approved";
+      if (!isApproved || signer.value.state.fid !== found.fid) return err({ kind: "not-approved" });
+      if (!(await store.take(digest, nowSecs(clock)))) return err({ kind: "over" });
+      return done(of, { fid: found.fid, signerUuid: found.signerUuid }, target);
+    },
+
+    async exchange({ code, clientId, redirectUri, ownerFid }) {
+      const taken = await store.take(oneTimeDigest("login-code", code), nowSecs(clock));
+      const payload = taken?.payload as Code | undefined;
+      if (payload?.clientId !== clientId || payload.redirectUri !== redirectUri) return undefined;
+      const of = await client(clientId);
+      return of?.ownerFid === ownerFid ? { fid: payload.fid, signerUuid: payload.signerUuid } : undefined;
+    },
+  };
+}
+
+function withQuery(url: string, query: Readonly<Record<string, string>>): string {
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
+  return target.href;
+}
