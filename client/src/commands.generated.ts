@@ -38,6 +38,11 @@ export const commands = [
   {"id":"deleteManagedSigner","usage":"signer delete [signer_uuid]","help":"erase a managed signer; a gasless key also removes itself from the network","query":["signer_uuid"],"flags":{}},
   {"id":"listSessions","usage":"session list","help":"list the live sessions of the fid, newest first","query":[],"flags":{}},
   {"id":"deleteSession","usage":"session end [session_id]","help":"end one session of the fid, or all","query":["session_id","all"],"flags":{"all":{"type":"boolean","help":"all sessions of the fid, in place of session_id"}}},
+  {"id":"createLoginClient","usage":"login-client create","help":"register an app whose visitors sign in by the login page; prints its client id","query":[],"flags":{"name":{"type":"text","help":"1 to 128 characters","isRequired":true},"origins":{"type":"texts","help":"origins of the app's pages, such as https://app.example","valueName":"<origins>","isRequired":true},"redirect_uris":{"type":"texts","help":"URLs to which a code or a deep link may lead","valueName":"<urls>"},"permissions":{"type":"text","help":"read or write","isRequired":true},"client_id":{"type":"text","help":"a UUID that the app has already","valueName":"<uuid>"}}},
+  {"id":"getLoginClient","usage":"login-client get <client_id>","help":"show one login client of the fid","query":["client_id"],"flags":{}},
+  {"id":"listLoginClients","usage":"login-client list","help":"list the login clients of the fid, oldest first","query":[],"flags":{}},
+  {"id":"updateLoginClient","usage":"login-client update <client_id>","help":"change the given fields of a login client","query":[],"flags":{"name":{"type":"text","help":"1 to 128 characters"},"origins":{"type":"texts","help":"origins of the app's pages, such as https://app.example","valueName":"<origins>"},"redirect_uris":{"type":"texts","help":"URLs to which a code or a deep link may lead","valueName":"<urls>"},"permissions":{"type":"text","help":"read or write"}}},
+  {"id":"deleteLoginClient","usage":"login-client delete <client_id>","help":"delete one login client of the fid","query":["client_id"],"flags":{}},
   {"id":"listAuditEntries","usage":"audit","help":"list what was changed and signed for the fid in the last 400 days, newest first","query":["of","limit","cursor"],"flags":{"of":{"type":"boolean","flag":"records","value":"records","help":"only changes of mini apps and webhooks"},"limit":{"type":"whole","help":"how many, at most 100","fallback":"20"},"cursor":{"type":"text","valueName":"<cursor>","help":"continue after an earlier page"}}},
 ] as const;
 
@@ -79,5 +84,10 @@ export const commandSpellings = {
   "DELETE /managed_signer": ["signer delete [signer_uuid]"],
   "GET /session/list": ["session list"],
   "DELETE /session": ["session end [session_id]"],
+  "POST /login_client": ["login-client create"],
+  "GET /login_client": ["login-client get <client_id>"],
+  "GET /login_client/list": ["login-client list"],
+  "PUT /login_client": ["login-client update <client_id>"],
+  "DELETE /login_client": ["login-client delete <client_id>"],
   "GET /audit": ["audit", {"of":{"records":"records"}}],
 } as const;

@@ -42,6 +42,11 @@ export const operations: Readonly<Record<string, string>> = {
   "POST /session": "session.create",
   "GET /session/list": "session.read",
   "DELETE /session": "session.delete",
+  "POST /login_client": "login_client.create",
+  "GET /login_client": "login_client.read",
+  "GET /login_client/list": "login_client.read",
+  "PUT /login_client": "login_client.update",
+  "DELETE /login_client": "login_client.delete",
   "GET /audit": "audit.read",
 };
 
@@ -87,5 +92,10 @@ export const requestOf = {
   createSession: "POST /session",
   listSessions: "GET /session/list",
   deleteSession: "DELETE /session",
+  createLoginClient: "POST /login_client",
+  getLoginClient: "GET /login_client",
+  listLoginClients: "GET /login_client/list",
+  updateLoginClient: "PUT /login_client",
+  deleteLoginClient: "DELETE /login_client",
   listAuditEntries: "GET /audit",
 } as const;

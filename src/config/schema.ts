@@ -280,6 +280,7 @@ export const configSchema = section({
     direct: flag(),
     refused_domains: domains(),
   }),
+  login_clients: section({ max_clients_per_owner: integer(0, 10_000) }),
   registry_rpc: section({ enabled: flag() }),
   apps: section({
     max_apps_per_owner: integer(0, 10_000),

@@ -2,7 +2,7 @@ import { Counter } from "prom-client";
 import type { Metrics } from "../runtime/metrics.ts";
 
 /** How somebody signs in. */
-export type SignInWay = "quick_auth" | "fetch_signers" | "relay";
+export type SignInWay = "quick_auth" | "fetch_signers" | "relay" | "login";
 
 /** Counts a sign-in. @param reason of a refusal; empty for a success. */
 export type CountSignIn = (way: SignInWay, result: "ok" | "refused", reason: string) => void;

@@ -95,6 +95,7 @@ test("without any source the values are those that decisions section 11 names", 
       domains: [],
     },
     web_signin: { enabled: true, upstream_relay: "", direct: false, refused_domains: [] },
+    login_clients: { max_clients_per_owner: 25 },
     registry_rpc: { enabled: true },
     apps: { max_apps_per_owner: 25, secret_grace_period_secs: 86400 },
     api_keys: {

@@ -26,8 +26,6 @@ const CATALOG = "not implemented: this service keeps no catalog of mini apps";
 const TOKENS = "not implemented: this service reads no tokens, balances or NFTs of chains";
 const WALLETS = "not implemented: this service holds no wallets, so it neither sends tokens nor mints";
 const TOPICS = "not implemented: this service finds no topics in casts";
-const SIGN_IN =
-  "not implemented: its vendor retired this sign-in; use GET /login/nonce and GET /signer/list, or a managed signer";
 
 /** Writes that neither dialect has. The native one refuses them with the usual text. */
 // biome-ignore format: one operation a line
@@ -73,7 +71,6 @@ const HOSTED = [
   { method: "GET", path: "/nft/mint", id: "simulateNftMint", message: WALLETS, summary: "Simulate the mint of an NFT", tag: "Wallets and tokens" },
   { method: "POST", path: "/nft/mint", id: "mintNft", message: WALLETS, summary: "Mint an NFT", tag: "Wallets and tokens" },
   { method: "GET", path: "/topic/trending", id: "getTrendingTopics", message: TOPICS, summary: "Trending topics", tag: "Feeds" },
-  { method: "GET", path: "/login/authorize", surface: "native", id: "authorizeLogin", message: SIGN_IN, summary: "Sign in with the vendor of the hosted API", tag: "Signers" },
 ] as const;
 
 /** Paths of the hosted API that have a successor and that apps still call. */

@@ -148,9 +148,9 @@ export function loginRoutes(deps: LoginPageDeps) {
       "/login/:client_id/message",
       async (context) => {
         refuseForeign(context.request);
-        await clientOf(context);
+        const { clientId } = await clientOf(context);
         const { address, fid } = readMessage(rawBody(context.request));
-        return fresh({ message: await logins.messageFor(fromHex(address as Hex), fid) });
+        return fresh({ message: await logins.messageFor(clientId, fromHex(address as Hex), fid) });
       },
       posted,
     )
@@ -181,9 +181,10 @@ export function loginRoutes(deps: LoginPageDeps) {
         refuseForeign(context.request);
         if (!signAsPerson) throw new ApiError("notFound", "unknown route");
         const { fid, ...to } = readDemo(rawBody(context.request));
+        const { clientId } = await clientOf(context);
         const signed = await signAsPerson(
           fid,
-          async (address) => (await logins.messageFor(address, fid)) ?? "",
+          async (address) => (await logins.messageFor(clientId, address, fid)) ?? "",
         );
         if (!signed) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
         return submit(context, { message: signed.text, signature: signed.signature }, targetOf(to));

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "./data/request.ts";
 import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallets.ts";
+import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in-result.ts";
 import * as msg from "./text/en/sign-in.ts";
 
 interface Person {
@@ -9,11 +10,24 @@ interface Person {
   readonly username: string;
 }
 
-/** What a channel says after a signature. */
+/** What a channel says after a signature, or a login that needs nothing more. */
 interface SignedIn {
   readonly fid: number;
   readonly username: string;
   readonly redirect_url?: string | null;
+  readonly result?: LoginResult;
+  /** A signer that waits for its user: the link of its approval, and what to ask for the result with. */
+  readonly approval?: { readonly token: string; readonly visit: string };
+}
+
+interface TypedData {
+  readonly message: Readonly<Record<string, unknown>>;
+}
+
+interface PreparedApproval {
+  readonly fid: number;
+  readonly key_add: TypedData;
+  readonly key_request?: TypedData | null;
 }
 
 interface Connected {
@@ -27,6 +41,7 @@ interface Message {
   readonly tone?: "ok" | "bad";
 }
 
+const ETHEREUM = "0x1";
 const DECLINED = 4001;
 /** Wallets announce themselves within this time. */
 const FIRST_LOOK_MS = 300;
@@ -51,26 +66,46 @@ function hexOf(text: string): string {
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** Has a wallet approve the signer of a login, in the same visit. */
+async function approve(provider: WalletProvider, address: string, token: string): Promise<void> {
+  const prepared = await post<PreparedApproval>(`/approve/${token}/prepare`, { address });
+  if ((await provider.request({ method: "eth_chainId" })) !== ETHEREUM)
+    await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: ETHEREUM }] });
+  const sign = (data: TypedData) =>
+    provider.request({ method: "eth_signTypedData_v4", params: [address, JSON.stringify(data)] });
+  const custody = await sign(prepared.key_add);
+  const keyRequest = prepared.key_request ? await sign(prepared.key_request) : undefined;
+  await post(`/approve/${token}/submit`, {
+    fid: prepared.fid,
+    nonce: prepared.key_add.message.nonce,
+    deadline: Number(prepared.key_add.message.deadline),
+    custody_signature: custody,
+    request_signature: keyRequest,
+  });
+}
+
 interface SignInProps {
   /** Where the page calls. */
   readonly base: string;
+  readonly isLogin: boolean;
   readonly isDemo: boolean;
+  readonly opener: Opener;
 }
 
-/** Connects a wallet, has it sign the message of the node, and gives the channel the result. */
-function SignIn({ base, isDemo }: SignInProps) {
+/** Connects a wallet, has it sign the message of the node, and gives the app the result. */
+function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
   const [message, setMessage] = useState<Message>();
   const [isBusy, setBusy] = useState(false);
   const [done, setDone] = useState<SignedIn>();
   const [connected, setConnected] = useState<Connected>();
   const [hasLooked, setLooked] = useState(false);
   /** Whether the domain is that of a manifest; a channel without one asks twice. */
-  const [isKnown, setKnown] = useState(false);
+  const [isKnown, setKnown] = useState(isLogin);
   const [warned, setWarned] = useState<number>();
   useEffect(() => {
     discoverWallets();
     const timer = setTimeout(() => setLooked(true), FIRST_LOOK_MS);
-    void askDomain();
+    if (!isLogin) void askDomain();
     return () => clearTimeout(timer);
   }, []);
 
@@ -107,9 +142,20 @@ function SignIn({ base, isDemo }: SignInProps) {
     setMessage(undefined);
   }
 
-  function finish(signed: SignedIn): void {
+  /** After the first signature: the key of a login that asks for one, then the result for the app. */
+  async function finish(signed: SignedIn, approveWith: (token: string) => Promise<void>): Promise<void> {
+    let { result } = signed;
+    if (signed.approval) {
+      setMessage({ text: msg.waitingForTheKey });
+      await approveWith(signed.approval.token);
+      ({ result } = await post<{ result: LoginResult }>(`${base}/finish`, {
+        visit: signed.approval.visit,
+        ...opener.request,
+      }));
+    }
     setDone(signed);
     setMessage({ text: msg.signedInAs(nameOf(signed)), tone: "ok" });
+    if (result) deliver(result, opener);
   }
 
   /** A person of an unknown domain is asked once more. */
@@ -126,12 +172,14 @@ function SignIn({ base, isDemo }: SignInProps) {
     setMessage({ text: msg.waitingForTheWallet });
     const signature = await provider.request({ method: "personal_sign", params: [hexOf(text), address] });
     setMessage({ text: msg.sending });
-    finish(await post<SignedIn>(`${base}/submit`, { message: text, signature }));
+    const signed = await post<SignedIn>(`${base}/submit`, { message: text, signature, ...opener.request });
+    await finish(signed, (token) => approve(provider, address, token));
   }
 
   async function signAsDemo(fid: number): Promise<void> {
     if (!mayContinue(fid)) return;
-    finish(await post<SignedIn>(`${base}/demo`, { fid }));
+    const signed = await post<SignedIn>(`${base}/demo`, { fid, ...opener.request });
+    await finish(signed, (token) => post(`/approve/${token}/demo`, { fid }));
   }
 
   if (done)
@@ -221,7 +269,8 @@ function DemoForm(props: { isBusy: boolean; warned: number | undefined; onSign: 
 // A link that is over has no such element.
 const root = document.getElementById("sign-in");
 if (root) {
-  const { base = "", demo } = root.dataset;
+  const { base = "", kind, demo } = root.dataset;
+  const opener = openerOf(root.dataset);
   root.replaceChildren();
-  render(<SignIn base={base} isDemo={demo !== undefined} />, root);
+  render(<SignIn base={base} isLogin={kind === "login"} isDemo={demo !== undefined} opener={opener} />, root);
 }

@@ -111,7 +111,7 @@ export function createManagement(options: {
     loginClients: createLoginClientService({
       store: state.loginClients,
       clock: stateClock,
-      cap: config.login_clients.max_per_owner,
+      cap: config.login_clients.max_clients_per_owner,
       allowsLoopback: isLoopbackHost(http.host),
     }),
     webhooks: webhookService,

@@ -188,8 +188,8 @@ export function createChannels(deps: ChannelsDeps): Channels {
     const { fid: signer, authMethod } = signedIn.value;
     if (fid !== undefined && fid !== signer)
       return refuse({ reason: "not_authorized", message: "fid is not that of the message" });
-    // The message counts nowhere else, and here once.
-    if (channel.isOwnNonce && !(await nonces.spend("sign-in", params.nonce)))
+    // The message counts nowhere else, and here once. An app may also have given a nonce that was issued here.
+    if (!(await nonces.spend("sign-in", params.nonce)) && channel.isOwnNonce)
       return refuse({ reason: "invalid_nonce", message: "nonce is used or expired" });
     const custody = people.custodyOf(signer);
     const granted = channel.isOwnNonce

@@ -29,8 +29,27 @@ export const LOGIN_CLIENT_FIELDS = {
   },
 } as const satisfies RecordFields;
 
+/** What is set when a login client is made; an app may keep the id that it has. */
+export const NEW_LOGIN_CLIENT_FIELDS = {
+  ...LOGIN_CLIENT_FIELDS,
+  client_id: {
+    type: "text",
+    min: 36,
+    max: 36,
+    description: "A UUID that the app has already. Default: a new one",
+    help: "a UUID that the app has already",
+    valueName: "<uuid>",
+  },
+} as const satisfies RecordFields;
+
+const idKey = "client_id";
+
 /** Bodies of the requests of a login client's owner. */
-export const { create: CreateLoginClientRequest, update: UpdateLoginClientRequest } = bodySchemas(
-  "LoginClient",
-  { idKey: "client_id", fields: LOGIN_CLIENT_FIELDS },
-);
+export const { create: CreateLoginClientRequest } = bodySchemas("LoginClient", {
+  idKey,
+  fields: NEW_LOGIN_CLIENT_FIELDS,
+});
+export const { update: UpdateLoginClientRequest } = bodySchemas("LoginClient", {
+  idKey,
+  fields: LOGIN_CLIENT_FIELDS,
+});

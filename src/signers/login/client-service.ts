@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "../../lib/result.ts";
-import { ownValue, readObject } from "../../management/fields.ts";
 import {
   type Actor,
   createOwnedParts,
@@ -22,6 +21,8 @@ export interface LoginClientService extends Omit<OwnedService<LoginClient>, "rot
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
+/** A wildcard is a host name to the parser of URLs, and an origin that no page has. */
+const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 const readCreate = schemaReader(CreateLoginClientRequest);
 const readUpdate = schemaReader(UpdateLoginClientRequest);
 
@@ -63,14 +64,10 @@ export function createLoginClientService(options: {
     delete: (actor, id) => parts.delete(actor.fid, id, auditOf("delete", actor)(id)),
 
     async create(actor, body) {
-      const fields = readObject(body, "request body");
-      if (!fields.ok) return fields;
       const request = readCreate(body);
       if (!request.ok) return request;
-      const given = ownValue(fields.value, "client_id");
-      if (given !== undefined && (typeof given !== "string" || !UUID.test(given)))
-        return badField("client_id must be a UUID in lower case");
-      const clientId = given ?? crypto.randomUUID();
+      const { client_id: clientId = crypto.randomUUID() } = request.value;
+      if (!UUID.test(clientId)) return badField("client_id must be a UUID in lower case");
       const now = parts.now();
       const { name, origins, redirect_uris: redirectUris = [], permissions } = request.value;
       const fault = faultOf({
@@ -109,5 +106,5 @@ export function createLoginClientService(options: {
 
 function isHttpsOrigin(text: string): boolean {
   const url = URL.parse(text);
-  return url?.protocol === "https:" && url.origin === text;
+  return url?.protocol === "https:" && url.origin === text && HOST.test(url.hostname);
 }

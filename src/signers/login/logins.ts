@@ -44,8 +44,8 @@ export interface Logins {
   client(clientId: string): Promise<LoginClient | undefined>;
   /** Whether a result may go where the page's address says. */
   mayGo(client: LoginClient, target: LoginTarget): boolean;
-  /** The message that a visitor signs, for this node's own page: the result goes to the origins of the client alone. */
-  messageFor(address: Uint8Array, fid: number): Promise<string | undefined>;
+  /** The message that a visitor signs, for the page of a client on this node: it counts for no other client. */
+  messageFor(clientId: string, address: Uint8Array, fid: number): Promise<string | undefined>;
   signIn(
     clientId: string,
     signed: { readonly message: string; readonly signature: string },
@@ -138,7 +138,7 @@ export function createLogins(deps: LoginsDeps): Logins {
     client,
     mayGo,
 
-    async messageFor(address, fid) {
+    async messageFor(clientId, address, fid) {
       const base = linkBase();
       if (base === undefined) return undefined;
       const nonce = await nonces.issue("sign-in");
@@ -146,7 +146,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       return signInText({
         domain: host,
         address,
-        uri: `${base}/login`,
+        uri: pageOf(base, clientId),
         nonce,
         issuedAtMs: clock.nowMs(),
         fid,
@@ -171,7 +171,15 @@ export function createLogins(deps: LoginsDeps): Logins {
         count("login", "refused", signedIn.error.reason);
         return err({ kind: "sign-in", refusal: signedIn.error });
       }
-      const { fid } = signedIn.value;
+      const { fid, message: read } = signedIn.value;
+      if (read.uri !== pageOf(base, clientId)) {
+        count("login", "refused", "domain_mismatch");
+        const refusal: SignInRefusal = {
+          reason: "domain_mismatch",
+          message: "URI of the message is not the page of the client",
+        };
+        return err({ kind: "sign-in", refusal });
+      }
       if (of.permissions === "read") return done(of, { fid, signerUuid: null }, target);
       // One signer waits for each user of a client, however often they come back without approving it.
       const waiting = oneTimeDigest("login-signer", `${clientId}\0${fid}`);
@@ -227,6 +235,9 @@ export function createLogins(deps: LoginsDeps): Logins {
     },
   };
 }
+
+/** The page that a message is for. */
+const pageOf = (base: string, clientId: string) => `${base}/login?client_id=${clientId}`;
 
 function withQuery(url: string, query: Readonly<Record<string, string>>): string {
   const target = new URL(url);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DocumentationExamples } from "../../../src/api/plugins.ts";
+import type { Json } from "../../../src/http/openapi/document.ts";
 import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import type { TestApi } from "../../support/api.ts";
 import { hubSubmitExamples } from "./hub-requests.ts";
@@ -8,7 +9,7 @@ import { type DialectName, documentedOperations, exampleOf, send } from "./opera
 import { opsExamples } from "./ops-examples.ts";
 import { readRequests } from "./read-requests.ts";
 import { scoreExamples } from "./score-examples.ts";
-import { signInExamples } from "./sign-in-examples.ts";
+import { loginExamples, signInExamples } from "./sign-in-examples.ts";
 import { withStableIds } from "./stable-ids.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
@@ -48,7 +49,9 @@ export async function generateExamples(
     ...scoreExamples,
     ...signInExamples,
   });
-  const compat = withStableIds(await examplesOf("compat"));
+  const ofCompat = await examplesOf("compat");
+  const users = ofCompat.getUsers?.responses["200"] as { readonly users: Json[] } | undefined;
+  const compat = withStableIds({ ...ofCompat, ...loginExamples(users?.users[0] ?? null) });
   return { native, compat: withoutRepetitions(compat, native), webhooks: await webhookExamples(api) };
 }
 

@@ -26,6 +26,7 @@ import { publishExamples } from "./publish-examples.ts";
 
 const APP_URL = "https://chess.example";
 const NOTIFIED_FID = 4;
+export const LOGIN_CLIENT_ID = "3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58";
 
 /**
  * The examples of apps, notifications and webhooks of one dialect, each from a request in the life of an app and of a
@@ -117,6 +118,7 @@ export async function managedExamples(
   if (dialect === "native") {
     await apiKeyExamples(signed);
     await sessionExamples(signed);
+    await loginClientExamples(signed);
     await managedSignerExamples(signed);
   } else {
     await signerExamples(api, call);
@@ -224,6 +226,24 @@ async function sessionExamples(
   };
   await signed("listSessions");
   await signed("deleteSession", { query: { session_id: session.session_id } });
+}
+
+async function loginClientExamples(
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const body = {
+    client_id: LOGIN_CLIENT_ID,
+    name: "Chess",
+    origins: ["https://chess.example"],
+    redirect_uris: ["https://chess.example/signed-in"],
+    permissions: "write",
+  };
+  await signed("createLoginClient", { body });
+  const ofClient = { client_id: LOGIN_CLIENT_ID };
+  await signed("getLoginClient", { query: ofClient });
+  await signed("listLoginClients");
+  await signed("updateLoginClient", { body: { ...ofClient, permissions: "read" } });
+  await signed("deleteLoginClient", { query: ofClient });
 }
 
 async function webhookExamples(

@@ -1,4 +1,6 @@
+import type { Json } from "../../../src/http/openapi/document.ts";
 import type { OperationExample } from "../../../src/http/openapi/examples.ts";
+import { LOGIN_CLIENT_ID } from "./managed-examples.ts";
 
 const NONCE = "0P1ih5BeNe492rSoXoUgsIixancsxOvh";
 const TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik4xUG0zaWFLIiwidHlwIjoiSldUIn0.eyJzdWIiOjN9.c2lnbmF0dXJl";
@@ -136,3 +138,28 @@ export const signInExamples: Readonly<Record<string, OperationExample>> = {
     responses: { 200: { jsonrpc: "2.0", id: 1, result: `0x${"0".repeat(63)}3` } },
   },
 };
+
+const LOGIN_URL = `https://node.example/login?client_id=${LOGIN_CLIENT_ID}`;
+
+/** The examples of the login page's calls by key, which the compat dialect alone has. */
+export const loginExamples = (user: Json): Readonly<Record<string, OperationExample>> => ({
+  authorizeLogin: {
+    query: { client_id: LOGIN_CLIENT_ID },
+    responses: { 200: { authorization_url: LOGIN_URL } },
+  },
+  exchangeLoginCode: {
+    body: {
+      code: "7Qm2yF4tK9sVbXcR1hLdPz",
+      client_id: LOGIN_CLIENT_ID,
+      redirect_uri: "https://chess.example/signed-in",
+    },
+    responses: {
+      200: {
+        is_authenticated: true,
+        signer_uuid: "6b1f6f0c-2d5e-4a7b-8c3d-9e0f1a2b3c4d",
+        fid: "3",
+        user,
+      },
+    },
+  },
+});

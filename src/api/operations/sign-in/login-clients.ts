@@ -4,6 +4,7 @@ import { Name } from "../../../management/request-schema.ts";
 import {
   CreateLoginClientRequest,
   LOGIN_CLIENT_FIELDS,
+  NEW_LOGIN_CLIENT_FIELDS,
   UpdateLoginClientRequest,
 } from "../../../signers/login/client-fields.ts";
 import type { LoginClient } from "../../../signers/login/client-store.ts";
@@ -40,10 +41,9 @@ export const loginClientOperations = [
     command: {
       usage: "login-client create",
       help: "register an app whose visitors sign in by the login page; prints its client id",
-      fields: LOGIN_CLIENT_FIELDS,
+      fields: NEW_LOGIN_CLIENT_FIELDS,
     },
     summary: "Register a login client",
-    description: "`client_id` keeps an id that the app has already, a UUID.",
     body: CreateLoginClientRequest,
     response: One,
     errors: ["tooManyRequests"],

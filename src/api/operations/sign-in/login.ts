@@ -4,6 +4,8 @@ import { keyCallerOf } from "../../../http/exchange.ts";
 import { text } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { NO_ISSUER } from "../../../sign-in/quick-auth.ts";
+import { CompatUser } from "../../dialects/compat-objects.ts";
+import { closed, nullable } from "../../dialects/fields.ts";
 import { respondWithUser, unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
@@ -11,7 +13,6 @@ const { op } = topic({ tag: "Signers", surface: "compat" });
 
 const BY_KEY = { security: "apiKey", access: requireKey("signers") } as const;
 const NO_WEB_SIGN_IN = "web sign-in is off, or the URL of this server is not known";
-const Uuid = Type.String({ maxLength: 64 });
 
 /** Where an app's own code meets the login page: its address, and the exchange of a code. */
 export const loginOperations = [
@@ -21,7 +22,7 @@ export const loginOperations = [
     path: "/login/authorize",
     summary: "The address of the login page for a login client of the owner of the key",
     query: { client_id: text({ maxChars: 64 }) },
-    response: Type.Object({ authorization_url: Type.String() }),
+    response: Type.Object({ authorization_url: Type.String() }, closed),
     errors: ["forbidden", "notFound"],
     notImplemented: {
       when: "Without web sign-in, or where the URL of this server is not known.",
@@ -44,15 +45,18 @@ export const loginOperations = [
     summary: "Exchange the code of a login: once, within 60 seconds",
     body: Type.Object({
       code: Type.String({ maxLength: 64 }),
-      client_id: Uuid,
+      client_id: Type.String({ maxLength: 64 }),
       redirect_uri: Type.String({ maxLength: 2048 }),
     }),
-    response: Type.Object({
-      is_authenticated: Type.Literal(true),
-      signer_uuid: Type.Union([Uuid, Type.Null()]),
-      fid: Type.String(),
-      user: Type.Unknown(),
-    }),
+    response: Type.Object(
+      {
+        is_authenticated: Type.Literal(true),
+        signer_uuid: nullable(Type.String({ format: "uuid" })),
+        fid: Type.String(),
+        user: CompatUser,
+      },
+      closed,
+    ),
     errors: ["forbidden", "unauthorized"],
     run: async ({ logins, reads }, { body, request }) => {
       const { code, client_id: clientId, redirect_uri: redirectUri } = body;
@@ -61,8 +65,8 @@ export const loginOperations = [
       if (!loggedIn)
         throw new ApiError("unauthorized", "code is unknown, used or expired, or not for this client");
       const { fid, signerUuid } = loggedIn;
-      const { user } = respondWithUser(reads, {}, () => fid, "no such user") as { readonly user?: object };
-      return { is_authenticated: true, signer_uuid: signerUuid, fid: String(fid), user: user ?? null };
+      const { user } = respondWithUser(reads, {}, () => fid, "no such user") as { readonly user: object };
+      return { is_authenticated: true, signer_uuid: signerUuid, fid: String(fid), user };
     },
   }),
 ];

@@ -6,6 +6,7 @@ export const noWalletWasFound =
 export const nothingWasSigned = "nothing was signed";
 export const theWalletFailed = "the wallet failed";
 export const waitingForTheWallet = "Waiting for the wallet…";
+export const waitingForTheKey = "Waiting for the key that the app asks for…";
 export const theWalletGaveNoAddress = "the wallet gave no address";
 export const thisAddressMaySignInAsNobody =
   "this address is neither the custody address nor an auth address of anybody that this node knows";
