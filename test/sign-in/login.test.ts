@@ -191,9 +191,7 @@ describe("the login page", () => {
       signed.call({ method: "PUT", path: "/login_client", body: change, fid: by });
     expect((await update(USER)).status).toBe(403);
     expect((await update(OWNER)).body.login_client.permissions).toBe("write");
-    expect((await signed.call({ method: "DELETE", path })).body.deleted).toBe(
-      true,
-    );
+    expect((await signed.call({ method: "DELETE", path })).body.deleted).toBe(true);
     expect((await fetch(`${signed.api.url}/login?client_id=${client_id}`)).status).toBe(404);
   });
 

@@ -29,7 +29,7 @@ export interface LoginPageDeps
   readonly serviceName: string;
 }
 
-/** The page has to see who opened it, so it alone keeps its opener. */
+/** The page has to see who opened it, so only it keeps its opener. */
 const HEADERS = { "cross-origin-opener-policy": "unsafe-none" };
 const CLIENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
