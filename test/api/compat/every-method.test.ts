@@ -120,6 +120,7 @@ const ownValues: Readonly<Record<string, () => Values | Promise<Values>>> = {
   fetchCastQuotes: () => ({ identifier: facts.quoted }),
   fetchBulkChannels: () => ({ type: "id" }),
   fetchFeed: () => ({ feedType: "following", fid: FID }),
+  fetchAuthorizationUrl: async () => ({ clientId: await loginClientId(), responseType: "code" }),
   fetchUserReactions: () => ({ type: "likes" }),
   fetchUserInteractions: () => ({ type: ["follows"] }),
   fetchBlockList: () => ({ blockerFid: facts.blocker }),
@@ -160,6 +161,12 @@ async function authAddress(): Promise<string> {
   const { users } = await client.fetchBulkUsers({ fids });
   const [first] = users.flatMap((user) => user.auth_addresses ?? []);
   return first?.address ?? "";
+}
+
+async function loginClientId(): Promise<string> {
+  const fields = { name: "login", origins: ["https://app.example"], permissions: "read" };
+  const { login_client: made } = await postAsPerson(node, FID, "/login_client", fields);
+  return (made as { client_id: string }).client_id;
 }
 
 async function webhookId(): Promise<string> {
@@ -237,7 +244,7 @@ async function expectedOutcomes(names: readonly string[]): Promise<Record<string
   );
 }
 
-test("every method works or says why not, and 94 work with only a new base URL and key", async () => {
+test("every method works or says why not, and 95 work with only a new base URL and key", async () => {
   const common = commonValues();
   const works: string[] = [];
   const refused: Record<string, Exclude<Outcome, "works">> = {};
@@ -261,5 +268,5 @@ test("every method works or says why not, and 94 work with only a new base URL a
   // Under the prefix of the API a method that exists nowhere is 501; 404 are other services of the vendor.
   const unknown = Object.values(refused).filter(({ status }) => status === 404);
   expect(unknown.filter(({ url }) => url.includes("/v2/farcaster/"))).toEqual([]);
-  expect(works).toHaveLength(94);
+  expect(works).toHaveLength(95);
 }, 180_000);
