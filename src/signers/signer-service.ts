@@ -39,7 +39,7 @@ export interface RegisterRequest {
 
 export interface LoginSigner {
   readonly signerUuid: string;
-  /** Of the page on which the user approves it; null for one that is approved. */
+  /** The user approves it on the page of this token; null for one that is approved. */
   readonly approvalToken: string | null;
 }
 

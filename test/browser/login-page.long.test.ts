@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { postAsPerson } from "../support/demo-calls.ts";
+import { IS_LONG } from "../support/long.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import type { ConsolePage } from "./support/page.ts";
@@ -110,6 +111,8 @@ describe("check 19: the button of the hosted sign-in, over the login page of a n
       expect(published.status).toBe(200);
     }),
   );
+
+  if (!IS_LONG) return;
 
   consoleTest("gives a page of another origin nothing", (open) =>
     openApp(open, "read", async ({ page }, { stranger, query }) => {

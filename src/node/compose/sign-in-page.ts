@@ -53,7 +53,7 @@ export function createNodeLogins({
   readonly signers: SignerService;
   readonly stores: Pick<StateStores, "loginClients" | "oneTime">;
   readonly linkBase: () => string | undefined;
-  /** Of the state. */
+  /** The clock of the state. */
   readonly clock: Clock;
 }): NodeLogins {
   const { nonces, verifier, channels, countSignIn: count } = signIn;

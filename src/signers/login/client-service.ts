@@ -30,7 +30,7 @@ export function createLoginClientService(options: {
   readonly store: LoginClientStore;
   readonly clock: Clock;
   readonly cap: number;
-  /** Whether this node listens on this machine alone, so that pages of it may sign in. */
+  /** Whether this node listens on this machine only, so that pages of it may sign in. */
   readonly allowsLoopback: boolean;
 }): LoginClientService {
   const { store, clock, cap, allowsLoopback } = options;

@@ -59,7 +59,7 @@ export interface Logins {
     target: LoginTarget,
     origin: RequestOrigin,
   ): Promise<Result<LoginStep & { kind: "done" }, LoginRefusal>>;
-  /** Exchanges a code: once, within 60 seconds, for its client, its owner and its redirect URI alone. */
+  /** Exchanges a code: once, within 60 seconds, only for its client, its owner and its redirect URI. */
   exchange(request: {
     readonly code: string;
     readonly clientId: string;
@@ -75,7 +75,7 @@ export interface LoginsDeps {
   readonly verifier: SignInVerifier;
   readonly signers: Pick<SignerService, "forLogin" | "find">;
   readonly linkBase: () => string | undefined;
-  /** Of the state. */
+  /** The clock of the state. */
   readonly clock: Clock;
   readonly count: CountSignIn;
 }
