@@ -10,9 +10,10 @@ import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts
 import type { ApprovalTokens } from "./approval-token.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
+import { typesOf } from "./permissions.ts";
 import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { SignersRpc } from "./rpc.ts";
-import { type SignerActor, typesOf } from "./signer-keys.ts";
+import type { SignerActor } from "./signer-keys.ts";
 import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./signer-states.ts";
 import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
 

@@ -6,7 +6,7 @@ import { jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
 import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
 import type { LoginClient } from "../../signers/login/client-store.ts";
 import type { LoggedIn, LoginRefusal, Logins, LoginTarget } from "../../signers/login/logins.ts";
-import { permissionsOf, typesOf } from "../../signers/signer-keys.ts";
+import { permissionsOf, typesOf } from "../../signers/permissions.ts";
 import { closedContent } from "./content.ts";
 import { loginContent } from "./login-content.ts";
 import {
