@@ -211,7 +211,7 @@ describe("/user/search", () => {
       await api.get(`/user/search?q=anna&limit=${limit}`);
       counts.add(api.takeStatements().length);
     }
-    expect([...counts]).toEqual([6]);
+    expect([...counts]).toEqual([8]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { HydrationCache, readThrough } from "../../src/read/hydrate/cache.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
-import { findOwners, readDeclaredNames } from "../../src/read/queries/search/user-search.ts";
+import { readPeople } from "../../src/read/queries/search/user-search.ts";
 import { Generator } from "../model/actions.ts";
 import { Random } from "../model/random.ts";
 import { startTestNode } from "../support/node.ts";
@@ -15,9 +15,7 @@ test("an empty cache starts at the last commit, and drops the states that later 
   const ran: string[] = [];
   node.db.onStatement = (name) => ran.push(name);
   const nameOf = (names: HydrationCache, fid: number) => {
-    const declared = readDeclaredNames(node.db, names, [fid]);
-    findOwners(node.db, declared, [{ fid }]);
-    return declared.get(fid);
+    return readPeople(node.db, names, [fid]).get(fid);
   };
   const readUser = (fid: number) =>
     node.db.snapshot(() => {

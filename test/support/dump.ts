@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
-import { portableRows } from "../../src/db/index/verify.ts";
+import { portableRows } from "../../src/db/index/portable-rows.ts";
 
 /** The tables that contain facts of the network; row numbers are not such facts. */
 const TABLES = [
@@ -29,7 +29,6 @@ const TABLES = [
   "thread_notifications",
   "channel_activity",
   "channel_members",
-  "display_name_words",
   "user_data",
   "verifications",
 ];

@@ -33,11 +33,11 @@ const QUERIES: Readonly<Record<string, string>> = {
     FROM thread_notifications t`,
   casts_fts: `SELECT ${name("rowid")} FROM casts_fts t`,
   totals: "SELECT name, shard, count FROM totals WHERE count != 0",
-  indexes: "SELECT name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'casts_fts%'",
+  indexes: "SELECT name, sql FROM sqlite_master WHERE tbl_name NOT GLOB '*_fts*'",
 };
 const AS_THEY_ARE = [
   ...["fids", "signers", "pro_tiers", "storage_lends", "store_counts", "follow_counts", "mutual_follows"],
-  ...["channel_activity", "channel_members", "display_name_words", "verifications", "username_proofs"],
+  ...["channel_activity", "channel_members", "verifications", "username_proofs"],
   ...["on_chain_events", "gasless_keys", "key_nonces", "username_proof_rivals", "meta", "positions"],
 ];
 
@@ -59,6 +59,7 @@ export function indexContent(db: IndexDatabase): Map<string, string[]> {
   for (const [table, sql] of Object.entries(queries))
     content.set(table, sqlite.query<object, []>(sql).all().map(textOf).sort());
   content.set("words", searchWords(db));
+  content.set("people", peopleWords(db));
   return content;
 }
 
@@ -90,6 +91,13 @@ function searchWords({ sqlite }: IndexDatabase): string[] {
     .all()
     .map(textOf)
     .sort();
+}
+
+/** Each word of the index of people with the fids that have it. */
+function peopleWords({ sqlite }: IndexDatabase): string[] {
+  sqlite.exec("DROP TABLE IF EXISTS temp.people");
+  sqlite.exec("CREATE VIRTUAL TABLE temp.people USING fts5vocab('main', 'people_fts', 'instance')");
+  return sqlite.query<object, []>("SELECT term, doc FROM temp.people").all().map(textOf).sort();
 }
 
 function textOf(row: object): string {

@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../http/errors.ts";
 import { perRows } from "../../http/limits/prices.ts";
 import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
@@ -11,6 +10,7 @@ import {
   filteredSearch,
   filteredSearchCursors,
 } from "../../read/queries/search/cast-search.ts";
+import { MAX_WORDS } from "../../read/queries/search/people-match.ts";
 import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import {
   MAX_MATCHES,
@@ -20,52 +20,81 @@ import {
   userSearchCursor,
 } from "../../read/queries/search/user-search.ts";
 import { type ListRules, openListRules, ruledPage } from "../../read/rules/list-rules.ts";
-import { type ReadSource, runQuery } from "../../read/run-query.ts";
+import { type Reads, runQuery } from "../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../dialects/compat.ts";
 import { closed } from "../dialects/fields.ts";
 import { page } from "../dialects/native.ts";
 import {
   decodeCursor,
+  type PageQuery,
   respondWithCastPage,
   respondWithChannelPage,
   respondWithUserPage,
 } from "../respond.ts";
 import { topic } from "../topic.ts";
+import { requireFullText, WITHOUT_FULL_TEXT } from "./full-text.ts";
 
 const { read } = topic();
 
 const SearchResponse = Type.Object({ result: CompatCastPage }, closed);
 
-const NO_FULL_TEXT = "the node does not index the words of casts (index.full_text)";
+const SEARCH_USERS = {
+  path: "/user/search",
+  tag: "Users",
+  price: perRows(15),
+  response: "userSearch",
+} as const;
 
-/** The 501 of operations that need the full-text index. */
-const WITHOUT_FULL_TEXT = { when: "With `index.full_text = false`.", message: NO_FULL_TEXT } as const;
+const SEARCHED_TEXT = text({
+  description: "A leading @ and a final .eth are ignored",
+  examples: ["user"],
+});
+
+const HOW_WORDS_MATCH =
+  `Every word of the text, up to ${MAX_WORDS}, is the start of a word of the user, whatever the case and the diacritics: ` +
+  "`jose mu` finds José Müller.";
+
+const HOW_USERS_ARE_ORDERED =
+  "The exact username comes first, then usernames that start with the text or have all words, then display names with all " +
+  "words. Within these, users that the viewer follows come first, then those with a higher score where the node has scores, " +
+  `then those with more followers. If more than ${MAX_MATCHES} users match, the search covers the first ${MAX_MATCHES} of ` +
+  `them by fid and the ${MAX_MOST_FOLLOWED} most followed users of the network.`;
+
+function respondWithUsers(
+  reads: Reads,
+  query: PageQuery & { readonly q: string },
+  { inNames }: { readonly inNames: boolean },
+): object {
+  const { q, viewer_fid: viewerFid } = query;
+  return respondWithUserPage(
+    reads,
+    query,
+    userSearchCursor,
+    (db, page) => searchUsers(db, reads.cache, { text: q, inNames, viewerFid, ...page }),
+    { present: reads.present.userSearch, select: exactNameOrShown },
+  );
+}
 
 export const searchOperations = [
   read({
     id: "searchUsers",
-    path: "/user/search",
-    tag: "Users",
-    price: perRows(15),
-    summary: "Users whose name starts with a text, ignoring case",
+    surface: "native",
+    ...SEARCH_USERS,
+    summary: "Users by words of their username and display name",
+    description: `${HOW_WORDS_MATCH} ${HOW_USERS_ARE_ORDERED}`,
+    query: { q: SEARCHED_TEXT, ...page() },
+    run: ({ reads }, { query }) => respondWithUsers(reads, query, { inNames: true }),
+  }),
+  read({
+    id: "searchUsers",
+    surface: "compat",
+    ...SEARCH_USERS,
+    summary: "Users by words of their username, display name and bio",
     description:
-      "The exact username first, then usernames with the prefix by number of followers, then users with a matching " +
-      "word in their display name, also by number of followers; each user once. If more than " +
-      `${MAX_MATCHES} names or words match, the search covers the first ${MAX_MATCHES} of them in alphabetical order and the ` +
-      `${MAX_MOST_FOLLOWED} most followed users of the network.`,
-    query: {
-      q: text({ description: "A leading @ is ignored", examples: ["user"] }),
-      ...page(),
-    },
-    response: "userSearch",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        userSearchCursor,
-        (db, page) => searchUsers(db, reads.cache, { text: query.q, ...page }),
-        { present: reads.present.userSearch, select: exactNameOrShown },
-      ),
+      `${HOW_WORDS_MATCH} The words may be in the bio, too, and a number is also an fid: its user comes after the ` +
+      `exact username, users by their bio come last. ${HOW_USERS_ARE_ORDERED}`,
+    query: { q: SEARCHED_TEXT, ...compatPage() },
+    run: ({ reads }, { query }) => respondWithUsers(reads, query, { inNames: false }),
   }),
   read({
     id: "searchCasts",
@@ -164,8 +193,3 @@ const exactNameOrShown =
     const shown = new Set(accounts(rows));
     return rows.filter((row) => shown.has(row) || (row.tier === 0 && isHiddenByViewer(row.fid)));
   };
-
-/** @throws ApiError `notImplemented` when the node has no full-text index. */
-function requireFullText({ fullText }: Pick<ReadSource, "fullText">): void {
-  if (!fullText) throw new ApiError("notImplemented", NO_FULL_TEXT);
-}

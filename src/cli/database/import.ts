@@ -51,6 +51,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { workerUrl } = await import("../../node/worker-urls.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
       const { applyFullText } = await import("../../node/start/full-text.ts");
+      const { fillPeople } = await import("../../node/start/people.ts");
       const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
       const common = createCommon(context);
@@ -63,6 +64,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         shutdown.add("index", () => db[Symbol.dispose]());
         claimNetwork(db, config.protocol.network);
         await applyFullText(common, db, config.index);
+        await fillPeople(common, db);
         if (isFollowing(db)) {
           throw new UserError(
             "the index in this data directory follows an upstream, so an import would make it differ from that node. Use another data directory.",

@@ -11,6 +11,7 @@ import {
 import { InvalidationRecorder } from "./cache-invalidations.ts";
 import { CountChanges, PendingRepoints, SearchChanges } from "./commit-changes.ts";
 import type { CommitSequence } from "./log/commit-sequence.ts";
+import { PeopleChanges } from "./search/people-changes.ts";
 import { statement } from "./statement.ts";
 
 const signerByKey = statement<{ id: number }, [key: Uint8Array]>(
@@ -150,6 +151,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly invalidations = new InvalidationRecorder();
   /** Changes of the current transaction to the full-text index. */
   readonly search = new SearchChanges();
+  /** People whose words the current transaction changes. */
+  readonly people = new PeopleChanges();
   /** Changes of the current transaction to counts of casts and follows. */
   readonly counts = new CountChanges();
   /** Ids that the current transaction removed a row of. */
@@ -175,6 +178,7 @@ export class IndexDatabase extends SqliteConnection {
         this.counts.flush(this);
         this.unnamed.flush(this);
         this.search.flush(this);
+        this.people.flush(this);
         this.invalidations.flush(this);
         this.commits?.begin();
         return result;
@@ -183,6 +187,7 @@ export class IndexDatabase extends SqliteConnection {
       this.counts.clear();
       this.unnamed.clear();
       this.search.clear();
+      this.people.clear();
       this.invalidations.clear();
       this.forget();
       throw cause;

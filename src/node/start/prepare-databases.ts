@@ -16,6 +16,7 @@ import { dropCompactFile } from "../compact/compact-index.ts";
 import { postgresSettings } from "../state/postgres-settings.ts";
 import { applyFullText, mustBuildFullText } from "./full-text.ts";
 import { migrateIndex } from "./migrate-index.ts";
+import { fillPeople, mustFillPeople } from "./people.ts";
 import type { Starting } from "./starting.ts";
 
 export interface PrepareOptions {
@@ -61,6 +62,8 @@ export async function prepareDatabases(
   claimSource(db, { follows });
   if (mustBuildFullText(db, config.index)) await starting.show({ task: "building the full-text index" });
   await applyFullText(common, db, config.index);
+  if (mustFillPeople(db)) await starting.show({ task: "building the index of people" });
+  await fillPeople(common, db);
   const unfinished = refusalOfUnfinished(db, { follows });
   if (unfinished !== undefined) throw new UserError(unfinished);
   // Before the index gets any data, so that an index with data and no state means that the state was lost.

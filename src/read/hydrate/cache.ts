@@ -4,6 +4,7 @@ import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { StoredChannel } from "./channels.ts";
+import type { PersonText } from "./person-text.ts";
 import type { ScoreSource, UserState } from "./users.ts";
 
 /** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
@@ -12,17 +13,10 @@ let lastVersion = 0;
 const MAX_USERS = 10_000;
 const MAX_CASTS = 10_000;
 const MAX_CHANNELS = 2_000;
-/** As many as a search for users reads at most. */
-const MAX_DECLARED_NAMES = 10_000;
+/** A generation holds everyone that one search reads: 7,000 people at most, with 400 bytes each. */
+const MAX_PEOPLE = 20_000;
 /** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
-
-/** The username that a user has declared. */
-export interface DeclaredName {
-  readonly name: string | null;
-  /** Whether the user is registered and owns the name; undefined until a search needed it. */
-  isOwned: boolean | undefined;
-}
 
 /**
  * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs
@@ -30,7 +24,8 @@ export interface DeclaredName {
  */
 export class HydrationCache {
   readonly users = new GenerationCache<number, UserState>(MAX_USERS / 2);
-  readonly declaredNames = new GenerationCache<number, DeclaredName>(MAX_DECLARED_NAMES / 2);
+  /** The words of people as a search compares them. */
+  readonly people = new GenerationCache<number, PersonText>(MAX_PEOPLE / 2);
   /** By id, as commits name the casts that they change. */
   readonly #casts = new GenerationCache<number, StoredCast>(MAX_CASTS / 2);
   /** The same states by hash. One that is no longer in `#casts` may be outdated. */
@@ -102,7 +97,7 @@ export class HydrationCache {
     }
     for (const fid of changes.fids) {
       this.users.delete(fid);
-      this.declaredNames.delete(fid);
+      this.people.delete(fid);
     }
     for (const id of changes.castIds) {
       this.#casts.delete(id);
@@ -114,7 +109,7 @@ export class HydrationCache {
   /** Drops all states. */
   clear(): void {
     this.users.clear();
-    this.declaredNames.clear();
+    this.people.clear();
     this.#casts.clear();
     this.#castsByHash.clear();
     this.channels.clear();

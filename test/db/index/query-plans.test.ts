@@ -46,7 +46,7 @@ function walks(db: Database, sql: string): string[] {
       )
       .filter((detail) => !names.has(/^SCAN (\w+)/.exec(detail)?.[1] ?? ""))
       // A virtual table is searched when its plan carries a constraint.
-      .filter((detail) => !/^SCAN casts_fts VIRTUAL TABLE INDEX \d+:.*[=M]/.test(detail))
+      .filter((detail) => !/^SCAN (casts|people)_fts VIRTUAL TABLE INDEX \d+:.*[=M]/.test(detail))
       .filter((detail) => !BOUNDED.some((table) => detail.startsWith(`SCAN ${table}`)))
   );
 }

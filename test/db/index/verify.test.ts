@@ -36,6 +36,11 @@ describe("verifyIndex", () => {
       "on_chain_events",
     ],
     [
+      "a person lacks words",
+      "INSERT OR REPLACE INTO people_fts (rowid, words) SELECT min(fid), 'other' FROM user_data WHERE type = 2",
+      "people_fts",
+    ],
+    [
       "the bytes of an on-chain event are unreadable",
       "UPDATE on_chain_events SET bytes = x'ff' WHERE type = 3",
       "on_chain_events",

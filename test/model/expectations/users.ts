@@ -137,27 +137,44 @@ function byLocation(view: View): Expectation[] {
   });
 }
 
-/** The exact name first, then names with the prefix by followers, then users with a matching word in the display name. */
+/** The expected order is that of the tiers, then by followers. */
 function search(view: View): Expectation[] {
   return SEARCHED.map((q) => list(["/user/search"], { q }, { users: view.users(searchUsers(view, q)) }));
 }
 
+/** The words of a text: each character of a script without spaces is one. */
+function wordsOf(text: string | null): string[] {
+  const plain = (text ?? "")
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase();
+  return [...plain.matchAll(/[\p{Script=Han}]|(?:(?!\p{Script=Han})[\p{L}\p{N}])+/gu)].map(([word]) => word);
+}
+
 export function searchUsers(view: View, q: string): number[] {
-  const prefix = q.toLowerCase();
-  const followersThenFid = (a: number, b: number) => view.followerCount(b) - view.followerCount(a) || a - b;
-  const named = (matches: (name: string) => boolean) =>
-    view.fids
-      .filter((fid) => !view.usernameOf(fid).startsWith("!") && matches(view.usernameOf(fid)))
-      .sort(followersThenFid);
-  const exact = named((name) => name === prefix);
-  const prefixed = named((name) => name.startsWith(prefix));
-  const displayed = view.fids
-    .filter((fid) => {
-      const words = view.userData(fid, UserDataType.USER_DATA_TYPE_DISPLAY)?.toLowerCase().split(/\s+/) ?? [];
-      return words.some((word) => word.startsWith(prefix));
-    })
-    .sort(followersThenFid);
-  return [...new Set([...exact, ...prefixed, ...displayed])];
+  const text = q.toLowerCase();
+  const words = wordsOf(q);
+  const tierOf = (fid: number) => {
+    const username = view.usernameOf(fid);
+    const isNamed = !username.startsWith("!");
+    const named = isNamed ? wordsOf(username) : [];
+    const display = wordsOf(view.userData(fid, UserDataType.USER_DATA_TYPE_DISPLAY));
+    const have = (known: string[]) => words.every((word) => known.some((one) => one.startsWith(word)));
+    return [
+      isNamed && username === text,
+      isNamed && username.startsWith(text),
+      have(named),
+      words.every((word) => display.includes(word)),
+      have(display),
+      have([...named, ...display]),
+    ].indexOf(true);
+  };
+  if (words.length === 0) return [];
+  return view.fids
+    .map((fid) => ({ fid, tier: tierOf(fid), followers: view.followerCount(fid) }))
+    .filter(({ tier }) => tier >= 0)
+    .sort((a, b) => a.tier - b.tier || b.followers - a.followers || a.fid - b.fid)
+    .map(({ fid }) => fid);
 }
 
 function fidPages(view: View): Expectation[] {

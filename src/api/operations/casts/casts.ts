@@ -1,16 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
-import { perIds, perRows } from "../../../http/limits/prices.ts";
+import { flat, perIds, perRows } from "../../../http/limits/prices.ts";
 import { choice, fid, hash, hashList, optional, text } from "../../../http/request/params.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
 import { CAST_SORTS, presentBulkCasts, sortCasts } from "../../../read/present/compat/cast.ts";
 import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-lists.ts";
+import { castMetrics, MAX_COUNTED } from "../../../read/queries/search/cast-metrics.ts";
+import { MAX_SCANNED } from "../../../read/queries/search/search-scan.ts";
 import { runQuery } from "../../../read/run-query.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
 import { CompatCastPage, compatPage, viewerFid } from "../../dialects/compat.ts";
 import { CompatCast } from "../../dialects/compat-objects.ts";
 import { type Assignable, closed, Next } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithCastPage, respondWithCasts } from "../../respond.ts";
 import { topic } from "../../topic.ts";
+import { requireFullText, WITHOUT_FULL_TEXT } from "../full-text.ts";
 import { castFinder } from "./conversations.ts";
 
 const { read } = topic({ tag: "Casts" });
@@ -21,6 +26,32 @@ const CastMetricsResponse = Type.Object(
 );
 
 const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
+
+const CompatCastMetricsResponse = Type.Object(
+  {
+    metrics: Type.Array(
+      Type.Object(
+        {
+          start: Type.String({ format: "date-time" }),
+          resolution_in_seconds: Type.Integer(),
+          cast_count: Type.Integer(),
+        },
+        closed,
+      ),
+      { description: "Oldest first, with those without casts. The last one has not ended." },
+    ),
+    truncated: Type.Boolean({
+      description: "More casts match than are counted: the first parts of the interval are absent",
+    }),
+  },
+  closed,
+);
+
+const METRICS_QUERY = {
+  q: text({ description: "Text that the casts contain", examples: ["gm"] }),
+  author_fid: optional(fid()),
+  channel_id: optional(text()),
+};
 
 const Casts = Type.Object({ casts: Type.Array(CompatCast) }, closed);
 
@@ -137,17 +168,43 @@ export const castOperations = [
   }),
   read({
     id: "getCastMetrics",
+    surface: "native",
     path: "/cast/metrics",
     summary: "Number of casts over time",
     description: "Always empty.",
-    query: {
-      q: text({ description: "Text that the casts contain", examples: ["gm"] }),
-      interval: optional(choice(INTERVALS)),
-      author_fid: optional(fid()),
-      channel_id: optional(text()),
-    },
+    query: { ...METRICS_QUERY, interval: optional(choice(INTERVALS)) },
     response: CastMetricsResponse,
     run: () => ({ metrics: [], next: { cursor: null } }),
+  }),
+  read({
+    id: "getCastMetrics",
+    surface: "compat",
+    path: "/cast/metrics",
+    price: flat(15),
+    summary: "Number of casts over time",
+    description:
+      "Counts the casts that `/cast/search` finds for the same text, by hours (1d), six hours (7d), days (30d, 90d) or weeks " +
+      `(180d), UTC. Counts the newest ${MAX_COUNTED} of them; with filters or phrases it examines ${MAX_SCANNED}.`,
+    query: { ...METRICS_QUERY, interval: optional(choice(INTERVALS), "30d") },
+    response: CompatCastMetricsResponse,
+    notImplemented: WITHOUT_FULL_TEXT,
+    run: ({ reads }, { query }) => {
+      requireFullText(reads);
+      const { q, interval, author_fid: authorFid, channel_id: channelId } = query;
+      return runQuery(
+        reads,
+        (db) => castMetrics(db, { text: q, interval, authorFid, channelId, nowSecs: nowSecs(reads.clock) }),
+        () => ({}),
+        ({ parts, partSecs, isTruncated }) => ({
+          metrics: parts.map(({ startsAt, casts }) => ({
+            start: isoTime(startsAt),
+            resolution_in_seconds: partSecs,
+            cast_count: casts,
+          })),
+          truncated: isTruncated,
+        }),
+      );
+    },
   }),
   read({
     id: "getCastConversationSummary",

@@ -16,13 +16,14 @@ import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
 import { CAST_ID_STAGES, CAST_STAGES } from "./stages/cast-ids.ts";
 import { dropIndexes, indexesOf } from "./stages/indexes.ts";
 import { DROP_STAGE, GENERIC_STAGES, TYPED_STAGES } from "./stages/messages.ts";
+import { PEOPLE_STAGE } from "./stages/people.ts";
 import { REGISTRY_STAGE, TOTAL_STAGE } from "./stages/registry.ts";
 import { SEARCH_STAGE } from "./stages/search.ts";
 import { QUOTE_STAGE, SOCIAL_STAGES } from "./stages/social.ts";
 import type { BuildContext, BulkStage } from "./stages/stage.ts";
 import { THREAD_STAGES } from "./stages/threads.ts";
 
-/** The stages of the build, in their order. */
+/** The stages of the build, in their order. An unfinished build stores the number of its stage: add new ones at the end. */
 const STAGES: readonly BulkStage[] = [
   ...GENERIC_STAGES,
   ...CAST_ID_STAGES,
@@ -36,6 +37,7 @@ const STAGES: readonly BulkStage[] = [
   REGISTRY_STAGE,
   TOTAL_STAGE,
   SEARCH_STAGE,
+  PEOPLE_STAGE,
 ];
 
 export interface BulkBuildOptions {

@@ -75,16 +75,6 @@ export const mutualFollows = sqliteTable(
   ],
 );
 
-/** The words of display names, lower-case, for search by prefix. */
-export const displayNameWords = sqliteTable(
-  "display_name_words",
-  {
-    word: text().notNull(),
-    fid: integer().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.word, t.fid] }), index("display_name_words_by_fid").on(t.fid, t.word)],
-);
-
 /** Live verifications. `protocol` 0 Ethereum, 1 Solana. */
 export const verifications = sqliteTable(
   "verifications",

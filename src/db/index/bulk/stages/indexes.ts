@@ -15,7 +15,6 @@ const TABLES = [
   "follow_counts",
   "mutual_follows",
   "notifications",
-  "display_name_words",
   "verifications",
   "channel_members",
 ] as const;

@@ -1,7 +1,5 @@
 import { channelIdOf } from "../../../../protocol/channel-url.ts";
-import { UserDataType } from "../../../../protocol/wire/generated/message.ts";
 import { channelsActiveAt, recountFollowers } from "../../channels/follows.ts";
-import { wordsOf } from "../../project/user-data.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
@@ -132,19 +130,6 @@ const fillMutualFollows = bulkStatement<unknown>(
    CROSS JOIN links l ON l.fid = r.fid AND l.type = 1 AND l.target_fid = r.other_fid`,
 );
 
-const createWords = bulkStatement<unknown>("bulk.words.create", "CREATE TABLE bulk_words (word, fid)");
-const displayNames = bulkStatement<{ fid: number; value: string }>(
-  "bulk.words.display-names",
-  `SELECT fid, value FROM user_data WHERE type = ${UserDataType.USER_DATA_TYPE_DISPLAY}`,
-);
-const insertWord = bulkStatement<unknown, [word: string, fid: number]>(
-  "bulk.words.insert",
-  "INSERT INTO bulk_words (word, fid) VALUES (?, ?)",
-);
-const fillWords = bulkStatement<unknown>(
-  "bulk.words.fill",
-  "INSERT OR IGNORE INTO display_name_words (word, fid) SELECT word, fid FROM bulk_words ORDER BY 1, 2",
-);
 const fillVerifications = bulkStatement<unknown>(
   "bulk.verifications.fill",
   `INSERT OR IGNORE INTO verifications (fid, address, protocol, timestamp)
@@ -194,15 +179,11 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
   }),
   indexesOf(1, "follow_counts", "mutual_follows"),
   oneStep("profiles", 1, ({ db }) => {
-    db.run(createWords);
-    for (const { fid, value } of db.iterate(displayNames))
-      for (const word of new Set(wordsOf(value))) db.run(insertWord, word, fid);
-    db.run(fillWords);
     db.run(fillVerifications);
     db.run(fillLends);
-    for (const table of ["bulk_words", "bulk_verifications", "bulk_lends"]) dropTable(db, table);
+    for (const table of ["bulk_verifications", "bulk_lends"]) dropTable(db, table);
   }),
-  indexesOf(1, "display_name_words", "verifications"),
+  indexesOf(1, "verifications"),
 ];
 
 /** Quotes come before the missing casts that only dropped messages named are dropped. */
