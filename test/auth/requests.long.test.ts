@@ -13,6 +13,7 @@ beforeAll(async () => {
     "apps.max_apps_per_owner=100",
     "webhooks.max_webhooks_per_owner=100",
     "api_keys.max_keys_per_owner=100",
+    "login_clients.max_clients_per_owner=100",
     `signers.encryption_key=${"5a".repeat(32)}`,
     // Check 26: the contract is the same without sessions.
     `auth.sessions=${!IS_LONG}`,
@@ -30,6 +31,7 @@ const requests = Object.entries(opByRequest)
 
 const app = { name: "App", app_url: "https://app.example/" };
 const apiKey = { name: "Key", scopes: ["read"] };
+const loginClient = { name: "Login", origins: ["https://app.example"], permissions: "read" };
 const session = {
   public_key: `0x${"11".repeat(32)}`,
   access: "read",
@@ -59,6 +61,7 @@ async function resources(fid: number): Promise<Ids> {
     fid,
   });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
+  const createdClient = await signed.call({ method: "POST", path: "/login_client", body: loginClient, fid });
   return {
     appId,
     campaignId,
@@ -66,6 +69,7 @@ async function resources(fid: number): Promise<Ids> {
     messageId: tested.body.deliveries[0].message_id,
     apiKeyId: createdKey.body.api_key.api_key_id,
     signerUuid: imported.body.signer.signer_uuid,
+    loginClientId: createdClient.body.login_client.client_id,
   };
 }
 
@@ -86,6 +90,7 @@ interface Ids {
   readonly messageId: string;
   readonly apiKeyId: string;
   readonly signerUuid: string;
+  readonly loginClientId: string;
 }
 
 const notification = { title: "T", body: "B", target_url: app.app_url };
@@ -107,7 +112,9 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
     ? ["app_id", ids.appId, app]
     : path.startsWith("/api_key")
       ? ["api_key_id", ids.apiKeyId, apiKey]
-      : ["webhook_id", ids.webhookId, webhook];
+      : path.startsWith("/login_client")
+        ? ["client_id", ids.loginClientId, loginClient]
+        : ["webhook_id", ids.webhookId, webhook];
   if (path === "/session")
     return method === "POST" ? { method, path, body: session } : { method, path: `${path}?all=true` };
   if (path.endsWith("/list") || path === "/audit") return { method, path };
@@ -167,6 +174,7 @@ async function renew(): Promise<void> {
   await signed.call({ method: "DELETE", path: `/frame/app?app_id=${ids.appId}` });
   await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
   await signed.call({ method: "DELETE", path: `/api_key?api_key_id=${ids.apiKeyId}` });
+  await signed.call({ method: "DELETE", path: `/login_client?client_id=${ids.loginClientId}` });
   ids = await resources(3);
 }
 
