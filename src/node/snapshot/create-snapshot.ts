@@ -62,7 +62,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   const sizes = COPY_ORDER.filter((part) => parts.includes(part)).map((part) =>
     requireDatabase(dataDir, part, options),
   );
-  using target = await options.place.begin(dataDir, options.signal);
+  await using target = await options.place.begin(dataDir, options.signal);
   requireFreeSpace(dirname(target.copiesIn), neededBytes(sizes, target), "a snapshot");
   const published = parts.includes("index") && parts.includes("state") ? publishedIn(dataDir) : undefined;
   const stateFile = parts.includes("state") ? await copyPart(target, "state", options) : undefined;

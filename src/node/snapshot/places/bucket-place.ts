@@ -4,11 +4,12 @@ import type { ObjectStore } from "../../../net/objects/object-store.ts";
 import { createSnapshotDirectory } from "../snapshot-directory.ts";
 import type { ListedSnapshot, Place } from "./place.ts";
 import { seal, unseal } from "./seal-stream.ts";
-import { MANIFEST_FILE } from "./snapshot-files.ts";
+import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS } from "./snapshot-files.ts";
 import { SNAPSHOT_LIST } from "./web-place.ts";
 
 /** Below the data directory: has the copy of a database while that is stored in a bucket. */
 const COPIES = "upload";
+const DISCARD_TIMEOUT_MS = 5000;
 
 interface BucketPlaceDeps {
   readonly store: ObjectStore;
@@ -59,6 +60,7 @@ export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Plac
       if ((await store.list(`${prefix}${MANIFEST_FILE}`, signal)).length > 0)
         throw new UserError(`${label} exists already. Name a prefix that does not.`);
       const directory = createSnapshotDirectory(join(dataDir, COPIES));
+      let isComplete = false;
       const put = (
         name: string,
         chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -71,9 +73,17 @@ export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Plac
         store: put,
         async complete(manifest, stop) {
           await put(MANIFEST_FILE, [manifest], stop);
+          isComplete = true;
           await writeListAround(stop);
         },
-        [Symbol.dispose]: directory[Symbol.dispose],
+        async [Symbol.asyncDispose]() {
+          directory[Symbol.dispose]();
+          if (isComplete) return;
+          const ending = AbortSignal.timeout(DISCARD_TIMEOUT_MS);
+          // The store may be what has failed; the error of the snapshot counts.
+          for (const part of SNAPSHOT_PARTS)
+            await store.delete(`${prefix}${compressedFile(part)}`, ending).catch(() => undefined);
+        },
       };
     },
     async delete(signal) {

@@ -45,7 +45,7 @@ export function directoryPlace(path: string, key = ""): Place {
           signal.throwIfAborted();
           directory.complete();
         },
-        [Symbol.dispose]: directory[Symbol.dispose],
+        [Symbol.asyncDispose]: async () => directory[Symbol.dispose](),
       };
     },
     async delete() {

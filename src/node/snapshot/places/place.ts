@@ -34,8 +34,8 @@ export interface Place {
   delete(signal: AbortSignal): Promise<void>;
 }
 
-/** A snapshot that is being made. Disposing deletes what is on this machine of one that is not complete. */
-export interface SnapshotTarget extends Disposable {
+/** A snapshot that is being made. Disposing deletes what was stored of one that is not complete. */
+export interface SnapshotTarget extends AsyncDisposable {
   /** The file system that has the copies, and of which bytes for each byte of them: the stored form, too, or not. */
   readonly copiesIn: string;
   readonly keepsStoredForm: boolean;
