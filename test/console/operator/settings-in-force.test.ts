@@ -13,6 +13,10 @@ const SECRETS = [
   "chain.l1_rpc_url=https://user:hidden-4@rpc.example/hidden-5?key=hidden-6",
   `signers.encryption_key=${"5ec7e7".repeat(10)}ffff`,
   `signers.previous_encryption_keys=${"dec7e7".repeat(10)}ffff`,
+  "backup.access_key_id=hidden-8",
+  "backup.secret_access_key=hidden-9",
+  "backup.session_token=hidden-10",
+  `backup.encryption_key=${"ac7e75".repeat(10)}ffff`,
   `console.operator_token=hidden-7-${"x".repeat(40)}`,
 ];
 /** A node has either of them. */
@@ -21,7 +25,7 @@ const WITH_URLS = SECRETS.map((set) => set.replace(/^upstream\.url=/, "upstream.
 test("no secret of settings full of them is shown, and each setting has its source", () => {
   const shown = settingsInForce(configWith(...SECRETS), new Map([["state.password", "SVC_STATE_PASSWORD"]]));
   const text = JSON.stringify([shown, settingsInForce(configWith(...WITH_URLS), new Map())]);
-  for (const secret of ["hidden-", "5ec7e7", "dec7e7"]) expect(text).not.toContain(secret);
+  for (const secret of ["hidden-", "5ec7e7", "dec7e7", "ac7e75"]) expect(text).not.toContain(secret);
   expect(shown.map(({ key }) => key)).toEqual(settings.map(({ key }) => key));
   expect(shown.find(({ key }) => key === "state.password")).toEqual({
     key: "state.password",
