@@ -22,6 +22,8 @@ const CALL_TIMEOUT_MS = 4000;
 const MAX_BEHIND_MS = 3000;
 const VOTES = 2;
 const MAX_TRIES = 3;
+/** A node that lists so many more than the index has is not a witness: they are decoded on the thread that follows. */
+const MAX_MORE_EVENTS = 200;
 /** Disputes that are shown. The oldest makes room. */
 const MAX_DISPUTES = 100;
 
@@ -72,6 +74,10 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
   const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
   const asking = new Map<string, Promise<Outcome>>();
   const disputes = new Map<string, Dispute>();
+  /** Nodes whose last response to a question was none. They are asked last: a node that delays its responses delays one. */
+  const unwilling = new Set<Endpoint>();
+  /** Disputes that are looked into, of decisions that do not wait for it. */
+  const naming = new Set<string>();
   const lanes = { signed: new Slots(LANES.signed), open: new Slots(LANES.open) };
 
   function remember(key: string, stored: readonly OnChainEvent[], outcome: Outcome, ms: number): Outcome {
@@ -85,14 +91,21 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
   async function ask(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]) {
     const own = new Set(stored.map(identity));
     const answers: Answer[] = [];
-    for (const endpoint of endpoints.witnesses()) {
-      if (signal.aborted || answers.filter(({ events }) => isSame(events, own)).length >= VOTES) break;
+    const witnesses = endpoints
+      .witnesses()
+      .toSorted((a, b) => Number(unwilling.has(a)) - Number(unwilling.has(b)));
+    for (const endpoint of witnesses) {
+      if (signal.aborted || areAgreed(answers, own)) break;
       try {
         if (!(await endpoints.isUpToDate(endpoint))) continue;
         const client = endpoint.client(signal, { callTimeoutMs: CALL_TIMEOUT_MS, stallMs: CALL_TIMEOUT_MS });
-        const events = (await client.onChainEvents(fid, type)).map((bytes) => OnChainEvent.decode(bytes));
-        answers.push({ endpoint, events: new Set(events.map(identity)) });
+        const encoded = await client.onChainEvents(fid, type);
+        if (encoded.length > stored.length + MAX_MORE_EVENTS) throw new Error("it lists too many events");
+        const events = encoded.map((bytes) => identity(OnChainEvent.decode(bytes)));
+        answers.push({ endpoint, events: new Set(events) });
+        unwilling.delete(endpoint);
       } catch {
+        unwilling.add(endpoint);
         // It is not a witness now. Following counts its failures.
       }
     }
@@ -116,8 +129,16 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       const answers = await ask(fid, type, stored);
       const pending = (why: string) => remember(key, stored, waitsFor(why), timings.pollMs);
       if (answers.length < VOTES) return pending("a second upstream has not confirmed who owns the fid yet");
+      const others = answers.filter(({ events }) => !isSame(events, own));
+      const dispute = { fid, type, upstreams: others.map(({ endpoint }) => endpoint.position) };
       // What a node has that the index lacks may be in a block that the index is about to have.
-      const ahead = answers.filter(({ events }) => !isSubset(events, own));
+      const ahead = others.filter(({ events }) => !isSubset(events, own));
+      // Two are enough. Otherwise a third one could keep every owner out with an event that it invents.
+      if (areAgreed(answers, own) && fingerprint(onChainEventsOf(db, type, fid)) === fingerprint(stored)) {
+        if (others.length === 0) disputes.delete(key);
+        else void nameLater(key, dispute, ahead);
+        return remember(key, stored, { isConfirmed: true, value: stored }, confirmedMs(others));
+      }
       const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
       if (fingerprint(onChainEventsOf(db, type, fid)) !== fingerprint(stored)) {
         if (tries < MAX_TRIES) continue;
@@ -125,18 +146,25 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       }
       if (caughtUp.includes(false)) return pending("an upstream has newer blocks of the fid than this node");
 
-      const others = answers.filter(({ events }) => !isSame(events, own));
       if (others.length === 0) disputes.delete(key);
-      else note(key, { fid, type, upstreams: others.map(({ endpoint }) => endpoint.position) });
+      else note(key, dispute);
       const votesFor = (one: string) => answers.filter(({ events }) => events.has(one)).length;
       const isWithheld = ahead.some(({ events }) =>
         [...events].some((one) => !own.has(one) && votesFor(one) >= VOTES),
       );
       if (isWithheld) return pending("two upstreams have an event of the fid that this node was not sent");
       const value = stored.filter((event) => votesFor(identity(event)) >= VOTES);
-      const ms = others.length === 0 ? CONFIRMED_MS : DISPUTED_MS;
-      return remember(key, stored, { isConfirmed: true, value }, ms);
+      return remember(key, stored, { isConfirmed: true, value }, confirmedMs(others));
     }
+  }
+
+  /** Names nodes that disagree with two others, unless they are only ahead. */
+  async function nameLater(key: string, dispute: Dispute, ahead: readonly Answer[]): Promise<void> {
+    if (naming.has(key) || naming.size >= LANES.signed.running) return;
+    naming.add(key);
+    const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
+    naming.delete(key);
+    if (!signal.aborted && !caughtUp.includes(false)) note(key, dispute);
   }
 
   function note(key: string, dispute: Dispute): void {
@@ -197,6 +225,13 @@ class Slots {
     else this.#running -= 1;
   }
 }
+
+/** Whether as many nodes as have to have the events of the index, and no others. */
+function areAgreed(answers: readonly Answer[], own: ReadonlySet<string>): boolean {
+  return answers.filter(({ events }) => isSame(events, own)).length >= VOTES;
+}
+
+const confirmedMs = (others: readonly Answer[]) => (others.length === 0 ? CONFIRMED_MS : DISPUTED_MS);
 
 const waitsFor = (reason: string): Outcome => ({ isConfirmed: false, reason });
 

@@ -47,8 +47,10 @@ export interface RecordedNode {
   readonly heads: Map<number, number>;
   /** The newest block of each shard as it says; default: `heads`. */
   announced: ReadonlyMap<number, number>;
-  /** Accepts calls and responds to none, until `resume`. */
-  pause(): void;
+  /** Calls by their method. */
+  readonly calls: Map<string, number>;
+  /** Accepts calls, of one method or of all, and responds to none, until `resume`. */
+  pause(method?: string): void;
   resume(): void;
   /** Ends it with all its connections. */
   kill(): void;
@@ -60,18 +62,23 @@ async function startNode(
   recording: Recording,
 ): Promise<RecordedNode & Disposable> {
   const heads = new Map(SHARDS.map((shard) => [shard, lastBlock]));
-  let gate: PromiseWithResolvers<void> | undefined;
+  let gate: (PromiseWithResolvers<void> & { readonly method: string | undefined }) | undefined;
+  const calls = new Map<string, number>();
   const node = { recording, announced: heads as ReadonlyMap<number, number> };
   const server = await serveRecording(() => node.recording, heads, {
     listing,
     announced: () => node.announced,
-    answers: async () => gate?.promise,
+    async answers(method) {
+      calls.set(method, (calls.get(method) ?? 0) + 1);
+      if (gate && (gate.method ?? method) === method) await gate.promise;
+    },
   });
   return Object.assign(node, {
     url: server.url,
     heads,
-    pause() {
-      gate ??= Promise.withResolvers();
+    calls,
+    pause(method) {
+      gate ??= { ...Promise.withResolvers<void>(), method };
     },
     resume() {
       gate?.resolve();

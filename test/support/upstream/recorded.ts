@@ -116,7 +116,7 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
  * @param heads the newest block of each shard. A test may change it.
  * @param options.listing counts the lists of fids, which end genesis. Servers of one network share it. Default: its own.
  * @param options.announced the newest block of each shard as GetInfo says, of a node whose proxy keeps the response. Default: `heads`.
- * @param options.answers resolves when the server may answer a call. Default: at once.
+ * @param options.answers resolves when the server may answer a call of a method. Default: at once.
  * @param options.accounts the state that it serves; it is then not at genesis. Default: it serves its chain only.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
  */
@@ -127,7 +127,7 @@ export async function serveRecording(
     hasBlockShard = true,
     listing = { count: 0 },
     announced = () => heads,
-    answers = async () => {},
+    answers = async (_method: string) => {},
     accounts = undefined as RecordedAccounts | undefined,
   } = {},
 ): Promise<RecordedUpstream> {
@@ -145,7 +145,7 @@ export async function serveRecording(
       subscribe: { ...rawMethod("Subscribe", SubscribeRequest), responseStream: true },
     },
     {
-      getInfo: unary(answers, () => {
+      getInfo: unary(() => answers("GetInfo"), () => {
         const shardInfos = [...announced()]
           .filter(([shard]) => hasBlockShard || shard === 1)
           .map(([shardId, head]) => ({
@@ -157,11 +157,11 @@ export async function serveRecording(
           GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
         ).finish();
       }),
-      getFids: unary(answers, () => {
+      getFids: unary(() => answers("GetFids"), () => {
         listing.count += 1;
         return new Uint8Array();
       }),
-      getEvents: unary(answers, ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
+      getEvents: unary(() => answers("GetEvents"), ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
         const shard = shardIndex ?? 0;
         const found = (recording().events.get(shard) ?? []).filter(
           ({ id }) => id >= startId && isBelow(id, stopId) && isUpTo(shard)(blockOfEvent(id)),
@@ -171,14 +171,14 @@ export async function serveRecording(
           writer.tag(1, WireType.LengthDelimited).bytes(bytes);
         return writer.finish();
       }),
-      getShardChunks: unary(answers, ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
+      getShardChunks: unary(() => answers("GetShardChunks"), ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
         const writer = new BinaryWriter();
         for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
           if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
             writer.tag(1, WireType.LengthDelimited).bytes(bytes);
         return writer.finish();
       }),
-      getOnChainEvents: unary(answers, ({ fid, eventType }: OnChainEventRequest) => {
+      getOnChainEvents: unary(() => answers("GetOnChainEvents"), ({ fid, eventType }: OnChainEventRequest) => {
         const found = [...recording().events].flatMap(([shard, all]) =>
           all.flatMap(({ id, bytes }) => {
             if (!isUpTo(shard)(blockOfEvent(id))) return [];
@@ -190,7 +190,7 @@ export async function serveRecording(
         return OnChainEventResponse.encode(OnChainEventResponse.fromPartial({ events: found })).finish();
       }),
       async getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
-        await answers();
+        await answers("GetBlocks");
         if (!hasBlockShard) return void call.emit("error", { code: status.UNIMPLEMENTED, details: "" });
         const { startBlockNumber, stopBlockNumber } = call.request;
         for (const { number, bytes } of isGenesis() ? [] : recording().blocks)
@@ -203,7 +203,7 @@ export async function serveRecording(
         let sent = heads.get(shard) ?? 0;
         // A test moves the heads.
         const timer = setInterval(async () => {
-          await answers();
+          await answers("Subscribe");
           const head = heads.get(shard) ?? 0;
           for (const { id, bytes } of head > sent ? (recording().events.get(shard) ?? []) : [])
             if (blockOfEvent(id) > sent && blockOfEvent(id) <= head) call.write(bytes);

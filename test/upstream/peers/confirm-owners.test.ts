@@ -5,6 +5,7 @@ import { createOwners } from "../../../src/auth/confirmed-owners.ts";
 import { custodyFromIndex, neverStale } from "../../../src/auth/custody.ts";
 import { createVerify } from "../../../src/auth/verify.ts";
 import { serviceNames } from "../../../src/config/names.ts";
+import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { peopleFromIndex } from "../../../src/sign-in/people.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { signerEvent, transferEvent } from "../../support/events.ts";
@@ -13,7 +14,7 @@ import { signedHeaders } from "../../support/signing.ts";
 import { openStateFile } from "../../support/state-file.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { withOnChainEvent } from "../../support/upstream/recorded-events.ts";
-import { chain, followNodes, SHARDS } from "../../support/upstream/recorded-nodes.ts";
+import { chain, followNodes, type RecordedNode, SHARDS } from "../../support/upstream/recorded-nodes.ts";
 
 /** Registered in block 67 of shard 1. */
 const FID = 7000;
@@ -32,6 +33,16 @@ const moved = (recording: typeof chain, to: TestWallet, height: number, fid = FI
   );
 /** In which the seller owns two fids. */
 const sold = moved(moved(chain, seller, 70), seller, 70, NEXT_FID);
+
+/** With a thousand transfers of the fid. */
+function flooding(recording: typeof chain): typeof chain {
+  const events = Array.from({ length: 1000 }, (_, at) => {
+    const onChainEvent = transferEvent(FID, seller.address, thief.address, { block: 400_000_000 + at });
+    const body = { $case: "mergeOnChainEventBody", value: { onChainEvent } } as const;
+    return { id: 1, bytes: HubEvent.encode(HubEvent.fromPartial({ id: 1, body })).finish() };
+  });
+  return { ...recording, events: new Map([...recording.events, [2, events]]) };
+}
 
 type Followed = Awaited<ReturnType<typeof followNodes>>;
 
@@ -145,6 +156,31 @@ describe("whose custody counts with three upstreams", () => {
     using node = operations(followed);
     expect(await node.signedBy(seller)).toBe(FID);
     expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+  });
+
+  test("one of the others forges a transfer, and never says which blocks it has: it cannot keep the owner out", async () => {
+    await using followed = await followFirst({ lastBlock: 90 });
+    const liar = followed.nodes[1] as (typeof followed.nodes)[number];
+    liar.recording = moved(sold, thief, PLACE.height);
+    liar.pause("GetInfo");
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(followed.trust()?.disputes).toEqual([]);
+    // It is named once it has said that it is not ahead.
+    liar.resume();
+    await followed.until(() => followed.trust()?.disputes.length === 1);
+    expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: 3, upstreams: [2] }]);
+  });
+
+  test("one of the others sends a flood of events: it is not a witness, and is asked last from then on", async () => {
+    await using followed = await followFirst({ lastBlock: 90 });
+    const liar = followed.nodes[1] as RecordedNode;
+    liar.recording = flooding(sold);
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(await node.signedBy(seller, NEXT_FID)).toBe(NEXT_FID);
+    expect(liar.calls.get("GetOnChainEvents")).toBe(1);
+    expect(followed.trust()?.disputes).toEqual([]);
   });
 
   test("an auth address that one node invents signs no one in", async () => {
