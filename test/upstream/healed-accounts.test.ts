@@ -9,7 +9,7 @@ import type { SnapshotEntry } from "../../src/protocol/wire/generated/snapshot.t
 import { fidOfKey, messageKind } from "../../src/trust/trie-key.ts";
 import { followNetwork, type ServedNetwork, serveNetwork } from "../support/upstream/follow-recorded.ts";
 import { type Recording, recordedChain } from "../support/upstream/recorded.ts";
-import type { RecordedIndex } from "../support/upstream/recorded-index.ts";
+import { RECORDED_TIMINGS, type RecordedIndex } from "../support/upstream/recorded-index.ts";
 
 const SHARDS = [1, 2];
 /** The home of both fids. */
@@ -52,10 +52,40 @@ function mergedMessages(recording: Recording): Message[] {
 const isOf = (event: HubEvent, fid: number) =>
   event.body?.$case === "mergeMessageBody" && event.body.value.message?.data?.fid === fid;
 
+const honest = recordedChain("");
+const reactionsAndCasts = [MessageType.MESSAGE_TYPE_REACTION_ADD, MessageType.MESSAGE_TYPE_CAST_ADD].map(
+  messageKind,
+);
+const isUnlied = ({ key }: SnapshotEntry) =>
+  ![5006, 5008].includes(fidOfKey(key)) || !reactionsAndCasts.includes(key[5] as number);
+const filterUnlied = (entries: readonly SnapshotEntry[]) => entries.filter(isUnlied);
+/** Without the reaction of 5008. */
+const withoutReaction = (recording: Recording) =>
+  withEvents(recording, MERGES, (events) => events.filter((event) => !isOf(event, 5008)));
+
+test("an upstream that withholds a reaction, its account and the trie is no obstacle: another node proves the account and has it", async () => {
+  const options = { last: 400, snapshots: { 1: 60, 2: 60 } };
+  await using liar = await serveNetwork("oneValidator", { ...options, change: withoutReaction });
+  await using other = await serveNetwork("oneValidator", options);
+  if (liar.accounts) Object.assign(liar.accounts, { hidesTrie: true, change: filterUnlied });
+  // The liar is followed first, because the other one is behind.
+  for (const shard of [0, ...SHARDS]) other.heads.set(shard, 350);
+  const timings = { ...RECORDED_TIMINGS, headPollMs: 250 };
+  await using index = followNetwork("oneValidator", [liar, other], {
+    roots: "full",
+    retries: true,
+    follower: { timings },
+  });
+  await index.caughtUp();
+  for (const shard of [0, ...SHARDS]) other.heads.set(shard, 400);
+  await index.until(() => index.healings.length > 0);
+  expect(index.healings).toEqual([{ outcome: "healed", shard: SHARD, fid: 5008, kinds: ["reaction_add"] }]);
+  expect(index.follower.progress().upstreams[0]?.isActive).toBe(true);
+});
+
 describe("an upstream that has left out a reaction of 5008 and deleted a cast of 5006", () => {
   let served: ServedNetwork;
   let index: RecordedIndex;
-  const honest = recordedChain("");
   const cast = mergedMessages(honest).find(
     ({ data }) => data?.fid === 5006 && data.type === MessageType.MESSAGE_TYPE_CAST_ADD,
   );
@@ -65,16 +95,12 @@ describe("an upstream that has left out a reaction of 5008 and deleted a cast of
       last: 400,
       snapshots: { 1: 60, 2: 60 },
       change: (recording) =>
-        withEvents(
-          withEvents(recording, MERGES, (events) => events.filter((event) => !isOf(event, 5008))),
-          QUIET,
-          (events) => {
-            const id = (events.at(-1)?.id ?? 0) + 1;
-            const body = { $case: "pruneMessageBody", value: { message: cast } } as const;
-            const type = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;
-            return [...events, { ...(events[0] as HubEvent), id, type, body }];
-          },
-        ),
+        withEvents(withoutReaction(recording), QUIET, (events) => {
+          const id = (events.at(-1)?.id ?? 0) + 1;
+          const body = { $case: "pruneMessageBody", value: { message: cast } } as const;
+          const type = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;
+          return [...events, { ...(events[0] as HubEvent), id, type, body }];
+        }),
     });
     // What it lists of the two fids lacks both messages, and has another custody address.
     if (served.accounts) served.accounts.change = (entries) => entries.filter(isUnlied).map(withOtherCustody);
@@ -86,9 +112,6 @@ describe("an upstream that has left out a reaction of 5008 and deleted a cast of
     await served[Symbol.asyncDispose]();
   });
 
-  const kinds = [MessageType.MESSAGE_TYPE_REACTION_ADD, MessageType.MESSAGE_TYPE_CAST_ADD].map(messageKind);
-  const isUnlied = ({ key }: SnapshotEntry) =>
-    ![5006, 5008].includes(fidOfKey(key)) || !kinds.includes(key[5] as number);
   const withOtherCustody = (entry: SnapshotEntry): SnapshotEntry => {
     const event = entry.onChainEvent && OnChainEvent.decode(entry.onChainEvent);
     if (event?.body?.$case !== "idRegisterEventBody") return entry;

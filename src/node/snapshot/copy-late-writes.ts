@@ -46,7 +46,6 @@ function requestsOf(from: StateDatabase, index: IndexDatabase): Set<string> {
     const message = bytes && decodeMessage(bytes);
     return message?.ok === true && presenceOf(index, network, message.value) !== "absent";
   };
-  const merged = new Map<string, boolean>();
   const taken = new Set<string>();
   const messages = from.sqlite.query<LateMessage, []>(
     `SELECT q.request, q.state, q.message, c.request IS NOT NULL AS "isKeyed"
@@ -54,11 +53,7 @@ function requestsOf(from: StateDatabase, index: IndexDatabase): Set<string> {
   );
   for (const { request, state, message, isKeyed } of messages.iterate()) {
     if (state === "queued" || (state === "refused" && isKeyed)) taken.add(request);
-    else if (state === "merged" && isKeyed) merged.set(request, merged.get(request) || isIndexed(message));
-  }
-  for (const [request, isIndexedInPart] of merged) {
-    if (isIndexedInPart) taken.add(request);
-    else taken.delete(request);
+    else if (state === "merged" && isKeyed && !taken.has(request) && isIndexed(message)) taken.add(request);
   }
   return taken;
 }

@@ -61,16 +61,21 @@ const SEARCH_EVERY_SECS = 600;
 /**
  * Makes accounts equal to the signed state, while blocks are applied. Whatever a node sends, an account changes only into what a signed
  * root binds: the nodes of the trie that lead to it are verified up to that root, and the writer keeps nothing that does not end there.
+ * While a shard differs, each look is guided by another node, because the followed one may hide what it has left out.
  */
 export async function runHealer(deps: HealerDeps): Promise<void> {
   const { timings, signal, onFault } = deps;
-  const searchedAt = new Map<number, number>();
+  const searchedAt = new Map<string, number>();
+  let looks = 0;
   while (!signal.aborted) {
     await wait(timings.headPollMs, signal);
+    const [guide, other] = looks++ % 2 === 0 ? [deps.client, deps.second()] : [deps.second(), deps.client];
+    const guided = { ...deps, client: guide ?? deps.client, second: () => (guide ? other : undefined) };
+    const isSecond = guide !== undefined && guide !== deps.client;
     for (let shard = 1; shard <= deps.shards && !signal.aborted; shard++) {
       try {
-        await refreshOpaque(deps, shard);
-        if (deps.mayHeal) await healShard(deps, shard, searchedAt);
+        await refreshOpaque(guided, shard);
+        if (deps.mayHeal) await healShard(guided, shard, searchedAt, `${shard} ${isSecond}`);
       } catch (cause) {
         if (!signal.aborted)
           onFault(`the state of shard ${shard} could not be compared with a node's`, cause);
@@ -92,7 +97,13 @@ async function refreshOpaque({ client, db, writer }: HealerDeps, shard: number):
   if (ops.length > 0) await writer.apply({ ops, positions: [] });
 }
 
-async function healShard(deps: HealerDeps, shard: number, searchedAt: Map<number, number>): Promise<void> {
+/** @param search which search it would be, in `searchedAt`. */
+async function healShard(
+  deps: HealerDeps,
+  shard: number,
+  searchedAt: Map<string, number>,
+  search: string,
+): Promise<void> {
   const { client, db, rules } = deps;
   if (shardProof(db, shard).mismatchHeight === null || isAnyDirty(db, shard)) return;
   const quarantined = new Set(
@@ -103,23 +114,27 @@ async function healShard(deps: HealerDeps, shard: number, searchedAt: Map<number
   const isFree = (account: Uint8Array) => !quarantined.has(`${shard} ${account.toHex()}`);
   let accounts = accountsClaimedOtherwise(db, shard, ACCOUNTS_PER_LOOK).filter(isFree);
   if (accounts.length === 0) {
-    const last = searchedAt.get(shard);
+    const last = searchedAt.get(search);
     if (last !== undefined && rules.nowUnixSecs - last < SEARCH_EVERY_SECS) return;
     accounts = (await findDiffering(client, db, shard, ACCOUNTS_PER_LOOK + quarantined.size)).filter(isFree);
-    if (accounts.length === 0) searchedAt.set(shard, rules.nowUnixSecs);
+    if (accounts.length === 0) searchedAt.set(search, rules.nowUnixSecs);
   }
   for (const account of accounts) {
     if (healsTriedToday(db, rules.nowUnixSecs) >= MAX_HEALS_PER_DAY) return;
-    await healOne(deps, shard, account);
+    // It lies, or is not at our block: the next look has another guide.
+    if ((await healOne(deps, shard, account)) === "unproven") return;
     deps.signal.throwIfAborted();
   }
 }
 
-async function healOne(deps: HealerDeps, shard: number, account: Uint8Array): Promise<void> {
+async function healOne(
+  deps: HealerDeps,
+  shard: number,
+  account: Uint8Array,
+): Promise<"unproven" | undefined> {
   const { client, second, db, rules, signal, writer, onHealing, onFault } = deps;
   const proven = await readProvenAccount(deps, shard, account);
-  // The node is not at our block, or sends what no signed root binds.
-  if (!proven) return;
+  if (!proven) return "unproven";
   const before = storedOf(db, shard, account);
   const isEqualNow = () => isEqual(storedOf(db, shard, account).root, proven.root);
   // A claim that was true of an earlier block.
@@ -132,29 +147,33 @@ async function healOne(deps: HealerDeps, shard: number, account: Uint8Array): Pr
   };
   // What is stored may be right, and only what was computed of it wrong.
   let isHealed = await heal({ ops: [], uncertain: [] });
-  if (wasEqual) return;
+  if (wasEqual) return undefined;
   const fid = fidOfKey(account);
   await writer.apply({ ops: [], positions: triedHealing(db, rules.nowUnixSecs) });
   const isHome = fid > 0 && shardOfFid(fid, deps.shards) === shard;
+  let isRead = true;
   for (const node of isHome ? [client, second()] : []) {
     if (!node || isHealed) continue;
     try {
       isHealed = await heal(await readHealingOps({ ...deps, client: node }, fid));
     } catch (cause) {
       signal.throwIfAborted();
+      isRead = false;
       onFault(`fid ${fid} could not be read to heal it`, cause);
-      return;
     }
   }
   if (isHealed) {
     const kinds = differing(before.kinds, storedOf(db, shard, account).kinds);
-    return onHealing({ outcome: "healed", shard, fid, kinds });
+    onHealing({ outcome: "healed", shard, fid, kinds });
+    return undefined;
   }
+  if (!isRead) return undefined;
   // A block may have changed it meanwhile.
   const now = await readProvenAccount(deps, shard, account);
-  if (!now || !isEqual(now.root, proven.root)) return;
+  if (!now || !isEqual(now.root, proven.root)) return undefined;
   await writer.apply({ ops: [], positions: [quarantinedPosition(shard, account, rules.nowUnixSecs)] });
   onHealing({ outcome: "quarantined", shard, fid, kinds: differingFrom(before.kinds, proven.children) });
+  return undefined;
 }
 
 function storedOf(

@@ -22,7 +22,7 @@ const CALL_TIMEOUT_MS = 4000;
 const MAX_BEHIND_MS = 3000;
 const VOTES = 2;
 const MAX_TRIES = 3;
-/** A node that lists so many more than the index has is not a witness: they are decoded on the thread that follows. */
+/** A node that lists more than this beyond what the index has is not a witness. The thread that follows decodes them. */
 const MAX_MORE_EVENTS = 200;
 /** Disputes that are shown. The oldest makes room. */
 const MAX_DISPUTES = 100;

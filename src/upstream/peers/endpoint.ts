@@ -61,8 +61,9 @@ export class Endpoint {
   #limits: CallLimits | undefined;
   #mayFill = false;
   #answer: NodeAnswer | undefined;
-  /** When it was asked that, and when it had responded. */
-  #answerMs = { asked: 0, arrived: 0 };
+  #askedAtMs = 0;
+  /** What it said the last two times, the newer first. */
+  #arrived: readonly { readonly answer: NodeAnswer; readonly atMs: number }[] = [];
   #reason: string | undefined = "it has not answered yet";
   #isPartial = false;
   #prunedUntilMs = Number.NEGATIVE_INFINITY;
@@ -121,14 +122,20 @@ export class Endpoint {
 
   answered(answer: NodeAnswer, askedAtMs: number): void {
     this.#answer = answer;
-    this.#answerMs = { asked: askedAtMs, arrived: this.#deps.nowMs() };
+    this.#askedAtMs = askedAtMs;
+    this.#arrived = [{ answer, atMs: this.#deps.nowMs() }, ...this.#arrived].slice(0, 2);
     this.#isPartial = false;
     if (!this.isCooling && !this.isRefused && !this.isPartial) this.#reason = undefined;
   }
 
-  /** Whether it was asked once another node had responded. A node that was asked later may have newer blocks without being ahead. */
-  wasAskedAfter(other: Endpoint): boolean {
-    return this.#answerMs.asked >= other.#answerMs.arrived;
+  /** When it was asked for what it said last. */
+  get askedAtMs(): number {
+    return this.#askedAtMs;
+  }
+
+  /** Its newest block of a shard as it was known at a time; 0 where both of the last two were later. */
+  headAt(atMs: number, shard: number): number {
+    return this.#arrived.find((one) => one.atMs <= atMs)?.answer.heads.get(shard) ?? 0;
   }
 
   /** It does not respond: what it said before no longer counts. */

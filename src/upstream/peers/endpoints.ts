@@ -107,6 +107,12 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       : Math.max(0, ...shards.map((shard) => bestHead(shard) - headOf(one, shard)));
   }
 
+  /** Blocks that another node had when this one was asked, and this one has not. */
+  function lagBehind(one: Endpoint, other: Endpoint): number {
+    const shards = [...(one.answer?.heads.keys() ?? [])];
+    return Math.max(0, ...shards.map((shard) => other.headAt(one.askedAtMs, shard) - headOf(one, shard)));
+  }
+
   /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
   function hasOurShards({ answer }: Endpoint): boolean {
     const known = all.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
@@ -162,9 +168,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   /** Why another node should be followed than the present one. */
   function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
     if (endpoint.failsOften) return "three of its calls failed within a minute";
-    const lag = lagOf(endpoint) ?? 0;
-    const isLate = lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS;
-    if (isLate && endpoint.wasAskedAfter(other)) return `it is ${lag} blocks behind`;
+    const lag = lagBehind(endpoint, other);
+    if (lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS) return `it is ${lag} blocks behind`;
     const others = all.filter((one) => one !== endpoint && isUsable(one));
     const silent = silence
       .silentFor(timings.silenceMs)

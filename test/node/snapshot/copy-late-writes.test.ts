@@ -4,7 +4,7 @@ import { openState, statePath } from "../../../src/db/state/database.ts";
 import { copyLateWrites } from "../../../src/node/snapshot/copy-late-writes.ts";
 import { accountRecords, startTestNode } from "../../support/node.ts";
 import { tempDir } from "../../support/program.ts";
-import { isDone, writeKeyed } from "./keyed-writes.ts";
+import { isDone, writeHalf, writeKeyed } from "./keyed-writes.ts";
 
 test("a copied state gets the writes that its index has, those that wait, and no other", async () => {
   using node = startTestNode();
@@ -20,6 +20,7 @@ test("a copied state gets the writes that its index has, those that wait, and no
   node.db.sqlite.run("VACUUM INTO ?", [copies.index]);
   await writeKeyed(node, state, "after both");
   await writeKeyed(node, state, "waits later", { isMerged: false });
+  await writeHalf(node, state, "half after both");
   state.sqlite.run(
     "UPDATE queued_writes SET state = 'refused' WHERE request = (SELECT request FROM write_calls WHERE idem = 'ends between')",
   );
@@ -28,17 +29,26 @@ test("a copied state gets the writes that its index has, those that wait, and no
   copyLateWrites(state.file, copies);
 
   using copy = openState(copies.state);
-  const known = ["before both", "ends between", "between", "waits", "waits later", "after both"];
+  const known = [
+    "before both",
+    "ends between",
+    "between",
+    "waits",
+    "waits later",
+    "half after both",
+    "after both",
+  ];
   expect(await Promise.all(known.map(async (idem) => [idem, await isDone(copy, idem)]))).toEqual([
     ["before both", true],
     ["ends between", true],
     ["between", true],
     ["waits", false],
     ["waits later", false],
+    ["half after both", false],
     ["after both", undefined],
   ]);
   const queued = copy.sqlite.query("SELECT count(*) AS n FROM queued_writes WHERE state = 'queued'").get();
-  expect(queued).toEqual({ n: 2 });
+  expect(queued).toEqual({ n: 3 });
   // The rows of a write come together: what is unique in the source is unique in the copy.
   expect(copy.sqlite.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
 });

@@ -41,6 +41,31 @@ export async function writeKeyed(
   await writes.settle(request, [{ lease, result: { kind: "merged" } }]);
 }
 
+/** Stores two casts of fid 7 under one key, of which the index has the first, and the second waits. */
+export async function writeHalf(node: TestNode, state: StateDatabase, idem: string): Promise<void> {
+  const { writes } = localStores(state);
+  const records = [cast(7, `${idem} 1`), cast(7, `${idem} 2`)] as const;
+  const messages = records.map(({ bytes }, position) => {
+    const decoded = decodeMessage(bytes);
+    if (!decoded.ok) throw new Error("a cast");
+    return { position, fid: 7, type: 1, hash: decoded.value.hash, message: bytes };
+  });
+  const outcomes = messages.map(({ hash }) => ({
+    hash: hash.toHex(),
+    fid: 7,
+    type: 1,
+    state: "pending" as const,
+  }));
+  const request = crypto.randomUUID();
+  const call = { ...keyOf(idem), bodyDigest: new Uint8Array(32), outcomes };
+  const audit = { action: "write.cast", signerUuid: null, requestId: "r", address: "127.0.0.1" } as const;
+  const result = await writes.begin({ request, ownerFid: 7, apiKeyId: "key", call, messages, audit }, 100);
+  const [lease] = result.kind === "leased" ? result.leases : [];
+  if (!lease) throw new Error(`the write is ${result.kind}`);
+  node.merge([records[0]]);
+  await writes.settle(request, [{ lease, result: { kind: "merged" } }]);
+}
+
 /** Whether the write with an idempotency key has ended; undefined when the state does not know it. */
 export async function isDone(state: StateDatabase, idem: string): Promise<boolean | undefined> {
   return (await localStores(state).writes.findCall(keyOf(idem)))?.isDone;

@@ -3,11 +3,12 @@ import { Metadata, type Server, type ServerUnaryCall, type sendUnaryData, status
 import { SignedChunk } from "../../../src/protocol/wire/generated/certificate.ts";
 import { MessageType, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
-import type {
-  SnapshotEntry,
-  SnapshotPageRequest,
-  SnapshotsRequest,
-  TrieNodeRequest,
+import {
+  type SnapshotEntry,
+  type SnapshotPageRequest,
+  type SnapshotsRequest,
+  TrieNode,
+  type TrieNodeRequest,
 } from "../../../src/protocol/wire/generated/snapshot.ts";
 import {
   FidRequest,
@@ -43,6 +44,8 @@ export class RecordedAccounts {
   /** Changes the records of the state of now, as a node does that leaves some out. */
   change: (entries: readonly SnapshotEntry[], shard: number) => readonly SnapshotEntry[] = (entries) =>
     entries;
+  /** Whether it says of each prefix that its trie has nothing there. */
+  hidesTrie = false;
   readonly #recording: Recording;
   readonly #heads: RecordedUpstream["heads"];
   readonly #trees = new Map<
@@ -91,7 +94,7 @@ export class RecordedAccounts {
         this.snapshots.page(request),
       ),
       getTrieMetadataByPrefix: counted("GetTrieMetadataByPrefix", ({ shard, prefix }: TrieNodeRequest) =>
-        this.#at(shard, this.#heads.get(shard) ?? 0).tree.node(prefix),
+        this.hidesTrie ? TrieNode.create() : this.#at(shard, this.#heads.get(shard) ?? 0).tree.node(prefix),
       ),
     });
     const addList = <Request>(

@@ -18,6 +18,16 @@ export const RECORDED_NETWORK = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
 /** Some minutes after the network was recorded. */
 const NOW_SECS = 1_795_423_200;
 const PATIENCE_MS = 60_000;
+export const RECORDED_TIMINGS = {
+  ...DEFAULT_TIMINGS,
+  pollMs: 4,
+  retryMs: 2,
+  maxRetryMs: 16,
+  roomPollMs: 4,
+  stallMs: 60_000,
+  callTimeoutMs: 60_000,
+  headPollMs: 20,
+};
 
 /** An index that follows a recorded network. */
 export interface RecordedIndex extends AsyncDisposable {
@@ -113,16 +123,7 @@ export function followRecorded(
     clock,
     fids: undefined,
     calls: callsAtOnce(1),
-    timings: {
-      ...DEFAULT_TIMINGS,
-      pollMs: 4,
-      retryMs: 2,
-      maxRetryMs: 16,
-      roomPollMs: 4,
-      stallMs: 60_000,
-      callTimeoutMs: 60_000,
-      headPollMs: 20,
-    },
+    timings: RECORDED_TIMINGS,
     onFault: (what, cause) => {
       faults.push(`${what}: ${cause}`);
       fault = new Error(what, { cause });

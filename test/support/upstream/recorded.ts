@@ -145,50 +145,65 @@ export async function serveRecording(
       subscribe: { ...rawMethod("Subscribe", SubscribeRequest), responseStream: true },
     },
     {
-      getInfo: unary(() => answers("GetInfo"), () => {
-        const shardInfos = [...announced()]
-          .filter(([shard]) => hasBlockShard || shard === 1)
-          .map(([shardId, head]) => ({
-            shardId,
-            maxHeight: isGenesis() ? 0 : head,
-            numFidRegistrations: shardId > 0 ? (accounts?.fids(shardId).length ?? 0) : 0,
-          }));
-        return GetInfoResponse.encode(
-          GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
-        ).finish();
-      }),
-      getFids: unary(() => answers("GetFids"), () => {
-        listing.count += 1;
-        return new Uint8Array();
-      }),
-      getEvents: unary(() => answers("GetEvents"), ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
-        const shard = shardIndex ?? 0;
-        const found = (recording().events.get(shard) ?? []).filter(
-          ({ id }) => id >= startId && isBelow(id, stopId) && isUpTo(shard)(blockOfEvent(id)),
-        );
-        const writer = new BinaryWriter();
-        for (const { bytes } of isGenesis() ? [] : found.slice(0, pageSize))
-          writer.tag(1, WireType.LengthDelimited).bytes(bytes);
-        return writer.finish();
-      }),
-      getShardChunks: unary(() => answers("GetShardChunks"), ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
-        const writer = new BinaryWriter();
-        for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
-          if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
+      getInfo: unary(
+        () => answers("GetInfo"),
+        () => {
+          const shardInfos = [...announced()]
+            .filter(([shard]) => hasBlockShard || shard === 1)
+            .map(([shardId, head]) => ({
+              shardId,
+              maxHeight: isGenesis() ? 0 : head,
+              numFidRegistrations: shardId > 0 ? (accounts?.fids(shardId).length ?? 0) : 0,
+            }));
+          return GetInfoResponse.encode(
+            GetInfoResponse.fromPartial({ numShards: hasBlockShard ? DATA_SHARDS.length : 1, shardInfos }),
+          ).finish();
+        },
+      ),
+      getFids: unary(
+        () => answers("GetFids"),
+        () => {
+          listing.count += 1;
+          return new Uint8Array();
+        },
+      ),
+      getEvents: unary(
+        () => answers("GetEvents"),
+        ({ shardIndex, startId, stopId, pageSize = 1000 }: EventsRequest) => {
+          const shard = shardIndex ?? 0;
+          const found = (recording().events.get(shard) ?? []).filter(
+            ({ id }) => id >= startId && isBelow(id, stopId) && isUpTo(shard)(blockOfEvent(id)),
+          );
+          const writer = new BinaryWriter();
+          for (const { bytes } of isGenesis() ? [] : found.slice(0, pageSize))
             writer.tag(1, WireType.LengthDelimited).bytes(bytes);
-        return writer.finish();
-      }),
-      getOnChainEvents: unary(() => answers("GetOnChainEvents"), ({ fid, eventType }: OnChainEventRequest) => {
-        const found = [...recording().events].flatMap(([shard, all]) =>
-          all.flatMap(({ id, bytes }) => {
-            if (!isUpTo(shard)(blockOfEvent(id))) return [];
-            const { body } = HubEvent.decode(bytes);
-            const event = body?.$case === "mergeOnChainEventBody" ? body.value.onChainEvent : undefined;
-            return event?.fid === fid && event.type === eventType ? [event] : [];
-          }),
-        );
-        return OnChainEventResponse.encode(OnChainEventResponse.fromPartial({ events: found })).finish();
-      }),
+          return writer.finish();
+        },
+      ),
+      getShardChunks: unary(
+        () => answers("GetShardChunks"),
+        ({ shardId, startBlockNumber, stopBlockNumber }: ShardChunksRequest) => {
+          const writer = new BinaryWriter();
+          for (const { number, bytes } of recording().chunks.get(shardId) ?? [])
+            if (number >= startBlockNumber && isBelow(number, stopBlockNumber) && isUpTo(shardId)(number))
+              writer.tag(1, WireType.LengthDelimited).bytes(bytes);
+          return writer.finish();
+        },
+      ),
+      getOnChainEvents: unary(
+        () => answers("GetOnChainEvents"),
+        ({ fid, eventType }: OnChainEventRequest) => {
+          const found = [...recording().events].flatMap(([shard, all]) =>
+            all.flatMap(({ id, bytes }) => {
+              if (!isUpTo(shard)(blockOfEvent(id))) return [];
+              const { body } = HubEvent.decode(bytes);
+              const event = body?.$case === "mergeOnChainEventBody" ? body.value.onChainEvent : undefined;
+              return event?.fid === fid && event.type === eventType ? [event] : [];
+            }),
+          );
+          return OnChainEventResponse.encode(OnChainEventResponse.fromPartial({ events: found })).finish();
+        },
+      ),
       async getBlocks(call: ServerWritableStream<BlocksRequest, Uint8Array>) {
         await answers("GetBlocks");
         if (!hasBlockShard) return void call.emit("error", { code: status.UNIMPLEMENTED, details: "" });
