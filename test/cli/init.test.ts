@@ -102,8 +102,9 @@ describe("svc init by flags", () => {
     expect(levels).toContainEqual(["certificates 1", "ok"]);
     expect(levels).toContainEqual(["replication 1", "warn"]);
     expect(levels).toContainEqual(["calls 1", "ok"]);
-    expect(levels.at(-1)[0]).toBe("followed node 2");
-    expect(levels.at(-1)[1]).not.toBe("ok");
+    expect(levels.at(-2)[0]).toBe("followed node 2");
+    expect(levels.at(-2)[1]).not.toBe("ok");
+    expect(levels.at(-1)).toEqual(["who owns an fid", "warn"]);
     const { upstream } = settingsOf(`${dir.path}/svc.toml`);
     expect([upstream.url, upstream.urls]).toEqual(["", [server.url, away]]);
   });

@@ -1,6 +1,6 @@
 import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
-import { hostOfUrl, upstreamUrls } from "../../config/upstream-urls.ts";
+import { confirmsEvents, hostOfUrl, upstreamUrls } from "../../config/upstream-urls.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
@@ -48,11 +48,24 @@ export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
     if (findings.length === 1) return findings.flat();
     const isUsable = (found: readonly Finding[]) => found.every(({ level }) => level !== "fail");
     const softened = findings.some(isUsable) ? findings.map((found) => found.map(asWarning)) : findings;
-    return softened.flatMap((found, index) =>
+    const named = softened.flatMap((found, index) =>
       found.map((finding) => ({ ...finding, check: `${finding.check} ${index + 1}` })),
     );
+    return [...named, ownersFinding(deps.config, urls.length)];
   },
 });
+
+/** Whether decisions about owners survive the loss of one node. */
+function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Finding {
+  const check = "who owns an fid";
+  if (!confirmsEvents(config)) return ok(check, "as the followed node says (trust.events)");
+  if (nodes > 2) return ok(check, `as two of ${nodes} nodes say alike (trust.events)`);
+  return warn(
+    check,
+    "each decision needs both nodes (trust.events): while one is away, late or lies, signed requests respond with 503",
+    "List a third node in upstream.urls",
+  );
+}
 
 /** Another node takes over for one that cannot be followed. */
 function asWarning(finding: Finding): Finding {

@@ -171,6 +171,15 @@ describe("the followed node", () => {
       level: "warn",
       text: expect.stringContaining("does not respond"),
     });
+    // Each of two nodes can keep every owner out.
+    const owners = findings.get("who owns an fid");
+    expect([owners?.level, owners?.advice]).toEqual(["warn", "List a third node in upstream.urls"]);
+    const three = `["${server.url}", "http://127.0.0.1:${CLOSED_PORT}", "http://localhost:${CLOSED_PORT}"]`;
+    const ofThree = await examined([`upstream.urls=${three}`, "trust.level=node"]);
+    expect(ofThree.get("who owns an fid")).toMatchObject({
+      level: "ok",
+      text: "as two of 3 nodes say alike (trust.events)",
+    });
   });
 
   test("says whether an index can be filled from its snapshots: none, recent ones, none of the network, or old ones", async () => {
