@@ -126,7 +126,7 @@ export class PinnedIndex {
         db.sqlite.exec("BEGIN");
         const heads = provenHeads(db);
         const chunks = heads && (await this.#chunksOf(heads));
-        if (heads && chunks) {
+        if (heads && chunks && !this.#isClosed) {
           const reader = new SnapshotReader({ db, network, shards: heads.size });
           const nowMs = this.#nowMs();
           pin = { db, state: { heads, chunks, reader }, sinceMs: nowMs, usedAtMs: nowMs, users: 0 };

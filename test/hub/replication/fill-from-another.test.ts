@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
+import { PinnedIndex } from "../../../src/hub/replication/pinned-index.ts";
 import { encodePageToken } from "../../../src/trust/page-token.ts";
+import { virtualShardOf } from "../../../src/trust/trie-key.ts";
 import { createUpstreamClient, type UpstreamClient } from "../../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
@@ -120,6 +123,26 @@ describe("a node that serves its state", () => {
     expect(await codeOf(client.trieChildren(1, new Uint8Array(4)))).toBe("INVALID_ARGUMENT");
   });
 
+  test("a token that names a thousand small parts of one account is read in turns with other work", async () => {
+    const account = [5006 >> 12, 5006 >> 8, 5006 >> 4, 5006].map((nibble) => nibble & 15);
+    const virtualShard = virtualShardOf(5006);
+    const path = [0, 0, 0, 0, ...account, 0, 8, ...Array.from({ length: 60 }, () => 0)];
+    const all = Array.from({ length: 15 }, (_, at) => 15 - at);
+    const levels = [...path, 0].map((_, depth) => (depth < 10 ? [] : all));
+    const token = encodePageToken({ path, levels });
+    let [turns, isOver] = [0, false];
+    const read = hub.pinned
+      .use(({ reader }) => reader.page(2, virtualShard, token))
+      .finally(() => (isOver = true));
+    for (; !isOver; turns++) await setImmediate();
+    expect(await read).toMatchObject({ kind: "page" });
+    expect(turns).toBeGreaterThan(50);
+    const twice = encodePageToken({ path: [], levels: [[3, 3]] });
+    expect(await hub.pinned.use(({ reader }) => reader.page(2, virtualShard, twice))).toEqual({
+      kind: "bad_token",
+    });
+  });
+
   test("a client that asks for everything at once is refused beyond its share, and other calls are answered meanwhile", async () => {
     const page = { shard: 1, height: HEIGHT, virtualShard: 7 };
     const codes = Promise.all(Array.from({ length: 200 }, () => codeOf(client.snapshotPage(page))));
@@ -162,6 +185,34 @@ describe("the state that a node serves", () => {
     time.nowMs += 121_000;
     other.pinned.letGo();
     expect(await heights()).toEqual([]);
+  });
+
+  test("is none where the node stops while it is being proven, and keeps no connection", async () => {
+    using stack = new DisposableStack();
+    const asked = Promise.withResolvers<void>();
+    const blocks = Promise.withResolvers<undefined>();
+    const db = openIndexReader(path);
+    const other = new PinnedIndex({
+      open: () => db,
+      network: 3,
+      chunkOf: async (shard, height) => {
+        asked.resolve();
+        await blocks.promise;
+        return (await client.signedChunks(shard, height, height + 1))[0];
+      },
+      logBytes: () => 0,
+      onFault: (cause) => {
+        throw cause;
+      },
+      waitMs: async () => {},
+    });
+    stack.defer(() => other.close());
+    const used = other.use(() => "used");
+    await asked.promise;
+    other.close();
+    blocks.resolve(undefined);
+    expect(await used).toBeUndefined();
+    expect(() => db.sqlite.query("SELECT 1").get()).toThrow();
   });
 
   test("is none while the index differs from the signed root", async () => {

@@ -71,13 +71,13 @@ export class PageWalk {
   }
 }
 
-/** Whether the nibbles of a token are some, and each level is left of its path: what it names is in ascending order. */
+/** Whether the nibbles of a token are some, and each level is left of its path and names each once: what it names is in ascending order. */
 function isWalk({ path, levels }: PageToken): boolean {
   return (
     path.every((nibble) => nibble < 16) &&
     levels.every(
       (level, depth) =>
-        level.length <= 16 &&
+        new Set(level).size === level.length &&
         level.every((nibble) => nibble < 16 && (depth >= path.length || nibble > (path[depth] ?? 0))),
     )
   );

@@ -19,6 +19,8 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** A larger kind of an account is read by its other calls: its keys have to be sorted in memory. */
 const MAX_KIND_KEYS = 20_000;
 const ACCOUNTS_PER_READ = 16;
+/** A token made by hand may name a thousand of them. */
+const RANGES_PER_TURN = 8;
 /** Lists of large kinds that are kept for their next pages. */
 const MAX_KEPT_KEYS = 40_000;
 const KEEP_FROM_KEYS = 500;
@@ -43,23 +45,27 @@ export class SnapshotReader {
   /** By shard, account and kind: the lists that several pages need. */
   readonly #kept = new Map<string, readonly KeyedRecord[]>();
   #keptKeys = 0;
+  /** The list that was read last: the next range of a page may need it too. */
+  #last: { readonly name: string; readonly records: readonly KeyedRecord[] } | undefined;
 
   /** @param source a connection within a read transaction, whose state does not change. */
   constructor(source: SnapshotSource) {
     this.#source = source;
   }
 
-  /** Reads a page. Other work of the thread gets a turn after each few accounts. */
+  /** Reads a page. Other work of the thread gets a turn after each few accounts and ranges. */
   async page(shard: number, virtualShard: number, token: string | undefined): Promise<PageResult> {
     const walk = PageWalk.at(virtualShard, token);
     if (!walk) return { kind: "bad_token" };
     const page = new Page();
-    for (const range of walk.ranges())
+    for (const [at, range] of walk.ranges().entries()) {
+      if (at > 0 && at % RANGES_PER_TURN === 0) await setImmediate();
       for await (const account of this.#accountsIn(shard, range)) {
         const end = this.#addAccount(page, shard, account, range);
         if (end === "unreadable") return { kind: "unreadable", fid: fidOfKey(account.account) };
         if (end === "full") return page.result(walk.tokenAfter(page.last));
       }
+    }
     return page.result(undefined);
   }
 
@@ -116,8 +122,9 @@ export class SnapshotReader {
       if (!isWanted(kind.kind)) continue;
       const records = this.#recordsOf(shard, stored.account, kind);
       if (!records) return "unreadable";
-      for (const record of records) {
-        if (Buffer.compare(record.key, range.from) < 0 || Buffer.compare(record.key, range.to) > 0) continue;
+      for (let at = firstFrom(records, range.from); at < records.length; at++) {
+        const record = records[at] as KeyedRecord;
+        if (Buffer.compare(record.key, range.to) > 0) break;
         if (page.isFull) return "full";
         page.add(record, account);
       }
@@ -132,10 +139,11 @@ export class SnapshotReader {
   ): readonly KeyedRecord[] | undefined {
     if (keys > MAX_KIND_KEYS) return undefined;
     const name = `${shard}:${kind}:${Buffer.from(account).toString("hex")}`;
-    const kept = this.#kept.get(name);
+    const kept = this.#kept.get(name) ?? (this.#last?.name === name ? this.#last.records : undefined);
     if (kept) return kept;
     const records = recordsOfKind(this.#source, shard, account, kind);
     if (records?.length !== keys) return undefined;
+    this.#last = { name, records };
     if (keys >= KEEP_FROM_KEYS) this.#keep(name, records);
     return records;
   }
@@ -192,6 +200,17 @@ class Page {
       entries: this.#entries,
     };
   }
+}
+
+/** The place of the first record whose key is not below one. */
+function firstFrom(records: readonly KeyedRecord[], from: Uint8Array): number {
+  let [low, high] = [0, records.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Buffer.compare((records[middle] as KeyedRecord).key, from) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The node above the subtrees of kinds with one high nibble. */
