@@ -167,6 +167,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
   /** Why another node should be followed than the present one. */
   function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
+    if (endpoint.isRefused) return endpoint.reason;
     if (endpoint.failsOften) return "three of its calls failed within a minute";
     const lag = lagBehind(endpoint, other);
     if (lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS) return `it is ${lag} blocks behind`;

@@ -77,7 +77,7 @@ async function startNode(
     url: server.url,
     heads,
     calls,
-    pause(method) {
+    pause(method?: string) {
       gate ??= { ...Promise.withResolvers<void>(), method };
     },
     resume() {
