@@ -84,6 +84,8 @@ export interface KeyLookup {
 
 export interface KeyLookupDeps {
   readonly store: Pick<ApiKeyStore, "findBySecret">;
+  /** The version of an owner's bans and private mutes, whose changes raise the epoch. */
+  readonly rulesVersionOf: (ownerFid: number) => Promise<number>;
   /** That of the index. */
   readonly custodyOf: CustodyOf;
   /** Asked where the index has another custody than that of a key. Default: that of the index. */
@@ -96,7 +98,15 @@ export interface KeyLookupDeps {
 }
 
 export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
-  const { store, custodyOf, clock, limits, memory, monotonicMs = () => performance.now() } = deps;
+  const {
+    store,
+    rulesVersionOf,
+    custodyOf,
+    clock,
+    limits,
+    memory,
+    monotonicMs = () => performance.now(),
+  } = deps;
   const { confirmedCustodyOf = custodyOf } = deps;
   const keys = new KnownKeys();
 
@@ -109,7 +119,7 @@ export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
     const known = {
       ...asked,
       key,
-      caller: callerOfKey(key, limits),
+      caller: callerOfKey(key, await rulesVersionOf(key.ownerFid), limits),
       expiresAt: earlier(key.expiresAt, secret.expiresAt),
     };
     return (await actsNow(known)) ? known : undefined;
@@ -159,13 +169,14 @@ function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function callerOfKey(key: ApiKey, limits: KeyLimits): ApiKeyCaller {
+function callerOfKey(key: ApiKey, rulesVersion: number, limits: KeyLimits): ApiKeyCaller {
   return {
     kind: "apiKey",
     apiKeyId: key.apiKeyId,
     ownerFid: key.ownerFid,
     scopes: key.scopes,
     appId: key.appId,
+    rulesVersion,
     prefix: key.prefix,
     unitsPerMinute: Math.min(key.unitsPerMinute ?? limits.unitsPerMinute, limits.unitsPerMinute),
     writesPerMinute: Math.min(key.writesPerMinute ?? limits.writesPerMinute, limits.writesPerMinute),

@@ -8,6 +8,7 @@ import type { VerifyEnvelope } from "../auth/jfs.ts";
 import type { Signing } from "../auth/signed-routes.ts";
 import type { AuthDeps } from "../auth/verify.ts";
 import type { QueryParams } from "../http/request/params.ts";
+import type { Moderation } from "../moderation/moderation-service.ts";
 import type { AudienceService } from "../push/audience-service.ts";
 import type { CampaignService } from "../push/campaign-service.ts";
 import type { SendService } from "../push/send-service.ts";
@@ -15,6 +16,7 @@ import type { SenderView } from "../push/sender-view.ts";
 import type { TokenEvents, TokenService } from "../push/tokens/token-events.ts";
 import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
 import type { Presenters } from "../read/present/presenters.ts";
+import type { OwnerRules } from "../read/rules/relations.ts";
 import type { Reads } from "../read/run-query.ts";
 import type { SessionService } from "../sessions/session-service.ts";
 import type { EnvelopeChecker } from "../sign-in/manifest/envelope.ts";
@@ -58,9 +60,20 @@ export type Undocumented<
   [Name in keyof Documented]: [NonNullable<ReturnType<P[Name]>>] extends [Documented[Name]] ? never : Name;
 }[keyof Documented];
 
+/**
+ * Returns the private lists of the owner of a request's API key, with the mutes of the users of its query; undefined, at once, without
+ * such lists.
+ */
+export type OwnerRulesOf = (
+  request: Request,
+  query: Partial<Viewer> & { readonly fid?: unknown },
+) => Promise<OwnerRules> | undefined;
+
 /** What the operations of both dialects use. */
 export interface ApiDeps extends ManagementDeps {
   readonly dialect: Dialect;
+  /** Present where API keys count. The lists hide rows of each operation with a viewer. */
+  readonly ownerRulesOf?: OwnerRulesOf;
   readonly reads: Reads;
   readonly push: PushDeps;
   readonly signers: SignerService;
@@ -90,6 +103,7 @@ export interface ManagementDeps {
   readonly signing: Signing;
   readonly apps: AppService;
   readonly apiKeys: ApiKeyService;
+  readonly moderation: Moderation;
   readonly sessions: SessionService;
   readonly loginClients: LoginClientService;
   readonly webhooks: WebhookService;

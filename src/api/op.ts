@@ -8,7 +8,7 @@ import type { CredentialsContext } from "../http/request/body.ts";
 import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
 import { aliasOf, type NotImplemented, operation, refused, type Security } from "../http/route/operation.ts";
 import type { Access, RouteCache } from "../http/route-terms.ts";
-import type { Dialect, ResponseName, Viewer } from "./deps.ts";
+import type { Dialect, OwnerRulesOf, ResponseName, Viewer } from "./deps.ts";
 
 /** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth` or `/rpc`. */
 export type Surface = "native" | "compat" | "hub" | "quickAuth" | "relay" | "rpc";
@@ -102,6 +102,8 @@ type ReadSpec<D, Id extends string, Q extends QueryParams> = Omit<
 /** The dependencies that the constructors themselves use. A surface without a dialect names no responses of one. */
 interface OwnDeps {
   readonly dialect?: Pick<Dialect, "schemas" | "adapt">;
+  readonly ownerRulesOf?: OwnerRulesOf;
+  readonly reads?: object;
 }
 
 export function surfacesOf<D, Id extends string>({
@@ -160,17 +162,22 @@ export function operationsOf<D extends OwnDeps>(
       method,
       price: rest.price,
       route(deps) {
+        const parameters = queryOf(query, deps, typeof response === "string");
+        const ownerRulesOf = parameters && VIEWER in parameters ? deps.ownerRulesOf : undefined;
+        const kept = typeof cache === "function" ? cache(deps) : cache;
         const { detail, ...hook } = operation<QueryParams | undefined, TSchema | undefined>({
           ...rest,
           operationId: id,
           tags: [tag],
-          query: queryOf(query, deps, typeof response === "string"),
+          query: parameters,
           response: responseOf(response, deps),
-          cache: typeof cache === "function" ? cache(deps) : cache,
+          cache: ownerRulesOf && kept === "shared" ? "sharedWithoutRules" : kept,
         });
         return {
           handler: handlerOf(
-            (call: Parameters<typeof run>[1]) => run(deps, call),
+            ownerRulesOf
+              ? ruled(run, deps, ownerRulesOf)
+              : (call: Parameters<typeof run>[1]) => run(deps, call),
             query !== undefined,
             rest.body !== undefined,
           ),
@@ -192,6 +199,22 @@ export function operationsOf<D extends OwnDeps>(
   }
 
   return { op, read };
+}
+
+const VIEWER = "viewer_fid" satisfies keyof Viewer;
+
+/** Runs a read with the lists of the owner of the request's API key. */
+function ruled<D extends OwnDeps, C extends { readonly request: Request; readonly query: unknown }>(
+  run: (deps: D, call: C) => unknown,
+  deps: D,
+  ownerRulesOf: OwnerRulesOf,
+): (call: C) => unknown {
+  return (call) => {
+    const rules = ownerRulesOf(call.request, call.query as Partial<Viewer>);
+    return rules
+      ? rules.then((owner) => run({ ...deps, reads: { ...deps.reads, owner } }, call))
+      : run(deps, call);
+  };
 }
 
 /**

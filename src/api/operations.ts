@@ -40,6 +40,7 @@ import { emptyListOperations, unservedOperations } from "./operations/unserved.t
 import { blockOperations } from "./operations/users/blocks.ts";
 import { followOperations } from "./operations/users/follows.ts";
 import { lookupOperations } from "./operations/users/lookups.ts";
+import { moderationOperations } from "./operations/users/moderation.ts";
 import { registryOperations } from "./operations/users/registry.ts";
 import { relationOperations } from "./operations/users/relations.ts";
 import { scoreOperations } from "./operations/users/score.ts";
@@ -81,6 +82,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...searchOperations,
   ...followOperations,
   ...blockOperations,
+  ...moderationOperations,
   ...castOperations,
   ...conversationOperations,
   ...reactionOperations,

@@ -66,6 +66,7 @@ function pageOf<Shape extends KeyShape, Row>(
 
 /** Finds a page of a list as its viewer is shown it. */
 function ruledPageOf<Shape extends KeyShape, Row>(
+  reads: Reads,
   query: PageQuery,
   cursor: CursorCodec<Shape>,
   find: FindPage<Shape, Row>,
@@ -77,7 +78,7 @@ function ruledPageOf<Shape extends KeyShape, Row>(
   const after = decodeCursor(cursor, query.cursor);
   const { limit, viewer_fid: viewerFid } = query;
   return (db) => {
-    const rules = openListRules(db, { viewerFid, subjectFid });
+    const rules = openListRules(reads, { viewerFid, subjectFid });
     return ruledPage(rules, { limit, after, cursor }, (page) => find(db, page), select);
   };
 }
@@ -126,7 +127,7 @@ export function respondWithCastPage<Shape extends KeyShape>(
   subjectFid?: number,
 ): object {
   const select = (rules: ListRules) => rules.casts<ListedCast>;
-  return respondWithCastList(reads, query, ruledPageOf(query, cursor, find, { select, subjectFid }));
+  return respondWithCastList(reads, query, ruledPageOf(reads, query, cursor, find, { select, subjectFid }));
 }
 
 interface Row {
@@ -158,7 +159,9 @@ export function respondWithUserPage<Shape extends KeyShape, R extends Row>(
   const { viewer_fid: viewerFid } = query;
   return runQuery(
     reads,
-    select === "all" ? pageOf(query, cursor, find) : ruledPageOf(query, cursor, find, { select, subjectFid }),
+    select === "all"
+      ? pageOf(query, cursor, find)
+      : ruledPageOf(reads, query, cursor, find, { select, subjectFid }),
     ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid }),
     present,
   );

@@ -13,6 +13,8 @@ export interface ApiKeyCaller {
   readonly scopes: readonly Scope[];
   /** The mini app that the key acts for; null for the only one of its owner. */
   readonly appId: string | null;
+  /** The version of its owner's bans and private mutes; 0 for an owner who never had any. */
+  readonly rulesVersion: number;
   /** The part of its text that is shown, such as `svc_8FqZ2rTa`. */
   readonly prefix: string;
   readonly unitsPerMinute: number;

@@ -4,6 +4,7 @@ import type { ClientAddress } from "../admission/client-address.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
 import type { RoutePolicy } from "./policy.ts";
 import type { CodedBody } from "./response/content-coding.ts";
+import type { RouteCache } from "./route-terms.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 /** How request bodies are received. */
@@ -53,8 +54,8 @@ export interface Exchange {
    * @throws StateUnavailable while that cannot be known
    */
   isStillAdmitted: (() => Promise<boolean>) | undefined;
-  /** With an API key the response of the route is its owner's. */
-  isKeyed: boolean;
+  /** What the route declares: decides whether the response to an API key is its owner's. */
+  cache: RouteCache | undefined;
   /** How its body is received. */
   readonly bodies: BodyIntake;
   /** What all clients leave unread of responses. */

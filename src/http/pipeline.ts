@@ -16,7 +16,7 @@ import { errorResponse, noRoom } from "./response/error-response.ts";
 import { respondToRead } from "./response/representation.ts";
 import { type BodySender, respondsLater } from "./response/response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response/response-cache.ts";
-import type { TermsOf } from "./route-terms.ts";
+import { isOwnResponse, type TermsOf } from "./route-terms.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 type MaybePromise<T> = T | Promise<T>;
@@ -120,7 +120,7 @@ export function createPipeline(
       startedAtMs: performance.now(),
       route: undefined,
       caller: ANONYMOUS,
-      isKeyed: false,
+      cache: undefined,
       bodies,
       unsent,
       bodyHold: undefined,
@@ -205,16 +205,15 @@ export function createPipeline(
     if (!exchange.policy.isApi) return undefined;
     const terms = termsOf(exchange.method, exchange.path);
     exchange.route = terms.template;
-    exchange.isKeyed = terms.isKeyed;
+    exchange.cache = terms.cache;
     return gate.admit(exchange, terms);
   }
 
   /** Responds to a request that the gate has admitted. */
   function respond(exchange: Exchange, target: CanonicalUrl): MaybePromise<Response> {
     const { request } = exchange;
-    const isOwners = exchange.isKeyed && exchange.caller.kind === "apiKey";
-    const mayBeCached =
-      cache !== undefined && exchange.method === "GET" && exchange.policy.isApi && !isOwners;
+    const isOwn = isOwnResponse(exchange.cache, exchange.caller);
+    const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi && !isOwn;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;
     if (cache !== undefined && typeof cached !== "number") return respondFromCache(exchange, cache, cached);
     const { isApi, gatesItself } = exchange.policy;

@@ -1,5 +1,5 @@
 import type { ShareName } from "../admission/budgets.ts";
-import type { Scope } from "./caller.ts";
+import type { Caller, Scope } from "./caller.ts";
 import { askedOf, flat, type Price } from "./limits/prices.ts";
 import type { QueryParams } from "./request/params.ts";
 
@@ -11,8 +11,16 @@ import type { QueryParams } from "./request/params.ts";
  *   commit to the index or the next second. Only for a response that depends on nothing but the URL, the index and
  *   the second: never if the handler reads the state database, a header, or random data.
  * - `sharedWithoutKey`: as `shared`, but with an API key the response is its owner's, and `no-store`.
+ * - `sharedWithoutRules`: as `shared`, but with an API key whose owner has bans or private mutes the response is that owner's, and
+ *   `no-store`.
  */
-export type RouteCache = "shared" | "sharedWithoutKey" | "revalidate";
+export type RouteCache = "shared" | "sharedWithoutKey" | "sharedWithoutRules" | "revalidate";
+
+/** Whether the response belongs to its caller only. */
+export function isOwnResponse(cache: RouteCache | undefined, caller: Caller): boolean {
+  if (caller.kind !== "apiKey") return false;
+  return cache === "sharedWithoutKey" || (cache === "sharedWithoutRules" && caller.rulesVersion > 0);
+}
 
 /** The field that `operation` adds to Elysia's hook object. Elysia retains it on the route. */
 export interface RouteCacheHook {
@@ -81,8 +89,8 @@ export interface RouteTerms {
   readonly price: (url: string) => number;
   /** What a request without an API key counts as, by the address of its client; undefined for nothing. */
   readonly share: ShareName | undefined;
-  /** With an API key the response is its owner's. */
-  readonly isKeyed: boolean;
+  /** Decides whether the response to an API key is its owner's. */
+  readonly cache: RouteCache | undefined;
 }
 
 /** The part of an Elysia route that contains the declaration. */
@@ -104,7 +112,7 @@ const UNKNOWN: RouteTerms = {
   access: READ,
   price: () => 1,
   share: undefined,
-  isKeyed: false,
+  cache: undefined,
 };
 
 /**
@@ -126,7 +134,7 @@ export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
       access,
       price: (url: string) => price(askedOf(queryParams, url)),
       share: hooks.share,
-      isKeyed: hooks.cache === "sharedWithoutKey",
+      cache: hooks.cache,
     };
     if (path.includes(":")) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);

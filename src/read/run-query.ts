@@ -5,6 +5,7 @@ import type { HydrationCache } from "./hydrate/cache.ts";
 import type { CastRef, Hash } from "./hydrate/casts.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "./hydrate/hydrate.ts";
 import type { Presenters } from "./present/presenters.ts";
+import type { OwnerRules } from "./rules/relations.ts";
 
 /** The dependencies of reads in every dialect: connection, clock, and the settings that bound or shape responses. */
 export interface ReadSource {
@@ -18,6 +19,8 @@ export interface ReadSource {
   readonly notificationWindowSecs: number;
   /** Whether the words of casts are indexed. */
   readonly fullText: boolean;
+  /** The private lists of the owner of the request's API key, where they have some. */
+  readonly owner?: OwnerRules | undefined;
   /** Whether the dialect shows what authors are to the channels of their casts. Default: no. */
   readonly withAuthorRelations?: boolean;
 }

@@ -34,6 +34,7 @@ beforeEach(async () => {
   isAway = false;
   store = localStores(file.db, { clock }).apiKeys;
   lookup = createKeyLookup({
+    rulesVersionOf: async () => 0,
     store: {
       findBySecret: async (digest, nowSecs) => {
         if (isAway) throw new StateUnavailable("PostgreSQL does not answer");

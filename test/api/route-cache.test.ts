@@ -18,12 +18,13 @@ test("every GET route has an explicit cache decision", async () => {
   }).toEqual(declared);
 });
 
-type Decision = "shared" | "sharedWithoutKey" | "revalidate" | "no-store";
+type Decision = "shared" | "sharedWithoutKey" | "sharedWithoutRules" | "revalidate" | "no-store";
 
 function decisionsOf(plugins: readonly AnyElysia[]): Record<Decision, string[]> {
   const decisions: Record<Decision, string[]> = {
     shared: [],
     sharedWithoutKey: [],
+    sharedWithoutRules: [],
     revalidate: [],
     "no-store": [],
   };

@@ -26,6 +26,7 @@ const caller: ApiKeyCaller = {
   ownerFid: 3,
   scopes: ["write"],
   appId: null,
+  rulesVersion: 0,
   prefix: "svc_testKey1",
   unitsPerMinute: 1,
   writesPerMinute: 1,
@@ -62,7 +63,7 @@ test("a GET is a read, other methods are open, and paths without a route are rea
     access: OPEN,
     price: expect.any(Function),
     share: undefined,
-    isKeyed: false,
+    cache: undefined,
   });
   expect(accessOf("GET", "/v2/svc/api_key/")).toBe(OPEN);
   const write = createTermsOf([

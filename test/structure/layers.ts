@@ -21,6 +21,7 @@ export const LAYERS = [
   "signers",
   "sign-in",
   "transactions",
+  "moderation",
   "api-keys",
   "sessions",
   "management",

@@ -274,6 +274,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const keyGate = startKeyGate({
     ...parts,
     store: stores.apiKeys,
+    moderation: stores.moderation,
     management,
     admission,
   });

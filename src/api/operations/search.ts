@@ -149,7 +149,7 @@ export const searchOperations = [
       return runQuery(
         reads,
         (db) => {
-          const rules = openListRules(db, { viewerFid: query.viewer_fid });
+          const rules = openListRules(reads, { viewerFid: query.viewer_fid });
           return ruledPage(
             rules,
             { limit: query.limit, after, cursor },

@@ -13,7 +13,6 @@ const NOT_HERE = "Always. The operation belongs to a hosted API and has no count
 const HAS_SUCCESSOR = "Always. The hosted API has replaced the operation.";
 
 const REGISTRATION = "not implemented: registering an fid needs a funded wallet and a name server";
-const BANS = "not implemented: the protocol has no bans but those from channels; use POST /channel/ban";
 const OWN_KEYS =
   "not implemented: this node does not hold the key; publish a signed KEY_ADD with POST /message";
 const ACTIONS = "not implemented: the protocol has no actions of one app in another";
@@ -33,8 +32,6 @@ const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
   { method: "POST", path: "/signer/developer_managed", id: "createDeveloperManagedSigner", message: OWN_KEYS, summary: "Create a developer-managed signer", tag: "Signers and on-chain events" },
   { method: "POST", path: "/signer/developer_managed/signed_key", id: "registerDeveloperManagedSignedKey", message: OWN_KEYS, summary: "Register a signed key of a developer-managed signer", tag: "Signers and on-chain events" },
-  { method: "POST", path: "/ban", id: "publishBans", message: BANS, summary: "Ban users", tag: "Blocks" },
-  { method: "DELETE", path: "/ban", id: "deleteBans", message: BANS, summary: "Unban users", tag: "Blocks" },
 ] as const;
 
 /** Writes that the compat dialect has for its managed signers. */
@@ -107,7 +104,7 @@ const EMPTY_LISTS: readonly EmptyList[] = [
   { path: "/signer/signed_key", key: "events", id: "getSignedKeys", summary: "Signed keys managed by the service", tag: "Signers and on-chain events" },
   { path: "/signer/developer_managed", surface: "native", key: "events", id: "getDeveloperManagedSigners", summary: "Developer-managed signers", tag: "Signers and on-chain events" },
   { path: "/signer/developer_managed/signed_key", key: "events", id: "getDeveloperManagedSignedKeys", summary: "Signed keys of developer-managed signers", tag: "Signers and on-chain events" },
-  { path: "/ban/list", key: "bans", id: "getBans", summary: "Bans", tag: "Blocks" },
+  { path: "/ban/list", surface: "native", key: "bans", id: "getBans", summary: "Bans", tag: "Blocks" },
 ];
 
 export const unservedOperations = [

@@ -1,7 +1,7 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonPieces, jsonTextWithin } from "../../lib/json-text.ts";
 import { type Exchange, exchangeOf, type TaggedBody } from "../exchange.ts";
-import type { CacheOfRoute, RouteCache } from "../route-terms.ts";
+import { type CacheOfRoute, isOwnResponse, type RouteCache } from "../route-terms.ts";
 import { codedBytes, createChooseCoding, MIN_CODED_BYTES } from "./content-coding.ts";
 import { type BodySender, JsonStream, MAX_WHOLE_BYTES } from "./response-body.ts";
 
@@ -117,8 +117,8 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
 
 /** A response to the owner of an API key is stored nowhere; without a key it is shared. */
 function cacheFor({ caller }: Exchange, cache: RouteCache | undefined): "shared" | "revalidate" | undefined {
-  if (cache !== "sharedWithoutKey") return cache;
-  return caller.kind === "apiKey" ? undefined : "shared";
+  if (cache !== "sharedWithoutKey" && cache !== "sharedWithoutRules") return cache;
+  return isOwnResponse(cache, caller) ? undefined : "shared";
 }
 
 /** Returns the headers set by a handler. Only handlers of routes without a cache declaration set any. */

@@ -119,7 +119,14 @@ export function createNodeHttp(deps: {
     loopbackTargets,
     namesSuffix: isDemo(db) ? DEMO_NAMES : undefined,
   });
-  const keyGate = startKeyGate({ common, store: state.apiKeys, management, keyMemory: signals, admission });
+  const keyGate = startKeyGate({
+    common,
+    store: state.apiKeys,
+    moderation: state.moderation,
+    management,
+    keyMemory: signals,
+    admission,
+  });
   const linkBase = linkBaseOf(config, deps.listeningUrl);
   const hasThread = config.writes.enabled || config.signers.enabled;
   const signIn = createNodeSignIn({

@@ -6,6 +6,7 @@ import { createKeyLookup, type KeyMemory } from "../../api-keys/key-lookup.ts";
 import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
 import type { Gate } from "../../http/gate.ts";
 import { createRequestLimits } from "../../http/limits/request-limits.ts";
+import type { ModerationStore } from "../../moderation/moderation-store.ts";
 import type { Common } from "../../runtime/common.ts";
 
 /** The gate of an HTTP worker, and what it counts. */
@@ -18,13 +19,14 @@ export interface KeyGate {
 export function startKeyGate(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly store: ApiKeyStore;
+  readonly moderation: Pick<ModerationStore, "version">;
   readonly management: Pick<ManagementDeps, "auth" | "apiKeys">;
   /** That of all HTTP workers. */
   readonly keyMemory: KeyMemory;
   /** Those of all HTTP workers. */
   readonly admission: Admission;
 }): KeyGate {
-  const { store, management, keyMemory, admission } = options;
+  const { store, moderation, management, keyMemory, admission } = options;
   const { config, clock, log } = options.common;
   const { names, custodyOf, confirmedCustodyOf = custodyOf, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
@@ -40,6 +42,7 @@ export function startKeyGate(options: {
     anonymousReads: config.http.anonymous,
     keys: createKeyLookup({
       store,
+      rulesVersionOf: moderation.version,
       custodyOf,
       confirmedCustodyOf,
       clock: management.auth.stateClock,

@@ -10,6 +10,7 @@ import { isLoopbackHost } from "../../config/formats.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
+import { createModerationService } from "../../moderation/moderation-service.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../net/guard.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -28,7 +29,15 @@ export function createManagement(options: {
   readonly index: IndexDatabase;
   readonly state: Pick<
     StateStores,
-    "nonces" | "apps" | "apiKeys" | "audit" | "sessions" | "loginClients" | "webhooks" | "deliveryLog"
+    | "nonces"
+    | "apps"
+    | "apiKeys"
+    | "moderation"
+    | "audit"
+    | "sessions"
+    | "loginClients"
+    | "webhooks"
+    | "deliveryLog"
   >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
@@ -99,6 +108,10 @@ export function createManagement(options: {
       custodyOf,
       confirmedCustodyOf,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
+      forgetKeys: options.forgetKeys ?? (() => undefined),
+    }),
+    moderation: createModerationService({
+      store: state.moderation,
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
     sessions: createSessionService({

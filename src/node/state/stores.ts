@@ -6,6 +6,7 @@ import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts"
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
+import { createModeration, type ModerationStore } from "../../moderation/moderation-store.ts";
 import {
   type CampaignStore,
   type RunLimits,
@@ -73,6 +74,7 @@ export interface StateStores {
   readonly loginClients: LoginClientStore;
   readonly switches: SwitchStore;
   readonly seen: SeenStore;
+  readonly moderation: ModerationStore;
   readonly buckets: BucketStore;
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
@@ -113,6 +115,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     loginClients: createLoginClients(db),
     switches: createSwitches(db),
     seen: createSeen(db),
+    moderation: createModeration(db),
     buckets: createBuckets(db),
     publications: createPublications(db, { bootId, limits, deactivate }),
     queue: createDeliveryQueue(db, deactivate),

@@ -10,6 +10,7 @@ import { stateClock } from "../../db/state/state-clock.ts";
 import { stateMove } from "../../db/state/state-move.ts";
 import type { Table } from "../../db/state/table.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
+import { appBans, privateMutes, rulesVersions } from "../../moderation/moderation-store.ts";
 import * as push from "../../push/store/tables.ts";
 import { sessions } from "../../sessions/session-store.ts";
 import { signInKeys } from "../../sign-in/key-store.ts";
@@ -45,6 +46,9 @@ export const STATE_TABLES: readonly Table[] = [
   auditEntries,
   ...Object.values(writes),
   seenNotifications,
+  appBans,
+  privateMutes,
+  rulesVersions,
   switches,
   stateClock,
   stateMove,

@@ -2,15 +2,15 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import type { CursorCodec, KeyShape, Page } from "../cursor.ts";
 import type { CastRef } from "../hydrate/casts.ts";
-import { openRelations, type Relations } from "./relations.ts";
+import { type OwnerRules, openRelations, type Relations } from "./relations.ts";
 import { type PagePosition, type SelectVisible, visiblePage } from "./visible-page.ts";
 
 /** The viewer of a list, and whose list it is. */
 export interface Audience {
   readonly viewerFid: number | undefined;
   /**
-   * The account that the request asks for. If it and the viewer block each other, in either direction, its list is empty. A mute does
-   * not hide it here: the viewer asks for it.
+   * The account that the request asks for. If it is banned, or it and the viewer block each other, in either direction, its list is empty.
+   * A mute does not hide it here: the viewer asks for it.
    */
   readonly subjectFid?: number | undefined;
 }
@@ -28,7 +28,7 @@ export interface ListRules {
   readonly accounts: <Row extends { readonly fid: number }>(rows: readonly Row[]) => readonly Row[];
   /**
    * Casts whose author, and whose recaster if they are shown for a recast, are not hidden. Replies drop if their parent or root is by
-   * someone that the viewer blocks or is blocked by.
+   * a banned account, or one that the viewer blocks or is blocked by.
    */
   readonly casts: <Row extends ListedCast>(rows: readonly Row[]) => readonly Row[];
   /** Casts by their author only. */
@@ -58,9 +58,23 @@ const castPeople = statement<CastPeople, [idsJson: string]>(
    FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
 );
 
-/** Returns the rules of a list; undefined if nothing can be hidden from its viewer, which costs nothing without a viewer. */
-export function openListRules(db: IndexDatabase, { viewerFid, subjectFid }: Audience): ListRules | undefined {
-  const relations = viewerFid === undefined ? undefined : openRelations(db, viewerFid);
+/** Who reads: a connection in a snapshot, and the lists of the owner of the request's API key. */
+export interface RuleSource {
+  readonly db: IndexDatabase;
+  /** Undefined without a key, and for an owner without lists. */
+  readonly owner?: OwnerRules | undefined;
+}
+
+/**
+ * Returns the rules of a list; undefined if nothing can be hidden from its reader, which costs nothing without a viewer and a list of
+ * bans.
+ */
+export function openListRules(
+  { db, owner }: RuleSource,
+  { viewerFid, subjectFid }: Audience,
+): ListRules | undefined {
+  const isAnyone = viewerFid === undefined && owner === undefined;
+  const relations = isAnyone ? undefined : openRelations(db, viewerFid, owner);
   if (!relations) return undefined;
   const isActorHidden = (fid: number): boolean => {
     const reason = relations.reasonFor(fid);
@@ -120,9 +134,10 @@ export function openListRules(db: IndexDatabase, { viewerFid, subjectFid }: Audi
   };
 }
 
+/** Whether more than a mute hides an account. */
 function isBlock(relations: Relations, fid: number): boolean {
   const reason = relations.reasonFor(fid);
-  return reason === "blocking" || reason === "blockedBy";
+  return reason !== undefined && reason !== "muting";
 }
 
 /**

@@ -2,8 +2,15 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { LinkType } from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
 
-/** Why a response leaves an account out: the viewer blocks it, it blocks the viewer, or the viewer mutes it. */
-export type HiddenReason = "blocking" | "blockedBy" | "muting";
+/** Why a response leaves an account out: the app bans it, the viewer blocks it, it blocks the viewer, or the viewer mutes it. */
+export type HiddenReason = "banned" | "blocking" | "blockedBy" | "muting";
+
+/** The private lists of the owner of a request's API key. */
+export interface OwnerRules {
+  readonly banned: ReadonlySet<number>;
+  /** Whom users have muted in the owner's app, by user. */
+  readonly muted: ReadonlyMap<number, ReadonlySet<number>>;
+}
 
 /** What a viewer and other accounts are to each other, as far as it hides them. */
 export interface Relations {
@@ -34,18 +41,30 @@ const relationRows = statement<
 );
 
 /**
- * Returns the relations of a viewer, read on demand; undefined where no link hides anyone. Links
- * are public, so the viewer need not be the caller. Accounts never hide themselves.
+ * Returns what hides accounts from a request, read on demand; undefined if nothing does. Links are public, so the viewer need not be the
+ * caller; the owner's lists count only under a key of that owner. Viewers never hide themselves.
  */
-export function openRelations(db: IndexDatabase, viewerFid: number): Relations | undefined {
-  if (db.get(hasAny, viewerFid)?.has !== 1) return undefined;
-  const known = new Map<number, HiddenReason | undefined>([[viewerFid, undefined]]);
+export function openRelations(
+  db: IndexDatabase,
+  viewerFid: number | undefined,
+  owner: OwnerRules | undefined,
+): Relations | undefined {
+  const hasLinks = viewerFid !== undefined && db.get(hasAny, viewerFid)?.has === 1;
+  const muted = viewerFid === undefined ? undefined : owner?.muted.get(viewerFid);
+  if (!hasLinks && muted === undefined && (owner?.banned.size ?? 0) === 0) return undefined;
+  const known = new Map<number, HiddenReason | undefined>();
   const load = (fids: Iterable<number>): void => {
     const unknown = new Set<number>();
-    for (const fid of fids) if (!known.has(fid)) unknown.add(fid);
-    if (unknown.size === 0) return;
+    for (const fid of fids) {
+      if (known.has(fid)) continue;
+      if (owner?.banned.has(fid)) known.set(fid, "banned");
+      else if (fid === viewerFid) known.set(fid, undefined);
+      else if (hasLinks) unknown.add(fid);
+      else known.set(fid, muted?.has(fid) ? "muting" : undefined);
+    }
+    if (unknown.size === 0 || viewerFid === undefined) return;
     for (const row of db.all(relationRows, viewerFid, JSON.stringify([...unknown])))
-      known.set(row.fid, reasonOf(row));
+      known.set(row.fid, reasonOf(row) ?? (muted?.has(row.fid) ? "muting" : undefined));
   };
   return {
     load,

@@ -169,7 +169,6 @@ const REFUSALS: readonly [
         signature: `0x${"11".repeat(65)}`,
       }),
   ],
-  ["not_implemented", 501, "mutes", () => call("POST", "/mute/", { fid: USER, muted_fid: 73 })],
   ["not_implemented", 501, "a path of another product", () => call("POST", "/storage/buy/", {})],
   [
     "not_implemented",

@@ -47,10 +47,10 @@ const failures: readonly [status: number, what: string, call: () => Promise<unkn
     "a read that no service but its vendor has",
     () => client.fetchTrendingFungibles({ network: "base" }),
   ],
-  [501, "a write with a body", () => client.publishBans({ fids: [3] })],
+  [401, "a list of bans without a valid key", () => client.publishBans({ fids: [3] })],
   [401, "a write with a form and no body", () => client.createSigner()],
   [401, "a write without a valid key", () => client.publishCast({ signerUuid: "s", text: "hello" })],
-  [501, "a DELETE with a body", () => client.deleteBans({ fids: [3] })],
+  [401, "a DELETE with a body and without a valid key", () => client.deleteBans({ fids: [3] })],
   [401, "a PATCH without a valid key", () => client.updateUser({ signerUuid: "s", bio: "b" })],
 ];
 

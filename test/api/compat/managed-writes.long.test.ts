@@ -226,7 +226,7 @@ describe("follows", () => {
     expect(await followingCount()).toBe(0);
   });
 
-  test("a block is in the list of blocks, a mute only where the operator allows it", async () => {
+  test("a block is in the list of blocks, a mute and a ban in those of the app", async () => {
     await client.publishBlock({ signerUuid, blockedFid: OTHER });
     const blocked = async () =>
       (await client.fetchBlockList({ blockerFid: USER })).blocks.map(({ blocked: user }) => user?.fid);
@@ -235,8 +235,17 @@ describe("follows", () => {
     expect(await blocked()).toEqual([]);
     const self = client.publishBlock({ signerUuid, blockedFid: USER });
     expect(await sdkError(self)).toMatchObject({ status: 400 });
-    const mute = client.publishMute({ fid: USER, mutedFid: OTHER });
-    expect(await sdkError(mute)).toMatchObject({ status: 501 });
+    expect(await client.publishMute({ fid: USER, mutedFid: OTHER })).toMatchObject({ success: true });
+    const muted = async () =>
+      (await client.fetchMuteList({ fid: USER })).mutes.map(({ muted: user }) => user?.fid);
+    expect(await muted()).toEqual([OTHER]);
+    await client.deleteMute({ fid: USER, mutedFid: OTHER });
+    expect(await muted()).toEqual([]);
+    expect(await client.publishBans({ fids: [OTHER] })).toMatchObject({ success: true });
+    const banned = async () => (await client.fetchBanList({})).bans.map((ban) => ban.banned?.fid);
+    expect(await banned()).toEqual([OTHER]);
+    await client.deleteBans({ fids: [OTHER] });
+    expect(await banned()).toEqual([]);
   });
 });
 

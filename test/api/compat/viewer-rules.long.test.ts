@@ -287,7 +287,7 @@ const KEPT = [
   "GetUser GetUsers GetUserByUsername GetUserByCustodyAddress GetUserVerifications GetUsersByAddress GetUsersByXUsername",
   "GetCast GetCasts GetCastsByHash GetInteractions GetBlocks GetMutes GetUserStorageAllocations GetUserStorageUsage",
   "SearchChannels GetChannel GetChannels GetChannelsById GetTrendingChannels GetActiveChannelsOfUser GetChannelsOfUser",
-  "GetUserMemberships",
+  "GetUserMemberships GetBans",
 ].flatMap((names) => names.split(" "));
 /** Operations with a test of their own below. */
 const APART = [

@@ -73,7 +73,6 @@ export async function publishExamples(
 
   const partly: Json = { success: false, errors: [{ message: "not enough storage" }] };
   examples.updateUser = withResponse(examples.updateUser, "207", partly);
-  // The operator of this node has not allowed mutes.
   for (const [id, message] of [
     ["publishMute", "the user is muted"],
     ["deleteMute", "the user is not muted"],
@@ -82,6 +81,8 @@ export async function publishExamples(
     const responses = { "200": { success: true, message }, "202": { success: true, message } };
     examples[id] = { body, responses };
   }
+  for (const id of ["publishBans", "deleteBans"])
+    examples[id] = { body: { fids: [BLOCKED_FID] }, responses: { "200": { success: true, message: null } } };
   return examples;
 }
 

@@ -67,16 +67,10 @@ describe("a repository of eleven files", () => {
     const needs = Object.fromEntries(
       report.calls.map(({ call, needs }) => [call, needs.map(({ text }) => text)]),
     );
-    expect(needs.publishMute).toEqual([
-      "a key with the scope write",
-      "an approved signer",
-      "writes.mute_links",
-      "writes.enabled",
-      "signers.encryption_key",
-    ]);
+    expect(needs.publishMute).toEqual(["a key with the scope write"]);
     const settings = report.calls.flatMap(({ needs }) => needs.filter(({ kind }) => kind === "setting"));
     expect(new Set(settings.map(({ text, isSet }) => `${text} ${isSet}`))).toEqual(
-      new Set(["writes.mute_links false", "writes.enabled true", "signers.encryption_key false"]),
+      new Set(["writes.enabled true", "signers.encryption_key false"]),
     );
     expect(report.scopes).toEqual(["read", "write", "webhooks", "push"]);
   });

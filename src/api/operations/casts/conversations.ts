@@ -154,7 +154,7 @@ export const conversationOperations = [
               depth: query.reply_depth,
               withParents: query.include_chronological_parent_casts,
               limit: Math.min(query.limit, MAX_DIRECT_REPLIES),
-              rules: openListRules(db, { viewerFid: query.viewer_fid }),
+              rules: openListRules(reads, { viewerFid: query.viewer_fid }),
             });
           return page ? { page, nodes: pageNodes(reads, page) } : undefined;
         },

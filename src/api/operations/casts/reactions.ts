@@ -215,7 +215,7 @@ function respondWithCompatReactionsOnCast(reads: Reads, query: CompatQuery & { r
     reads,
     (db) =>
       ruledPage(
-        openListRules(db, { viewerFid }),
+        openListRules(reads, { viewerFid }),
         { limit, after, cursor },
         (page) => mixedReactionsOnCast(db, { ...query, ...page }),
         ({ accounts }) => accounts,
@@ -239,7 +239,7 @@ function respondWithCompatReactionsOfUser(reads: Reads, query: CompatQuery & { r
     reads,
     (db) =>
       ruledPage(
-        openListRules(db, { viewerFid, subjectFid: query.fid }),
+        openListRules(reads, { viewerFid, subjectFid: query.fid }),
         { limit, after, cursor },
         (page) => mixedReactionsOfUser(db, { ...query, ...page }),
         shownReactions,

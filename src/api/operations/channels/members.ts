@@ -85,7 +85,7 @@ export const memberOperations = [
         (db): Page<ChannelMemberRow> & { readonly channelId: string } => {
           const [channelId = requestedId] = resolveChannelIds(db, [requestedId]);
           const channel = after.b ? undefined : registeredChannel(db, channelId);
-          const rules = openListRules(db, { viewerFid });
+          const rules = openListRules(reads, { viewerFid });
           const found = channel
             ? ruledPage(
                 rules,
@@ -124,7 +124,7 @@ export const memberOperations = [
         reads,
         (db): Page<{ readonly fid: number }> => {
           const channel = after.b ? undefined : registeredChannel(db, id);
-          const rules = openListRules(db, { viewerFid });
+          const rules = openListRules(reads, { viewerFid });
           return channel
             ? ruledPage(
                 rules,

@@ -145,7 +145,7 @@ export const userFeedOperations = [
       const { fid, viewer_fid: viewerFid } = query;
       const limit = Math.min(query.limit, MAX_POPULAR);
       return respondWithCastList(reads, query, (db) => {
-        const rules = openListRules(db, { viewerFid, subjectFid: fid });
+        const rules = openListRules(reads, { viewerFid, subjectFid: fid });
         const page = { limit, after: undefined, cursor: popularCastsPosition };
         const { rows } = ruledPage(
           rules,

@@ -277,7 +277,7 @@ async function respondWithCompatPage(
   return runQuery(
     reads,
     (db) => {
-      const rules = openListRules(db, { viewerFid: fid });
+      const rules = openListRules(reads, { viewerFid: fid });
       const unseen = rules
         ? countUnseenAmong(db, { fid, seen, visible: shownActs(rules) })
         : countUnseen(db, fid, seen);

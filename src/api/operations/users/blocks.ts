@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { fid, optional, renamed } from "../../../http/request/params.ts";
-import { presentBlocks, presentMutes } from "../../../read/present/compat/relations.ts";
+import { presentBlocks } from "../../../read/present/compat/relations.ts";
 import { blockers, blockersCursor, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
@@ -22,19 +22,6 @@ const BlocksResponse = Type.Object(
           blocker: Type.Optional(CompatUser),
           blocked_at: IsoTime("When it started"),
         },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
-
-const MutesResponse = Type.Object(
-  {
-    mutes: Type.Array(
-      Type.Object(
-        { object: Type.Literal("mute"), muted: CompatUser, muted_at: IsoTime("When it started") },
         closed,
       ),
     ),
@@ -110,23 +97,6 @@ export const blockOperations = [
       );
     },
   }),
-  read({
-    id: "getMutes",
-    surface: "compat",
-    path: "/mute/list",
-    summary: "Users that a user mutes, newest mute first",
-    query: { fid: fid(), ...compatPage() },
-    response: MutesResponse,
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        targetCursors.mute,
-        (db, page) => linkTargets(db, "mute", { fid: query.fid, ...page }),
-        { present: presentMutes, select: "all" },
-      ),
-  }),
 ];
 
-export type ObjectTypeCheck = Assignable<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>> &
-  Assignable<ReturnType<typeof presentMutes>, Static<typeof MutesResponse>>;
+export type ObjectTypeCheck = Assignable<ReturnType<typeof presentBlocks>, Static<typeof BlocksResponse>>;

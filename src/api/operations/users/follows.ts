@@ -165,7 +165,7 @@ function respondWithRelevant(
   return runQuery(
     reads,
     (db) => {
-      const rules = openListRules(db, { viewerFid, subjectFid: list.subjectFid });
+      const rules = openListRules(reads, { viewerFid, subjectFid: list.subjectFid });
       if (rules?.isClosed) return [];
       const rows = rules ? rules.accounts(list.find(db, MAX_FOLLOWS)) : list.find(db, MAX_RELEVANT);
       return rows.slice(0, MAX_RELEVANT).map(({ fid }) => fid);

@@ -104,7 +104,7 @@ export const relationOperations = [
       return runQuery(
         reads,
         (db) => {
-          const rules = openListRules(db, { viewerFid, subjectFid: fid });
+          const rules = openListRules(reads, { viewerFid, subjectFid: fid });
           const cursor = mutualFollowsCursor;
           const page = ruledPage(
             rules,

@@ -1,11 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { isRegistered } from "../../../db/index/project/on-chain.ts";
 import { ApiError } from "../../../http/errors.ts";
+import { keyCallerOf } from "../../../http/exchange.ts";
 import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
+import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
 import { readFid } from "../../../writes/compose/fields.ts";
 import { type LinkType, linkBody, readTargetFid, readTargetFids } from "../../../writes/compose/link.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
@@ -49,18 +52,22 @@ const BlockRequest = signerBody({ blocked_fid: Fid });
 
 const MuteRequest = Type.Object({ fid: Fid, muted_fid: Fid });
 
-const MUTES_OFF =
-  "a mute would be public for ever as a message of the protocol; the operator has not allowed it";
-
 const MUTE_TEXT =
-  "501 unless the operator sets `writes.mute_links`: the protocol has no private mutes, so a mute is a public link.";
+  "It is private: it counts in reads under API keys of the same owner, and no one else learns of it. Where the operator has chosen " +
+  "public mutes, it is a link of the protocol instead, which any approved signer of the owner for `fid` signs.";
 
 const ADD = MessageType.MESSAGE_TYPE_LINK_ADD;
 const REMOVE = MessageType.MESSAGE_TYPE_LINK_REMOVE;
 
 const follow = { path: "/user/follow", aliases: ["/follow"], tag: "Follows", body: FollowRequest } as const;
 const block = { path: "/block", tag: "Blocks", body: BlockRequest, errors: ["notFound"] } as const;
-const mute = { path: "/mute", tag: "Blocks", body: MuteRequest, errors: ["notFound"] } as const;
+const mute = {
+  path: "/mute",
+  tag: "Blocks",
+  body: MuteRequest,
+  errors: ["notFound"],
+  needsNoSigners: true,
+} as const;
 
 export const linkWriteOperations = [
   ...managedWrite({
@@ -111,7 +118,7 @@ export const linkWriteOperations = [
     id: "publishMute",
     method: "POST",
     summary: "Mute a user",
-    description: `${MUTE_TEXT} Any approved signer of the owner for \`fid\` signs it.`,
+    description: `${MUTE_TEXT} At most ${MODERATION_BOUNDS.mutesOfUser} a user, else 409.`,
     run: (deps, call) => writeMute(deps, call, ADD, "the user is muted"),
   }),
   ...keyedWrite({
@@ -164,11 +171,18 @@ function linkMessage(type: MessageType, linkType: LinkType, target: number): Uns
   return { type, body: { $case: "linkBody", value: linkBody(linkType, target) } };
 }
 
-/** Writes a mute as a link of the protocol, which is public, where the operator allows it. It names a user instead of a signer. */
+/**
+ * Stores a private mute in the app of the owner, or writes a link of the protocol, which is public, where the operator sets that. It names a
+ * user instead of a signer.
+ */
 async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: string) {
-  if (!deps.publish.muteLinks) throw new ApiError("notImplemented", MUTES_OFF);
   const fields = unwrapOrThrow(readObject(parseBody(rawBody(call.request)), "request body"));
   const fid = unwrapOrThrow(readFid(ownValue(fields, "fid"), "fid"));
+  if (!deps.publish.muteLinks) {
+    const muted = unwrapOrThrow(readFid(ownValue(fields, "muted_fid"), "muted_fid"));
+    await writePrivateMute(deps, call, { fid, muted, isMuted: type === ADD });
+    return done(message);
+  }
   const writer = await deps.signers.findWriter(actorOf(call.request), fid, type);
   if (!writer) {
     throw new ApiError("forbidden", "no approved signer of this owner may write this for fid", {
@@ -182,4 +196,16 @@ async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: 
     compose: (request) => composeLink(type, "mute", "muted_fid", request),
   });
   return done(message);
+}
+
+async function writePrivateMute(
+  { moderation, reads }: ApiDeps,
+  { request }: Call,
+  { fid, muted, isMuted }: { readonly fid: number; readonly muted: number; readonly isMuted: boolean },
+): Promise<void> {
+  const { ownerFid } = keyCallerOf(request);
+  if (!isMuted) return moderation.unmute(ownerFid, fid, muted);
+  if (muted === fid) throw new ApiError("badRequest", "muted_fid must not be fid");
+  if (!(await moderation.mute(ownerFid, fid, muted, nowSecs(reads.clock))))
+    throw new ApiError("conflict", `a user mutes at most ${MODERATION_BOUNDS.mutesOfUser} others in one app`);
 }

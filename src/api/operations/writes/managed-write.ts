@@ -179,6 +179,8 @@ interface WriteSpec {
   readonly errors?: readonly ErrorName[];
   /** True for a write that the hosted API does not have. */
   readonly isOwn?: true;
+  /** Whether it works on a node without managed signers. */
+  readonly needsNoSigners?: boolean;
   readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
 }
 
@@ -191,6 +193,7 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
     description,
     body,
     isOwn = false,
+    needsNoSigners = false,
     ...rest
   } = spec;
   const { id, method, path, aliases = [], tag, summary } = spec;
@@ -205,7 +208,9 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
       isRaw: true,
       response: { 200: response, 202: response, ...responses },
       errors: ["forbidden", "conflict", "tooManyRequests", "badGateway", "unavailable", ...errors],
-      notImplemented: { when: WHEN_OFF, message: "managed signers need signers.encryption_key" },
+      ...(!needsNoSigners && {
+        notImplemented: { when: WHEN_OFF, message: "managed signers need signers.encryption_key" },
+      }),
     }),
     ...(isOwn
       ? []

@@ -54,6 +54,15 @@ export function presentBlocks(
   };
 }
 
+/** Presents a page of bans by an app. */
+export function presentBans({ rows, cursor }: Page<DatedUser>, hydration: Hydration) {
+  const dated = withUsers(rows, hydration);
+  return {
+    bans: dated.map(({ user, at }) => ({ object: "ban" as const, banned: user, banned_at: isoTime(at) })),
+    next: { cursor },
+  };
+}
+
 export function presentMutes({ rows, cursor }: Page<DatedUser>, hydration: Hydration) {
   const dated = withUsers(rows, hydration);
   return {

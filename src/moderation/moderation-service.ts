@@ -1,0 +1,90 @@
+import type { ApiKeyCaller } from "../http/caller.ts";
+import type { OwnerRules } from "../read/rules/relations.ts";
+import type { ModerationStore } from "./moderation-store.ts";
+
+/** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */
+const MAX_OWNERS = 256;
+const MAX_MUTERS = 4_096;
+
+/** Bans and private mutes, and what they hide from reads under a key of their owner. */
+export interface Moderation
+  extends Pick<ModerationStore, "ban" | "unban" | "bans" | "mute" | "unmute" | "mutes"> {
+  /**
+   * Returns the lists of a key's owner, with the mutes of some users; undefined, at once, for an owner who never had any. They are those
+   * of the version that the gate saw, or newer ones.
+   */
+  rulesOf(caller: ApiKeyCaller, users: readonly number[]): Promise<OwnerRules> | undefined;
+}
+
+/** @param deps.forgetKeys makes all HTTP workers of this process forget what they know of API keys, and with it the versions of lists. */
+export function createModerationService({
+  store,
+  forgetKeys,
+}: {
+  readonly store: ModerationStore;
+  readonly forgetKeys: () => void;
+}): Moderation {
+  const bans = new Map<number, Versioned>();
+  const mutes = new Map<string, Versioned>();
+
+  /** Loads a list once for each version. */
+  async function listOf<Key>(
+    known: Map<Key, Versioned>,
+    max: number,
+    entry: { readonly key: Key; readonly version: number; readonly load: () => Promise<readonly number[]> },
+  ): Promise<ReadonlySet<number>> {
+    const found = known.get(entry.key);
+    if (found && found.version >= entry.version) return found.fids;
+    const fids = new Set(await entry.load());
+    if (known.size >= max) known.clear();
+    known.set(entry.key, { version: entry.version, fids });
+    return fids;
+  }
+
+  const after =
+    <Args extends readonly unknown[], Result>(change: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await change(...args);
+      } finally {
+        // A change without a response may have happened.
+        forgetKeys();
+      }
+    };
+
+  return {
+    ban: after(store.ban),
+    unban: after(store.unban),
+    mute: after(store.mute),
+    unmute: after(store.unmute),
+    bans: store.bans,
+    mutes: store.mutes,
+    rulesOf({ ownerFid, rulesVersion: version }, users) {
+      if (version === 0) return undefined;
+      return load(ownerFid, version, users);
+    },
+  };
+
+  async function load(ownerFid: number, version: number, users: readonly number[]): Promise<OwnerRules> {
+    const banned = await listOf(bans, MAX_OWNERS, {
+      key: ownerFid,
+      version,
+      load: () => store.bannedFids(ownerFid),
+    });
+    const muted = new Map<number, ReadonlySet<number>>();
+    for (const fid of users) {
+      const fids = await listOf(mutes, MAX_MUTERS, {
+        key: `${ownerFid}:${fid}`,
+        version,
+        load: async () => (await store.mutes(ownerFid, fid)).map(({ mutedFid }) => mutedFid),
+      });
+      if (fids.size > 0) muted.set(fid, fids);
+    }
+    return { banned, muted };
+  }
+}
+
+interface Versioned {
+  readonly version: number;
+  readonly fids: ReadonlySet<number>;
+}

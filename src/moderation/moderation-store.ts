@@ -1,0 +1,204 @@
+import { advanceKeyEpoch } from "../api-keys/api-key-store.ts";
+import { sql } from "../db/state/sql.ts";
+import type { StateDb, Tx } from "../db/state/state-db.ts";
+import { index, nullable, table, text, whole } from "../db/state/table.ts";
+
+/** Whom the owner of API keys has banned: reads under the owner's keys leave these accounts out. Times are unix seconds. */
+export const appBans = table(
+  "app_bans",
+  {
+    owner_fid: whole(),
+    fid: whole(),
+    banned_at: whole(),
+    /** The API key that banned; null for a signed operation. */
+    by_key_id: nullable(text()),
+  },
+  {
+    key: ["owner_fid", "fid"],
+    indexes: [index("app_bans_by_time", ["owner_fid", "banned_at", "fid"])],
+  },
+);
+
+/** Whom a user has muted in the app of an owner. No one else learns of it. Times are unix seconds. */
+export const privateMutes = table(
+  "private_mutes",
+  {
+    owner_fid: whole(),
+    fid: whole(),
+    muted_fid: whole(),
+    muted_at: whole(),
+  },
+  {
+    key: ["owner_fid", "fid", "muted_fid"],
+    indexes: [index("private_mutes_by_time", ["owner_fid", "fid", "muted_at", "muted_fid"])],
+  },
+);
+
+/** Rises with each change of an owner's bans and mutes. An owner without a row has never had one. */
+export const rulesVersions = table(
+  "rules_versions",
+  { owner_fid: whole(), version: whole() },
+  {
+    key: ["owner_fid"],
+  },
+);
+
+export interface Ban {
+  readonly fid: number;
+  readonly bannedAt: number;
+}
+
+export interface PrivateMute {
+  readonly mutedFid: number;
+  readonly mutedAt: number;
+}
+
+/** `keyId`: of the API key that bans; null for a signed operation. */
+interface BannedBy {
+  readonly keyId: string | null;
+  readonly nowSecs: number;
+}
+
+/** The most records of an owner, and mutes of one user in the app of an owner. */
+export const MODERATION_BOUNDS = { bans: 10_000, mutesOfUser: 1_000, mutes: 200_000 } as const;
+type Bounds = { readonly [Name in keyof typeof MODERATION_BOUNDS]: number };
+
+/** Bans and private mutes. Repeating a change changes nothing, and a record keeps its time. */
+export interface ModerationStore {
+  /** Returns whether there was room for all of them; otherwise none is added. */
+  ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
+  unban(ownerFid: number, fids: readonly number[]): Promise<void>;
+  /** The bans of an owner, newest first, then by fid, after a position. */
+  bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
+  /** All banned fids of an owner. */
+  bannedFids(ownerFid: number): Promise<number[]>;
+  /** Returns whether there was room. */
+  mute(ownerFid: number, fid: number, mutedFid: number, nowSecs: number): Promise<boolean>;
+  unmute(ownerFid: number, fid: number, mutedFid: number): Promise<void>;
+  /** The mutes of a user in the app of an owner, newest first. */
+  mutes(ownerFid: number, fid: number): Promise<PrivateMute[]>;
+  /** The version of an owner's bans and mutes; 0 for an owner who never had one. */
+  version(ownerFid: number): Promise<number>;
+}
+
+const bump = sql<unknown, [ownerFid: number]>(
+  "moderation.bump",
+  `INSERT INTO rules_versions (owner_fid, version) VALUES ($1, 1)
+   ON CONFLICT (owner_fid) DO UPDATE SET version = rules_versions.version + 1`,
+);
+const versionOf = sql<{ version: number }, [ownerFid: number]>(
+  "moderation.version",
+  "SELECT version FROM rules_versions WHERE owner_fid = $1",
+);
+const otherBans = sql<{ count: number }, [ownerFid: number, fids: string]>(
+  "moderation.other-bans",
+  `SELECT count(*) AS count FROM app_bans WHERE owner_fid = $1 AND fid NOT IN (SELECT t.value::bigint FROM elements($2) t)`,
+);
+const addBans = sql<unknown, [ownerFid: number, fids: string, bannedAt: number, byKeyId: string | null]>(
+  "moderation.ban",
+  `INSERT INTO app_bans (owner_fid, fid, banned_at, by_key_id)
+   SELECT $1, t.value::bigint, $3, $4 FROM elements($2) t WHERE true ORDER BY t.value::bigint
+   ON CONFLICT (owner_fid, fid) DO NOTHING`,
+);
+const removeBans = sql<unknown, [ownerFid: number, fids: string]>(
+  "moderation.unban",
+  "DELETE FROM app_bans WHERE owner_fid = $1 AND fid IN (SELECT t.value::bigint FROM elements($2) t)",
+);
+const bansAfter = sql<
+  { fid: number; banned_at: number },
+  [ownerFid: number, at: number, fid: number, max: number]
+>(
+  "moderation.bans",
+  `SELECT fid, banned_at FROM app_bans WHERE owner_fid = $1 AND (banned_at, fid) < ($2, $3)
+   ORDER BY banned_at DESC, fid DESC LIMIT $4`,
+);
+const bannedFids = sql<{ fid: number }, [ownerFid: number]>(
+  "moderation.banned-fids",
+  "SELECT fid FROM app_bans WHERE owner_fid = $1",
+);
+const addMute = sql<unknown, [ownerFid: number, fid: number, mutedFid: number, mutedAt: number]>(
+  "moderation.mute",
+  `INSERT INTO private_mutes (owner_fid, fid, muted_fid, muted_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (owner_fid, fid, muted_fid) DO NOTHING`,
+);
+const otherMutes = sql<
+  { of_user: number; of_owner: number },
+  [ownerFid: number, fid: number, mutedFid: number]
+>(
+  "moderation.other-mutes",
+  `SELECT (SELECT count(*) FROM private_mutes WHERE owner_fid = $1 AND fid = $2 AND muted_fid <> $3) AS of_user,
+     (SELECT count(*) FROM private_mutes WHERE owner_fid = $1 AND (fid <> $2 OR muted_fid <> $3)) AS of_owner`,
+);
+const removeMute = sql<unknown, [ownerFid: number, fid: number, mutedFid: number]>(
+  "moderation.unmute",
+  "DELETE FROM private_mutes WHERE owner_fid = $1 AND fid = $2 AND muted_fid = $3",
+);
+const mutesOf = sql<{ muted_fid: number; muted_at: number }, [ownerFid: number, fid: number]>(
+  "moderation.mutes",
+  `SELECT muted_fid, muted_at FROM private_mutes WHERE owner_fid = $1 AND fid = $2
+   ORDER BY muted_at DESC, muted_fid DESC`,
+);
+
+/** Counts a change. All nodes then forget what they know of API keys, and with it the version. */
+async function changed(tx: Tx, ownerFid: number): Promise<void> {
+  await tx.run(bump, ownerFid);
+  await advanceKeyEpoch(tx);
+}
+
+export function createModeration(db: StateDb, bounds: Bounds = MODERATION_BOUNDS): ModerationStore {
+  const ban = db.decision(
+    "moderation.ban",
+    async (tx, ownerFid: number, fids: readonly number[], by: BannedBy, max: number) => {
+      await tx.lock("owner", `bans:${ownerFid}`);
+      const json = JSON.stringify(fids);
+      const others = (await tx.get(otherBans, ownerFid, json))?.count ?? 0;
+      if (others + fids.length > max) return false;
+      await tx.run(addBans, ownerFid, json, by.nowSecs, by.keyId);
+      await changed(tx, ownerFid);
+      return true;
+    },
+  );
+  const mute = db.decision(
+    "moderation.mute",
+    async (
+      tx,
+      pair: readonly [ownerFid: number, fid: number, mutedFid: number],
+      nowSecs: number,
+      max: Bounds,
+    ) => {
+      const [ownerFid] = pair;
+      await tx.lock("owner", `mutes:${ownerFid}`);
+      const others = await tx.get(otherMutes, ...pair);
+      if ((others?.of_user ?? 0) >= max.mutesOfUser || (others?.of_owner ?? 0) >= max.mutes) return false;
+      await tx.run(addMute, ...pair, nowSecs);
+      await changed(tx, ownerFid);
+      return true;
+    },
+  );
+  return {
+    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, bounds.bans),
+    unban: db.decision("moderation.unban", async (tx, ownerFid: number, fids: readonly number[]) => {
+      await tx.lock("owner", `bans:${ownerFid}`);
+      await tx.run(removeBans, ownerFid, JSON.stringify(fids));
+      await changed(tx, ownerFid);
+    }),
+    bans: async (ownerFid, { limit, after }) => {
+      const { bannedAt, fid } = after ?? { bannedAt: Number.MAX_SAFE_INTEGER, fid: 0 };
+      const rows = await db.all(bansAfter, ownerFid, bannedAt, fid, limit);
+      return rows.map((row) => ({ fid: row.fid, bannedAt: row.banned_at }));
+    },
+    bannedFids: async (ownerFid) => (await db.all(bannedFids, ownerFid)).map(({ fid }) => fid),
+    mute: (ownerFid, fid, mutedFid, nowSecs) => mute([ownerFid, fid, mutedFid], nowSecs, bounds),
+    unmute: db.decision("moderation.unmute", async (tx, ownerFid: number, fid: number, mutedFid: number) => {
+      await tx.lock("owner", `mutes:${ownerFid}`);
+      await tx.run(removeMute, ownerFid, fid, mutedFid);
+      await changed(tx, ownerFid);
+    }),
+    mutes: async (ownerFid, fid) =>
+      (await db.all(mutesOf, ownerFid, fid)).map((row) => ({
+        mutedFid: row.muted_fid,
+        mutedAt: row.muted_at,
+      })),
+    version: async (ownerFid) => (await db.get(versionOf, ownerFid))?.version ?? 0,
+  };
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createGraph, type Graph, type Posted } from "../../support/graph.ts";
+import { startSignedApi } from "../../support/signed-api.ts";
+
+/** Owners 1 and 2 have keys; 3 to 6 are people. */
+const signed = await startSignedApi({ compatPrefixes: ["farcaster"], fids: [1, 2] });
+const base = `${signed.api.url}/v2/farcaster`;
+const keys = new Map<number, string>();
+let graph: Graph;
+let root: Posted;
+
+async function keyOf(fid: number): Promise<string> {
+  const { body } = await signed.call({
+    method: "POST",
+    path: "/api_key",
+    body: { name: "app", scopes: ["read", "write"] },
+    fid,
+  });
+  return String(body.secret);
+}
+
+const headersOf = (owner: number | undefined): Record<string, string> =>
+  owner === undefined ? {} : { "x-api-key": keys.get(owner) ?? "" };
+const get = async (path: string, owner?: number) => {
+  const response = await fetch(`${base}${path}`, { headers: headersOf(owner) });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+};
+const send = async (method: string, path: string, body: object, owner: number) => {
+  const headers = { ...headersOf(owner), "content-type": "application/json" };
+  const response = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });
+  return { status: response.status, body: (await response.json()) as any };
+};
+const FEED = "/feed/?feed_type=filter&filter_type=fids&fids=3,4,5,6&with_recasts=false";
+const authorsIn = async (path: string, owner?: number): Promise<number[]> => {
+  const { status, body } = await get(path, owner);
+  expect(status).toBe(200);
+  return body.casts.map(({ author }: any) => author.fid);
+};
+
+beforeAll(async () => {
+  graph = createGraph(signed.api.node);
+  for (const fid of [3, 4, 5, 6]) graph.account(fid);
+  root = graph.post(3, 10, { text: "one" });
+  graph.post(4, 20, { text: "two" });
+  graph.post(5, 30, { text: "three" });
+  graph.reply(6, 40, root);
+  graph.link(4, "mute", 6);
+  for (const fid of [1, 2]) keys.set(fid, await keyOf(fid));
+});
+afterAll(() => signed[Symbol.asyncDispose]());
+
+test("a ban hides a user from lists under keys of its owner only, at once, and is lifted at once", async () => {
+  for (const owner of [1, 2, undefined]) expect(await authorsIn(FEED, owner)).toEqual([5, 4, 3]);
+  expect(await send("POST", "/ban/", { fids: [4] }, 1)).toEqual({
+    status: 200,
+    body: { success: true, message: null },
+  });
+  // The same URL in turns: a response under the key of one owner is never another's.
+  for (let round = 0; round < 30; round++) {
+    expect(await authorsIn(FEED, 1)).toEqual([5, 3]);
+    expect(await authorsIn(FEED, 2)).toEqual([5, 4, 3]);
+    expect(await authorsIn(FEED)).toEqual([5, 4, 3]);
+  }
+  expect((await get(FEED, 1)).headers.get("cache-control")).toBe("no-store");
+  expect((await get(FEED, 2)).headers.get("cache-control")).not.toBe("no-store");
+  expect(await authorsIn("/feed/user/casts?fid=4", 1)).toEqual([]);
+  expect((await get("/user/bulk?fids=4", 1)).body.users).toHaveLength(1);
+  expect(await send("POST", "/ban", { fids: [3] }, 1)).toMatchObject({ status: 200 });
+  // The reply of 6 is to a banned user.
+  expect(await authorsIn("/feed/user/casts?fid=6", 1)).toEqual([]);
+  const conversation = await get(`/cast/conversation?identifier=${root.hash}&type=hash`, 1);
+  expect(conversation.body.conversation.cast.direct_replies).toEqual([]);
+  expect(await send("DELETE", "/ban/", { fids: [3, 4] }, 1)).toMatchObject({ status: 200 });
+  expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
+});
+
+test("the list of bans is its owner's, newest first, in pages", async () => {
+  const fids = [3, 5, 6];
+  await send("POST", "/ban", { fids }, 2);
+  const found: number[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const { body } = await get(`/ban/list/?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`, 2);
+    expect(body.bans).toHaveLength(1);
+    expect(body.bans[0]).toMatchObject({ object: "ban", banned: { object: "user" } });
+    found.push(body.bans[0].banned.fid);
+    ({ cursor } = body.next);
+  }
+  expect(found).toEqual([6, 5, 3]);
+  for (const owner of [1, undefined])
+    expect((await get("/ban/list", owner)).body).toEqual({ bans: [], next: { cursor: null } });
+  await send("DELETE", "/ban", { fids }, 2);
+});
+
+test("a private mute counts for one user under keys of one owner, and is in the user's list there", async () => {
+  const viewed = `${FEED}&viewer_fid=6`;
+  const mute = { fid: 6, muted_fid: 5 };
+  expect(await send("POST", "/mute/", mute, 1)).toMatchObject({ status: 200, body: { success: true } });
+  expect(await authorsIn(viewed, 1)).toEqual([4, 3]);
+  expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
+  expect(await authorsIn(viewed, 2)).toEqual([5, 4, 3]);
+  expect(await authorsIn(viewed)).toEqual([5, 4, 3]);
+  const mutedIn = async (fid: number, owner?: number) =>
+    (await get(`/mute/list?fid=${fid}`, owner)).body.mutes.map(({ muted }: any) => muted.fid);
+  expect(await mutedIn(6, 1)).toEqual([5]);
+  expect(await mutedIn(6, 2)).toEqual([]);
+  expect(await mutedIn(6)).toEqual([]);
+  // 4 mutes 6 in public, and then in private too: once in the list.
+  await send("POST", "/mute", { fid: 4, muted_fid: 6 }, 1);
+  await send("POST", "/mute", { fid: 4, muted_fid: 3 }, 1);
+  expect([...(await mutedIn(4, 1))].sort()).toEqual([3, 6]);
+  expect(await mutedIn(4)).toEqual([6]);
+  expect(await send("DELETE", "/mute/", mute, 1)).toMatchObject({ status: 200 });
+  expect(await authorsIn(viewed, 1)).toEqual([5, 4, 3]);
+});
+
+test("bad lists of fids are 400 naming the field, and a key without the scope is 403", async () => {
+  for (const [body, text] of [
+    [{}, "fids"],
+    [{ fids: [] }, "fids"],
+    [{ fids: [3, 3] }, "fids must be distinct"],
+    [{ fids: ["3"] }, "every entry of fids must be an fid"],
+    [{ fids: [1] }, "fids must not contain the owner"],
+    [{ fids: Array.from({ length: 1001 }, (_, at) => at + 10) }, "fids"],
+  ] as const) {
+    const { status, body: refusal } = await send("POST", "/ban", body, 1);
+    expect({ status, text: refusal.message.includes(text) }).toEqual({ status: 400, text: true });
+  }
+  expect((await send("POST", "/mute", { fid: 3, muted_fid: 3 }, 1)).status).toBe(400);
+  const { body } = await signed.call({
+    method: "POST",
+    path: "/api_key",
+    body: { name: "reader", scopes: ["read"] },
+    fid: 1,
+  });
+  keys.set(0, String(body.secret));
+  expect((await send("POST", "/ban", { fids: [4] }, 0)).status).toBe(403);
+  keys.set(0, "");
+  expect((await send("POST", "/ban", { fids: [4] }, 0)).status).toBe(401);
+});
