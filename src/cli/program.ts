@@ -31,6 +31,7 @@ import { flushOutput, printError } from "./output.ts";
 import { registerServe } from "./serve.ts";
 import { registerCompletion } from "./shell/completion.ts";
 import { addExamples } from "./shell/examples.ts";
+import { registerIncidents } from "./state/incidents.ts";
 import { registerNodes } from "./state/nodes.ts";
 import { registerState } from "./state/state.ts";
 import { toExit } from "./to-exit.ts";
@@ -59,6 +60,7 @@ const COMMANDS = [
   registerTokens,
   registerState,
   registerNodes,
+  registerIncidents,
   registerSigner,
   registerSign,
   registerOpenApi,

@@ -368,6 +368,25 @@ export const configSchema = section({
       rule: "empty or 32 to 256 printable ASCII characters without spaces",
     }),
     images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
+    status: Type.Union([Type.Literal("public"), Type.Literal("operator")], {
+      rule: '"public" or "operator"',
+    }),
+  }),
+  checks: section({
+    off: Type.Array(
+      Type.String({ pattern: "^[a-z][a-z_]{0,31}$", rule: 'the id of a check such as "disk_fills_up"' }),
+      {
+        maxItems: 64,
+        uniqueItems: true,
+        rule: 'a list of at most 64 different ids of checks such as "disk_fills_up"',
+      },
+    ),
+    index_behind_secs: integer(10, 86_400),
+    disk_free_bytes: integer(0, MAX_INDEX_BYTES),
+    index_percent: integer(10, 100),
+    error_percent: integer(1, 100),
+    latency_ms: integer(10, 60_000),
+    queue_age_secs: integer(60, 86_400),
   }),
   scores: section({
     mode: Type.Union(

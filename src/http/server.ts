@@ -1,5 +1,4 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { Counter } from "prom-client";
 import { type Admission, createAdmission } from "../admission/admission.ts";
 import { createClientAddresses } from "../admission/client-address.ts";
 import { basePathOf, serviceNames } from "../config/names.ts";
@@ -244,11 +243,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         return Response.json({ message: "internal error" }, { status: 500, headers });
       },
     });
-  const pauses = new Counter({
-    name: `${metrics.prefix}http_accept_pauses_total`,
-    help: "Number of times an HTTP worker stopped accepting connections because too few descriptors were left",
-    registers: [metrics.registry],
-  });
 
   return {
     handle,
@@ -261,7 +255,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           serve: (port) => serve({ host, handler }, port, sharesPort),
           port: wanted,
           descriptors: options.descriptors,
-          onPause: () => pauses.inc(),
+          onPause: () => httpMetrics.countPause(),
           log,
         });
       listener = listenOn(config.http.host, config.http.port, handle);

@@ -1,5 +1,7 @@
 import { Registry } from "prom-client";
 import { type Admission, admissionFigures } from "../admission/admission.ts";
+import { checkFigures } from "../checks/checks.ts";
+import type { CheckState } from "../checks/evaluator.ts";
 import { clusterFigures, type PostgresState } from "../cluster/cluster-figures.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -73,6 +75,8 @@ interface NodeOpsDeps {
   readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
+  /** How the checks of the table stand; undefined while nothing evaluates them. */
+  readonly checkStates: (() => readonly CheckState[]) | undefined;
   /** The computation of scores; undefined while there is none. */
   readonly scoreRuns: () => Pick<ScoreSchedule, "isRunning" | "lastFault"> | undefined;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced" | "damage">;
@@ -106,6 +110,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     pauses,
     isStarted,
     scoreRuns,
+    checkStates,
     storage,
   } = deps;
   const { config, log, metrics, shutdown } = common;
@@ -171,6 +176,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     postgres ? figuresHere(clusterFigures, () => postgres) : figuresOf(stateFigures, stats.state),
     figuresOf(maintenanceFigures, stats.maintenance),
     figuresHere(admissionFigures, () => admission),
+    figuresHere(checkFigures, checkStates),
     figuresHere(
       scoreFigures,
       config.scores.mode === "off"

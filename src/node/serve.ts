@@ -1,4 +1,5 @@
 import { createAdmission } from "../admission/admission.ts";
+import type { Checks } from "../checks/checks.ts";
 import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { findRisks } from "../config/checks/risks.ts";
@@ -174,6 +175,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const companions = files.flatMap(companionsOf);
   const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
+  const checks: Checks | undefined = config.console.enabled
+    ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, state, connectState })
+    : undefined;
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,
     db,
@@ -193,6 +197,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pauses: state.pauses,
     isStarted: () => isStarted,
     scoreRuns: () => scoreRuns,
+    checkStates: checks && (() => checks.states()),
     storage: {
       damage,
       replaced,
@@ -208,7 +213,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
   const httpFigures: PartStats<HttpFigures>[] = [];
-  const consoleNode = config.console.enabled
+  const consoleNode = checks
     ? (await import("./console/console-node.ts")).createConsoleNode({
         common,
         nodeId,
@@ -224,6 +229,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
         unsent: admission.budgets.unsentBytes,
         descriptors: processDescriptors(),
         pauses: state.pauses,
+        checks,
         maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
         lines,
         settingSources: settingSourcesOf(base.config, options.settingSources),

@@ -6,6 +6,8 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 export interface Descriptors {
   /** The number from which no connection is accepted. The rest of the limit is for databases and outgoing calls. */
   readonly cap: number;
+  /** The limit of the process. */
+  readonly limit: number;
   /** The number of open descriptors. Takes a few microseconds. */
   open(): number;
 }
@@ -24,7 +26,7 @@ export function processDescriptors(): Descriptors | undefined {
   const free = Math.min(Math.max(Math.floor(limit * FREE_SHARE), MIN_FREE), MAX_FREE);
   // From Linux 6.2 on the size of the directory is the number of its entries; before, it is 0.
   const open = () => statSync(OPEN_DESCRIPTORS).size || readdirSync(OPEN_DESCRIPTORS).length;
-  return { cap: limit - free, open };
+  return { cap: limit - free, limit, open };
 }
 
 /** The soft limit. Bun raises it to the hard limit at startup. */

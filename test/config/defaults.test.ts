@@ -59,6 +59,7 @@ test("the comment of a choice names every choice", () => {
     "protocol.network",
     "quick_auth.algorithm",
     "console.images",
+    "console.status",
     "scores.mode",
     "log.level",
     "log.format",

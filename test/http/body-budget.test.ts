@@ -35,7 +35,7 @@ function runWithDescriptors(more: number) {
   const real = processDescriptors();
   if (real === undefined) throw new Error("the system does not report the limit of descriptors");
   const admission = createAdmission(more);
-  const descriptors = { cap: real.open() + more, open: () => real.open() };
+  const descriptors = { cap: real.open() + more, limit: real.open() + more, open: () => real.open() };
   return { http: runHttp({ plugins: sampleRoutes(), http: PROXY, admission, descriptors }), admission };
 }
 
@@ -245,6 +245,9 @@ test("slow uploads of one client take an eighth of the descriptors; the others a
 });
 
 test("a node that is short of descriptors closes each connection after its response", async () => {
-  await using http = runHttp({ plugins: sampleRoutes(), descriptors: { cap: 100, open: () => 90 } });
+  await using http = runHttp({
+    plugins: sampleRoutes(),
+    descriptors: { cap: 100, limit: 100, open: () => 90 },
+  });
   await until(async () => (await fetch(http.api("/user?fid=3"))).headers.get("connection") === "close");
 });

@@ -8,7 +8,7 @@ import { sampleRoutes } from "./sample-routes.ts";
 function cappedAt(more: number) {
   const real = processDescriptors();
   if (real === undefined) throw new Error("the system does not report the limit of descriptors");
-  return { cap: real.open() + more, open: () => real.open() };
+  return { cap: real.open() + more, limit: real.open() + more, open: () => real.open() };
 }
 
 async function open(port: number): Promise<Socket | undefined> {
@@ -80,7 +80,7 @@ test("stops accepting if that is not enough, until there is room; accepted reque
 }, 180_000);
 
 test("a server that is stopped while it does not accept stays stopped", async () => {
-  const descriptors = { cap: 0, open: () => 1 };
+  const descriptors = { cap: 0, limit: 1, open: () => 1 };
   const http = runHttp({ descriptors });
   await until(async () => !(await canConnect(http.port)));
   await http.server.stop();

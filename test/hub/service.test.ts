@@ -204,7 +204,7 @@ test("ValidateMessage accepts without merging, and refuses with the reason", asy
 });
 
 test("refuses connections while file descriptors are short, and accepts them again afterwards", async () => {
-  const descriptors = { cap: 10, open: () => 10 };
+  const descriptors = { cap: 10, limit: 20, open: () => 10 };
   const capped = await startHub(false, descriptors);
   const ask = () =>
     new Promise<string>((resolve) => {

@@ -70,6 +70,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
       ).stats(),
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
+    checkStates: undefined,
     isStarted,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },
   });

@@ -177,6 +177,7 @@ test("the status and the metrics respond while no part does", async () => {
       ).stats(),
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
+    checkStates: undefined,
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },
   });

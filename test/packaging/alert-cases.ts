@@ -63,6 +63,36 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
     ],
   },
   NotReady: gauge("svc_node_ready", 0, 1),
+  ServerErrors: {
+    fires: [
+      {
+        [REQUESTS]: "0+98x120",
+        'svc_http_requests_total{method="GET",route="/b",status="503"}': "0+2x120",
+      },
+    ],
+    quiet: [
+      {
+        [REQUESTS]: "0+999x120",
+        'svc_http_requests_total{method="GET",route="/b",status="500"}': "0+1x120",
+      },
+      { [REQUESTS]: "0+1x120", 'svc_http_requests_total{method="GET",route="/b",status="501"}': "0+9x120" },
+      { [REQUESTS]: always(0) },
+    ],
+  },
+  Slow: {
+    fires: [buckets("90x120", "100x120")],
+    quiet: [buckets("100x120", "100x120"), buckets("0x120", "0x120")],
+  },
+  ConnectionsRefused: rising("svc_http_accept_pauses_total"),
+  FileDescriptors: {
+    fires: [{ svc_process_open_fds: always(900), svc_process_max_fds: always(1000) }],
+    quiet: [{ svc_process_open_fds: always(100), svc_process_max_fds: always(1000) }],
+  },
+  ClocksDiffer: {
+    fires: [{ svc_state_clock_offset_seconds: always(-2) }],
+    quiet: [{ svc_state_clock_offset_seconds: always("0.4") }],
+  },
+  Exposed: gauge(`svc_check_open{check="exposure"}`, 1, 0),
   UpstreamLost: gauge("svc_upstream_up", 0, 1),
   BehindUpstream: {
     fires: [
@@ -110,31 +140,6 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
     ],
   },
   IndexFull: gauge("svc_index_full", 1, 0),
-  ServerErrors: {
-    fires: [
-      {
-        [REQUESTS]: "0+98x120",
-        'svc_http_requests_total{method="GET",route="/b",status="503"}': "0+2x120",
-      },
-    ],
-    quiet: [
-      {
-        [REQUESTS]: "0+999x120",
-        'svc_http_requests_total{method="GET",route="/b",status="500"}': "0+1x120",
-      },
-      { [REQUESTS]: "0+1x120", 'svc_http_requests_total{method="GET",route="/b",status="501"}': "0+9x120" },
-      { [REQUESTS]: always(0) },
-    ],
-  },
-  Slow: {
-    fires: [buckets("90x120", "100x120")],
-    quiet: [buckets("100x120", "100x120"), buckets("0x120", "0x120")],
-  },
-  ConnectionsRefused: rising("svc_http_accept_pauses_total"),
-  FileDescriptors: {
-    fires: [{ svc_process_open_fds: always(900), svc_process_max_fds: always(1000) }],
-    quiet: [{ svc_process_open_fds: always(100), svc_process_max_fds: always(1000) }],
-  },
   StateCannotBeWritten: {
     fires: [...rising("svc_state_expired_writes_total").fires, { svc_state_stalled_seconds: always(6) }],
     quiet: [...rising("svc_state_expired_writes_total").quiet, { svc_state_stalled_seconds: always(1) }],
@@ -142,10 +147,13 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
   PostgresAway: gauge("svc_state_up", 0, 1),
   NodeFenced: gauge("svc_node_fenced", 1, 0),
   StateWentBack: rising("svc_state_rollbacks_total"),
-  ClocksDiffer: {
-    fires: [{ svc_state_clock_offset_seconds: always(-2) }],
-    quiet: [{ svc_state_clock_offset_seconds: always("0.4") }],
+  BackupMissing: {
+    // None yet has the time 0; the test begins at 0, and two days have not passed.
+    fires: [{ svc_backup_last_timestamp_seconds: always(-172_801) }],
+    quiet: [{ svc_backup_last_timestamp_seconds: always(-80_000) }],
   },
+  BackupFails: rising("svc_backup_failures_total"),
+  MaintenanceFails: rising("svc_maintenance_faults_total"),
   WritesWait: {
     fires: [{ svc_writes_queued: always(3), svc_writes_oldest_queued_timestamp_seconds: always(60) }],
     quiet: [
@@ -183,11 +191,4 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
   },
   ClientHostDown: gauge("svc_send_hosts_down", 1, 0),
   SendQueueOld: gauge("svc_send_queue_age_seconds", 601, 5),
-  BackupMissing: {
-    // None yet has the time 0; the test begins at 0, and two days have not passed.
-    fires: [{ svc_backup_last_timestamp_seconds: always(-172_801) }],
-    quiet: [{ svc_backup_last_timestamp_seconds: always(-80_000) }],
-  },
-  BackupFails: rising("svc_backup_failures_total"),
-  MaintenanceFails: rising("svc_maintenance_faults_total"),
 };

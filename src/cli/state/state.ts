@@ -3,6 +3,7 @@ import { Argument, type Command } from "commander";
 import { PAUSABLE, type Pausable, type SwitchStore } from "../../cluster/switch-store.ts";
 import type { PgPool } from "../../db/postgres/pool.ts";
 import type { PgSettings } from "../../db/postgres/pools.ts";
+import type { StateDb } from "../../db/state/state-db.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
@@ -36,8 +37,7 @@ export function registerState(program: Command, context: CommandContext): void {
         );
       await onSwitches(context, async (switches, { clock }) => {
         const paused = pausableOf(names);
-        const pausedBy = `${userName()}@${hostname()}`.replace(/[^\w.@-]/g, "?").slice(0, MAX_NAME_CHARS);
-        await switches.pause(paused, { reason, pausedBy, pausedAt: nowSecs(clock) });
+        await switches.pause(paused, { reason, pausedBy: commandUser(), pausedAt: nowSecs(clock) });
         print(`paused: ${paused.join(", ")}\n`);
       });
     });
@@ -54,34 +54,43 @@ export function registerState(program: Command, context: CommandContext): void {
     });
 }
 
-/** Who runs the command: a number where its environment has no name. */
-function userName(): string {
-  return process.env.SUDO_USER ?? process.env.USER ?? `uid-${process.getuid?.() ?? "unknown"}`;
+/** Who runs the command, such as `ann@host`: a number where its environment has no name. */
+export function commandUser(): string {
+  const name = process.env.SUDO_USER ?? process.env.USER ?? `uid-${process.getuid?.() ?? "unknown"}`;
+  return `${name}@${hostname()}`.replace(/[^\w.@-]/g, "?").slice(0, MAX_NAME_CHARS);
 }
 
 function pausableOf(names: readonly string[]): readonly Pausable[] {
   return PAUSABLE.filter((name) => names.includes(name) || names.includes("all"));
 }
 
-/** Runs `work` on the switches of the state, whether a node runs or not. */
+/** Runs `work` on the switches of the state. */
 async function onSwitches(
   context: CommandContext,
-  work: (switches: SwitchStore, common: import("../../runtime/common.ts").Common) => Promise<void>,
+  work: (switches: SwitchStore, common: Common) => Promise<void>,
+): Promise<void> {
+  const { createSwitches } = await import("../../cluster/switch-store.ts");
+  await onState(context, (db, common) => work(createSwitches(db), common));
+}
+
+/** Runs a command's `work` on the state, whether a node runs or not. */
+export async function onState(
+  context: CommandContext,
+  work: (db: StateDb, common: Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
   const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
-  const { createSwitches } = await import("../../cluster/switch-store.ts");
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
     const settings = postgresSettings(common.config);
     if (settings) {
       const { postgresTaskDb } = await import("../../db/postgres/state-db.ts");
-      return onPostgresState(settings, common, (pool) => work(createSwitches(postgresTaskDb(pool)), common));
+      return onPostgresState(settings, common, (pool) => work(postgresTaskDb(pool), common));
     }
     const { openState, statePath } = await import("../../db/state/database.ts");
     const { taskStateDb } = await import("../../db/state/sqlite-state-db.ts");
     using db = openState(statePath(common.config.data.dir), { mayCreate: false });
-    await work(createSwitches(taskStateDb(db)), common);
+    await work(taskStateDb(db), common);
   });
 }
 

@@ -62,6 +62,8 @@ export function summedFigures(figures: readonly HttpFigures[]): HttpFigures {
       requests: all.requests + one.requests,
       clientErrors: all.clientErrors + one.clientErrors,
       serverErrors: all.serverErrors + one.serverErrors,
+      notImplemented: all.notImplemented + one.notImplemented,
+      acceptPauses: all.acceptPauses + one.acceptPauses,
       boundsSecs: all.boundsSecs,
       buckets: all.buckets.map((count, at) => count + (one.buckets[at] ?? 0)),
     }),

@@ -16,6 +16,10 @@ export interface HttpFigures {
   /** Responses with 4xx and with 5xx. */
   readonly clientErrors: number;
   readonly serverErrors: number;
+  /** Those with 501, which say that something is not here. */
+  readonly notImplemented: number;
+  /** How often the worker has stopped accepting connections. */
+  readonly acceptPauses: number;
   /** Upper bounds of the buckets. */
   readonly boundsSecs: readonly number[];
   /** Responses by duration, not cumulative; the last bucket counts those above every bound. */
@@ -27,6 +31,8 @@ export const NO_RESPONSES: HttpFigures = {
   requests: 0,
   clientErrors: 0,
   serverErrors: 0,
+  notImplemented: 0,
+  acceptPauses: 0,
   boundsSecs: bucketBounds,
   buckets: new Array<number>(bucketBounds.length + 1).fill(0),
 };
@@ -34,6 +40,8 @@ export const NO_RESPONSES: HttpFigures = {
 export interface HttpMetrics {
   readonly observe: ObserveResponse;
   figures(): HttpFigures;
+  /** Counts that the worker has stopped accepting connections. */
+  countPause(): void;
 }
 
 /** A client chooses the method, so all but the usual ones share one label. A HEAD is the GET that it asks for. */
@@ -87,7 +95,14 @@ function seriesOf({ route, durations: { buckets, sumSecs } }: Tally): HistogramS
  */
 export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
   const tallies = new Map<string, Tally>();
-  const ofApi = { requests: 0, clientErrors: 0, serverErrors: 0, durations: noDurations() };
+  const ofApi = {
+    requests: 0,
+    clientErrors: 0,
+    serverErrors: 0,
+    notImplemented: 0,
+    durations: noDurations(),
+  };
+  let acceptPauses = 0;
 
   function tallyOf(route: string): Tally {
     const tally = tallies.get(route) ?? { route, counts: new Map(), durations: noDurations() };
@@ -109,6 +124,12 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
     },
   });
 
+  const pauses = new Counter({
+    name: `${prefix}http_accept_pauses_total`,
+    help: "Number of times an HTTP worker stopped accepting connections because too few descriptors were left",
+    registers: [registry],
+  });
+
   registerHistogram(registry, {
     name: `${prefix}http_request_duration_seconds`,
     help: "Time from the arrival of a request's headers to its response",
@@ -118,6 +139,10 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
   });
 
   return {
+    countPause() {
+      acceptPauses += 1;
+      pauses.inc();
+    },
     observe(method, route, status, seconds) {
       const isRefused = isRefusal(status);
       const { counts, durations } = tallyOf(isRefused ? REFUSED.route : route);
@@ -129,12 +154,15 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
       ofApi.requests += 1;
       if (status >= 400 && status < 500) ofApi.clientErrors += 1;
       if (status >= 500) ofApi.serverErrors += 1;
+      if (status === 501) ofApi.notImplemented += 1;
       addDuration(ofApi.durations, seconds);
     },
     figures: () => ({
       requests: ofApi.requests,
       clientErrors: ofApi.clientErrors,
       serverErrors: ofApi.serverErrors,
+      notImplemented: ofApi.notImplemented,
+      acceptPauses,
       boundsSecs: bucketBounds,
       buckets: [...ofApi.durations.buckets],
     }),

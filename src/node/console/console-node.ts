@@ -1,4 +1,6 @@
 import type { Budget } from "../../admission/budget.ts";
+import type { Checks } from "../../checks/checks.ts";
+import { findRisks } from "../../config/checks/risks.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
@@ -32,6 +34,7 @@ import type { MainState } from "../state/thread-state.ts";
 import type { StorageWatch } from "../storage-watch.ts";
 import type { UpstreamWatch } from "../upstream-watch.ts";
 import { THREAD_NAMES } from "../workers/node-workers.ts";
+import { createCheckReader, type SourceReading } from "./check-reading.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
 import type { Threads } from "./threads.ts";
 
@@ -59,6 +62,8 @@ export interface ConsoleNodeDeps {
   readonly descriptors: Descriptors | undefined;
   readonly upstream: UpstreamWatch | undefined;
   readonly pauses: MainState["pauses"];
+  /** Evaluated with the figures of every third sample. */
+  readonly checks: Pick<Checks, "evaluate">;
   readonly maintenance: Pick<RpcClient<MaintenanceRpc>, "backups" | "backUp">;
   readonly lines: RecentLines;
   /** The sources of the settings in force. */
@@ -68,6 +73,8 @@ export interface ConsoleNodeDeps {
 }
 
 const ONE_SECOND_MS = 1000;
+/** The samples between two evaluations of the checks: 15 seconds. */
+const EVALUATE_EVERY = 3;
 const HISTORY_POINTS = 60;
 const FAULT_INTERVAL_MS = 60_000;
 
@@ -75,10 +82,11 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   const { common, nodeId, db, ops, upstream, maintenance, lines } = deps;
   const { config, clock, log } = common;
   const startedAtMs = clock.nowMs();
+  const ofHttp = () => summedFigures(deps.http.flatMap(({ latest }) => latest ?? []));
   const sources = [
     figuresHere(httpFigures, async () => {
       await Promise.all(deps.http.map((worker) => worker.request()));
-      return summedFigures(deps.http.flatMap(({ latest }) => latest ?? []));
+      return ofHttp();
     }),
     ...deps.sources,
     figuresHere(processFigures(THREAD_NAMES), () => readProcessStats({ ...deps, config })),
@@ -87,7 +95,18 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   const shown = series.flatMap(({ name, isPrivate, plot, queue }) =>
     isPrivate ? [] : [{ name, ...(plot && { plot }), ...(queue && { queue }) }],
   );
-  const sampler = createSampler({ series, read: createReader(config, sources), clock });
+  const readMetrics = createCheckReader({
+    sources: deps.sources,
+    thresholds: config.checks,
+    http: ofHttp,
+    descriptors: deps.descriptors,
+    risks: findRisks(config).map(({ key }) => key),
+  });
+  let samples = 0;
+  const onReading = async (reading: SourceReading) => {
+    if (samples++ % EVALUATE_EVERY === 0) await deps.checks.evaluate(await readMetrics(reading));
+  };
+  const sampler = createSampler({ series, read: createReader(config, sources, onReading), clock });
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const sessions = createOperatorSessions({ token: deps.operatorToken, nodeId, clock });
   const uptimeSecs = () => Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000));
@@ -169,6 +188,7 @@ const seriesIn = (figures: FigureSource["figures"]): readonly Series[] =>
 function createReader(
   { state }: Pick<Config, "state">,
   sources: readonly FigureSource[],
+  onReading: (reading: SourceReading) => Promise<void>,
 ): () => Promise<Reading> {
   const read = sources.filter(({ figures }) => seriesIn(figures).length > 0);
   const asksStateEvery = state.url === "" ? 1 : POSTGRES_EVERY;
@@ -176,13 +196,17 @@ function createReader(
   return async () => {
     const asksState = readings++ % asksStateEvery === 0;
     const values = new Map<string, unknown>();
+    const reading = new Map<FigureSource, unknown>();
     const addAll = async (source: FigureSource) => {
       const now = source.asksState && !asksState ? source.part?.latest : await requestStats(source);
+      if (source.part || now !== undefined) reading.set(source, now);
       if (now === undefined) return;
       for (const series of seriesIn(source.figures)) values.set(series.name, series.read(now as never));
     };
     await Promise.all(read.map(addAll));
-    return { atMs: performance.now(), values };
+    const atMs = performance.now();
+    await onReading(reading);
+    return { atMs, values };
   };
 }
 

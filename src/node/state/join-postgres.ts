@@ -1,12 +1,15 @@
+import { createIncidents } from "../../checks/incident-store.ts";
 import { createPauses } from "../../cluster/pauses.ts";
 import { startMembership } from "../../cluster/postgres/membership.ts";
+import { createWorkLease } from "../../cluster/postgres/work-lease.ts";
+import { createSharedClock } from "../../cluster/shared-clock.ts";
 import { comparedSettings } from "../../cluster/shared-settings.ts";
 import { followedFids } from "../../config/files/fid-file.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { schemaVersion } from "../../db/postgres/migrate.ts";
 import { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../db/postgres/pools.ts";
-import { postgresTaskDb } from "../../db/postgres/state-db.ts";
+import { postgresStateDb, postgresTaskDb } from "../../db/postgres/state-db.ts";
 import { version } from "../../version.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { openPools } from "./open-postgres.ts";
@@ -37,6 +40,10 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       onLost,
     });
     const { node } = membership;
+    const db = postgresStateDb(
+      { synced: pools.main, unsynced: pools.main },
+      { clock: createSharedClock(signals), node },
+    );
     return {
       node,
       pauses,
@@ -47,6 +54,10 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
         away: () => pools.away,
         cluster: membership.stats,
         calls: () => pgStats.snapshot(),
+      },
+      incidents: {
+        store: createIncidents(db),
+        lease: createWorkLease(pools.main, node, "maintenance"),
       },
       async stop() {
         await membership.leave();

@@ -51,6 +51,7 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
     pauses,
     pgStats: undefined,
     postgres: undefined,
+    incidents: undefined,
     async stop() {
       stopWatching();
       stopClock();

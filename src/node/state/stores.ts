@@ -2,6 +2,7 @@ import { type ApiKeyStore, createApiKeys, usageSweep } from "../../api-keys/api-
 import { type AppStore, createApps } from "../../apps/app-store.ts";
 import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, type NonceStore, nonceSweep } from "../../auth/nonce-store.ts";
+import { createIncidents, type IncidentStore, incidentSweep } from "../../checks/incident-store.ts";
 import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
@@ -73,6 +74,7 @@ export interface StateStores {
   readonly oneTime: OneTimeStore;
   readonly loginClients: LoginClientStore;
   readonly switches: SwitchStore;
+  readonly incidents: IncidentStore;
   readonly seen: SeenStore;
   readonly moderation: ModerationStore;
   readonly buckets: BucketStore;
@@ -114,6 +116,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     oneTime: createOneTime(db),
     loginClients: createLoginClients(db),
     switches: createSwitches(db),
+    incidents: createIncidents(db),
     seen: createSeen(db),
     moderation: createModeration(db),
     buckets: createBuckets(db),
@@ -148,5 +151,6 @@ export function createSweeps(db: StateDb): Sweep[] {
     writeCallSweep(db),
     queuedWriteSweep(db),
     writeClockSweep(db),
+    incidentSweep(db),
   ];
 }

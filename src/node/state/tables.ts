@@ -2,6 +2,7 @@ import { apiKeys, apiKeyUsage } from "../../api-keys/api-key-store.ts";
 import { apps } from "../../apps/app-store.ts";
 import { auditEntries } from "../../audit/audit-store.ts";
 import { nonces } from "../../auth/nonce-store.ts";
+import { incidents } from "../../checks/incident-store.ts";
 import { cluster, leases, nodes } from "../../cluster/postgres/node-rows.ts";
 import { switches } from "../../cluster/switch-store.ts";
 import { decidedCalls } from "../../db/postgres/state-db.ts";
@@ -50,6 +51,7 @@ export const STATE_TABLES: readonly Table[] = [
   privateMutes,
   rulesVersions,
   switches,
+  incidents,
   stateClock,
   stateMove,
   nodes,

@@ -1,3 +1,4 @@
+import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { PostgresState } from "../../cluster/cluster-figures.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pauses } from "../../cluster/pauses.ts";
@@ -55,6 +56,8 @@ export interface MainState {
   readonly pgStats: PgStats | undefined;
   /** Undefined with state.db. */
   readonly postgres: PostgresState | undefined;
+  /** The incidents in PostgreSQL and the lease of the node that decides of shared ones; undefined with state.db. */
+  readonly incidents: { readonly store: IncidentStore; readonly lease: WorkLease } | undefined;
   /** Gives up what the node holds, and closes the state. */
   stop(): Promise<void>;
 }

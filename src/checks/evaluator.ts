@@ -1,0 +1,118 @@
+import { type Check, isBeyond, linesOf, type Measured, type Thresholds } from "./check.ts";
+import type { CheckFigures } from "./figures.ts";
+
+/** Samples that are further apart have a gap between them, in which nobody knows what was: three evaluations. */
+const MAX_GAP_SECS = 45;
+/** After so long without a value a check measures nothing any more: its part is off, or is the subject of another check. */
+const FORGET_SECS = 3600;
+
+/** How a check stands. `pending`: beyond its line, not for long enough yet. */
+export type Standing = "ok" | "pending" | "open";
+
+/** A check after an evaluation. */
+export interface CheckState {
+  readonly check: Check;
+  readonly standing: Standing;
+  /** The last value; undefined before the first. */
+  readonly measured: Measured | undefined;
+  /** When it opened, unix seconds; undefined while it is not open. */
+  readonly openedSecs: number | undefined;
+}
+
+interface Memory {
+  standing: Standing;
+  openedSecs: number | undefined;
+  measured: Measured | undefined;
+  /** When the last value was measured. */
+  lastSecs: number;
+  /** Since when values without a gap are beyond the line that would change the standing; undefined while they are not. */
+  sinceSecs: number | undefined;
+}
+
+/** Decides from one evaluation after another which checks are open. */
+export interface Evaluator {
+  evaluate(figures: CheckFigures): readonly CheckState[];
+  /** Takes over a check as open, from an incident of before this process. */
+  takeOver(id: string, nowSecs: number): void;
+  /** Takes over that a check is not open, from another node. */
+  settle(id: string): void;
+}
+
+/** @param checks rows that a node can see. */
+export function createEvaluator(checks: readonly Check[], thresholds: Thresholds): Evaluator {
+  const rows = checks.map((check) => ({ check, ...linesOf(check, thresholds) }));
+  const memories = new Map<string, Memory>(
+    checks.map(({ id }) => [
+      id,
+      {
+        standing: "ok",
+        openedSecs: undefined,
+        measured: undefined,
+        lastSecs: Number.NEGATIVE_INFINITY,
+        sinceSecs: undefined,
+      },
+    ]),
+  );
+
+  function step(
+    { check, opens, resolves }: (typeof rows)[number],
+    memory: Memory,
+    figures: CheckFigures,
+  ): void {
+    const { nowSecs } = figures;
+    const read = check.value?.(figures, thresholds);
+    if (read === undefined) {
+      if (memory.standing === "open" && nowSecs - memory.lastSecs > FORGET_SECS) settle(memory);
+      return;
+    }
+    const measured = typeof read === "number" ? { value: read } : read;
+    const hasGap = nowSecs - memory.lastSecs > MAX_GAP_SECS || nowSecs < memory.lastSecs;
+    memory.lastSecs = nowSecs;
+    memory.measured = measured;
+    const isOpen = memory.standing === "open";
+    if (!isBeyond(measured.value, isOpen ? resolves : opens)) {
+      memory.sinceSecs = undefined;
+      if (!isOpen) memory.standing = "ok";
+      return;
+    }
+    if (memory.sinceSecs === undefined || hasGap) memory.sinceSecs = nowSecs;
+    const heldSecs = nowSecs - memory.sinceSecs;
+    if (isOpen) {
+      if (heldSecs >= check.resolveForSecs) settle(memory);
+    } else if (heldSecs >= check.openForSecs) open(memory, nowSecs);
+    else memory.standing = "pending";
+  }
+
+  return {
+    evaluate(figures) {
+      return rows.map((row) => {
+        const memory = memories.get(row.check.id) as Memory;
+        step(row, memory, figures);
+        const { standing, measured, openedSecs } = memory;
+        return { check: row.check, standing, measured, openedSecs };
+      });
+    },
+    takeOver(id, nowSecs) {
+      const memory = memories.get(id);
+      if (!memory) return;
+      open(memory, nowSecs);
+      memory.lastSecs = nowSecs;
+    },
+    settle(id) {
+      const memory = memories.get(id);
+      if (memory) settle(memory);
+    },
+  };
+}
+
+function open(memory: Memory, nowSecs: number): void {
+  memory.standing = "open";
+  memory.openedSecs = nowSecs;
+  memory.sinceSecs = undefined;
+}
+
+function settle(memory: Memory): void {
+  memory.standing = "ok";
+  memory.openedSecs = undefined;
+  memory.sinceSecs = undefined;
+}

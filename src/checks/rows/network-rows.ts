@@ -1,0 +1,145 @@
+import type { Check } from "../check.ts";
+import type { CheckFigures } from "../figures.ts";
+
+const UNMATCHED = "../follow-the-network.md#when-something-does-not-match";
+/** Seconds after which a network without blocks has stopped. */
+const STALL_SECS = 60;
+
+const endpoints = (figures: CheckFigures, state: string) =>
+  figures.samples("upstream_state", { state })?.filter(([, isIt]) => isIt === 1);
+
+/** The followed network, and whether the index is what its validators signed. */
+export const networkRows: readonly Check[] = [
+  {
+    id: "upstream_away",
+    name: "UpstreamLost",
+    title: "Upstream away",
+    severity: "critical",
+    scope: "node",
+    isPublic: true,
+    value(figures) {
+      const isUp = figures.max("upstream_up");
+      return isUp === undefined ? undefined : 1 - isUp;
+    },
+    openForSecs: 120,
+    resolveForSecs: 60,
+    sentence: "The followed node is not connected, or is not a Farcaster node.",
+    remedy: "`/status` has the last fault. Check the followed node, `upstream.url` and the network between.",
+    runbook: "watch.md#health",
+    promql: () => "svc_upstream_up == 0",
+  },
+  {
+    id: "index_behind",
+    name: "BehindUpstream",
+    title: "Index behind",
+    severity: "critical",
+    scope: "node",
+    isPublic: true,
+    value: (figures) => figures.max("upstream_lag_seconds"),
+    opens: ({ index_behind_secs }) => ({ above: index_behind_secs }),
+    openForSecs: 300,
+    resolves: ({ index_behind_secs }) => ({ below: index_behind_secs / 4 }),
+    resolveForSecs: 120,
+    sentence: "The index is {{ $value | humanizeDuration }} behind the network.",
+    remedy:
+      "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or away.",
+    runbook: "watch.md#health",
+    promql: ({ index_behind_secs }) =>
+      `max without (shard) (svc_upstream_lag_seconds) > ${index_behind_secs}`,
+  },
+  {
+    id: "network_fork",
+    name: "NetworkFork",
+    title: "Network fork",
+    severity: "critical",
+    scope: "node",
+    isPublic: true,
+    value: (figures) => figures.max("trust_forks"),
+    openForSecs: 0,
+    resolveForSecs: 0,
+    sentence: "Validators signed two blocks for one height: the shard has stopped.",
+    remedy:
+      "Both certificates are in `forks/` of the data directory. Ask the operators of the network which block counts, then move the files away.",
+    runbook: UNMATCHED,
+    promql: () => "svc_trust_forks > 0",
+  },
+  {
+    id: "event_disputed",
+    name: "EventDisputed",
+    title: "Disputed events",
+    severity: "warning",
+    scope: "node",
+    isPublic: false,
+    value: (figures) => figures.max("trust_disputed_events"),
+    openForSecs: 0,
+    resolveForSecs: 60,
+    sentence: "The followed nodes say different things of who owns an fid, or of its keys.",
+    remedy:
+      "`/status` has the fids and the nodes. Compare the events with a block explorer of Optimism, and remove the node that lies from `upstream.urls`.",
+    runbook: UNMATCHED,
+    promql: () => "svc_trust_disputed_events > 0",
+  },
+  {
+    id: "upstream_refused",
+    name: "UpstreamRefused",
+    title: "Upstream refused",
+    severity: "warning",
+    scope: "node",
+    isPublic: false,
+    value(figures) {
+      const refused = endpoints(figures, "refused");
+      return (
+        refused && {
+          value: refused.length,
+          labels: { position: refused.map(([{ position }]) => String(position)).join(", ") },
+        }
+      );
+    },
+    openForSecs: 0,
+    resolveForSecs: 60,
+    sentence: "The followed node at position {{ $labels.position }} sent a block that is not the network's.",
+    remedy: "`/status` has the block and the rule. Remove the node from `upstream.urls`.",
+    runbook: UNMATCHED,
+    promql: () => 'svc_upstream_state{state="refused"} == 1',
+  },
+  {
+    id: "network_stalled",
+    name: "NetworkStalled",
+    title: "Network stalled",
+    severity: "warning",
+    scope: "node",
+    isPublic: true,
+    value(figures) {
+      const ok = endpoints(figures, "ok");
+      const lagSecs = figures.max("upstream_lag_seconds");
+      if (!ok || lagSecs === undefined) return undefined;
+      return ok.length > 0 ? lagSecs : 0;
+    },
+    opens: { above: STALL_SECS },
+    openForSecs: 60,
+    resolves: { below: STALL_SECS / 2 },
+    resolveForSecs: 60,
+    sentence: "The followed nodes respond, and none has a block of the last minute.",
+    remedy:
+      "The network itself may have stopped. Nothing is to be done here: following resumes with its next block.",
+    runbook: "watch.md#health",
+    promql: () =>
+      `max without (shard) (svc_upstream_lag_seconds) > ${STALL_SECS} and on (job, instance) sum by (job, instance) (svc_upstream_state{state="ok"}) > 0`,
+  },
+  {
+    id: "state_differs",
+    name: "StateDiffers",
+    title: "State differs from the signed one",
+    severity: "warning",
+    scope: "node",
+    isPublic: true,
+    value: (figures) => figures.max("trust_shards_differing"),
+    openForSecs: 300,
+    resolveForSecs: 60,
+    sentence: "The index has another state than the one that the network's validators signed.",
+    remedy:
+      "The log and the section `trust` of `/status` name accounts that no upstream could repair; `verify --roots` names what the disk has lost.",
+    runbook: "../follow-the-network.md#what-is-verified",
+    promql: () => "svc_trust_shards_differing > 0",
+  },
+];

@@ -1,0 +1,125 @@
+import type { Command } from "commander";
+import type { AuditStore } from "../../audit/audit-store.ts";
+import type { IncidentStore } from "../../checks/incident-store.ts";
+import type { OperatorIncident } from "../../checks/report.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { CommandContext } from "../context.ts";
+import { print } from "../output.ts";
+import { commandUser, onState } from "./state.ts";
+
+/** `incidents list|ack|note|mute`: what the checks of the nodes have found. */
+export function registerIncidents(program: Command, context: CommandContext): void {
+  const incidents = program
+    .command("incidents")
+    .description("what the checks of the nodes have found, and what is known of it");
+
+  incidents
+    .command("list")
+    .description("list the open incidents, then those of the last 90 days")
+    .option("--open", "open ones only")
+    .option("--json", "print JSON")
+    .action(async ({ open = false, json = false }: { open?: boolean; json?: boolean }) => {
+      const { operatorReport } = await import("../../checks/report.ts");
+      const { nowSecs } = await import("../../runtime/clock.ts");
+      await onIncidents(context, async (store, { clock }) => {
+        const report = await operatorReport(store, nowSecs(clock));
+        const shown = report.incidents.filter(({ state }) => !open || state !== "resolved");
+        if (json) print(`${JSON.stringify({ incidents: shown }, null, 2)}\n`);
+        else print(shown.length === 0 ? "no incidents\n" : shown.map(lineOf).join(""));
+      });
+    });
+
+  incidents
+    .command("ack")
+    .description("acknowledge an incident: somebody works on it")
+    .argument("<id>", "of the incident")
+    .option("--note <text>", "what is known of it; anybody who sees the incident reads it")
+    .action(async (id: string, { note }: { note?: string }) => {
+      const text = await noteOf(note);
+      const { nowSecs } = await import("../../runtime/clock.ts");
+      await change(context, "incident.ack", id, (store, clock) =>
+        store.acknowledge(id, commandUser(), text, nowSecs(clock)),
+      );
+    });
+
+  incidents
+    .command("note")
+    .description("write what is known of an incident, for everybody who sees it; an empty text removes it")
+    .argument("<id>", "of the incident")
+    .argument("<text>", "at most 500 characters")
+    .action(async (id: string, text: string) => {
+      const note = await noteOf(text);
+      await change(context, "incident.note", id, (store) => store.note(id, note));
+    });
+
+  incidents
+    .command("mute")
+    .description("tell nobody of an incident for a while; it stays in the lists")
+    .argument("<id>", "of the incident")
+    .requiredOption("--hours <n>", "for how long, 1 to 720; 0 ends it", "24")
+    .action(async (id: string, { hours }: { hours: string }) => {
+      const { mutedUntil } = await import("../../checks/incident-text.ts");
+      const { UserError } = await import("../../lib/failure.ts");
+      const { nowSecs } = await import("../../runtime/clock.ts");
+      const count = Number(hours);
+      await change(context, "incident.mute", id, (store, clock) => {
+        const until = mutedUntil(count, nowSecs(clock));
+        if (until === undefined) throw new UserError("--hours must be an integer from 0 to 720");
+        return store.mute(id, until);
+      });
+    });
+}
+
+function lineOf(incident: OperatorIncident): string {
+  const { id, severity, state, opened_at, resolved_at, title, sentence, node, flaps, note } = incident;
+  const until = resolved_at === null ? "" : ` to ${timeOf(resolved_at)}`;
+  const again = flaps === 0 ? "" : `, opened again ${flaps} times`;
+  return (
+    `${id}  ${severity.padEnd(8)}  ${state.padEnd(12)}  ${timeOf(opened_at)}${until}${again}\n` +
+    `    ${title}${node === null ? "" : ` on ${node}`}: ${sentence}\n` +
+    (note === null ? "" : `    ${note}\n`)
+  );
+}
+
+function timeOf(unixSecs: number): string {
+  return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
+}
+
+/** A note; null for none or an empty one. */
+async function noteOf(text: string | undefined): Promise<string | null> {
+  const { isNote, MAX_NOTE_CHARS } = await import("../../checks/incident-text.ts");
+  const { UserError } = await import("../../lib/failure.ts");
+  if (text === undefined || text === "") return null;
+  if (!isNote(text))
+    throw new UserError(`a note has at most ${MAX_NOTE_CHARS} characters, without control characters`);
+  return text;
+}
+
+type IncidentAction = "incident.ack" | "incident.note" | "incident.mute";
+
+/** Changes an incident, and records that in the audit log. */
+async function change(
+  context: CommandContext,
+  action: IncidentAction,
+  id: string,
+  run: (store: IncidentStore, clock: Clock) => Promise<boolean>,
+): Promise<void> {
+  const { UserError } = await import("../../lib/failure.ts");
+  const { operatorEntry } = await import("../../checks/incident-text.ts");
+  await onIncidents(context, async (store, { clock, audit }) => {
+    if (!(await run(store, clock))) throw new UserError(`there is no incident ${JSON.stringify(id)}`);
+    await audit.append([
+      operatorEntry({ action, id, atMs: clock.nowMs(), requestId: "", address: commandUser() }),
+    ]);
+    print(`done: ${id}\n`);
+  });
+}
+
+async function onIncidents(
+  context: CommandContext,
+  work: (store: IncidentStore, deps: { readonly clock: Clock; readonly audit: AuditStore }) => Promise<void>,
+): Promise<void> {
+  const { createAudit } = await import("../../audit/audit-store.ts");
+  const { createIncidents } = await import("../../checks/incident-store.ts");
+  await onState(context, (db, { clock }) => work(createIncidents(db), { clock, audit: createAudit(db) }));
+}
