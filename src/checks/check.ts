@@ -38,7 +38,7 @@ export interface Check {
   /** Whether anybody sees its incidents. */
   readonly isPublic: boolean;
   /**
-   * Measures it; undefined without figures, which neither opens nor resolves an incident. A row without this is for Prometheus alone:
+   * Measures it; undefined without figures, which neither opens nor resolves an incident. A row without this is for Prometheus only:
    * a node cannot see it.
    */
   readonly value?: (figures: CheckFigures, thresholds: Thresholds) => Measured | number | undefined;

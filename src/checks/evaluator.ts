@@ -1,12 +1,12 @@
 import { type Check, isBeyond, linesOf, type Measured, type Thresholds } from "./check.ts";
 import type { CheckFigures } from "./figures.ts";
 
-/** Samples that are further apart have a gap between them, in which nobody knows what was: three evaluations. */
+/** Samples that are further apart have a gap between them, whose values are unknown: three evaluations. */
 const MAX_GAP_SECS = 45;
 /** After so long without a value a check measures nothing any more: its part is off, or is the subject of another check. */
 const FORGET_SECS = 3600;
 
-/** How a check stands. `pending`: beyond its line, not for long enough yet. */
+/** The state of a check. `pending`: beyond its line, not for long enough yet. */
 export type Standing = "ok" | "pending" | "open";
 
 /** A check after an evaluation. */

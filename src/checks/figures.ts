@@ -28,7 +28,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** A window has so many samples at most, whatever its length. */
+/** The samples of a window at most, whatever its length. */
 const MAX_SAMPLES = 720;
 
 /** The samples of one series within a window, the oldest first. */
@@ -42,7 +42,7 @@ class Window {
 
   add(sample: Sample): void {
     const last = this.#samples.at(-1);
-    // The clock was set back: what came before it has no place in time.
+    // The clock was set back: earlier samples have no place in time.
     if (last && sample.atSecs < last.atSecs) this.#samples.length = 0;
     else if (
       last &&

@@ -1,49 +1,12 @@
-import type { Severity } from "./check.ts";
+import type { DayState, IncidentReport, IncidentsReport, OperatorIncident } from "./incident-report.ts";
 import type { Incident, IncidentStore } from "./incident-store.ts";
 import { checkOf } from "./table.ts";
 
 const DAY_SECS = 86_400;
 /** The days that a status page shows. */
-const SHOWN_DAYS = 90;
+export const SHOWN_DAYS = 90;
 /** Of incidents that were opened in these days: more are not shown. */
 const MAX_SHOWN = 200;
-
-/** An incident as pages and programs read it. Times are unix seconds. */
-export interface IncidentReport {
-  readonly id: string;
-  readonly check: string;
-  readonly title: string;
-  /** Null for one of the state that nodes share. */
-  readonly node: string | null;
-  readonly severity: Severity;
-  readonly state: "open" | "acknowledged" | "resolved";
-  readonly sentence: string;
-  readonly opened_at: number;
-  readonly resolved_at: number | null;
-  /** How often it opened again within half an hour. */
-  readonly flaps: number;
-  /** The operator's words about it. */
-  readonly note: string | null;
-}
-
-/** What the operator sees of it as well. */
-export interface OperatorIncident extends IncidentReport {
-  readonly is_public: boolean;
-  readonly remedy: string | null;
-  readonly acked_at: number | null;
-  readonly acked_by: string | null;
-  readonly muted_until: number | null;
-}
-
-/** The worst that was open on a day. */
-export type DayState = "ok" | Severity;
-
-/** The incidents of the last 90 days. */
-export interface IncidentsReport<Shown extends IncidentReport = IncidentReport> {
-  readonly incidents: readonly Shown[];
-  /** By the day in UTC, the oldest first, today last. */
-  readonly days: readonly DayState[];
-}
 
 function reportOf(incident: Incident): IncidentReport {
   const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt, ackedAt, flaps, note } =
@@ -90,6 +53,15 @@ function daysOf(incidents: readonly Incident[], nowSecs: number): DayState[] {
 
 const read = (store: Pick<IncidentStore, "list">, nowSecs: number) =>
   store.list(nowSecs - SHOWN_DAYS * DAY_SECS, MAX_SHOWN);
+
+/** What anybody may know: incidents of public checks. */
+export async function publicReport(
+  store: Pick<IncidentStore, "list">,
+  nowSecs: number,
+): Promise<IncidentsReport> {
+  const shown = (await read(store, nowSecs)).filter(({ checkId }) => checkOf(checkId)?.isPublic);
+  return { incidents: shown.map(reportOf), days: daysOf(shown, nowSecs) };
+}
 
 /** All incidents. */
 export async function operatorReport(

@@ -22,7 +22,7 @@ export function pageSettingsOf(
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
-  const { images, manage, operator } = config.console;
+  const { images, manage, operator, status } = config.console;
   return {
     service: segment,
     version,
@@ -33,6 +33,7 @@ export function pageSettingsOf(
     images,
     manage,
     operator,
+    incidents: status === "public",
     sessions: config.auth.sessions,
     anonymous: config.http.anonymous,
     stream: config.stream.enabled,

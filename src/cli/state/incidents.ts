@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { AuditStore } from "../../audit/audit-store.ts";
+import type { OperatorIncident } from "../../checks/incident-report.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
-import type { OperatorIncident } from "../../checks/report.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";

@@ -1,5 +1,15 @@
 import { Type } from "@sinclair/typebox";
+import type { AuditStore } from "../../audit/audit-store.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
+import type { IncidentStore } from "../../checks/incident-store.ts";
+import {
+  isNote,
+  MAX_MUTED_HOURS,
+  MAX_NOTE_CHARS,
+  mutedUntil,
+  operatorEntry,
+} from "../../checks/incident-text.ts";
+import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -19,11 +29,19 @@ import { unwrapOperator } from "./operator-sessions.ts";
 import { pauseReport } from "./present.ts";
 
 /** What the signature of an operator's request names. */
-type OperatorOp = "console.read" | "console.backup" | "console.pause" | "console.resume" | "console.end";
+type OperatorOp =
+  | "console.read"
+  | "console.backup"
+  | "console.pause"
+  | "console.resume"
+  | "console.incident"
+  | "console.end";
 
 export interface OperatorRoutesDeps {
   readonly node: RpcClient<OperatorRpc>;
   readonly switches: SwitchStore;
+  readonly incidents: IncidentStore;
+  readonly audit: Pick<AuditStore, "append">;
   readonly own: OwnOrigin;
   readonly names: ServiceNames;
   readonly nodeId: string;
@@ -58,6 +76,22 @@ const readPause = jsonBodyDecoder(
   }),
 );
 const readRotation = jsonBodyDecoder(Type.Object({ now: Type.Boolean() }));
+const IncidentId = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,32}$" });
+const readIncident = jsonBodyDecoder(
+  Type.Union([
+    Type.Object({ id: IncidentId, action: Type.Literal("ack") }),
+    Type.Object({
+      id: IncidentId,
+      action: Type.Literal("note"),
+      note: Type.String({ maxLength: MAX_NOTE_CHARS }),
+    }),
+    Type.Object({
+      id: IncidentId,
+      action: Type.Literal("mute"),
+      hours: Type.Integer({ minimum: 0, maximum: MAX_MUTED_HOURS }),
+    }),
+  ]),
+);
 const readResume = jsonBodyDecoder(Type.Object({ what: What }));
 const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
 
@@ -69,7 +103,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
+  const { node, switches, incidents, audit, own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
   const readHeaders = createSessionHeadersReader(names);
   const sessionHeader = `${names.headerPrefix}Session`;
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
@@ -109,6 +143,18 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       if (!isOpen || request.headers.has(sessionHeader)) await admit(request, "console.read");
       return answer(request);
     };
+
+  function changeIncident(change: ReturnType<typeof readIncident>): Promise<boolean> {
+    switch (change.action) {
+      case "ack":
+        return incidents.acknowledge(change.id, `the console of ${nodeId}`, null, nowSecs(clock));
+      case "note":
+        if (!isNote(change.note)) throw new ApiError("badRequest", "note must have no control characters");
+        return incidents.note(change.id, change.note || null);
+      case "mute":
+        return incidents.mute(change.id, mutedUntil(change.hours, nowSecs(clock)) ?? null);
+    }
+  }
 
   /** As stored; the threads obey within a second or two. */
   const pausesNow = async (): Promise<{ readonly switches: readonly PauseReport[] }> => ({
@@ -189,6 +235,24 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
         await admit(request, "console.backup");
         unwrapOperator(await node.backUp());
         return { started: true };
+      },
+      posted,
+    )
+    .get(
+      "/incidents",
+      read(() => operatorReport(incidents, nowSecs(clock))),
+      hidden,
+    )
+    .post(
+      "/incident",
+      async ({ request }) => {
+        await admit(request, "console.incident");
+        const change = readIncident(rawBody(request));
+        if (!(await changeIncident(change))) throw new ApiError("notFound", "there is no such incident");
+        const { requestId } = exchangeOf(request);
+        const entry = { action: `incident.${change.action}`, id: change.id, requestId } as const;
+        await audit.append([operatorEntry({ ...entry, atMs: clock.nowMs(), address: clientOf(request) })]);
+        return { changed: true };
       },
       posted,
     )

@@ -15,6 +15,8 @@ export interface PageSettings {
   readonly images: "ask" | "off";
   readonly manage: boolean;
   readonly operator: boolean;
+  /** Whether anybody sees the incidents of the node. */
+  readonly incidents: boolean;
   /** Whether owners may have sessions. */
   readonly sessions: boolean;
   /** Whether reads need no API key. */

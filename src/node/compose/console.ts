@@ -1,4 +1,6 @@
 import type { AnyElysia } from "elysia";
+import type { AuditStore } from "../../audit/audit-store.ts";
+import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
@@ -6,6 +8,7 @@ import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
+import { incidentRoutes } from "../../console/incidents/routes.ts";
 import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
@@ -30,6 +33,8 @@ export interface ConsoleDeps {
   readonly node: RpcClient<ConsoleRpc> | undefined;
   readonly nodeId: string;
   readonly switches: SwitchStore;
+  readonly incidents: IncidentStore;
+  readonly audit: Pick<AuditStore, "append">;
   /** Undefined while web sign-in is off. */
   readonly signInPage: Omit<SignInPageDeps, "assets" | "own"> | undefined;
   readonly login: Pick<LoginPageDeps, "logins" | "userOf">;
@@ -39,13 +44,13 @@ export interface ConsoleDeps {
 
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
-  const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, switches, rotateTokenKey, clock } =
-    deps;
+  const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, rotateTokenKey, clock } = deps;
+  const { switches, incidents, audit } = deps;
   const assets = createWebAssets(
     loadBuild,
     pageSettingsOf(config, { isDemo: demo !== undefined, hasMasterKey }),
   );
-  const { enabled, images, operator } = config.console;
+  const { enabled, images, operator, status } = config.console;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
   // Users approve apps on a node without a console, too.
   const pages: AnyElysia[] = [
@@ -64,8 +69,28 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   return [
     ...pages,
     pulseRoutes({ node, own, clock }),
+    incidentRoutes({
+      incidents,
+      isPublic: status === "public",
+      service: names.segment,
+      publicUrl: config.service.public_url,
+      clock,
+    }),
     ...(operator
-      ? [operatorRoutes({ node, switches, own, names, nodeId, isOpen, clock, rotateTokenKey })]
+      ? [
+          operatorRoutes({
+            node,
+            switches,
+            incidents,
+            audit,
+            own,
+            names,
+            nodeId,
+            isOpen,
+            clock,
+            rotateTokenKey,
+          }),
+        ]
       : []),
     ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),
   ];

@@ -215,6 +215,8 @@ export function createNodeHttp(deps: {
             node: deps.console,
             nodeId: stateNode.nodeId,
             switches: state.switches,
+            incidents: state.incidents,
+            audit: state.audit,
             rotateTokenKey: signIn.rotateTokenKey,
             login: { logins: login.logins, userOf: userFromIndex(source) },
             signInPage: createSignInPage({ signIn, db, linkBase, clock: stateClock }),

@@ -12,6 +12,7 @@ import type { SeriesColumns } from "../status/series.ts";
 import * as msg from "../text/en/status.ts";
 import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format.ts";
 import { BackupsCard, PausesCard } from "./changes.tsx";
+import { OperatorIncidents } from "./incidents.tsx";
 import { DiskCard, LogCard, SettingsCard, ThreadsCard } from "./reports.tsx";
 import { access, enter, lock, lockedBecause, operatorRead, operatorRequest } from "./session.ts";
 
@@ -76,6 +77,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
   return (
     <div class="stack">
       <StaleNotice history={history} />
+      <OperatorIncidents mayChange={mayChange} />
       <ThreadsCard query={threads} />
       {threads.data && (
         <p class="s dim">

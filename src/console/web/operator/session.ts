@@ -117,7 +117,10 @@ export const operatorRead = <T>(path: string): Call<T> & { readonly op: string }
 });
 
 /** A change by the operator. */
-export const operatorChange = <T>(what: "backup" | "pause" | "resume", body: object = {}): Call<T> => ({
+export const operatorChange = <T>(
+  what: "backup" | "pause" | "resume" | "incident",
+  body: object = {},
+): Call<T> => ({
   method: "POST",
   path: `${OP_PATH}/${what}`,
   op: `console.${what}`,

@@ -22,6 +22,7 @@ import {
   seriesCall,
   useHistory,
 } from "./history.tsx";
+import { PublicIncidents } from "./incidents.tsx";
 import { latestOf, type SeriesColumns } from "./series.ts";
 
 const PATH = "/console/status";
@@ -164,6 +165,7 @@ export function Page() {
         {data ? (
           <>
             <NowCard pulse={data.pulse} history={history} />
+            {pageConfig.incidents && <PublicIncidents />}
             <HistoryCard history={history} plots={plotsOf(data.shown)} />
             <section class={`card ${isStale ? "old" : ""}`}>
               <header>

@@ -73,7 +73,7 @@ const change = (what: string, body: unknown = {}) =>
 
 describe("check 34: the operator's page", () => {
   test("is locked without a session, also from 127.0.0.1 and behind a proxy that adds no header", async () => {
-    for (const path of ["workers", "series", "config", "log", "backups"]) {
+    for (const path of ["workers", "series", "config", "log", "backups", "incidents"]) {
       const response = await fetch(`${node.url}/console/op/${path}`);
       expect(response.status).toBe(401);
       expect(response.headers.get("x-error-code")).toBe("operator_locked");

@@ -1,0 +1,38 @@
+import type { Severity } from "./check.ts";
+
+/** An incident as pages and programs read it. Times are unix seconds. */
+export interface IncidentReport {
+  readonly id: string;
+  readonly check: string;
+  readonly title: string;
+  /** Null for one of the state that nodes share. */
+  readonly node: string | null;
+  readonly severity: Severity;
+  readonly state: "open" | "acknowledged" | "resolved";
+  readonly sentence: string;
+  readonly opened_at: number;
+  readonly resolved_at: number | null;
+  /** How often it opened again within half an hour. */
+  readonly flaps: number;
+  /** The operator's words about it. */
+  readonly note: string | null;
+}
+
+/** What the operator sees of it as well. */
+export interface OperatorIncident extends IncidentReport {
+  readonly is_public: boolean;
+  readonly remedy: string | null;
+  readonly acked_at: number | null;
+  readonly acked_by: string | null;
+  readonly muted_until: number | null;
+}
+
+/** The worst that was open on a day. */
+export type DayState = "ok" | Severity;
+
+/** The incidents of the last 90 days. */
+export interface IncidentsReport<Shown extends IncidentReport = IncidentReport> {
+  readonly incidents: readonly Shown[];
+  /** By the day in UTC, the oldest first, today last. */
+  readonly days: readonly DayState[];
+}

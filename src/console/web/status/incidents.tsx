@@ -1,0 +1,132 @@
+import type { ComponentChildren } from "preact";
+import type { DayState, IncidentReport, IncidentsReport } from "../../../checks/incident-report.ts";
+import type { Call } from "../data/call.ts";
+import { useQuery } from "../data/query.ts";
+import { Pill, Time } from "../parts/pill.tsx";
+import { Region, type RegionQuery } from "../parts/region.tsx";
+import * as msg from "../text/en/incidents.ts";
+import { formatSecs } from "../text/format.ts";
+
+const EVERY_MS = 15_000;
+/** Resolved ones that are shown; the rest is folded. */
+const MAX_RESOLVED = 3;
+const MAX_FOLDED = 50;
+
+const CALL: Call<IncidentsReport> = { method: "GET", path: "/status/incidents" };
+
+const KINDS = { critical: "bad", warning: "warn", notice: "acc" } as const;
+
+function StatePill({ incident: { state, severity } }: { incident: IncidentReport }) {
+  if (state === "resolved") return <Pill kind="ok">{msg.resolved}</Pill>;
+  if (state === "acknowledged") return <Pill kind="acc">{msg.acknowledged}</Pill>;
+  return <Pill kind={KINDS[severity]}>{msg.open}</Pill>;
+}
+
+/** An incident: what is wrong, since when, and what the operator says of it. */
+function IncidentRow({ incident, children }: { incident: IncidentReport; children?: ComponentChildren }) {
+  const {
+    id,
+    title,
+    severity,
+    node,
+    sentence,
+    note,
+    flaps,
+    opened_at: openedAt,
+    resolved_at: resolvedAt,
+  } = incident;
+  return (
+    <article class="incident stack tight" id={id}>
+      <div class="row wrap">
+        <h3 class="grow">{title}</h3>
+        <StatePill incident={incident} />
+        <span class="dim s">{msg.SEVERITIES[severity]}</span>
+      </div>
+      <p>
+        <bdi>{sentence}</bdi>
+      </p>
+      {note !== null && (
+        <p class="user measure said">
+          <bdi>{note}</bdi>
+        </p>
+      )}
+      <p class="s dim">
+        <Time ago at={openedAt} />
+        {resolvedAt !== null && msg.lasted(formatSecs(resolvedAt - openedAt))}
+        {flaps > 0 && msg.openedAgain(flaps)}
+        {node !== null && msg.onNode(<bdi>{node}</bdi>)}
+      </p>
+      {children}
+    </article>
+  );
+}
+
+/** The worst state of each of the last 90 days, as bars: the taller, the worse. */
+function Days({ days }: { days: readonly DayState[] }) {
+  const bad = days.filter((day) => day === "critical" || day === "warning").length;
+  return (
+    <div class="pad stack tight">
+      <div class="days" role="img" aria-label={msg.daysWithIncidents(bad, days.length)}>
+        {days.map((day, at) => (
+          <i class={day} key={at} />
+        ))}
+      </div>
+      <p class="row s dim">
+        <span class="grow">{msg.daysAgo(days.length - 1)}</span>
+        <span>{msg.today}</span>
+      </p>
+    </div>
+  );
+}
+
+/** The open incidents, the last resolved ones, and the days. `actions`: what the reader may do with one. */
+export function IncidentsCard<Shown extends IncidentReport>({
+  query,
+  actions,
+}: {
+  query: RegionQuery<IncidentsReport<Shown>>;
+  actions?: (incident: Shown) => ComponentChildren;
+}) {
+  const openCount = query.data?.incidents.filter(({ state }) => state !== "resolved").length;
+  return (
+    <Region
+      title={msg.incidents}
+      call={undefined}
+      query={query}
+      aside={
+        openCount !== undefined && (
+          <Pill kind={openCount === 0 ? "ok" : "warn"}>{msg.openIncidents(openCount)}</Pill>
+        )
+      }
+    >
+      {({ incidents, days }) => {
+        const open = incidents.filter(({ state }) => state !== "resolved");
+        const ended = incidents.filter(({ state }) => state === "resolved");
+        const row = (incident: Shown) => (
+          <IncidentRow incident={incident} key={incident.id}>
+            {incident.state !== "resolved" && actions?.(incident)}
+          </IncidentRow>
+        );
+        return (
+          <>
+            {incidents.length === 0 && <p class="pad dim">{msg.noIncidents(days.length)}</p>}
+            {open.map(row)}
+            {ended.slice(0, MAX_RESOLVED).map(row)}
+            {ended.length > MAX_RESOLVED && (
+              <details class="pad">
+                <summary>{msg.earlier(ended.length - MAX_RESOLVED)}</summary>
+                {ended.slice(MAX_RESOLVED, MAX_RESOLVED + MAX_FOLDED).map(row)}
+              </details>
+            )}
+            <Days days={days} />
+          </>
+        );
+      }}
+    </Region>
+  );
+}
+
+/** What anybody sees. */
+export function PublicIncidents() {
+  return <IncidentsCard query={useQuery(CALL, { everyMs: EVERY_MS })} />;
+}

@@ -1,0 +1,26 @@
+import type { Rich, Value } from "../format.ts";
+
+export const incidents = "Incidents";
+export const open = "Open";
+export const acknowledged = "Acknowledged";
+export const resolved = "Resolved";
+export const today = "Today";
+export const SEVERITIES = { critical: "Critical", warning: "Warning", notice: "Notice" } as const;
+export const openIncidents = (count: number) => (count === 0 ? "None open" : `${count} open`);
+export const noIncidents = (days: number) => `No incidents in ${days} days.`;
+export const lasted = (time: Value) => `, lasted ${time}`;
+export const openedAgain = (flaps: number) => `, opened again ${flaps === 1 ? "once" : `${flaps} times`}`;
+export const onNode = (node: Rich): Rich => [", on ", node];
+export const earlier = (count: number) => `${count} earlier`;
+export const daysAgo = (days: number) => `${days} days ago`;
+export const daysWithIncidents = (bad: number, days: number) =>
+  `${days} days, ${bad === 0 ? "none" : bad} with a warning or critical incident`;
+
+// operator/incidents.tsx
+export const note = "Note";
+export const noteWhichEveryoneSees = "Note, which everyone sees";
+export const saveNote = "Save note";
+export const acknowledge = "Acknowledge";
+export const unmute = "Unmute";
+export const muteForDays = (days: number) => `Mute for ${days} days`;
+export const acknowledgedBy = (by: Rich, when: Rich): Rich => ["Acknowledged by ", by, " ", when, "."];
