@@ -19,7 +19,15 @@ const start = (port: number) =>
   startNode({
     command: compiledProgram,
     dataDir,
-    args: ["--port", String(port), "--set", `backup.dir=${backups}`, "--set", "upstream.username=reader"],
+    args: [
+      ...["--port", String(port)],
+      ...[
+        `backup.dir=${backups}`,
+        "upstream.username=reader",
+        // An incident that only the operator sees.
+        'http.trusted_proxies=["0.0.0.0/0"]',
+      ].flatMap((setting) => ["--set", setting]),
+    ],
     env: { SVC_UPSTREAM_PASSWORD: "hidden-password" },
   });
 
@@ -352,6 +360,42 @@ describe("check 34: the operator's page", () => {
     await page.reload();
     await page.getByText("This page is locked").waitFor();
   });
+
+  consoleTest(
+    "checks 15, 20: an incident is explained and acknowledged; strangers see public ones",
+    async (open) => {
+      const { page } = await open({ origin: node.url });
+      await page.goto(await link());
+      await page.getByRole("heading", { name: "Risky settings" }).waitFor();
+      await page.getByLabel("Note", { exact: true }).fill("The proxy is the only way in.");
+      await page.getByRole("button", { name: "Save note" }).click();
+      await page.getByRole("paragraph").filter({ hasText: "The proxy is the only way in." }).waitFor();
+      await page.getByRole("button", { name: "Acknowledge" }).click();
+      await page.getByText("Acknowledged by the console of").waitFor();
+      expect(await page.getByRole("button", { name: "Acknowledge" }).count()).toBe(0);
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await noSidewaysScroll(page)).toBe(true);
+
+      const visitor = await open({ origin: node.url });
+      await visitor.goto("/console/status");
+      await visitor.page.getByText("No incidents in 90 days.").waitFor();
+      expect(await visitor.page.content()).not.toContain("Risky settings");
+      const feed = await visitor.page.evaluate(
+        () =>
+          new Promise<unknown[]>((resolve) => {
+            const request = new XMLHttpRequest();
+            request.responseType = "document";
+            request.open("GET", "/console/status.atom");
+            request.onloadend = () => {
+              const root = request.responseXML?.documentElement;
+              resolve([root?.localName, root?.namespaceURI, root?.querySelectorAll("feed > updated").length]);
+            };
+            request.send();
+          }),
+      );
+      expect(feed).toEqual(["feed", "http://www.w3.org/2005/Atom", 1]);
+    },
+  );
 
   consoleTest("on a demo network everybody may look and no visitor may change", async (open) => {
     const { page, goto } = await open({ width: 390 });

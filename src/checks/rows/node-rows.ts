@@ -109,7 +109,7 @@ export const nodeRows: readonly Check[] = [
     promql: ({ error_percent }) =>
       `sum without (method, route, status) (rate(svc_http_requests_total{status=~"5..",status!="501"}[5m])) ` +
       `/ sum without (method, route, status) (rate(svc_http_requests_total[5m])) > ${error_percent / 100} ` +
-      `and sum without (method, route, status) (increase(svc_http_requests_total[5m])) >= ${MIN_RESPONSES}`,
+      `and sum without (method, route, status) (rate(svc_http_requests_total[5m])) * ${WINDOW_SECS} >= ${MIN_RESPONSES}`,
   },
   {
     id: "slow",

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { IncidentsReport, OperatorIncident } from "../../../../src/checks/incident-report.ts";
+import { createIncidents } from "../../../../src/checks/incident-store.ts";
 import { createSwitches } from "../../../../src/cluster/switch-store.ts";
 import type { BackupsReport, SettingInForce } from "../../../../src/console/operator/reports.ts";
 import { openState, statePath } from "../../../../src/db/state/database.ts";
@@ -188,6 +190,54 @@ describe("check 34: the operator's page", () => {
     const send = () => fetch(`${node.url}${request.path}`, { method: "POST", headers, body: request.body });
     expect((await send()).status).toBe(200);
     expect((await send()).status).toBe(401);
+  });
+
+  test("shows incidents, which the operator acknowledges, explains and mutes; strangers see public ones", async () => {
+    using db = openState(statePath(dataDir), { mayCreate: false });
+    const store = createIncidents(taskStateDb(db));
+    const nowSecs = Math.floor(Date.now() / 1000);
+    const opening = { nodeId: "another-node", severity: "warning", sentence: "It is so." } as const;
+    await store.open({ ...opening, incidentId: "PubXic", checkId: "slow" }, nowSecs);
+    await store.open({ ...opening, incidentId: "Private", checkId: "disk_fills_up" }, nowSecs);
+
+    await change("incident", { id: "PubXic", action: "note", note: "The index is on its way." });
+    await change("incident", { id: "Private", action: "mute", hours: 72 });
+    expect(await svc("incidents", "ack", "PubXic")).toMatchObject({ code: 0, out: "done: PubXic\n" });
+    for (const wrong of [
+      { id: "PubXic", action: "close" },
+      { id: "PubXic", action: "mute", hours: 721 },
+      { id: "PubXic", action: "note", note: "a\u0007" },
+    ])
+      await expect(change("incident", wrong)).rejects.toThrow(/^400/);
+    await expect(change("incident", { id: "Qnknown", action: "ack" })).rejects.toThrow(/^404/);
+    expect(await svc("incidents", "note", "Qnknown", "x")).toMatchObject({ code: 1 });
+
+    const { incidents } = await read<IncidentsReport<OperatorIncident>>("incidents");
+    const found = (id: string) => incidents.find((incident) => incident.id === id);
+    expect(found("Private")).toMatchObject({
+      muted_until: expect.any(Number),
+      state: "open",
+      is_public: false,
+    });
+    expect(found("PubXic")).toMatchObject({
+      state: "acknowledged",
+      acked_by: expect.stringContaining("@"),
+      note: "The index is on its way.",
+    });
+    const open = (await (await fetch(`${node.url}/status/incidents`)).json()) as IncidentsReport;
+    expect(open.incidents.map(({ id }) => id)).toEqual(["PubXic"]);
+    expect(Object.keys(open.incidents[0] ?? {})).not.toContain("acked_by");
+    const feed = await fetch(`${node.url}/console/status.atom`);
+    expect(feed.headers.get("content-type")).toBe("application/atom+xml; charset=utf-8");
+    expect(await feed.text()).toContain("<title>Slow responses: acknowledged</title>");
+    const actions = db.sqlite
+      .query("SELECT action, record_id FROM audit_entries WHERE owner_fid = 0 ORDER BY seq")
+      .all();
+    expect(actions).toEqual([
+      { action: "incident.note", record_id: "PubXic" },
+      { action: "incident.mute", record_id: "Private" },
+      { action: "incident.ack", record_id: "PubXic" },
+    ]);
   });
 
   test("makes a backup of the state, without the token, that restores", async () => {
