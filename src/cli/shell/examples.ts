@@ -105,6 +105,18 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app campaigns": ["app campaigns APP_ID --fid 3 --key-file fid-3.key --limit 100"],
   "app campaign": ["app campaign CAMPAIGN_ID --fid 3 --key-file fid-3.key"],
   audit: ["audit --fid 3 --key-file fid-3.key --limit 100"],
+  "login-client": ["login-client list --fid 3 --key-file fid-3.key --url https://node.example"],
+  "login-client create": [
+    "login-client create --fid 3 --key-file fid-3.key --name Button --origins https://app.example --permissions read",
+  ],
+  "login-client get": ["login-client get 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key"],
+  "login-client list": ["login-client list --fid 3 --key-file fid-3.key"],
+  "login-client update": [
+    "login-client update 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --permissions write --fid 3 --key-file fid-3.key",
+  ],
+  "login-client delete": [
+    "login-client delete 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key",
+  ],
   session: ["session list --fid 3 --key-file fid-3.key --url https://node.example"],
   "session list": ["session list --fid 3 --key-file fid-3.key"],
   "session end": [
