@@ -9,6 +9,12 @@ const keys = new Map<number, string>();
 let graph: Graph;
 let root: Posted;
 
+/** What these tests look at in responses. */
+interface Body {
+  readonly casts: readonly { readonly author: { readonly fid: number } }[];
+  readonly mutes: readonly { readonly muted: { readonly fid: number } }[];
+}
+
 async function keyOf(fid: number): Promise<string> {
   const { body } = await signed.call({
     method: "POST",
@@ -23,18 +29,18 @@ const headersOf = (owner: number | undefined): Record<string, string> =>
   owner === undefined ? {} : { "x-api-key": keys.get(owner) ?? "" };
 const get = async (path: string, owner?: number) => {
   const response = await fetch(`${base}${path}`, { headers: headersOf(owner) });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
 };
 const send = async (method: string, path: string, body: object, owner: number) => {
   const headers = { ...headersOf(owner), "content-type": "application/json" };
   const response = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: (await response.json()) as Body };
 };
 const FEED = "/feed/?feed_type=filter&filter_type=fids&fids=3,4,5,6&with_recasts=false";
 const authorsIn = async (path: string, owner?: number): Promise<number[]> => {
   const { status, body } = await get(path, owner);
   expect(status).toBe(200);
-  return body.casts.map(({ author }: any) => author.fid);
+  return body.casts.map(({ author }) => author.fid);
 };
 
 beforeAll(async () => {
@@ -101,7 +107,7 @@ test("a private mute counts for one user under keys of one owner, and is in the 
   expect(await authorsIn(viewed, 2)).toEqual([5, 4, 3]);
   expect(await authorsIn(viewed)).toEqual([5, 4, 3]);
   const mutedIn = async (fid: number, owner?: number) =>
-    (await get(`/mute/list?fid=${fid}`, owner)).body.mutes.map(({ muted }: any) => muted.fid);
+    (await get(`/mute/list?fid=${fid}`, owner)).body.mutes.map(({ muted }) => muted.fid);
   expect(await mutedIn(6, 1)).toEqual([5]);
   expect(await mutedIn(6, 2)).toEqual([]);
   expect(await mutedIn(6)).toEqual([]);
