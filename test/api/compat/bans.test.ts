@@ -13,6 +13,10 @@ let root: Posted;
 interface Body {
   readonly casts: readonly { readonly author: { readonly fid: number } }[];
   readonly mutes: readonly { readonly muted: { readonly fid: number } }[];
+  readonly bans: readonly { readonly object: string; readonly banned: { readonly fid: number } }[];
+  readonly next: { readonly cursor: string | null };
+  readonly users: readonly object[];
+  readonly conversation: { readonly cast: { readonly direct_replies: readonly object[] } };
 }
 
 async function keyOf(fid: number): Promise<string> {
@@ -34,7 +38,7 @@ const get = async (path: string, owner?: number) => {
 const send = async (method: string, path: string, body: object, owner: number) => {
   const headers = { ...headersOf(owner), "content-type": "application/json" };
   const response = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });
-  return { status: response.status, body: (await response.json()) as Body };
+  return { status: response.status, body: await response.json() };
 };
 const FEED = "/feed/?feed_type=filter&filter_type=fids&fids=3,4,5,6&with_recasts=false";
 const authorsIn = async (path: string, owner?: number): Promise<number[]> => {
@@ -89,12 +93,12 @@ test("the list of bans is its owner's, newest first, in pages", async () => {
     const { body } = await get(`/ban/list/?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`, 2);
     expect(body.bans).toHaveLength(1);
     expect(body.bans[0]).toMatchObject({ object: "ban", banned: { object: "user" } });
-    found.push(body.bans[0].banned.fid);
+    found.push(body.bans[0]?.banned.fid ?? 0);
     ({ cursor } = body.next);
   }
   expect(found).toEqual([6, 5, 3]);
   for (const owner of [1, undefined])
-    expect((await get("/ban/list", owner)).body).toEqual({ bans: [], next: { cursor: null } });
+    expect((await get("/ban/list", owner)).body as unknown).toEqual({ bans: [], next: { cursor: null } });
   await send("DELETE", "/ban", { fids }, 2);
 });
 
@@ -129,8 +133,8 @@ test("bad lists of fids are 400 naming the field, and a key without the scope is
     [{ fids: [1] }, "fids must not contain the owner"],
     [{ fids: Array.from({ length: 1001 }, (_, at) => at + 10) }, "fids"],
   ] as const) {
-    const { status, body: refusal } = await send("POST", "/ban", body, 1);
-    expect({ status, text: refusal.message.includes(text) }).toEqual({ status: 400, text: true });
+    const refusal = await send("POST", "/ban", body, 1);
+    expect(refusal).toMatchObject({ status: 400, body: { message: expect.stringContaining(text) } });
   }
   expect((await send("POST", "/mute", { fid: 3, muted_fid: 3 }, 1)).status).toBe(400);
   const { body } = await signed.call({
