@@ -48,11 +48,22 @@ export function deleteCast(db: IndexDatabase, { fid, hash }: ModelCast): void {
   if (row) write(db, () => dropCast(db, row));
 }
 
-export function setFollow(db: IndexDatabase, fid: number, targetFid: number, on: boolean): void {
-  const body = LinkBody.fromPartial({ type: "follow", target: { $case: "targetFid", value: targetFid } });
+/** A link to an account. */
+export interface ModelLink {
+  readonly fid: number;
+  readonly type: string;
+  readonly targetFid: number;
+}
+
+export function insertLink(db: IndexDatabase, { fid, type, targetFid }: ModelLink): void {
+  const body = LinkBody.fromPartial({ type, target: { $case: "targetFid", value: targetFid } });
   const columns = columnsOf(messageOf(fid, 1_700_000_000, { $case: "linkBody", value: body }));
+  if (columns.table === "links") write(db, () => addLink(db, columns, putEnvelope(db, ENVELOPE)));
+}
+
+export function setFollow(db: IndexDatabase, fid: number, targetFid: number, on: boolean): void {
   const row = findLink(db, fid, LinkType.Follow, targetFid);
-  if (on && columns.table === "links") write(db, () => addLink(db, columns, putEnvelope(db, ENVELOPE)));
+  if (on) insertLink(db, { fid, type: "follow", targetFid });
   else if (row) write(db, () => dropLink(db, row));
 }
 

@@ -20,12 +20,22 @@ export interface Relations {
   readonly load: (fids: Iterable<number>) => void;
 }
 
+/** A viewer with more such links, in both directions, has them looked up account by account. */
+const MAX_LISTED = 1000;
+
 // Links by target are in two partial indexes.
-const hasAny = statement<{ has: number }, [viewerFid: number]>(
-  "rules.has-relations",
-  `SELECT EXISTS (SELECT 1 FROM links WHERE fid = ?1 AND type IN (${LinkType.Block}, 'mute'))
-     OR EXISTS (SELECT 1 FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NULL)
-     OR EXISTS (SELECT 1 FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NOT NULL) AS has`,
+const hidingLinks = statement<
+  { fid: number; reason: "blocking" | "blockedBy" | "muting" },
+  [viewerFid: number]
+>(
+  "rules.hiding-links",
+  `SELECT target_fid AS fid, iif(type = ${LinkType.Block}, 'blocking', 'muting') AS reason FROM links
+     WHERE fid = ?1 AND type IN (${LinkType.Block}, 'mute')
+   UNION ALL
+   SELECT fid, 'blockedBy' FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NULL
+   UNION ALL
+   SELECT fid, 'blockedBy' FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NOT NULL
+   LIMIT ${MAX_LISTED + 1}`,
 );
 const link = (fid: string, type: string, targetFid: string) =>
   `EXISTS (SELECT 1 FROM links l WHERE l.fid = ${fid} AND l.type = ${type} AND l.target_fid = ${targetFid})`;
@@ -49,22 +59,23 @@ export function openRelations(
   viewerFid: number | undefined,
   owner: OwnerRules | undefined,
 ): Relations | undefined {
-  const hasLinks = viewerFid !== undefined && db.get(hasAny, viewerFid)?.has === 1;
+  const links = viewerFid === undefined ? undefined : linksOf(db, viewerFid);
   const muted = viewerFid === undefined ? undefined : owner?.muted.get(viewerFid);
-  if (!hasLinks && muted === undefined && (owner?.banned.size ?? 0) === 0) return undefined;
+  if (!links && muted === undefined && (owner?.banned.size ?? 0) === 0) return undefined;
   const known = new Map<number, HiddenReason | undefined>();
+  const ownReason = (fid: number) => (muted?.has(fid) ? ("muting" as const) : undefined);
   const load = (fids: Iterable<number>): void => {
     const unknown = new Set<number>();
     for (const fid of fids) {
       if (known.has(fid)) continue;
       if (owner?.banned.has(fid)) known.set(fid, "banned");
       else if (fid === viewerFid) known.set(fid, undefined);
-      else if (hasLinks) unknown.add(fid);
-      else known.set(fid, muted?.has(fid) ? "muting" : undefined);
+      else if (links === "many") unknown.add(fid);
+      else known.set(fid, links?.get(fid) ?? ownReason(fid));
     }
     if (unknown.size === 0 || viewerFid === undefined) return;
     for (const row of db.all(relationRows, viewerFid, JSON.stringify([...unknown])))
-      known.set(row.fid, reasonOf(row) ?? (muted?.has(row.fid) ? "muting" : undefined));
+      known.set(row.fid, reasonOf(row) ?? ownReason(row.fid));
   };
   return {
     load,
@@ -74,6 +85,25 @@ export function openRelations(
     },
   };
 }
+
+/** Returns the accounts that links hide from a viewer, "many" of them, or undefined for none. */
+function linksOf(
+  db: IndexDatabase,
+  viewerFid: number,
+): ReadonlyMap<number, HiddenReason> | "many" | undefined {
+  const links = db.all(hidingLinks, viewerFid);
+  if (links.length > MAX_LISTED) return "many";
+  if (links.length === 0) return undefined;
+  const reasons = new Map<number, HiddenReason>();
+  for (const { fid, reason } of links) {
+    const other = reasons.get(fid);
+    if (other === undefined || RANK[reason] < RANK[other]) reasons.set(fid, reason);
+  }
+  return reasons;
+}
+
+/** Of several reasons for one account, the first counts. */
+const RANK: Readonly<Record<HiddenReason, number>> = { banned: 0, blocking: 1, blockedBy: 2, muting: 3 };
 
 function reasonOf(row: { blocking: number; blockedBy: number; muting: number }): HiddenReason | undefined {
   if (row.blocking === 1) return "blocking";

@@ -497,6 +497,8 @@ describe("the SDK's", () => {
 const NEEDS_VENDOR_STATE = ["getFreshAccountFID"];
 /** Tested with the signers that the node keeps. */
 const OF_SIGNERS = ["lookupSigner", "fetchSigners", "fetchNonce", "lookupDeveloperManagedAuthAddress"];
+/** Tested with the login page. */
+const OF_LOGIN = ["fetchAuthorizationUrl"];
 /** Tested with their apps and their webhooks. */
 const OF_APPS = ["getNotificationCampaignStats", "fetchNotificationTokens", "lookupWebhook", "fetchWebhooks"];
 
@@ -505,6 +507,7 @@ test("includes every read of the SDK that the node has a path for", () => {
     ...reads.map(({ method }) => method),
     ...NEEDS_VENDOR_STATE,
     ...OF_SIGNERS,
+    ...OF_LOGIN,
     ...OF_APPS,
   ]);
   const paths = Object.entries(pathsWithAliases(document)).flatMap(([path, methods]) =>
