@@ -56,7 +56,7 @@ function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }
       <div class="pad stack">
         <div class="row wrap">
           <ReadyPill pulse={pulse} query={history} />
-          <span class="grow">
+          <span class="grow roomy">
             {isStale ? (
               <span class="dim">{msg.theseAreItsLastFigures}</span>
             ) : (

@@ -142,7 +142,7 @@ export const thatHaveEveryWordInAny = (bold: Rich): Rich => [
 ];
 export const byTheBeginningOfAName = (bold: Rich, bold2: Rich): Rich => [
   bold,
-  " by the beginning of a name or of a word in the displayed name. ",
+  " by the beginnings of words of their username and display name, with or without accents. ",
   bold2,
   " by their name.",
 ];

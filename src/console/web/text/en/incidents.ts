@@ -7,7 +7,7 @@ export const resolved = "Resolved";
 export const today = "Today";
 export const SEVERITIES = { critical: "Critical", warning: "Warning", notice: "Notice" } as const;
 export const openIncidents = (count: number) => (count === 0 ? "None open" : `${count} open`);
-export const noIncidents = (days: number) => `No incidents in ${days} days.`;
+export const noIncidents = (days: number) => `No incidents recorded in ${days} days.`;
 export const lasted = (time: Value) => `, lasted ${time}`;
 export const openedAgain = (flaps: number) => `, opened again ${flaps === 1 ? "once" : `${flaps} times`}`;
 export const onNode = (node: Rich): Rich => [", on ", node];
