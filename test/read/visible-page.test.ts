@@ -63,10 +63,17 @@ describe("a page without hidden rows", () => {
     expect(calls()).toBe(1);
   });
 
-  test("while nothing is hidden it is one read, of one more row", () => {
-    const { page, calls, read } = listOf(100);
-    visiblePage({ limit: 10, after: undefined, cursor }, (rows) => rows, page);
-    expect({ calls: calls(), read: read() }).toEqual({ calls: 1, read: 12 });
+  test("while nothing or little is hidden it is one read, of a quarter more rows", () => {
+    for (const hidden of [[], [1, 5]]) {
+      const { page, calls, read } = listOf(100);
+      const isShown = (row: number) => !hidden.includes(row);
+      const { rows } = visiblePage(
+        { limit: 10, after: undefined, cursor },
+        (all) => all.filter(isShown),
+        page,
+      );
+      expect({ rows: rows.length, calls: calls(), read: read() }).toEqual({ rows: 10, calls: 1, read: 15 });
+    }
   });
 
   test("a list whose rows are all hidden ends the page after a thousand rows, with a cursor that continues", () => {

@@ -32,7 +32,8 @@ export function visiblePage<Shape extends KeyShape, Row>(
   if (!visible) return read({ limit, after: query.after });
   const shown: Row[] = [];
   let after = query.after;
-  let size = limit + 1;
+  // Some more than the page: a few hidden rows should not cost a second read of the list.
+  let size = limit + 1 + Math.ceil(limit / 4);
   let examined = 0;
   /** The cursor after the last row of a full page, which may never be needed. */
   let cursorOfFull: () => string | null = () => null;
