@@ -49,7 +49,7 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
 /**
  * Creates the verification of signed operations. The checks run in the order of the contract, cheap ones first. Every
  * failure is 401, with three exceptions: a valid signature of another operation is 400; an index that lags so far
- * that a previous owner might be accepted, and an owner whom a second node has not confirmed yet, is 503. A request that fails a check stores nothing.
+ * that a previous owner might be accepted, and an owner whom a second node has not confirmed yet, are 503. A request that fails a check stores nothing.
  *
  * The last step spends the nonce by one atomic insert, so that of any number of copies only one succeeds. The nonce
  * is spent before query and body are validated, and stays spent whatever the result of the request: the signature

@@ -54,7 +54,7 @@ function daysOf(incidents: readonly Incident[], nowSecs: number): DayState[] {
 const read = (store: Pick<IncidentStore, "list">, nowSecs: number) =>
   store.list(nowSecs - SHOWN_DAYS * DAY_SECS, MAX_SHOWN);
 
-/** What anybody may know: incidents of public checks. */
+/** What anyone may know: incidents of public checks. */
 export async function publicReport(
   store: Pick<IncidentStore, "list">,
   nowSecs: number,

@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 
 /** What a stream sends at once. It is encoded once for all streams that send it, in each of both forms. */
 export class Frame {
-  /** The position after which the stream continues once the frame is read; undefined for a frame that is not a position. */
+  /** The position after which the stream continues; undefined for a frame that is not a position. */
   readonly position: StreamPosition | undefined;
   readonly event: string;
   /** JSON without line ends. */

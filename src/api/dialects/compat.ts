@@ -88,7 +88,7 @@ export const viewerFid = () =>
   optional(
     fid({
       description:
-        "Adds this user's relation to the shown objects. Lists leave out whom the user blocks or mutes, and who blocks the user",
+        "Adds this user's relation to the shown objects. Lists leave out users that this user blocks or mutes, and users that block this user",
     }),
   );
 

@@ -31,7 +31,7 @@ export function registerIncidents(program: Command, context: CommandContext): vo
 
   incidents
     .command("ack")
-    .description("acknowledge an incident: somebody works on it")
+    .description("acknowledge an incident: someone is working on it")
     .argument("<id>", "of the incident")
     .option("--note <text>", "what is known of it; anybody who sees the incident reads it")
     .action(async (id: string, { note }: { note?: string }) => {
@@ -54,7 +54,7 @@ export function registerIncidents(program: Command, context: CommandContext): vo
 
   incidents
     .command("mute")
-    .description("tell nobody of an incident for a while; it stays in the lists")
+    .description("mute an incident for a while; it stays in the lists")
     .argument("<id>", "of the incident")
     .requiredOption("--hours <n>", "for how long, 1 to 720; 0 ends it", "24")
     .action(async (id: string, { hours }: { hours: string }) => {

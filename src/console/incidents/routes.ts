@@ -20,7 +20,7 @@ export interface IncidentRoutesDeps {
   readonly clock: Clock;
 }
 
-/** What anybody may know of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
+/** What anyone may know of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
 export function incidentRoutes({ incidents, isPublic, service, publicUrl, clock }: IncidentRoutesDeps) {
   const report = oncePer(REPORT_MS, () => publicReport(incidents, nowSecs(clock)));
   const open = () => {

@@ -39,7 +39,7 @@ export interface ListRules {
   readonly isHiddenByViewer: (fid: number) => boolean;
 }
 
-/** What notified somebody. `castId`: the cast that mentions or replies, if it is one. */
+/** What notified a user. `castId`: the cast that mentions or replies, if it is one. */
 interface Act {
   readonly actorFid: number;
   readonly castId?: number | undefined;

@@ -204,7 +204,7 @@ const NOT_A_BULK_SOURCE =
   "it is a public node, and filling an index of the whole network takes hundreds of gigabytes of it; ask its operator, then list its " +
   "host in upstream.bulk_from, or start with --accept-load";
 
-/** What a node is that has responded. */
+/** What a node that has responded says it is. */
 function peerOf({ answer }: Endpoint): Peer {
   if (!answer) throw new Error("a node is followed that has not answered");
   return answer;

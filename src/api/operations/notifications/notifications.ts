@@ -204,13 +204,13 @@ export const notificationOperations = [
   }),
 ];
 
-/** Selects the notifications that somebody's relations do not hide. */
+/** Selects the notifications that the user's relations do not hide. */
 const shownActs =
   ({ acts }: ListRules) =>
   (rows: readonly NotificationRow[]): readonly NotificationRow[] =>
     acts(rows.map((row) => ({ actorFid: row.actorFid, castId: castOfAct(row), row }))).map(({ row }) => row);
 
-/** Returns a page of notifications in threads without those that rules of channels, or somebody's relations, hide. */
+/** Returns a page of notifications in threads without those that rules of channels, or the user's relations, hide. */
 function inThreadsPage(
   db: IndexDatabase,
   {

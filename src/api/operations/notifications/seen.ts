@@ -36,7 +36,7 @@ export const seenOperations = keyedWrite({
   tag: "Notifications",
   summary: "Mark notifications as seen",
   description:
-    "Those of the signer's user until now, of one type or of all. `GET /notifications` with a key of the same owner says so. It is no message of the protocol.",
+    "Those of the signer's user until now, of one type or of all. `GET /notifications` with a key of the same owner says so. The mark is not a message of the protocol.",
   body: SeenRequest,
   errors: ["notFound"],
   async run({ signers, publish, reads }, { request }) {

@@ -65,7 +65,7 @@ const MutesResponse = Type.Object(
 );
 
 const BANS =
-  "Reads under any API key of the same owner leave the banned out, without and with a viewer. It is no message of the protocol.";
+  "Reads under any API key of the same owner leave out banned users, with and without a viewer. A ban is not a message of the protocol.";
 const SCOPE = "Needs an API key with the scope `write`.";
 
 const bansCursor = cursorCodec("ban/list", ["int", "int"]);

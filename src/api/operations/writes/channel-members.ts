@@ -51,7 +51,7 @@ export const channelMemberWriteOperations = [
     description: `The protocol has no invitations. With \`accept\` the user becomes a member of a channel that is open, without it no member any more; who has the role already makes no message. ${NEEDS_CHAIN}`,
     body: signerBody({ channel_id: ChannelName, role: Role, accept: Type.Boolean() }),
     compose: inChannel(composeInviteResponse),
-    present: doneInChannel("the answer holds"),
+    present: doneInChannel("the response is in effect"),
   }),
   ...managedWrite({
     ...shared,
