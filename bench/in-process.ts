@@ -61,6 +61,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     staleReason: neverStale,
     signals: { keyEpoch: 0, forgetKeys: () => undefined },
     admission,
+    contracts: undefined,
   });
   const signers = createNodeSigners({
     config: common.config,

@@ -11,7 +11,7 @@ export interface SignedHeaders {
   readonly signedAt: number;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
-  /** 65 bytes. */
+  /** 65 bytes, or as many as the reader takes. */
   readonly signature: Uint8Array;
 }
 
@@ -19,9 +19,14 @@ export interface SignedHeaders {
 const UNIX_SECS = /^[0-9]{1,15}$/;
 const NONCE = /^0x[0-9a-fA-F]{64}$/;
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
+/** Of a contract wallet, which says itself what it accepts: up to 4096 bytes. */
+const ANY_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
 /** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
-export function createSignedHeadersReader(names: ServiceNames): (headers: Headers) => SignedHeaders {
+export function createSignedHeadersReader(
+  names: ServiceNames,
+  takesAnySignature = false,
+): (headers: Headers) => SignedHeaders {
   const header = <T>(suffix: string, decode: (text: string) => T | undefined) =>
     headerReader(names.headerPrefix + suffix, decode);
   const matching = (pattern: RegExp) => (text: string) =>
@@ -31,7 +36,7 @@ export function createSignedHeadersReader(names: ServiceNames): (headers: Header
   const op = header("Op", decodeOp);
   const signedAt = header("Signed-At", (text) => (UNIX_SECS.test(text) ? Number(text) : undefined));
   const nonce = header("Nonce", matching(NONCE));
-  const signature = header("Signature", matching(SIGNATURE));
+  const signature = header("Signature", matching(takesAnySignature ? ANY_SIGNATURE : SIGNATURE));
 
   return (headers) => ({
     fid: fid(headers),

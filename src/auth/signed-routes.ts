@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Scope } from "../http/caller.ts";
 import { ApiError, pausedByOperator } from "../http/errors.ts";
-import { callerOf, exchangeOf } from "../http/exchange.ts";
+import { callerOf, clientKeyOf, exchangeOf } from "../http/exchange.ts";
 import { checkBeforeBody, rawBody, readBody, refuseDeclaredSize } from "../http/request/body.ts";
 import { parseFid } from "../http/request/params.ts";
 import { parseQueryString } from "../http/request/query-string.ts";
@@ -107,7 +107,12 @@ export function createSigning(auth: AuthDeps): Signing {
         return;
       }
       verified.set(request, {
-        fid: await verify({ headers, bodyHash: async () => hashBody(await bodyOf(request)), op }),
+        fid: await verify({
+          headers,
+          bodyHash: async () => hashBody(await bodyOf(request)),
+          op,
+          client: clientKeyOf(exchangeOf(request)),
+        }),
       });
     }
 

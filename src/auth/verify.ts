@@ -10,6 +10,15 @@ import type { SessionLookup } from "./session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import { createSignedOpHasher, isWellFormedSignature, recoverSigner } from "./typed-data.ts";
 
+/** Asks the contract of an owner's wallet whether it accepts a signature. */
+export type OwnerContracts = (request: {
+  readonly address: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Takes its share of the calls. */
+  readonly client: string;
+}) => Promise<"valid" | "invalid" | "unavailable" | "busy" | "limited">;
+
 /** Dependencies of the verification of signed operations. */
 export interface AuthDeps {
   readonly names: ServiceNames;
@@ -26,6 +35,8 @@ export interface AuthDeps {
   readonly custodyOf: CustodyOf;
   /** Decides. Default: that of the index. */
   readonly confirmedCustodyOf?: ConfirmedCustodyOf;
+  /** Undefined without an RPC of Optimism: then only keys sign. */
+  readonly contracts?: OwnerContracts | undefined;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
   /** Whether the operator has paused signed operations. */
@@ -42,12 +53,14 @@ export type Verify = (request: {
   readonly bodyHash: () => Promise<Uint8Array>;
   /** The operation of the requested method and path. */
   readonly op: string;
+  /** Who sends it, as the bounds of clients know them. */
+  readonly client: string;
 }) => Promise<number>;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
- * Creates the verification of signed operations. The checks run in the order of the contract, cheap ones first. Every
+ * Creates the verification of signed operations, by the key of the custody address or its contract. The checks run in the order of the contract, cheap ones first. Every
  * failure is 401, with three exceptions: a valid signature of another operation is 400; an index that lags so far
  * that a previous owner might be accepted, and an owner whom a second node has not confirmed yet, are 503. A request that fails a check stores nothing.
  *
@@ -57,11 +70,28 @@ const unauthorized = (message: string) => new ApiError("unauthorized", message);
  */
 export function createVerify(deps: AuthDeps): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason, isPaused } = deps;
-  const { confirmedCustodyOf = custodyOf } = deps;
-  const readHeaders = createSignedHeadersReader(names);
+  const { confirmedCustodyOf = custodyOf, contracts } = deps;
+  const readHeaders = createSignedHeadersReader(names, contracts !== undefined);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
-  return async ({ headers, bodyHash, op }) => {
+  /** Whether the wallet of the owner in the index accepts a signature that is not of a key's. */
+  async function acceptsAsContract(
+    fid: number,
+    request: { readonly digest: Uint8Array; readonly signature: Uint8Array; readonly client: string },
+  ): Promise<boolean> {
+    const address = contracts && custodyOf(fid);
+    if (!contracts || !address) return false;
+    const verdict = await contracts({ ...request, address });
+    if (verdict === "limited")
+      throw new ApiError("tooManyRequests", "too many checks of contract wallets; try again");
+    if (verdict === "busy" || verdict === "unavailable")
+      throw new ApiError("unavailable", "the contract of the custody address could not be asked; try again");
+    if (verdict === "invalid") return false;
+    const confirmed = await confirmedCustodyOf(fid, address);
+    return confirmed !== undefined && Buffer.compare(confirmed, address) === 0;
+  }
+
+  return async ({ headers, bodyHash, op, client }) => {
     if (isPaused()) throw pausedByOperator("signed operations");
     const { signature, ...signed } = readHeaders(headers);
     const { fid, nonce } = signed;
@@ -73,19 +103,21 @@ export function createVerify(deps: AuthDeps): Verify {
     if (await nonces.isSpent({ fid, nonce }, times)) throw nonceSpent();
     // The digest of a fid above 2^53 - 1 would be that of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
-    if (!isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
+    if (!contracts && !isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
     // Checked again below. A lagging index may not contain the fid yet; that is reported after the signature check.
     if (!custodyOf(fid) && (await staleReason()) === undefined) throw unauthorized("unknown fid");
     const requestHash = await bodyHash();
     // Created at the first request, so that the start does not wait for its hashes.
     digestOf ??= createSignedOpHasher(names);
-    const signer = recoverSigner(digestOf({ ...signed, requestHash }), signature);
-    if (!signer) throw unauthorized("signature is not valid");
+    const digest = digestOf({ ...signed, requestHash });
+    const signer = recoverSigner(digest, signature);
+    if (!signer && !contracts) throw unauthorized("signature is not valid");
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `signed operations have to wait: ${stale}`);
-    const custody = await confirmedCustodyOf(fid, signer);
+    const custody = signer ? await confirmedCustodyOf(fid, signer) : custodyOf(fid);
     if (!custody) throw unauthorized("unknown fid");
-    if (Buffer.compare(signer, custody) !== 0) {
+    const isByKey = signer !== undefined && Buffer.compare(signer, custody) === 0;
+    if (!isByKey && !(await acceptsAsContract(fid, { digest, signature, client }))) {
       throw unauthorized("signature is not by the custody address of the fid");
     }
     if (signed.op !== op) {

@@ -26,19 +26,33 @@ const HEX = /^0x([0-9a-fA-F]{2})*$/;
 
 /** @param rpcUrl the operator's RPC of a chain. */
 export function createEthCall(rpcUrl: string): EthCall {
-  const fetchRpc = createOperatorFetch(rpcUrl);
-  return async ({ value, ...call }) => {
+  const ask = createAsk(rpcUrl);
+  return ({ value, ...call }) => {
     const amount = value === undefined ? {} : { value: `0x${value.toString(16)}` };
+    return ask("eth_call", [{ ...call, ...amount, gas: GAS }, "latest"]);
+  };
+}
+
+/** Reads the code at an address of a chain: `0x` for an account without one. Never throws. */
+export type EthCode = (address: Hex) => Promise<Hex | "unavailable">;
+
+/** @param rpcUrl the operator's RPC of a chain. */
+export function createEthCode(rpcUrl: string): EthCode {
+  const ask = createAsk(rpcUrl);
+  return async (address) => {
+    const code = await ask("eth_getCode", [address, "latest"]);
+    return code === "reverted" ? "unavailable" : code;
+  };
+}
+
+function createAsk(rpcUrl: string): (method: string, params: readonly unknown[]) => Promise<EthCallResult> {
+  const fetchRpc = createOperatorFetch(rpcUrl);
+  return async (method, params) => {
     try {
       const response = await fetchRpc(rpcUrl, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          jsonrpc: "2.0",
-          id: 1,
-          method: "eth_call",
-          params: [{ ...call, ...amount, gas: GAS }, "latest"],
-        }),
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const { body: bytes, truncated } = await readUpTo(response, MAX_RESPONSE_BYTES);

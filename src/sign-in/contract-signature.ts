@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Admission } from "../admission/admission.ts";
 import { loadOnce } from "../lib/promises.ts";
-import { createEthCall } from "../net/eth-call.ts";
+import { createEthCall, createEthCode } from "../net/eth-call.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 
 /** What a contract wallet says of a signature. `unavailable`: the RPC does not say; `busy`: too many checks run; `limited`: too many by this client. */
@@ -21,6 +21,11 @@ export interface ContractSignatures {
     readonly signature: Uint8Array;
     readonly client: string;
   }): Promise<ContractVerdict>;
+  /**
+   * Checks a signature that somebody sent for the owner of an fid. The wallet is asked only if it is a contract, which is looked up
+   * once a day, or if the signature says how the wallet is deployed (ERC-6492).
+   */
+  checkOwner(request: Parameters<ContractSignatures["check"]>[0]): Promise<ContractVerdict>;
   /** Makes an `eth_call` without a target, such as that of a validator of signatures, under the same bounds. Returns its result. */
   call(data: Hex, client: string): Promise<Hex | "reverted" | Exclude<ContractVerdict, "valid" | "invalid">>;
 }
@@ -28,6 +33,10 @@ export interface ContractSignatures {
 export const MAX_SIGNATURE_BYTES = 8192;
 const NEGATIVE_MS = 30_000;
 const MAX_NEGATIVES = 1000;
+const CODE_MS = 86_400_000;
+const MAX_CODES = 10_000;
+/** The end of a signature by ERC-6492. */
+const ERC_6492 = Buffer.from("6492".repeat(16), "hex");
 const VALID = /^0x0*1$/;
 
 /** The code that validates a signature (ERC-6492), with arguments at its end. Most of the library is loaded with it. */
@@ -72,7 +81,10 @@ export function createContractSignatures(deps: {
 }): ContractSignatures {
   const { rpcUrl, admission, monotonicMs = () => performance.now() } = deps;
   const ethCall = createEthCall(rpcUrl);
+  const ethCode = createEthCode(rpcUrl);
   const negatives = new Map<string, number>();
+  /** Whether addresses have code, and when that was read. */
+  const codes = new Map<Hex, { readonly hasCode: boolean; readonly atMs: number }>();
 
   function isKnownNegative(id: string): boolean {
     const atMs = negatives.get(id);
@@ -81,20 +93,42 @@ export function createContractSignatures(deps: {
     return false;
   }
 
-  const call: ContractSignatures["call"] = async (data, client) => {
+  /** Asks the RPC within the share of a client. */
+  async function bounded<T>(client: string, ask: () => Promise<T>): Promise<T | "limited" | "busy"> {
     const { isAdmitted } = admission.buckets.contractChecks.take(client, 1, admission.shares.contractChecks);
     if (!isAdmitted) return "limited";
     const hold = admission.budgets.contractChecks.open(client);
     try {
       if (hold.grow(1) !== undefined) return "busy";
-      return await ethCall({ data });
+      return await ask();
     } finally {
       hold.end();
     }
-  };
+  }
 
-  return {
+  const call: ContractSignatures["call"] = (data, client) => bounded(client, () => ethCall({ data }));
+
+  async function hasCode(address: Hex, client: string): Promise<boolean | "limited" | "busy" | "unavailable"> {
+    const known = codes.get(address);
+    if (known && monotonicMs() - known.atMs < CODE_MS) return known.hasCode;
+    const code = await bounded(client, () => ethCode(address));
+    if (code === "limited" || code === "busy" || code === "unavailable") return code;
+    codes.delete(address);
+    const [oldest] = codes.keys();
+    if (codes.size >= MAX_CODES && oldest !== undefined) codes.delete(oldest);
+    codes.set(address, { hasCode: code !== "0x", atMs: monotonicMs() });
+    return code !== "0x";
+  }
+
+  const contracts: ContractSignatures = {
     call,
+    async checkOwner(request) {
+      const { address, signature, client } = request;
+      const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
+      const isContract = isWrapped || (await hasCode(toHex(address), client));
+      if (typeof isContract === "string") return isContract;
+      return isContract ? contracts.check(request) : "invalid";
+    },
     async check({ address, digest, signature, client }) {
       const id = createHash("sha256").update(address).update(digest).update(signature).digest("base64");
       if (isKnownNegative(id)) return "invalid";
@@ -108,4 +142,5 @@ export function createContractSignatures(deps: {
       return "invalid";
     },
   };
+  return contracts;
 }

@@ -45,6 +45,7 @@ test("hashes the body only after all checks of the headers have passed", async (
     verify({
       headers: new Headers(headers),
       op: "webhook.create",
+      client: "client",
       bodyHash: () => {
         hashed += 1;
         return hashBody(body);

@@ -28,7 +28,7 @@ import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
-import { createNodeSignIn } from "../../src/node/compose/sign-in.ts";
+import { createNodeContracts, createNodeSignIn } from "../../src/node/compose/sign-in.ts";
 import { createNodeLogins, createSignInPage, userFromIndex } from "../../src/node/compose/sign-in-page.ts";
 import { createNodeSigners } from "../../src/node/compose/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing.ts";
@@ -173,7 +173,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
   const previews = createPreviews({ index: db, matching: directMatching(), clock: node.clock });
   const delivery = { wake: async () => undefined, preview: previews.preview };
-  const management = createManagement({ ...parts, delivery });
+  const admission = { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES };
+  const contracts = createNodeContracts(common.config, admission);
+  const management = createManagement({ ...parts, delivery, contracts });
   const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
   registerFigures(common.metrics, sendFigures, () => fanOut.stats());
   const cache = new HydrationCache(undefined, options.scores);
@@ -218,7 +220,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     signals: { isPaused: () => false, isFenced: () => false },
     signers: signing.signers,
   });
-  const admission = { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES };
   const signIn = createNodeSignIn({
     config: common.config,
     metrics: common.metrics,
@@ -230,6 +231,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason ?? neverStale,
     signals,
     admission,
+    contracts,
     client: options.manifestClient,
   });
   const nodeSigners = createNodeSigners({

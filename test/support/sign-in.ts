@@ -98,9 +98,10 @@ export interface AskedSignature {
   readonly signature: Hex;
 }
 
-/** An RPC of Optimism that runs the validator for contracts known to `accepts`. */
-export function startOptimism(accepts: (asked: AskedSignature) => boolean) {
+/** An RPC of Optimism that runs the validator for contracts known to `accepts`. The addresses of `contracts` have code. */
+export function startOptimism(accepts: (asked: AskedSignature) => boolean, contracts: readonly Hex[] = []) {
   const asked: AskedSignature[] = [];
+  const askedCode: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -108,8 +109,13 @@ export function startOptimism(accepts: (asked: AskedSignature) => boolean) {
       const { id, method, params } = (await request.json()) as {
         id: number;
         method: string;
-        params: [{ data: Hex }];
+        params: [{ data: Hex } & string];
       };
+      if (method === "eth_getCode") {
+        askedCode.push(params[0]);
+        const hasCode = contracts.some((one) => one.toLowerCase() === params[0].toLowerCase());
+        return Response.json({ jsonrpc: "2.0", id, result: hasCode ? "0x60" : "0x" });
+      }
       if (method !== "eth_call")
         return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: method } });
       const { args } = decodeDeployData({
@@ -125,6 +131,7 @@ export function startOptimism(accepts: (asked: AskedSignature) => boolean) {
   return {
     url: `http://127.0.0.1:${server.port}`,
     asked,
+    askedCode,
     stop: () => server.stop(true),
     [Symbol.asyncDispose]: async () => server.stop(true),
   };

@@ -47,6 +47,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
     stateClock: clock,
     signals: { keyEpoch: 0, forgetKeys: () => undefined },
     admission,
+    contracts: undefined,
   });
   const { service: signers } = createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] });
   try {

@@ -37,7 +37,7 @@ import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
-import { createNodeSignIn } from "./sign-in.ts";
+import { createNodeContracts, createNodeSignIn } from "./sign-in.ts";
 import { createNodeLogins, createSignInPage, userFromIndex } from "./sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
 import { createNodeTransactions } from "./transactions.ts";
@@ -106,6 +106,7 @@ export function createNodeHttp(deps: {
   const loopbackTargets = demo?.targets;
   // Only a node that follows an upstream can lag behind it.
   const staleReason = isFollowing(config) ? ops.staleReason : undefined;
+  const contracts = createNodeContracts(config, admission);
   const management = createManagement({
     common,
     index: db,
@@ -113,6 +114,7 @@ export function createNodeHttp(deps: {
     delivery,
     staleReason,
     confirm: deps.confirm,
+    contracts,
     isPaused,
     stateClock,
     forgetKeys: () => signals.forgetKeys(),
@@ -135,6 +137,7 @@ export function createNodeHttp(deps: {
     stateClock,
     db,
     stores: state,
+    contracts,
     thread: hasThread && deps.tokenKeys.length > 0 ? deps.writesThread.tokens : undefined,
     linkBase,
     staleReason: staleReason ?? neverStale,

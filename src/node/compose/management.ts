@@ -16,6 +16,7 @@ import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../n
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { createSessionService } from "../../sessions/session-service.ts";
+import type { ContractSignatures } from "../../sign-in/contract-signature.ts";
 import { createLoginClientService } from "../../signers/login/client-service.ts";
 import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
@@ -53,6 +54,8 @@ export function createManagement(options: {
   readonly namesSuffix?: string | undefined;
   /** Asks a second node who owns an fid. Default: the index decides. */
   readonly confirm?: ConfirmRpc | undefined;
+  /** Asks contract wallets that own an fid. Default: only keys sign. */
+  readonly contracts?: Pick<ContractSignatures, "checkOwner"> | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
   /** Default: nothing is paused. */
@@ -91,6 +94,7 @@ export function createManagement(options: {
     sessions: auth.sessions ? state.sessions : undefined,
     custodyOf,
     confirmedCustodyOf,
+    contracts: options.contracts?.checkOwner,
     staleReason: options.staleReason ?? neverStale,
     isPaused: () => options.isPaused?.("signed") ?? false,
   };

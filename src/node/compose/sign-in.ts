@@ -17,7 +17,7 @@ import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import { createContractSignatures } from "../../sign-in/contract-signature.ts";
+import { type ContractSignatures, createContractSignatures } from "../../sign-in/contract-signature.ts";
 import { createEnvelopeChecker, type EnvelopeChecker } from "../../sign-in/manifest/envelope.ts";
 import { createManifestChecker, type ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
 import { createSignInNonces, type SignInNonces } from "../../sign-in/nonces.ts";
@@ -49,6 +49,7 @@ export interface NodeSignInDeps {
   readonly confirm?: ConfirmRpc | undefined;
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys">;
   readonly admission: Admission;
+  readonly contracts: ContractSignatures | undefined;
   /** See `UrlGuardOptions`. Default: none. */
   readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
   /** Default: that of the settings in `net`. */
@@ -72,18 +73,27 @@ export interface NodeSignIn {
     | undefined;
 }
 
+/** Composes the checks of contract wallets; undefined without an RPC of Optimism. */
+export function createNodeContracts(
+  { chain }: Pick<Config, "chain">,
+  admission: Admission,
+): ContractSignatures | undefined {
+  return chain.op_rpc_url === ""
+    ? undefined
+    : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
+}
+
 /** Composes sign-in for one HTTP worker. */
 export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
-  const { config, metrics, stateClock, db, stores, thread, linkBase, staleReason, signals, admission } = deps;
-  const { chain, quick_auth: settings } = config;
+  const { config, metrics, stateClock, db, stores, thread, linkBase, staleReason, signals } = deps;
+  const { admission, contracts } = deps;
+  const { quick_auth: settings } = config;
   const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
   const people = peopleFromIndex(db, { owners: createOwners(db, deps.confirm), followed });
   // For what anybody can cause.
   const openOwners = createOwners(db, deps.confirm, "open");
   const facts = registryFactsFromIndex(db);
-  const contracts =
-    chain.op_rpc_url === "" ? undefined : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
   const nonces = createSignInNonces({ store: stores.signInNonces, clock: stateClock });
   const verifier = createSignInVerifier({ nonces, people, clock: stateClock, contracts, staleReason });
   const quickAuth = createQuickAuth({

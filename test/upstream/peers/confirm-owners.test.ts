@@ -93,9 +93,12 @@ function operations({ db, confirm }: Followed) {
     async signedBy(wallet: TestWallet, fid = FID): Promise<number | string> {
       const call = { method: "GET", path: "/frame/app", fid, signedAt: NOW_SECS, wallet } as const;
       const bodyHash = async () => keccak_256(new Uint8Array());
-      return verify({ headers: new Headers(await signedHeaders(call)), bodyHash, op: "app.read" }).catch(
-        (error: Error) => error.message,
-      );
+      return verify({
+        headers: new Headers(await signedHeaders(call)),
+        bodyHash,
+        op: "app.read",
+        client: "client",
+      }).catch((error: Error) => error.message);
     },
     [Symbol.dispose]: () => stack.dispose(),
   };
