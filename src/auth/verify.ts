@@ -10,7 +10,7 @@ import type { SessionLookup } from "./session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import { createSignedOpHasher, isWellFormedSignature, recoverSigner } from "./typed-data.ts";
 
-/** Asks the contract of an owner's wallet whether it accepts a signature. */
+/** Asks the contract of an owner's wallet whether it accepts a signature. It bounds what strangers cause. */
 export type OwnerContracts = (request: {
   readonly address: Uint8Array;
   readonly digest: Uint8Array;
@@ -60,9 +60,11 @@ export type Verify = (request: {
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
- * Creates the verification of signed operations, by the key of the custody address or its contract. The checks run in the order of the contract, cheap ones first. Every
- * failure is 401, with three exceptions: a valid signature of another operation is 400; an index that lags so far
- * that a previous owner might be accepted, and an owner whom a second node has not confirmed yet, are 503. A request that fails a check stores nothing.
+ * Creates the verification of signed operations: by the key of the custody address, or by its contract. The checks run in the order
+ * of the specification, cheap ones first. Every failure is 401, with these exceptions: a valid signature of another operation is
+ * 400; an index that lags so far that a previous owner might be accepted, an owner whom a second node has not confirmed yet, and a
+ * contract that cannot be asked are 503; more questions to contracts than the share of a client are 429. A request that fails a
+ * check stores nothing.
  *
  * The last step spends the nonce by one atomic insert, so that of any number of copies only one succeeds. The nonce
  * is spent before query and body are validated, and stays spent whatever the result of the request: the signature
@@ -74,7 +76,7 @@ export function createVerify(deps: AuthDeps): Verify {
   const readHeaders = createSignedHeadersReader(names, contracts !== undefined);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
-  /** Whether the wallet of the owner in the index accepts a signature that is not of a key's. */
+  /** Whether the wallet of the owner in the index accepts a signature that no key of the owner made. */
   async function acceptsAsContract(
     fid: number,
     request: { readonly digest: Uint8Array; readonly signature: Uint8Array; readonly client: string },

@@ -4,14 +4,25 @@ import { loadOnce } from "../lib/promises.ts";
 import { createEthCall, createEthCode } from "../net/eth-call.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 
-/** What a contract wallet says of a signature. `unavailable`: the RPC does not say; `busy`: too many checks run; `limited`: too many by this client. */
+/**
+ * What a contract wallet says of a signature. `unavailable`: the RPC does not say; `busy`: too many checks run; `limited`: too many by
+ * this client.
+ */
 export type ContractVerdict = "valid" | "invalid" | "unavailable" | "busy" | "limited";
+
+/** The call of a validator, and what it checks. */
+export interface Validation {
+  readonly data: Hex;
+  readonly address: Uint8Array;
+  readonly signature: Uint8Array;
+}
 
 /** Asks contract wallets on Optimism. */
 export interface ContractSignatures {
   /**
-   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only for addresses that may
-   * sign in, so that no stranger causes a call.
+   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only for addresses that own an
+   * fid or sign in for it. These are public, so anybody may name one: the chain is asked whether the address has code at most once a
+   * day, and runs the validator only if it has, or if the signature says how the wallet is deployed (ERC-6492).
    *
    * @param client whose share of the calls it takes.
    */
@@ -21,13 +32,11 @@ export interface ContractSignatures {
     readonly signature: Uint8Array;
     readonly client: string;
   }): Promise<ContractVerdict>;
-  /**
-   * Checks a signature that somebody sent for the owner of an fid. The wallet is asked only if it is a contract, which is looked up
-   * once a day, or if the signature says how the wallet is deployed (ERC-6492).
-   */
-  checkOwner(request: Parameters<ContractSignatures["check"]>[0]): Promise<ContractVerdict>;
-  /** Makes an `eth_call` without a target, such as that of a validator of signatures, under the same bounds. Returns its result. */
-  call(data: Hex, client: string): Promise<Hex | "reverted" | Exclude<ContractVerdict, "valid" | "invalid">>;
+  /** Runs a validator of signatures under the same bounds. Returns its result; `reverted` also for an address without code. */
+  validate(
+    validation: Validation,
+    client: string,
+  ): Promise<Hex | "reverted" | Exclude<ContractVerdict, "valid" | "invalid">>;
 }
 
 export const MAX_SIGNATURE_BYTES = 8192;
@@ -51,12 +60,12 @@ const loadValidator = loadOnce(async () => {
   return {
     encode: (address: Hex, digest: Hex, signature: Hex): Hex =>
       encodeDeployData({ ...validator, args: [address, digest, signature] }),
-    /** The address of a deployment; undefined for other code. */
-    addressOf(data: Hex): Uint8Array | undefined {
+    /** What a deployment checks; undefined for other code. */
+    read(data: Hex): Validation | undefined {
       if (!data.startsWith(validator.bytecode)) return undefined;
       try {
-        const [address] = decodeDeployData({ ...validator, data }).args as readonly unknown[];
-        return fromHex(address as Hex);
+        const [address, , signature] = decodeDeployData({ ...validator, data }).args as readonly Hex[];
+        return { data, address: fromHex(address as Hex), signature: fromHex(signature as Hex) };
       } catch {
         return undefined;
       }
@@ -64,9 +73,9 @@ const loadValidator = loadOnce(async () => {
   };
 });
 
-/** Returns the address whose signature the call of a validator checks; undefined for other code. */
-export async function addressOfValidation(data: Hex): Promise<Uint8Array | undefined> {
-  return (await loadValidator()).addressOf(data);
+/** Reads the call of a validator; undefined for other code. */
+export async function readValidation(data: Hex): Promise<Validation | undefined> {
+  return (await loadValidator()).read(data);
 }
 
 /**
@@ -106,9 +115,10 @@ export function createContractSignatures(deps: {
     }
   }
 
-  const call: ContractSignatures["call"] = (data, client) => bounded(client, () => ethCall({ data }));
-
-  async function hasCode(address: Hex, client: string): Promise<boolean | "limited" | "busy" | "unavailable"> {
+  async function hasCode(
+    address: Hex,
+    client: string,
+  ): Promise<boolean | "limited" | "busy" | "unavailable"> {
     const known = codes.get(address);
     if (known && monotonicMs() - known.atMs < CODE_MS) return known.hasCode;
     const code = await bounded(client, () => ethCode(address));
@@ -120,20 +130,21 @@ export function createContractSignatures(deps: {
     return code !== "0x";
   }
 
-  const contracts: ContractSignatures = {
-    call,
-    async checkOwner(request) {
-      const { address, signature, client } = request;
-      const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
-      const isContract = isWrapped || (await hasCode(toHex(address), client));
-      if (typeof isContract === "string") return isContract;
-      return isContract ? contracts.check(request) : "invalid";
-    },
+  const validate: ContractSignatures["validate"] = async ({ data, address, signature }, client) => {
+    const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
+    const isContract = isWrapped || (await hasCode(toHex(address), client));
+    if (typeof isContract === "string") return isContract;
+    return isContract ? bounded(client, () => ethCall({ data })) : "reverted";
+  };
+
+  return {
+    validate,
     async check({ address, digest, signature, client }) {
       const id = createHash("sha256").update(address).update(digest).update(signature).digest("base64");
       if (isKnownNegative(id)) return "invalid";
       const { encode } = await loadValidator();
-      const result = await call(encode(toHex(address), toHex(digest), toHex(signature)), client);
+      const data = encode(toHex(address), toHex(digest), toHex(signature));
+      const result = await validate({ data, address, signature }, client);
       if (result === "limited" || result === "busy" || result === "unavailable") return result;
       if (VALID.test(result)) return "valid";
       const [oldest] = negatives.keys();
@@ -142,5 +153,4 @@ export function createContractSignatures(deps: {
       return "invalid";
     },
   };
-  return contracts;
 }

@@ -1,7 +1,7 @@
 import { UnconfirmedError } from "../auth/confirmed-owners.ts";
 import type { StaleReason } from "../auth/custody.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
-import { addressOfValidation, type ContractSignatures } from "./contract-signature.ts";
+import { type ContractSignatures, readValidation } from "./contract-signature.ts";
 import type { People } from "./people.ts";
 import {
   ID_REGISTRY,
@@ -67,7 +67,7 @@ export function createRegistryRpc(deps: {
   readonly facts: Pick<RegistryFacts, "height">;
   readonly people: Pick<People, "isKnown">;
   /** Undefined without an RPC of Optimism. */
-  readonly contracts: Pick<ContractSignatures, "call"> | undefined;
+  readonly contracts: Pick<ContractSignatures, "validate"> | undefined;
   readonly staleReason: StaleReason;
   readonly count: (method: string) => void;
 }): RegistryRpc {
@@ -80,10 +80,10 @@ export function createRegistryRpc(deps: {
 
   /** A call without a target runs the code that it brings. Only validators of known addresses are passed on. */
   async function callDeployless(data: Hex, client: string): Promise<string> {
-    const address = contracts && (await addressOfValidation(data));
-    if (!contracts || !address || !people.isKnown(address))
+    const validation = contracts && (await readValidation(data));
+    if (!contracts || !validation || !people.isKnown(validation.address))
       throw new RpcError("reverted", "execution reverted");
-    const result = await contracts.call(data, client);
+    const result = await contracts.validate(validation, client);
     switch (result) {
       case "reverted":
         throw new RpcError("reverted", "execution reverted");

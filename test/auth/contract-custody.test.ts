@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { getAddress } from "viem";
+import type { Admission } from "../../src/admission/admission.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
 import { toHex } from "../../src/protocol/validate/eth.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
@@ -19,7 +20,7 @@ const optimism = startOptimism(
   ({ address, signature }) => address === addressOf(CONTRACT) && [ACCEPTED, WRAPPED].includes(signature),
   [addressOf(CONTRACT)],
 );
-const start = (url: string, shares: typeof SHARES = UNBOUNDED) =>
+const start = (url: string, shares: Admission["shares"] = UNBOUNDED) =>
   startSignedApi({ settings: [`chain.op_rpc_url=${url}`], shares });
 
 let signed: Awaited<ReturnType<typeof startSignedApi>>;

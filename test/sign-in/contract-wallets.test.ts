@@ -30,6 +30,7 @@ const UNBOUNDED = {
 const optimism = startOptimism(
   ({ address, signature }) =>
     address === addressOf(custody) && [ACCEPTED, WRAPPED].some((one) => one === signature),
+  [addressOf(custody)],
 );
 let api: TestApi;
 
@@ -77,11 +78,24 @@ test("what the contract rejects is refused, and so is what comes with an authori
   expect(optimism.asked).toHaveLength(before);
 });
 
-test("strangers cannot make the node call anyone", async () => {
-  const before = optimism.asked.length;
+test("of an account without code the chain is asked once a day, whatever is sent for it", async () => {
+  const [calls, codes] = [optimism.asked.length, optimism.askedCode.length];
+  for (const signature of [ACCEPTED, REJECTED, signText("another", makeWallet("a stranger"))]) {
+    const { body } = await signIn(signature, {
+      address: addressOf(makeWallet(`custody ${OTHER}`)),
+      resources: [`farcaster://fid/${OTHER}`],
+    });
+    expect(body).toMatchObject({ valid: false, reason: "invalid_signature" });
+  }
+  expect(optimism.asked).toHaveLength(calls);
+  expect(optimism.askedCode).toHaveLength(codes + 1);
+});
+
+test("check 18: 1,000 requests by strangers make the node call no one", async () => {
+  const before = [optimism.asked.length, optimism.askedCode.length];
   const stranger = makeWallet("a stranger");
   const all = await Promise.all(
-    [...Array(100)].map((_, at) =>
+    [...Array(1000)].map((_, at) =>
       signIn(at % 2 === 0 ? ACCEPTED : signText(`message ${at}`, stranger), {
         address: addressOf(stranger),
         ...(at % 3 === 0 ? { resources: [`farcaster://fid/${OTHER}`] } : {}),
@@ -89,7 +103,7 @@ test("strangers cannot make the node call anyone", async () => {
     ),
   );
   expect(all.every(({ body }) => body.valid === false)).toBe(true);
-  expect(optimism.asked).toHaveLength(before);
+  expect([optimism.asked.length, optimism.askedCode.length]).toEqual(before);
 });
 
 test("an RPC that does not respond is 503 with the reason, and a client's share of calls is bounded", async () => {

@@ -55,7 +55,7 @@ export function createManagement(options: {
   /** Asks a second node who owns an fid. Default: the index decides. */
   readonly confirm?: ConfirmRpc | undefined;
   /** Asks contract wallets that own an fid. Default: only keys sign. */
-  readonly contracts?: Pick<ContractSignatures, "checkOwner"> | undefined;
+  readonly contracts?: Pick<ContractSignatures, "check"> | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
   /** Default: nothing is paused. */
@@ -94,7 +94,7 @@ export function createManagement(options: {
     sessions: auth.sessions ? state.sessions : undefined,
     custodyOf,
     confirmedCustodyOf,
-    contracts: options.contracts?.checkOwner,
+    contracts: options.contracts?.check,
     staleReason: options.staleReason ?? neverStale,
     isPaused: () => options.isPaused?.("signed") ?? false,
   };

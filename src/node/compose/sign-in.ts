@@ -1,5 +1,6 @@
 import type { Admission } from "../../admission/admission.ts";
 import { signInMounts } from "../../api/sign-in-mounts.ts";
+import type { OperatorOrigin } from "../../audit/operator-entry.ts";
 import { type ConfirmRpc, createOwners } from "../../auth/confirmed-owners.ts";
 import type { StaleReason } from "../../auth/custody.ts";
 import { activeKeysFromIndex } from "../../auth/jfs.ts";
@@ -69,7 +70,7 @@ export interface NodeSignIn {
   readonly envelopes: EnvelopeChecker;
   /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
   readonly rotateTokenKey:
-    | ((isNow: boolean) => Promise<{ readonly kid: string; readonly signsAt: number }>)
+    | ((isNow: boolean, by: OperatorOrigin) => Promise<{ readonly kid: string; readonly signsAt: number }>)
     | undefined;
 }
 
@@ -148,8 +149,8 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
     envelopes,
     rotateTokenKey:
       thread &&
-      (async (isNow) => {
-        const rotated = await thread.rotateTokenKey(isNow);
+      (async (isNow, by) => {
+        const rotated = await thread.rotateTokenKey(isNow, by);
         if (!rotated.ok) throw new ApiError("notImplemented", NO_TOKEN_KEY);
         if (isNow) signals.forgetKeys();
         return rotated.value;
