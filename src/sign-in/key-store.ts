@@ -1,4 +1,6 @@
 import { advanceKeyEpoch } from "../api-keys/api-key-store.ts";
+import { addAuditEntry } from "../audit/audit-store.ts";
+import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../audit/operator-entry.ts";
 import { sql } from "../db/state/sql.ts";
 import type { StateDb } from "../db/state/state-db.ts";
 import { bytes, index, json, key, type Row, recordCodec, table, text, whole } from "../db/state/table.ts";
@@ -42,13 +44,14 @@ export interface SignInKey {
 export interface SignInKeyStore {
   /** All keys, in the order in which they sign. */
   list(): Promise<SignInKey[]>;
-  /** Adds a key after the last one, unless another node was first, and deletes obsolete ones. */
+  /** Adds a key after the last one, unless another node was first, and deletes obsolete ones. Recorded in the operator's audit log. */
   add(
     key: SignInKey,
     change: { readonly after: string | null; readonly obsolete: readonly string[] },
+    by: OperatorOrigin,
   ): Promise<boolean>;
-  /** Deletes all keys and adds one. Other nodes notice it by their next heartbeat. */
-  replace(key: SignInKey): Promise<void>;
+  /** Deletes all keys and adds one, recorded likewise. Other nodes notice it by their next heartbeat. */
+  replace(key: SignInKey, by: OperatorOrigin): Promise<void>;
   /** Replaces the sealed bytes of a key, unless they have changed. */
   reseal(kid: string, before: Uint8Array, after: Pick<SignInKey, "sealed" | "keyId">): Promise<boolean>;
 }
@@ -72,20 +75,22 @@ export function createSignInKeys(db: StateDb): SignInKeyStore {
 
     add: db.decision<Parameters<SignInKeyStore["add"]>, boolean>(
       "signInKeys.add",
-      async (tx, added, { after, obsolete }) => {
+      async (tx, added, { after, obsolete }, by) => {
         await tx.lock("owner", LOCK);
         const last = (await tx.all(list)).at(-1)?.kid ?? null;
         if (last !== after) return false;
         for (const kid of obsolete) await tx.run(remove, kid);
         await tx.run(insert, ...codec.values(added));
+        await addAuditEntry(tx, entryOf("signin_key.create", added, by));
         return true;
       },
     ),
 
-    replace: db.decision("signInKeys.replace", async (tx, added: SignInKey) => {
+    replace: db.decision("signInKeys.replace", async (tx, added: SignInKey, by: OperatorOrigin) => {
       await tx.lock("owner", LOCK);
       for (const { kid } of await tx.all(list)) await tx.run(remove, kid);
       await tx.run(insert, ...codec.values(added));
+      await addAuditEntry(tx, entryOf("signin_key.replace", added, by));
       await advanceKeyEpoch(tx);
     }),
 
@@ -96,4 +101,8 @@ export function createSignInKeys(db: StateDb): SignInKeyStore {
       { isOneStatement: true },
     ),
   };
+}
+
+function entryOf(action: OperatorAction, { kid, createdAt }: SignInKey, by: OperatorOrigin) {
+  return operatorEntry({ action, id: kid, atMs: createdAt * 1000, ...by });
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign } from "node:crypto";
 import { promisify } from "node:util";
+import { BY_NODE, type OperatorOrigin } from "../audit/operator-entry.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
@@ -23,6 +24,7 @@ export interface TokenSignerRpc {
    */
   rotateTokenKey(
     isNow: boolean,
+    by: OperatorOrigin,
   ): Promise<Result<{ readonly kid: string; readonly signsAt: number }, TokenSigningRefusal>>;
 }
 
@@ -53,11 +55,16 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
   let making: Promise<boolean> | undefined;
 
   /** Makes a key after the last one, once for all callers of this thread. */
-  function make(with_: Sealer, keys: readonly SignInKey[], currentAt: number): Promise<boolean> {
+  function make(
+    with_: Sealer,
+    keys: readonly SignInKey[],
+    currentAt: number,
+    by: OperatorOrigin,
+  ): Promise<boolean> {
     making ??= (async () => {
       const { obsolete } = keyRingAt(keys, nowSecs(clock), settings.tokenTtlSecs);
       const made = await newKey(with_, settings.algorithm, { createdAt: nowSecs(clock), currentAt });
-      const isAdded = await store.add(made, { after: keys.at(-1)?.kid ?? null, obsolete });
+      const isAdded = await store.add(made, { after: keys.at(-1)?.kid ?? null, obsolete }, by);
       if (isAdded) log.info({ kid: made.kid, signsAt: currentAt }, "Made a key for tokens of Quick Auth");
       return isAdded;
     })().finally(() => {
@@ -71,12 +78,12 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
     const now = nowSecs(clock);
     let keys = await store.list();
     if (keys.length === 0) {
-      await make(with_, keys, now);
+      await make(with_, keys, now, BY_NODE);
       keys = await store.list();
     }
     const ring = keyRingAt(keys, now, settings.tokenTtlSecs);
     if (isRotationDue(ring, now, settings))
-      make(with_, keys, now + LISTED_AHEAD_SECS).catch((cause) =>
+      make(with_, keys, now + LISTED_AHEAD_SECS, BY_NODE).catch((cause) =>
         log.error({ err: cause }, "The next key for tokens of Quick Auth could not be made"),
       );
     return ring.current;
@@ -113,19 +120,19 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
       return ok(`${content}.${signature.toString("base64url")}`);
     },
 
-    async rotateTokenKey(isNow) {
+    async rotateTokenKey(isNow, by) {
       if (!sealer) return err("locked");
       const now = nowSecs(clock);
       if (isNow) {
         const key = await newKey(sealer, settings.algorithm, { createdAt: now, currentAt: now });
-        await store.replace(key);
+        await store.replace(key, by);
         opened = undefined;
         log.warn({ kid: key.kid }, "Replaced all keys for tokens of Quick Auth");
         return ok({ kid: key.kid, signsAt: now });
       }
       const keys = await store.list();
       if (!keyRingAt(keys, now, settings.tokenTtlSecs).hasNext)
-        await make(sealer, keys, keys.length === 0 ? now : now + LISTED_AHEAD_SECS);
+        await make(sealer, keys, keys.length === 0 ? now : now + LISTED_AHEAD_SECS, by);
       const next = (await store.list()).at(-1);
       return next ? ok({ kid: next.kid, signsAt: next.currentAt }) : err("locked");
     },

@@ -29,6 +29,8 @@ const request = {
   auth_method: "custody",
 } as const;
 const log = pino({ level: "silent" });
+const OPERATOR = { requestId: "req-1", address: "192.0.2.7" };
+const { audit } = stores;
 
 afterAll(() => file[Symbol.dispose]());
 
@@ -68,9 +70,9 @@ describe("keys of tokens", () => {
   test("the next one is listed for 20 minutes before it signs, and tokens of the previous one live on", async () => {
     const before = await signed(signer);
     clock.setSecs(NOW + 30 * DAY - LISTED_AHEAD_SECS);
-    const rotated = await signer.rotateTokenKey(false);
+    const rotated = await signer.rotateTokenKey(false, OPERATOR);
     expect(rotated).toMatchObject({ ok: true, value: { signsAt: NOW + 30 * DAY } });
-    expect(await signer.rotateTokenKey(false)).toEqual(rotated);
+    expect(await signer.rotateTokenKey(false, OPERATOR)).toEqual(rotated);
     const [first, next] = (await ring()).listed;
     expect((await ring()).current).toEqual(first as SignInKey);
     clock.setSecs(NOW + 30 * DAY - 1);
@@ -90,7 +92,7 @@ describe("keys of tokens", () => {
     const token = await signed(signer);
     expect(await check(token)).toBe(true);
     // Another call waits for the key that the first one makes.
-    await signer.rotateTokenKey(false);
+    await signer.rotateTokenKey(false, OPERATOR);
     const after = await ring();
     expect(after.hasNext).toBe(true);
     expect(after.listed).toHaveLength(2);
@@ -112,10 +114,26 @@ describe("keys of tokens", () => {
     const other = signerWith([master]);
     const before = await signed(other);
     expect(await check(before)).toBe(true);
-    await other.rotateTokenKey(true);
+    await other.rotateTokenKey(true, OPERATOR);
     expect(await check(before)).toBe(false);
     expect(await check(await signed(other))).toBe(true);
     expect(await stores.signInKeys.list()).toHaveLength(1);
+  });
+
+  test("are in the operator's audit log: who made or replaced which, and nothing of its secret", async () => {
+    const entries = await audit.list(0, { limit: 10, before: undefined });
+    const kids = (await stores.signInKeys.list()).map(({ kid }) => kid);
+    expect(entries.map(({ action, address, requestId }) => [action, address, requestId]).reverse()).toEqual([
+      ["signin_key.create", "node", ""],
+      ["signin_key.create", OPERATOR.address, OPERATOR.requestId],
+      ["signin_key.create", "node", ""],
+      ["signin_key.replace", OPERATOR.address, OPERATOR.requestId],
+    ]);
+    expect(kids).toEqual([entries[0]?.recordId as string]);
+    expect(entries.every(({ outcome, hash, atMs }) => outcome === "ok" && hash === null && atMs > 0)).toBe(
+      true,
+    );
+    expect(new Set(entries.map(({ recordId }) => recordId)).size).toBe(4);
   });
 
   test("without a master key nothing is signed", async () => {
@@ -127,7 +145,7 @@ describe("keys of tokens", () => {
       settings: { algorithm: "ES256", tokenTtlSecs: TTL, rotationDays: 30 },
     });
     expect(await locked.signToken(request)).toEqual({ ok: false, error: "locked" });
-    expect(await locked.rotateTokenKey(true)).toEqual({ ok: false, error: "locked" });
+    expect(await locked.rotateTokenKey(true, OPERATOR)).toEqual({ ok: false, error: "locked" });
   });
 
   test("whatever the history of rotations, every live token names a listed key", () => {

@@ -105,7 +105,7 @@ async function change(
   run: (store: IncidentStore, clock: Clock) => Promise<boolean>,
 ): Promise<void> {
   const { UserError } = await import("../../lib/failure.ts");
-  const { operatorEntry } = await import("../../checks/incident-text.ts");
+  const { operatorEntry } = await import("../../audit/operator-entry.ts");
   await onIncidents(context, async (store, { clock, audit }) => {
     if (!(await run(store, clock))) throw new UserError(`there is no incident ${JSON.stringify(id)}`);
     await audit.append([

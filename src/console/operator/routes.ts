@@ -1,14 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { AuditStore } from "../../audit/audit-store.ts";
+import { type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
-import {
-  isNote,
-  MAX_MUTED_HOURS,
-  MAX_NOTE_CHARS,
-  mutedUntil,
-  operatorEntry,
-} from "../../checks/incident-text.ts";
+import { isNote, MAX_MUTED_HOURS, MAX_NOTE_CHARS, mutedUntil } from "../../checks/incident-text.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
@@ -49,7 +44,7 @@ export interface OperatorRoutesDeps {
   readonly isOpen: boolean;
   readonly clock: Clock;
   /** Rotates the keys of tokens; undefined where there are none. */
-  readonly rotateTokenKey: ((isNow: boolean) => Promise<RotatedTokenKey>) | undefined;
+  readonly rotateTokenKey: ((isNow: boolean, by: OperatorOrigin) => Promise<RotatedTokenKey>) | undefined;
 }
 
 /** The newest key of tokens. */
@@ -175,7 +170,8 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
         unwrapOperator(await node.checkToken(tokenOf(request), clientOf(request)));
         const { now } = readRotation(rawBody(request));
         if (!rotateTokenKey) throw new ApiError("notImplemented", NO_TOKEN_KEY);
-        const { kid, signsAt } = await rotateTokenKey(now);
+        const { requestId } = exchangeOf(request);
+        const { kid, signsAt } = await rotateTokenKey(now, { requestId, address: clientOf(request) });
         return { kid, signs_at: signsAt };
       },
       posted,
