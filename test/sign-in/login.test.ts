@@ -98,8 +98,36 @@ describe("the login page", () => {
     expect((await exchange({ code: await codeOf(), client_id: await createClient("read") })).status).toBe(
       401,
     );
+    // A code counts for 60 seconds.
+    const [inTime, late] = [await codeOf(), await codeOf()];
+    const { clock } = signed.api.node;
+    const nowMs = clock.nowMs();
+    clock.setMs(nowMs + 59_000);
+    expect((await exchange({ code: inTime })).status).toBe(200);
+    clock.setMs(nowMs + 60_000);
+    expect((await exchange({ code: late })).status).toBe(401);
+    clock.setMs(nowMs);
     expect((await submit(clientId, { redirect_uri: "https://evil.example/" })).status).toBe(400);
     expect((await submit(clientId, { deeplink_url: "otherapp://x" })).status).toBe(400);
+  });
+
+  test("a deep link that the client has registered gets the result, without a code", async () => {
+    const clientId = await createClient("read");
+    const { body } = await submit(clientId, { deeplink_url: "myapp://login/done?from=node" });
+    const to = new URL(body.result.redirect_to);
+    expect(`${to.protocol}//${to.host}${to.pathname}`).toBe("myapp://login/done");
+    expect(Object.fromEntries(to.searchParams)).toEqual({
+      from: "node",
+      is_authenticated: "true",
+      signer_uuid: "",
+      fid: String(USER),
+    });
+    for (const deeplink of ["https://app.example/done", "otherapp://done", "javascript:alert(1)", "myapp"])
+      expect((await submit(clientId, { deeplink_url: deeplink })).status).toBe(400);
+    const page = (link: string) =>
+      fetch(`${signed.api.url}/login?client_id=${clientId}&deeplink_url=${encodeURIComponent(link)}`);
+    expect((await page("myapp://login")).status).toBe(200);
+    expect((await page("otherapp://login")).status).toBe(400);
   });
 
   test("a client that writes gets a signer of its owner once the user has approved it in the same visit", async () => {
