@@ -19,7 +19,7 @@ export interface SignedHeaders {
 const UNIX_SECS = /^[0-9]{1,15}$/;
 const NONCE = /^0x[0-9a-fA-F]{64}$/;
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
-/** Of a contract wallet, which says itself what it accepts: up to 4096 bytes. */
+/** A contract wallet says itself what it accepts, up to this size: 4096 bytes. */
 const ANY_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
 /** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
