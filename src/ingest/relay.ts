@@ -1,5 +1,6 @@
 import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
+import { putReportedClaim } from "../db/index/channels/owner-claims.ts";
 import { applyRegistration } from "../db/index/channels/registrations.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
@@ -15,6 +16,7 @@ import {
   applyChannelState,
   applyOwnerClaim,
   applyOwnerState,
+  completeChannels,
   forceVerification,
 } from "./merge/channels.ts";
 import { raiseNonces, removeGaslessKey, storeGaslessKey } from "./merge/gasless-key-store.ts";
@@ -97,6 +99,12 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
       break;
     case "ownerState":
       applyOwnerState(context, op.address, op.fid);
+      break;
+    case "claimState":
+      putReportedClaim(context.db, op);
+      break;
+    case "channelsComplete":
+      completeChannels(context);
       break;
     case "channel":
       applyChannelMessage(context, decodeStored(op.message), op.decision);

@@ -59,6 +59,15 @@ export type RelayedOp = { readonly happenedAt: number } & (
   | { readonly kind: "channelState"; readonly slot: ChannelSlot; readonly authorFid: number }
   /** The fid, or none, that owns the channels of an address. Every decision replaces it. */
   | { readonly kind: "ownerState"; readonly fid: number; readonly address: Uint8Array }
+  /** A live verification of the upstream's state, which counts for owners of channels. `timestamp`: Farcaster seconds. */
+  | {
+      readonly kind: "claimState";
+      readonly fid: number;
+      readonly address: Uint8Array;
+      readonly timestamp: number;
+    }
+  /** All that the upstream has of channels has been read. */
+  | { readonly kind: "channelsComplete" }
   /** Shard 0 decided a message of a channel. */
   | { readonly kind: "channel"; readonly message: Uint8Array; readonly decision: Decision }
   | {

@@ -1,6 +1,16 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { indexPath } from "../../src/db/index/database.ts";
+import {
+  Action,
+  activateChannels,
+  acts,
+  ownsWallet,
+  registers,
+  walletOf,
+} from "../support/channel-records.ts";
+import { startLoggedNode } from "../support/logged-node.ts";
+import { accountRecords } from "../support/node.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -35,7 +45,39 @@ test("verify exits with 0 when the index equals the upstream, while another proc
   expect(ended.exitCode).toBe(0);
 }, 180_000);
 
-test("verify exits with 1 and names missing and extra messages, as text and as JSON", async () => {
+/** A node with a channel, and a data directory with all that it has. */
+async function startChannelNode() {
+  const channels = await startLoggedNode();
+  activateChannels(channels.db);
+  channels.merge(
+    ...[1, 2].flatMap((fid) => accountRecords(fid)),
+    ownsWallet(1),
+    registers("books", walletOf(1)),
+    acts(1, "books", Action.addMember, 2),
+  );
+  const dir = emptyDir();
+  channels.db.sqlite.query("VACUUM INTO ?").run(indexPath(dir.path));
+  const verify = (...rest: string[]) =>
+    run(["verify", "--set", `upstream.url=http://${channels.hub.address}`, "--data-dir", dir.path, ...rest]);
+  return {
+    dir,
+    verify,
+    async [Symbol.asyncDispose]() {
+      await channels[Symbol.asyncDispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+test("verify exits with 1 and names missing and extra messages and, check 34, wrong slots of channels, as text and as JSON", async () => {
+  await using channels = await startChannelNode();
+  const equal = await channels.verify();
+  expect(equal.out).toContain("1 registrations and 1 channels compared, 0 differ\n");
+  expect(equal.exitCode).toBe(0);
+  {
+    using db = new Database(indexPath(channels.dir.path));
+    db.exec("UPDATE channel_slots SET state = 4 WHERE target_fid = 2");
+  }
   using dir = filledDir();
   const { fid, hash } = (() => {
     using db = new Database(indexPath(dir.path));
@@ -49,13 +91,22 @@ test("verify exits with 1 and names missing and extra messages, as text and as J
   })();
   const lost = [`Casts 0x${hash}`];
   const extra = [`Casts 0x${"00".repeat(20)}`];
-  const [text, json] = await Promise.all([
+  const [text, json, channelText, channelJson] = await Promise.all([
     run(follows("--data-dir", dir.path)),
     run(follows("--data-dir", dir.path, "--fid", String(fid), "--json")),
+    channels.verify(),
+    channels.verify("--fid", "2", "--json"),
   ]);
   expect(text.out).toContain(`fid ${fid}: 1 missing, 1 extra\n  missing ${lost}\n  extra ${extra}\n`);
   expect(JSON.parse(json.out)).toMatchObject({ compared: 1, differences: [{ fid, missing: lost, extra }] });
-  expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
+  expect(channelText.out).toContain(
+    'channel "books": 1 missing, 1 extra\n  missing fid 2 member\n  extra fid 2 banned\n',
+  );
+  expect(JSON.parse(channelJson.out).channels.differences).toEqual([
+    { key: "books", missing: ["fid 2 member"], extra: ["fid 2 banned"] },
+  ]);
+  const ended = [text, json, channelText, channelJson];
+  expect(ended.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
 }, 180_000);
 
 test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {

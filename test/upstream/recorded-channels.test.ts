@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client, credentials } from "@grpc/grpc-js";
 import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
-import { channelHistoryOf } from "../../src/db/index/channels/history.ts";
-import { fidOfOwner } from "../../src/db/index/channels/owner-claims.ts";
+import { channelHistoryOf, forgetDecisions } from "../../src/db/index/channels/history.ts";
+import { fidOfOwner, putOwnerClaim } from "../../src/db/index/channels/owner-claims.ts";
 import { findRegistrationByKey, settingsOf } from "../../src/db/index/channels/registrations.ts";
-import { countsOfChannel, findSlot } from "../../src/db/index/channels/slots.ts";
+import { countsOfChannel, findSlot, putSlot } from "../../src/db/index/channels/slots.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { ChannelSlotKind, MemberState, memberTarget, SlotState } from "../../src/protocol/channels/slots.ts";
+import { startTestHub } from "../support/hub.ts";
 import { recorded, startRecordedUpstream } from "../support/upstream/recorded.ts";
 import { followRecorded } from "../support/upstream/recorded-index.ts";
 import { startReferenceApi } from "../support/upstream/reference-api.ts";
@@ -133,19 +135,83 @@ function withoutFollowers(rows: unknown): object {
   return [channels, slots, expect.anything(), claims];
 }
 
-test("checks 24 and 27: an index of a program that dropped channels reads what it missed from the blocks of shard 0", async () => {
-  using upstream = await startRecordedUpstream(269);
-  using db = openIndexInMemory();
-  const first = followRecorded(upstream, { db });
-  await first.caughtUp();
-  await first[Symbol.asyncDispose]();
-  const expected = channelRows(db);
-  for (const table of ["channels", "channel_slots", "owner_claims"]) db.sqlite.exec(`DELETE FROM ${table}`);
-  db.sqlite.exec(
-    "UPDATE channel_counts SET members = 0, moderators = 0, member_slots = 0, moderation_slots = 0",
-  );
-  db.sqlite.exec("DELETE FROM positions WHERE key LIKE 'channels followed%' OR key LIKE 'channels history%'");
-  await using second = followRecorded(upstream, { db });
-  await second.until(() => channelHistoryOf(db).isDone);
-  expect(channelRows(db)).toEqual(expected);
+/** What is served of channels: without the messages, authors and times that a state does not have. */
+function servedChannels({ sqlite }: IndexDatabase): unknown {
+  return [
+    "SELECT channel_id, id, key, name_key, owner_address, expiry, registered_at FROM channels ORDER BY 1",
+    "SELECT channel_id, kind, target, target_fid, state FROM channel_slots WHERE kind != 18 AND (kind != 20 OR state = 1) ORDER BY 1, 2, 3",
+    "SELECT * FROM channel_counts WHERE members + moderators + member_slots + moderation_slots + followers > 0 ORDER BY 1",
+    `SELECT key, (SELECT o.fid FROM owner_claims o WHERE o.address = c.owner_address AND o.is_add = 1
+       ORDER BY timestamp DESC, hash DESC LIMIT 1) FROM channels c ORDER BY 1`,
+  ].map((sql) => sqlite.query(sql).values());
+}
+
+/** Lets the history be read again, as after a gap, with what the network has not: another owner, a member, a hidden cast. */
+function forget(db: IndexDatabase): void {
+  const parked = findRegistrationByKey(db, "v21-5000-parked");
+  if (!parked) throw new Error("no parked channel was recorded");
+  const { channelId, ownerAddress: address } = parked;
+  const stranger = { fid: 7, address, isAdd: true, timestamp: 2 ** 31, hash: new Uint8Array(20), seqnum: 2 };
+  const member = { channelId, kind: ChannelSlotKind.Member, targetFid: 7, detail: null };
+  const hidden = { channelId, kind: ChannelSlotKind.Moderation, targetFid: 0, detail: null };
+  db.transaction(() => {
+    putOwnerClaim(db, stranger);
+    for (const slot of [
+      { ...member, target: memberTarget(7), state: MemberState.Moderator },
+      { ...hidden, target: new Uint8Array(20), state: SlotState.On },
+    ])
+      putSlot(db, { slot, authorFid: 7, timestamp: 5, seqnum: 2, message: null });
+    forgetDecisions(db);
+  });
+}
+
+describe("checks 24 and 27: an index whose channels are not those of the network", () => {
+  async function followedToEnd(db: IndexDatabase, isListed = false) {
+    using upstream = await startRecordedUpstream(269, { isListed });
+    await using index = followRecorded(upstream, { db });
+    await index.caughtUp();
+    await index.until(() => channelHistoryOf(db).isDone);
+  }
+
+  test("reads what a program without channels dropped from the blocks of shard 0, and drops what they do not have", async () => {
+    using db = openIndexInMemory();
+    await followedToEnd(db);
+    const expected = channelRows(db) as unknown[][];
+    for (const change of ["empty", "forged"]) {
+      if (change === "forged") forget(db);
+      else {
+        for (const table of ["channels", "channel_slots", "owner_claims"])
+          db.sqlite.exec(`DELETE FROM ${table}`);
+        db.sqlite.exec(
+          "UPDATE channel_counts SET members = 0, moderators = 0, member_slots = 0, moderation_slots = 0",
+        );
+        db.sqlite.exec(
+          "DELETE FROM positions WHERE key LIKE 'channels followed%' OR key LIKE 'channels history%'",
+        );
+      }
+      await followedToEnd(db, true);
+      const [channels, slots, counts, claims] = channelRows(db) as unknown[][];
+      expect([channels, slots, claims]).toEqual(expected.filter((_, at) => at !== 2));
+      expect(counts).toEqual(expect.arrayContaining(expected[2] ?? []));
+    }
+  });
+
+  test("reads the state of each channel once the blocks of shard 0 are deleted, and drops what is not in it", async () => {
+    using db = openIndexInMemory();
+    using whole = openIndexInMemory();
+    await followedToEnd(db);
+    await followedToEnd(whole);
+    const expected = servedChannels(db);
+    forget(db);
+    await using hub = await startTestHub(whole);
+    const channels = new Client(hub.address, credentials.createInsecure());
+    using _ = { [Symbol.dispose]: () => channels.close() };
+    using pruned = await startRecordedUpstream(269, { firstBlock: 200, isListed: true, channels });
+    await using index = followRecorded(pruned, { db });
+    await index.until(() => channelHistoryOf(db).isDone);
+    expect(servedChannels(db)).toEqual(expected);
+    // States have no messages.
+    const signed = "SELECT count(*) AS n FROM channel_slots WHERE message IS NOT NULL AND kind = 19";
+    expect(db.sqlite.query(signed).get()).toEqual({ n: 0 });
+  });
 });

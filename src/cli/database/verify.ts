@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Differences } from "../../upstream/verify/rounds.ts";
+import type { ChannelsReport } from "../../upstream/verify/verify-channels.ts";
 import type { RootsReport } from "../../upstream/verify/verify-roots.ts";
 import type { ComparisonReport } from "../../upstream/verify/verify-sample.ts";
 import { parseFids } from "../client/options.ts";
@@ -19,18 +21,20 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `verify`: compares fids with the followed node, or the index with the roots that the network's validators signed. */
+/** `verify`: compares fids and channels with the followed node, or the index with the roots that the network's validators signed. */
 export function registerVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
-    .description("compare random fids of the index with the followed node; exit 1 when they differ")
+    .description(
+      "compare random fids and channels of the index with the followed node; exit 1 when they differ",
+    )
     .option(
       "--roots",
       "compare the index with the state that the network's validators signed instead; asks no node",
     )
-    .option("--sample <n>", `how many, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
+    .option("--sample <n>", `how many of each, 1 to ${MAX_FIDS} (default: ${DEFAULT_SAMPLE})`, parseSample)
     .addOption(
-      new Option("--fid <n>", "compare this fid instead, or these; may be repeated")
+      new Option("--fid <n>", "compare this fid and its channels instead, or these; may be repeated")
         .argParser(collectFid)
         .default([], "none"),
     )
@@ -47,6 +51,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { wait } = await import("../../upstream/timings.ts");
       const { degradedReasons, engineProgressOf } = await import("../../upstream/follow/engine-watch.ts");
+      const { compareChannels } = await import("../../upstream/verify/verify-channels.ts");
       const { compareFids, knownFids, sampleOf } = await import("../../upstream/verify/verify-sample.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
@@ -56,7 +61,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const unfollowed = named.find((fid) => followed && !followed.has(fid));
       if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
 
-      let report: ComparisonReport | undefined;
+      let report: (ComparisonReport & { readonly channels: ChannelsReport }) | undefined;
       let lacking: readonly string[] = [];
       const exitCode = await runTask(common, async () => {
         // The node may run concurrently: nothing is locked or written.
@@ -73,7 +78,10 @@ export function registerVerify(program: Command, context: CommandContext): void 
           const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
           const fids = named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
           lacking = degradedReasons(engineProgressOf(db));
-          report = await compareFids({ client, db, concurrency, settle }, fids);
+          const comparison = { client, db, concurrency, settle };
+          const ofFids = await compareFids(comparison, fids);
+          const choice = named.length > 0 ? { fids: named } : { sample };
+          report = { ...ofFids, channels: await compareChannels(comparison, choice, Math.random) };
         } catch (cause) {
           shutdown.signal.throwIfAborted();
           throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });
@@ -85,7 +93,8 @@ export function registerVerify(program: Command, context: CommandContext): void 
             ? `${JSON.stringify({ ...report, lacking }, null, 2)}\n`
             : `${formatReport(report)}${lacking.map((reason) => `${reason}\n`).join("")}`,
         );
-      context.exitCode = exitCode === EXIT_OK && report?.differences.length !== 0 ? EXIT_USER : exitCode;
+      const differing = report && report.differences.length + report.channels.differences.length;
+      context.exitCode = exitCode === EXIT_OK && differing !== 0 ? EXIT_USER : exitCode;
     });
 }
 
@@ -138,18 +147,34 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
   return `${lines.join("\n")}\n`;
 }
 
-function formatReport({ compared, differences, shards }: ComparisonReport): string {
+function formatReport({
+  compared,
+  differences,
+  shards,
+  channels,
+}: ComparisonReport & { readonly channels: ChannelsReport }): string {
   const lines = shards.map(
     ({ shard, appliedBlock, headBlock }) => `shard ${shard}: block ${appliedBlock} of ${headBlock} applied`,
   );
   lines.push(`${compared} fids compared, ${differences.length} differ`);
-  for (const { fid, missing, extra } of differences) {
-    lines.push(`fid ${fid}: ${missing.length} missing, ${extra.length} extra`);
-    const all = [...missing.map((what) => `  missing ${what}`), ...extra.map((what) => `  extra ${what}`)];
-    lines.push(...all.slice(0, MAX_LISTED));
-    if (all.length > MAX_LISTED) lines.push(`  and ${all.length - MAX_LISTED} more`);
-  }
+  for (const { fid, ...found } of differences) lines.push(...linesOf(`fid ${fid}`, found));
+  const { registrations } = channels;
+  lines.push(
+    `${registrations} registrations and ${channels.compared} channels compared, ${channels.differences.length} differ`,
+  );
+  for (const { key, ...found } of channels.differences)
+    lines.push(...linesOf(key === "" ? "registrations" : `channel ${JSON.stringify(key)}`, found));
   return `${lines.join("\n")}\n`;
+}
+
+function linesOf(what: string, { missing, extra }: Differences): string[] {
+  const all = [...missing.map((one) => `  missing ${one}`), ...extra.map((one) => `  extra ${one}`)];
+  const more = all.length - MAX_LISTED;
+  return [
+    `${what}: ${missing.length} missing, ${extra.length} extra`,
+    ...all.slice(0, MAX_LISTED),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
 }
 
 function parseSample(text: string): number {

@@ -1,5 +1,11 @@
 import { channelsActiveAt, noteChannelsActive } from "../../db/index/channels/follows.ts";
-import { fidOfOwner, putOwnerClaim, seqnumOfClaim } from "../../db/index/channels/owner-claims.ts";
+import {
+  dropForgottenClaims,
+  fidOfOwner,
+  putOwnerClaim,
+  putReportedOwner,
+  seqnumOfClaim,
+} from "../../db/index/channels/owner-claims.ts";
 import {
   findRegistration,
   ownerChanged,
@@ -7,9 +13,14 @@ import {
   settingsOf,
 } from "../../db/index/channels/registrations.ts";
 import { noteReplaced } from "../../db/index/channels/replaced.ts";
-import { countsOfChannel, findSlot, putSlot, type SlotUpdate } from "../../db/index/channels/slots.ts";
+import {
+  countsOfChannel,
+  dropForgottenSlots,
+  findSlot,
+  putSlot,
+  type SlotUpdate,
+} from "../../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { statement } from "../../db/index/statement.ts";
 import { type ChannelView, channelRefusal } from "../../protocol/channels/authority.ts";
 import {
   type ChannelSlot,
@@ -22,7 +33,7 @@ import {
 import { Kind, Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { DUPLICATE, invalid, type Rejection } from "../../protocol/rejection.ts";
-import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
+import { toUnixSecs } from "../../protocol/time.ts";
 import type { MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 
@@ -65,34 +76,18 @@ export function applyChannelState({ db }: MergeContext, slot: ChannelSlot, autho
   storeSlot(db, { slot, authorFid, timestamp: 0, seqnum: OLDEST, message: null });
 }
 
-/**
- * Stores who owns the channels of an address as the upstream reports it. What else claims the address is known from the
- * verifications of the index.
- *
- * @param fid 0 for no one.
- */
+/** Stores who owns the channels of an address as the upstream reports it. @param fid 0 for no one. */
 export function applyOwnerState({ db }: MergeContext, address: Uint8Array, fid: number): void {
-  const activeAt = channelsActiveAt(db) ?? 0;
-  let newest = toFarcasterSecs(activeAt);
-  for (const claim of db.all(verificationsOf, address, activeAt)) {
-    const timestamp = toFarcasterSecs(claim.timestamp);
-    newest = Math.max(newest, timestamp);
-    if (fid !== 0)
-      putOwnerClaim(db, { fid: claim.fid, address, isAdd: true, timestamp, hash: NO_HASH, seqnum: OLDEST });
-  }
-  // The home shard may have pruned the verification that wins.
-  if (fid !== 0)
-    putOwnerClaim(db, { fid, address, isAdd: true, timestamp: newest, hash: LAST_HASH, seqnum: OLDEST + 1 });
+  putReportedOwner(db, address, fid);
   ownerChanged(db, address);
 }
 
-const NO_HASH = new Uint8Array(20);
-const LAST_HASH = new Uint8Array(20).fill(0xff);
-
-const verificationsOf = statement<{ fid: number; timestamp: number }, [address: Uint8Array, since: number]>(
-  "channels.verifications-of",
-  "SELECT fid, timestamp FROM verifications WHERE address = ? AND timestamp >= ?",
-);
+/** Drops what was known of channels and their owners, and is not among what the upstream has of them. */
+export function completeChannels({ db }: MergeContext): void {
+  dropForgottenClaims(db);
+  for (const channelId of dropForgottenSlots(db)) renameChannel(db, channelId);
+  db.invalidations.everything();
+}
 
 /** Records which fid last verified an address on shard 0: it owns the channels of the address. */
 export function applyOwnerClaim({ db }: MergeContext, message: SignedMessage, decision: Decision): boolean {

@@ -1,7 +1,11 @@
 import { status } from "@grpc/grpc-js";
 import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import {
+  type ChannelInfoEntry,
+  ChannelInfosResponse,
   type ChannelMemberEntry,
+  type ChannelMembershipEntry,
+  ChannelMembershipsResponse,
   ChannelMembersRequest,
   ChannelMembersResponse,
   ChannelMetadataResponse,
@@ -13,6 +17,7 @@ import {
   type ChannelPinEntry,
   ChannelPinResponse,
   ChannelRequest,
+  ChannelsOfFidRequest,
 } from "../../protocol/wire/generated/reads.ts";
 import { OnChainEventRequest } from "../../protocol/wire/generated/state.ts";
 import { FollowedOnChainEvents } from "../../protocol/wire/generated/upstream.ts";
@@ -95,5 +100,27 @@ export class ChannelCalls {
       ChannelModerationsResponse,
     );
     return pageOf(moderations, nextPageToken);
+  }
+
+  /** Returns a page of the channels that an fid owns. */
+  async ownedBy(fid: number, pageToken: Uint8Array | undefined): Promise<Page<ChannelInfoEntry>> {
+    const { channels, nextPageToken } = await this.#calls.unary(
+      "getChannelsByFid",
+      ChannelsOfFidRequest,
+      { fid, pageSize: MESSAGES_PER_PAGE, pageToken },
+      ChannelInfosResponse,
+    );
+    return pageOf(channels, nextPageToken);
+  }
+
+  /** Returns a page of the slots that channels have of an fid. */
+  async membershipsOf(fid: number, pageToken: Uint8Array | undefined): Promise<Page<ChannelMembershipEntry>> {
+    const { memberships, nextPageToken } = await this.#calls.unary(
+      "getChannelMembershipsByFid",
+      ChannelsOfFidRequest,
+      { fid, pageSize: MESSAGES_PER_PAGE, pageToken },
+      ChannelMembershipsResponse,
+    );
+    return pageOf(memberships, nextPageToken);
   }
 }

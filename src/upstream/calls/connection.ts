@@ -67,7 +67,9 @@ type UnaryMethod =
   | "getChannelMetadata"
   | "getChannelPin"
   | "getChannelMembers"
-  | "getChannelModerations";
+  | "getChannelModerations"
+  | "getChannelsByFid"
+  | "getChannelMembershipsByFid";
 
 function pathOf(method: UnaryMethod): string {
   if (method in HubServiceService) return HubServiceService[method as keyof typeof HubServiceService].path;

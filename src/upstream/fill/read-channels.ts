@@ -1,45 +1,133 @@
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
-import { type ChannelSlot, ChannelSlotKind, memberTarget, SlotState } from "../../protocol/channels/slots.ts";
+import {
+  type ChannelSlot,
+  ChannelSlotKind,
+  MAX_MEMBER_SLOTS,
+  MAX_MODERATION_SLOTS,
+  memberTarget,
+  modesOf,
+  SlotState,
+} from "../../protocol/channels/slots.ts";
 import { ChannelModerateAction, ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
+import type { ChannelMetadataResponse, ChannelOwnerResponse } from "../../protocol/wire/generated/reads.ts";
 import type { UpstreamClient } from "../calls/client.ts";
-import { readPages } from "../calls/pages.ts";
+import { type Page, readPages } from "../calls/pages.ts";
+import { PeerError } from "../calls/peer.ts";
 
 const NO_TARGET = new Uint8Array();
 
-/** Reads the present state of a channel. It has no signed messages, and no times of its slots. */
-export async function readChannelState(
+/** The caps of slots are proposed ones: a network that raises them is read, too. A list that does not end is not. */
+const CAPS_READ = 8;
+
+/** A channel as the upstream reports it. */
+export interface ReportedChannel {
+  readonly owner: ChannelOwnerResponse;
+  /** With the modes that are in force. */
+  readonly settings: ChannelMetadataResponse;
+  /** All slots but that of the settings. `authorFid` is 0 where the upstream does not say it. */
+  readonly slots: readonly { readonly slot: ChannelSlot; readonly authorFid: number }[];
+}
+
+/** Names a channel. */
+export interface ChannelName {
+  readonly channelId: Uint8Array;
+  readonly key: string;
+}
+
+/**
+ * Reads a channel from the upstream: its present state, without signed messages and without times. Returns undefined for a name that
+ * it does not know: a registration of another's id, or one that broke a rule.
+ *
+ * @throws PeerError for a list that is longer than any channel's.
+ */
+export async function readChannel(
   client: UpstreamClient,
-  { channelId, key }: { readonly channelId: Uint8Array; readonly key: string },
-): Promise<RelayedOp[]> {
+  { channelId, key }: ChannelName,
+): Promise<ReportedChannel | undefined> {
   const owner = await client.channels.owner(key);
-  // A registration of another's id, or one that broke a rule: there is no such channel.
-  if (!owner) return [];
-  const slots: { slot: ChannelSlot; authorFid: number }[] = [];
-  const at = (kind: ChannelSlotKind) => ({ channelId, kind, target: NO_TARGET, targetFid: 0, detail: null });
+  if (!owner) return undefined;
   const settings = await client.channels.settings(channelId);
-  const detail = ChannelUpdateBody.encode({ channelId, ...settings }).finish();
-  slots.push({ slot: { ...at(ChannelSlotKind.Settings), state: SlotState.On, detail }, authorFid: 0 });
+  const slots: { slot: ChannelSlot; authorFid: number }[] = [];
+  const at = (kind: ChannelSlotKind) => slotAt(channelId, kind);
   const pin = await client.channels.pin(channelId);
   if (pin)
     slots.push({
       slot: { ...at(ChannelSlotKind.Pin), state: SlotState.On, detail: pin.castHash.slice() },
       authorFid: pin.authorFid,
     });
-  for await (const page of readPages((token) => client.channels.members(channelId, token)))
-    for (const { fid, state } of page)
-      slots.push({
-        slot: { ...at(ChannelSlotKind.Member), target: memberTarget(fid), targetFid: fid, state },
-        authorFid: 0,
-      });
-  for await (const page of readPages((token) => client.channels.moderations(channelId, token)))
-    for (const { castHash, action, authorFid } of page) {
-      const isHidden = action === ChannelModerateAction.CHANNEL_MODERATE_ACTION_HIDE;
-      const state = isHidden ? SlotState.On : SlotState.Off;
-      slots.push({ slot: { ...at(ChannelSlotKind.Moderation), target: castHash.slice(), state }, authorFid });
-    }
-  const ops = slots.map(
-    ({ slot, authorFid }): RelayedOp => ({ kind: "channelState", slot, authorFid, happenedAt: 0 }),
+  const members = readBounded(MAX_MEMBER_SLOTS, (token) => client.channels.members(channelId, token));
+  for await (const { fid, state } of members)
+    slots.push({
+      slot: { ...at(ChannelSlotKind.Member), target: memberTarget(fid), targetFid: fid, state },
+      authorFid: 0,
+    });
+  const moderations = readBounded(MAX_MODERATION_SLOTS, (token) =>
+    client.channels.moderations(channelId, token),
   );
+  for await (const { castHash, action, authorFid } of moderations) {
+    const isHidden = action === ChannelModerateAction.CHANNEL_MODERATE_ACTION_HIDE;
+    const state = isHidden ? SlotState.On : SlotState.Off;
+    slots.push({ slot: { ...at(ChannelSlotKind.Moderation), target: castHash.slice(), state }, authorFid });
+  }
+  return { owner, settings, slots };
+}
+
+const slotAt = (channelId: Uint8Array, kind: ChannelSlotKind) => ({
+  channelId,
+  kind,
+  target: NO_TARGET,
+  targetFid: 0,
+  detail: null,
+});
+
+async function* readBounded<Item>(
+  cap: number,
+  fetchPage: (token: Uint8Array | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<Item> {
+  let read = 0;
+  let pages = 0;
+  for await (const page of readPages(fetchPage)) {
+    read += page.length;
+    pages += 1;
+    if (read > cap * CAPS_READ || pages > cap)
+      throw new PeerError("lists more slots of a channel than there are");
+    yield* page;
+  }
+}
+
+/** Returns the operations that store a channel as the upstream reports it, also that it has no settings or pin any more. */
+export function channelStateOps(
+  channelId: Uint8Array,
+  { owner, settings, slots }: ReportedChannel,
+): RelayedOp[] {
+  const none = { ...slotAt(channelId, ChannelSlotKind.Pin), state: SlotState.Off };
+  const hasPin = slots.some(({ slot }) => slot.kind === ChannelSlotKind.Pin);
+  const all = [
+    { slot: settingsSlot(channelId, settings), authorFid: 0 },
+    ...(hasPin ? [] : [{ slot: none, authorFid: 0 }]),
+    ...slots,
+  ];
   const { fid, ownerAddress } = owner;
-  return [...ops, { kind: "ownerState", fid, address: ownerAddress.slice(), happenedAt: 0 }];
+  return [
+    ...all.map(
+      ({ slot, authorFid }): RelayedOp => ({ kind: "channelState", slot, authorFid, happenedAt: 0 }),
+    ),
+    { kind: "ownerState", fid, address: ownerAddress.slice(), happenedAt: 0 },
+  ];
+}
+
+/**
+ * The upstream reports the modes that are in force, and not whether the owner has chosen them. A default is taken for not chosen:
+ * otherwise the feed of each channel without settings would lose the casts of all but its members.
+ */
+function settingsSlot(channelId: Uint8Array, settings: ChannelMetadataResponse): ChannelSlot {
+  const defaults = modesOf(undefined);
+  const { castingMode, membershipMode, ...texts } = settings;
+  const detail = ChannelUpdateBody.encode({
+    channelId,
+    ...texts,
+    castingMode: castingMode === defaults.castingMode ? undefined : castingMode,
+    membershipMode: membershipMode === defaults.membershipMode ? undefined : membershipMode,
+  }).finish();
+  return { ...slotAt(channelId, ChannelSlotKind.Settings), state: SlotState.On, detail };
 }

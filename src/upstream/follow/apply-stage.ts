@@ -50,7 +50,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     tracker.applied(shard, positions.applied(shard) ?? 0, undefined);
   await readMentioned();
   await recoverUnknown(deps);
-  const parts = hasBlockShard ? [applyChain(), readChannelHistory(deps)] : [];
+  const parts = [...(hasBlockShard ? [applyChain()] : []), readChannelHistory(deps)];
   for (let shard = 1; shard <= shards; shard++) parts.push(applyShard(shard));
   if (deps.trust.level === "roots")
     parts.push(runHealer({ ...deps, mayHeal: isProvenNetwork(rules.network) }));

@@ -1,24 +1,28 @@
+import { channelsActiveAt } from "../../db/index/channels/follows.ts";
 import { channelHistoryOf, HISTORY_DONE, historyNextPosition } from "../../db/index/channels/history.ts";
+import { verificationsAfter } from "../../db/index/channels/owner-claims.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { channelIdOfEvent } from "../../protocol/channels/registrations.ts";
 import { CHANNELS_VERSION } from "../../protocol/network/engine-versions.ts";
-import { toUnixSecs } from "../../protocol/time.ts";
+import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { numberOf } from "../blocks/chain-blocks.ts";
 import { channelOperations } from "../blocks/chain-operations.ts";
 import { validatedEvent } from "../blocks/validate-relayed.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import type { ReceivedBlock } from "../calls/codecs.ts";
-import { readChannelState } from "../fill/read-channels.ts";
+import { channelStateOps, readChannel } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
 import { Backoff } from "../timings.ts";
 
 const BLOCKS_PER_BATCH = 200;
+const VERIFICATIONS_PER_BATCH = 1000;
 
 /**
  * Reads what shard 0 decided about channels before this index followed it: the registrations, then its blocks since channels became
  * part of the protocol. It runs beside the application of new blocks: the number of each decision says which is later. If those
- * blocks are deleted, or their beginning has no known date, the present state of each channel is read instead.
+ * blocks are deleted, their beginning has no known date, or the upstream has no shard 0, the present state of each channel is read
+ * instead.
  */
 export async function readChannelHistory(deps: StageDeps): Promise<void> {
   const { db, timings, signal, onFault } = deps;
@@ -34,15 +38,20 @@ export async function readChannelHistory(deps: StageDeps): Promise<void> {
 }
 
 async function readOnce(deps: StageDeps): Promise<void> {
-  const { client, db, writer, rules, schedule } = deps;
+  const { client, db, writer, rules, schedule, hasBlockShard } = deps;
   const registrations = await readRegistrations(deps);
   const activeAt = schedule.activeAt(CHANNELS_VERSION);
   await writer.apply({ ops: registrations, positions: [] });
   const { followedFrom = 1, next } = channelHistoryOf(db);
   const first =
-    next ?? (activeAt === undefined ? undefined : await firstBlockFrom(client, activeAt, followedFrom));
+    next ??
+    (activeAt === undefined || !hasBlockShard
+      ? undefined
+      : await firstBlockFrom(client, activeAt, followedFrom));
   const isRead =
-    first === undefined ? registrations.length === 0 : await readBlocks(deps, first, followedFrom);
+    first === undefined || !hasBlockShard
+      ? registrations.length === 0
+      : await readBlocks(deps, first, followedFrom);
   if (deps.signal.aborted) return;
   if (!isRead) await readStates(deps, registrations);
   // A registration proves that channels are part of the protocol, whatever the schedule of this program says.
@@ -50,7 +59,9 @@ async function readOnce(deps: StageDeps): Promise<void> {
   const proof = registrations
     .slice(0, 1)
     .map((op): RelayedOp => (op.kind === "registration" ? { ...op, decision } : op));
-  await writer.apply({ ops: proof, positions: [HISTORY_DONE] });
+  // What was known before and is not among the decisions of this upstream is not the network's.
+  const complete: RelayedOp = { kind: "channelsComplete", happenedAt: 0 };
+  await writer.apply({ ops: [...proof, complete], positions: [HISTORY_DONE] });
 }
 
 /** Reads the registrations of the network. A node that is older than channels has none. */
@@ -121,8 +132,13 @@ async function readBlocks(
   return !signal.aborted;
 }
 
-/** Reads the present state of each registered channel. */
-async function readStates({ client, writer }: StageDeps, registrations: readonly RelayedOp[]): Promise<void> {
+/**
+ * Reads the present state of each registered channel. Whom an address without a channel stands for is taken from the verifications of
+ * the index: a channel may be transferred to it.
+ */
+async function readStates(deps: StageDeps, registrations: readonly RelayedOp[]): Promise<void> {
+  const { client, writer, signal } = deps;
+  await claimVerifications(deps);
   const keys = new Map<string, { channelId: Uint8Array; key: string }>();
   for (const op of registrations) {
     const event = op.kind === "registration" ? OnChainEvent.decode(op.event) : undefined;
@@ -130,6 +146,27 @@ async function readStates({ client, writer }: StageDeps, registrations: readonly
     const key = event?.body?.$case === "channelRegisterEventBody" ? event.body.value.channelKey : "";
     if (channelId && key !== "") keys.set(channelId.toHex(), { channelId, key });
   }
-  for (const channel of keys.values())
-    await writer.apply({ ops: await readChannelState(client, channel), positions: [] });
+  for (const channel of keys.values()) {
+    if (signal.aborted) return;
+    const reported = await readChannel(client, channel);
+    if (reported) await writer.apply({ ops: channelStateOps(channel.channelId, reported), positions: [] });
+  }
+}
+
+async function claimVerifications({ db, writer, signal }: StageDeps): Promise<void> {
+  const activeAt = channelsActiveAt(db);
+  if (activeAt === undefined) return;
+  let last: { readonly fid: number; readonly address: Uint8Array } = { fid: 0, address: new Uint8Array() };
+  while (!signal.aborted) {
+    const page = verificationsAfter(db, last, VERIFICATIONS_PER_BATCH);
+    const newest = page.at(-1);
+    if (!newest) return;
+    last = newest;
+    const ops = page
+      .filter(({ timestamp }) => timestamp >= activeAt)
+      .map(({ fid, address, timestamp }): RelayedOp => {
+        return { kind: "claimState", fid, address, timestamp: toFarcasterSecs(timestamp), happenedAt: 0 };
+      });
+    if (ops.length > 0) await writer.apply({ ops, positions: [] });
+  }
 }

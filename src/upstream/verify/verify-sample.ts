@@ -1,5 +1,6 @@
+import { addressesInTransit } from "../../db/index/channels/owner-claims.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { Store } from "../../protocol/message/merge-rules.ts";
+import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../protocol/message/signed-message.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
@@ -17,16 +18,19 @@ import {
   storedProofs,
 } from "../fill/stored.ts";
 import { UpstreamPositions } from "../positions.ts";
+import { replayedSeqnum } from "./replayed.ts";
+import {
+  compareInRounds,
+  type Differences,
+  setDifferences as difference,
+  type RoundsDeps,
+} from "./rounds.ts";
 
 /** Dependencies and settings of a comparison. */
-export interface ComparisonDeps {
+export interface ComparisonDeps extends RoundsDeps {
   readonly client: UpstreamClient;
   /** Another process may be writing to this index. */
   readonly db: IndexDatabase;
-  /** Fids that are compared concurrently. */
-  readonly concurrency: number;
-  /** Waits for the index to follow for a while before differing fids are compared again. */
-  readonly settle: () => Promise<void>;
 }
 
 export interface ComparisonReport {
@@ -41,12 +45,10 @@ export interface ComparisonReport {
   }[];
 }
 
-const ROUNDS = 3;
 const FIDS_PER_PAGE = 10_000;
 
 /**
- * Compares fids with the upstream. Both sides change meanwhile, so fids that differ are compared again, and only what
- * differs in every round is reported.
+ * Compares fids with the upstream. See `compareInRounds`.
  *
  * @throws the errors of the calls.
  */
@@ -54,34 +56,17 @@ export async function compareFids(
   comparison: ComparisonDeps,
   fids: readonly number[],
 ): Promise<ComparisonReport> {
-  let differences = await compareAll(comparison, fids);
-  for (let round = 1; round < ROUNDS && differences.length > 0; round += 1) {
-    await comparison.settle();
-    const before = new Map(differences.map((one) => [one.fid, one]));
-    const again = await compareAll(comparison, [...before.keys()]);
-    differences = again
-      .map((one) => inBoth(before.get(one.fid) ?? one, one))
-      .filter(({ missing, extra }) => missing.length + extra.length > 0);
-  }
+  const differences = await compareInRounds(
+    fids,
+    comparison,
+    () => replayedSeqnum(comparison.client),
+    (fid, replayed) => compareFid(comparison, fid, replayed),
+  );
   return {
     compared: fids.length,
     differences: differences.toSorted((a, b) => a.fid - b.fid),
     shards: await shardsOf(comparison),
   };
-}
-
-/** Compares a few fids at a time. Returns those that differ. */
-async function compareAll(comparison: ComparisonDeps, fids: readonly number[]): Promise<FidDifferences[]> {
-  const left = [...fids];
-  const found: FidDifferences[] = [];
-  const work = async () => {
-    for (let fid = left.pop(); fid !== undefined; fid = left.pop()) {
-      const one = await compareFid(comparison, fid);
-      if (one.missing.length + one.extra.length > 0) found.push(one);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(comparison.concurrency, fids.length) }, work));
-  return found;
 }
 
 /** Returns every fid that the upstream lists or the index has registered. */
@@ -111,16 +96,16 @@ export async function upstreamFids(client: UpstreamClient): Promise<Set<number>>
 }
 
 /**
- * Returns a random sample of `size` of the fids, all equally likely.
+ * Returns a random sample of `size` of the items, all equally likely.
  *
  * @param random returns 0 to 1, like `Math.random`.
  */
-export function sampleOf(fids: readonly number[], size: number, random: () => number): number[] {
-  const drawn = [...fids];
+export function sampleOf<Item>(items: readonly Item[], size: number, random: () => number): Item[] {
+  const drawn = [...items];
   const count = Math.min(size, drawn.length);
   for (let at = 0; at < count; at += 1) {
     const other = at + Math.floor(random() * (drawn.length - at));
-    [drawn[at], drawn[other]] = [drawn[other] as number, drawn[at] as number];
+    [drawn[at], drawn[other]] = [drawn[other] as Item, drawn[at] as Item];
   }
   return drawn.slice(0, count);
 }
@@ -135,14 +120,9 @@ async function shardsOf({ client, db }: ComparisonDeps): Promise<ComparisonRepor
   }));
 }
 
-/** A part of an fid's state that only one side has, as text such as `Casts 0x…`. */
-type Difference = string;
-
-/** Messages of an fid that only the upstream has (`missing`) or only the index (`extra`). */
-export interface FidDifferences {
+/** The differences of one fid. */
+export interface FidDifferences extends Differences {
   readonly fid: number;
-  readonly missing: readonly Difference[];
-  readonly extra: readonly Difference[];
 }
 
 /**
@@ -153,21 +133,28 @@ export interface FidDifferences {
 async function compareFid(
   { client, db }: { readonly client: UpstreamClient; readonly db: IndexDatabase },
   fid: number,
+  replayed: number,
 ): Promise<FidDifferences> {
   const parts = [];
   for (const type of EVENT_TYPES)
     parts.push(compareEvents(await client.onChainEvents(fid, type), db, fid, type));
   parts.push(await compareKeys(client, db, fid));
   const usernames: string[] = [];
+  // The home shard of the fid may repeat minutes later what shard 0 has decided about a verification.
+  const inTransit = new Set(addressesInTransit(db, fid, replayed).map((address) => address.toHex()));
+  const isCompared = (store: Store, slot: Uint8Array) =>
+    store !== Store.Verifications || inTransit.size === 0 || !inTransit.has(slot.toHex());
   for (const [store, methods] of STORES) {
     const hashes = new Set<string>();
     for (const method of methods) {
       for await (const page of readPages((token) => client.messages(method, fid, token))) {
-        for (const bytes of page) for (const hash of hashIn(bytes)) hashes.add(hash);
+        for (const bytes of page)
+          for (const { hash, slot } of messageIn(bytes)) if (isCompared(store, slot)) hashes.add(hash);
         if (store === Store.UserData) usernames.push(...usernamesIn(page));
       }
     }
-    const stored = new Set(storedMessages(db, fid, store).keys());
+    const own = [...storedMessages(db, fid, store)].filter(([, { slot }]) => isCompared(store, slot));
+    const stored = new Set(own.map(([hash]) => hash));
     parts.push(difference(hashes, stored, (hash) => `${storeName(store)} 0x${hash}`));
   }
   parts.push(await compareProofs(client, db, fid, usernames));
@@ -178,29 +165,19 @@ async function compareFid(
   };
 }
 
-/**
- * Returns the differences that two comparisons of an fid share. Changes in transit during the first are not
- * differences.
- */
-function inBoth(first: FidDifferences, second: FidDifferences): FidDifferences {
-  const [missing, extra] = [new Set(first.missing), new Set(first.extra)];
-  return {
-    fid: first.fid,
-    missing: second.missing.filter((one) => missing.has(one)),
-    extra: second.extra.filter((one) => extra.has(one)),
-  };
-}
-
 function storeName(store: Store): string {
   return Object.entries(Store).find(([, value]) => value === store)?.[0] ?? "";
 }
 
-/** Returns the hash of a message in hex. A lend of 0 units only ends another one and is not stored. */
-function hashIn(bytes: Uint8Array): string[] {
+const NO_SLOT = new Uint8Array();
+
+/** Returns the hash of a message in hex, and its slot. A lend of 0 units only ends another one and is not stored. */
+function messageIn(bytes: Uint8Array): { hash: string; slot: Uint8Array }[] {
   const decoded = decodeMessage(bytes);
-  if (!decoded.ok) return [`unreadable (${decoded.error.reason})`];
+  if (!decoded.ok) return [{ hash: `unreadable (${decoded.error.reason})`, slot: NO_SLOT }];
   const { data, hash } = decoded.value;
-  return data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0 ? [] : [hash.toHex()];
+  if (data.body?.$case === "lendStorageBody" && data.body.value.numUnits === 0) return [];
+  return [{ hash: hash.toHex(), slot: data.body ? slotOf(decoded.value).slot : NO_SLOT }];
 }
 
 function compareEvents(
@@ -240,11 +217,4 @@ async function compareKeys(client: UpstreamClient, db: IndexDatabase, fid: numbe
     for (const { source, key } of page)
       if (source === SignerSource.SIGNER_SOURCE_OFFCHAIN) theirs.add(key.toHex());
   return difference(theirs, new Set(storedKeys(db, fid).keys()), (hex) => `gasless key 0x${hex}`);
-}
-
-function difference(theirs: Set<string>, stored: Set<string>, name: (id: string) => string) {
-  return {
-    missing: [...theirs.difference(stored)].map(name),
-    extra: [...stored.difference(theirs)].map(name),
-  };
 }

@@ -1,14 +1,10 @@
 import { expect, test } from "bun:test";
-import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
-import { claimNetwork } from "../../../src/db/index/identity.ts";
+import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { lastHubBlock } from "../../../src/db/index/log/hub-log.ts";
-import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { blockOfEvent } from "../../../src/protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
-import { FarcasterNetwork, MessageType } from "../../../src/protocol/wire/generated/message.ts";
-import { startFollower } from "../../../src/upstream/follow/follower.ts";
+import { MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
-import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ANCHOR_SECS } from "../../demo/records.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../../support/gasless-keys.ts";
 import { startTestHub } from "../../support/hub.ts";
@@ -18,63 +14,8 @@ import { DEFAULT_TIMESTAMP, makeSigner, signedCast, signMessage } from "../../su
 import { mixedRecords } from "../../support/mixed-records.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { hashOf, linkMessage } from "../../support/social.ts";
-import { callsAtOnce } from "../../support/upstream/calls.ts";
+import { followLogged } from "../../support/upstream/follow-logged.ts";
 import { dumpFollowed } from "../../support/upstream/followed.ts";
-
-const TIMINGS = {
-  ...DEFAULT_TIMINGS,
-  pollMs: 5,
-  retryMs: 5,
-  maxRetryMs: 50,
-  roomPollMs: 5,
-  stallMs: 15_000,
-  callTimeoutMs: 15_000,
-};
-
-/** An index that follows a node which numbers its own blocks. */
-function follow(node: LoggedNode) {
-  const db = openIndexInMemory();
-  claimNetwork(db, "mainnet");
-  const faults: string[] = [];
-  const engine = createIngestEngine({
-    db,
-    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
-    clock: node.clock,
-    onFault: (cause) => faults.push(`${cause}`),
-  });
-  const follower = startFollower({
-    urls: [`http://${node.hub.address}`],
-    db,
-    writer: {
-      apply: async (batch) => engine.applyRelayed(batch),
-      buildStep: async () => engine.buildStep(),
-    },
-    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
-    nameServer: undefined,
-    clock: node.clock,
-    fids: undefined,
-    calls: callsAtOnce(4),
-    timings: TIMINGS,
-    onFault: (what, cause) => faults.push(`${what}: ${cause}`),
-    onPeerError: (error) => faults.push(error.message),
-  });
-  const positions = new UpstreamPositions(db);
-  return {
-    db,
-    faults,
-    async caughtUp(): Promise<void> {
-      while (
-        follower.progress().phase !== "live" ||
-        (positions.applied(1) ?? 0) < (lastHubBlock(node.db, 1) ?? 0)
-      )
-        await Bun.sleep(5);
-    },
-    async [Symbol.asyncDispose]() {
-      await follower.stop();
-      db[Symbol.dispose]();
-    },
-  };
-}
 
 /** Farcaster seconds at the end of the demo network. */
 const AT = toFarcasterSecs(ANCHOR_SECS) - 1000;
@@ -110,7 +51,7 @@ test("a node that follows a node of its own ends with its state, its event ids, 
   node.clock.setSecs(ANCHOR_SECS);
   node.merge(...mixedRecords({ fids: 4, perType: 5 }));
   node.merge(...accountRecords(9001), ...accountRecords(9002), cast(9001, 1));
-  await using follower = follow(node);
+  await using follower = followLogged(node);
   await follower.caughtUp();
   const firstLive = (lastHubBlock(node.db, 1) ?? 0) + 1;
   for (let n = 2; n < 30; n++) node.merge(cast(9001 + (n % 2), n));
@@ -144,7 +85,7 @@ test("a link that a compact state removes in the commit that merged it is remove
     ...accountRecords(9001),
     message(linkMessage(9001, "follow", 1, { at: DEFAULT_TIMESTAMP - 20 })),
   );
-  await using follower = follow(node);
+  await using follower = followLogged(node);
   await follower.caughtUp();
   const state = signMessage(
     {
@@ -170,7 +111,7 @@ test("a link that a compact state removes in the commit that merged it is remove
 
 test("a node whose log is empty can be followed from its first block on", async () => {
   await using node = await startLoggedNode();
-  await using follower = follow(node);
+  await using follower = followLogged(node);
   while (follower.faults.length === 0 && new UpstreamPositions(follower.db).stage === undefined)
     await Bun.sleep(5);
   node.merge(...accountRecords(9001), cast(9001, 1));

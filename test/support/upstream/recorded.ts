@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
+  type Client,
   Server,
   ServerCredentials,
   type ServerUnaryCall,
@@ -101,14 +102,28 @@ export interface RecordedUpstream extends Disposable {
   readonly heads: ReadonlyMap<number, number>;
 }
 
-/** @param lastBlock the last block that the data shards have. */
-export async function startRecordedUpstream(lastBlock: number): Promise<RecordedUpstream> {
-  const recording = await readReference(lastBlock);
+/**
+ * @param lastBlock the last block that the data shards have.
+ * @param options.firstBlock the first block of shard 0 that is not deleted. Default: all are there.
+ * @param options.isListed whether its fids have been listed, so that it is not at genesis.
+ * @param options.channels see `serveRecording`.
+ */
+export async function startRecordedUpstream(
+  lastBlock: number,
+  {
+    firstBlock = 0,
+    isListed = false,
+    channels,
+  }: { readonly firstBlock?: number; readonly isListed?: boolean; readonly channels?: Client } = {},
+): Promise<RecordedUpstream> {
+  const whole = await readReference(lastBlock);
+  const recording = { ...whole, blocks: whole.blocks.filter(({ number }) => number >= firstBlock) };
   const heads = new Map([
     [0, recording.blocks.at(-1)?.number ?? 0],
     ...DATA_SHARDS.map((shard) => [shard, lastBlock] as const),
   ]);
-  return serveRecording(() => recording, heads);
+  const listing = { count: isListed ? DATA_SHARDS.length : 0 };
+  return serveRecording(() => recording, heads, { channels, listing });
 }
 
 /**
@@ -118,6 +133,7 @@ export async function startRecordedUpstream(lastBlock: number): Promise<Recorded
  * @param options.announced the newest block of each shard as GetInfo says, of a node whose proxy keeps the response. Default: `heads`.
  * @param options.answers resolves when the server may answer a call of a method. Default: at once.
  * @param options.accounts the state that it serves; it is then not at genesis. Default: it serves its chain only.
+ * @param options.channels answers the reads of channels. Default: they are not served.
  * @param options.hasBlockShard false for a node that numbers its blocks itself: it has one shard, and serves no blocks of shard 0.
  */
 export async function serveRecording(
@@ -129,6 +145,7 @@ export async function serveRecording(
     announced = () => heads,
     answers = async (_method: string) => {},
     accounts = undefined as RecordedAccounts | undefined,
+    channels = undefined as Client | undefined,
   } = {},
 ): Promise<RecordedUpstream> {
   const isUpTo = (shard: number) => (number: number) => number <= (heads.get(shard) ?? 0);
@@ -230,6 +247,21 @@ export async function serveRecording(
     },
   );
   accounts?.serve(server);
+  if (channels)
+    for (const name of CHANNEL_READS)
+      server.addService(
+        { [name]: rawMethod(name, AS_BYTES) },
+        {
+          [name]: (call: ServerUnaryCall<Uint8Array, Uint8Array>, callback: sendUnaryData<Uint8Array>) =>
+            channels.makeUnaryRequest(
+              `/HubService/${name}`,
+              Buffer.from,
+              Buffer.from,
+              call.request,
+              callback,
+            ),
+        },
+      );
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${OWN_LOOPBACK}:0`, ServerCredentials.createInsecure(), (cause, bound) =>
       cause ? reject(cause) : resolve(bound),
@@ -237,6 +269,15 @@ export async function serveRecording(
   });
   return { url: `http://${OWN_LOOPBACK}:${port}`, heads, [Symbol.dispose]: () => server.forceShutdown() };
 }
+
+const CHANNEL_READS = [
+  "GetChannelOwner",
+  "GetChannelMetadata",
+  "GetChannelPin",
+  "GetChannelMembers",
+  "GetChannelModerations",
+];
+const AS_BYTES = { decode: (bytes: Uint8Array) => bytes };
 
 const isBelow = (value: number, stop: number | undefined) => stop === undefined || value < stop;
 

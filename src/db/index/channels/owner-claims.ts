@@ -29,6 +29,86 @@ const newestClaim = statement<{ fid: number }, [address: Uint8Array]>(
   `SELECT fid FROM owner_claims WHERE address = ? AND is_add = 1 ORDER BY timestamp DESC, hash DESC LIMIT 1`,
 );
 
+const newestDecision = statement<{ seqnum: number | null }, [address: Uint8Array]>(
+  "owner-claims.newest-decision",
+  "SELECT max(seqnum) AS seqnum FROM owner_claims WHERE address = ?",
+);
+const decidedAfter = statement<{ address: Uint8Array }, [fid: number, seqnum: number]>(
+  "owner-claims.decided-after",
+  "SELECT address FROM owner_claims WHERE fid = ? AND seqnum > ?",
+);
+
+const undecided = statement<{ timestamp: number | null }, [address: Uint8Array, below: number]>(
+  "owner-claims.newest-undecided",
+  "SELECT max(timestamp) AS timestamp FROM owner_claims WHERE address = ? AND is_add = 1 AND seqnum < ?",
+);
+const dropUndecided = statement<unknown, [address: Uint8Array, below: number]>(
+  "owner-claims.drop-undecided",
+  "DELETE FROM owner_claims WHERE address = ? AND seqnum < ?",
+);
+const dropForgotten = statement(
+  "owner-claims.drop-forgotten",
+  "DELETE FROM owner_claims WHERE fid >= 0 AND seqnum < 0",
+);
+const verificationsFrom = statement<
+  { fid: number; address: Uint8Array; timestamp: number },
+  [fid: number, address: Uint8Array, limit: number]
+>(
+  "owner-claims.verifications",
+  `SELECT fid, address, timestamp FROM verifications WHERE (fid, address) > (?, ?) ORDER BY fid, address LIMIT ?`,
+);
+
+/** The numbers of claims that the upstream reported without a decision: older than every decision. */
+const REPORTED = 0;
+const REPORTED_OWNER = 1;
+const NO_HASH = new Uint8Array(20);
+const LAST_HASH = new Uint8Array(20).fill(0xff);
+
+/** Returns the next live verifications, by fid and address, with their times in unix seconds. */
+export function verificationsAfter(
+  db: IndexDatabase,
+  { fid, address }: { readonly fid: number; readonly address: Uint8Array },
+  limit: number,
+): { readonly fid: number; readonly address: Uint8Array; readonly timestamp: number }[] {
+  return db.all(verificationsFrom, fid, address, limit);
+}
+
+/** Stores the claim of a live verification, as long as no decision about it is known. `timestamp`: Farcaster seconds. */
+export function putReportedClaim(
+  db: IndexDatabase,
+  claim: Pick<OwnerClaim, "fid" | "address" | "timestamp">,
+): void {
+  putOwnerClaim(db, { ...claim, isAdd: true, hash: NO_HASH, seqnum: REPORTED });
+}
+
+/**
+ * Stores whom an address stands for as the upstream reports it. The home shard of that fid may have pruned the verification, so the
+ * fid comes before all claims that no decision is known about. Decisions come before it.
+ *
+ * @param fid 0 for no one.
+ */
+export function putReportedOwner(db: IndexDatabase, address: Uint8Array, fid: number): void {
+  db.run(dropUndecided, address, fid === 0 ? REPORTED_OWNER + 1 : REPORTED);
+  if (fid === 0) return;
+  const timestamp = db.get(undecided, address, REPORTED_OWNER + 1)?.timestamp ?? 0;
+  putOwnerClaim(db, { fid, address, isAdd: true, timestamp, hash: LAST_HASH, seqnum: REPORTED_OWNER });
+}
+
+/** Drops the claims that were forgotten (`forgetDecisions`) and are not among those that were read since. */
+export function dropForgottenClaims(db: IndexDatabase): void {
+  db.run(dropForgotten);
+}
+
+/** Whether a claim to an address was decided after the event `seqnum` of shard 0. */
+export function claimsInTransit(db: IndexDatabase, address: Uint8Array, seqnum: number): boolean {
+  return (db.get(newestDecision, address)?.seqnum ?? 0) > seqnum;
+}
+
+/** Returns the addresses of an fid's claims that were decided after the event `seqnum` of shard 0. */
+export function addressesInTransit(db: IndexDatabase, fid: number, seqnum: number): Uint8Array[] {
+  return db.all(decidedAfter, fid, Math.min(seqnum, Number.MAX_SAFE_INTEGER)).map(({ address }) => address);
+}
+
 /** Returns the number of the event of an fid's last claim to an address. */
 export function seqnumOfClaim(db: IndexDatabase, fid: number, address: Uint8Array): number | undefined {
   return db.get(claimSeqnum, fid, address)?.seqnum;

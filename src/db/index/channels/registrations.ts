@@ -8,7 +8,7 @@ import { ChannelUpdateBody } from "../../../protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
-import { findSlot } from "./slots.ts";
+import { findSlot, type StoredSlot } from "./slots.ts";
 
 interface RegistrationRow {
   readonly channelId: Uint8Array;
@@ -32,6 +32,10 @@ const byChannelId = statement<RegistrationRow, [channelId: Uint8Array]>(
 const byKey = statement<RegistrationRow, [key: string]>(
   "channels.by-key",
   `SELECT ${COLUMNS} FROM channels WHERE key = ?`,
+);
+const keysFrom = statement<{ key: string }, [after: string, limit: number]>(
+  "channels.keys-from",
+  "SELECT key FROM channels WHERE key > ? ORDER BY key LIMIT ?",
 );
 const putChannel = statement<
   unknown,
@@ -79,6 +83,11 @@ export function findRegistrationByKey(db: IndexDatabase, key: string): StoredReg
   return row && registrationOf(row);
 }
 
+/** Returns the next keys after `key`, in the order of their bytes. @param key undefined for the first ones. */
+export function channelKeysAfter(db: IndexDatabase, key: string | undefined, limit: number): string[] {
+  return db.all(keysFrom, key ?? "", limit).map((row) => row.key);
+}
+
 function registrationOf({ posBlock, posTx, posLog, ...rest }: RegistrationRow): StoredRegistration {
   return { ...rest, position: { block: posBlock, tx: posTx, log: posLog } };
 }
@@ -108,7 +117,12 @@ export function renameChannel(db: IndexDatabase, channelId: Uint8Array): void {
 /** Returns the settings of a channel; undefined while it has none. */
 export function settingsOf(db: IndexDatabase, channelId: Uint8Array): ChannelUpdateBody | undefined {
   const slot = findSlot(db, { channelId, kind: ChannelSlotKind.Settings, target: NO_TARGET });
-  return slot?.detail ? ChannelUpdateBody.decode(slot.detail) : undefined;
+  return slot && settingsIn(slot);
+}
+
+/** Returns the settings that hold a slot of settings. */
+export function settingsIn({ detail }: Pick<StoredSlot, "detail">): ChannelUpdateBody | undefined {
+  return detail ? ChannelUpdateBody.decode(detail) : undefined;
 }
 
 /** The target of slots of which a channel has one. */

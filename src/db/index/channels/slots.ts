@@ -15,12 +15,27 @@ export interface StoredSlot {
   readonly message: Uint8Array | null;
 }
 
+/** A slot of a channel and what holds it. */
+export interface SlotRow extends StoredSlot {
+  readonly kind: ChannelSlotKind;
+  readonly target: Uint8Array;
+}
+
 export type SlotKey = Pick<ChannelSlot, "channelId" | "kind" | "target">;
 
 const slotAt = statement<StoredSlot, [channelId: Uint8Array, kind: number, target: Uint8Array]>(
   "channel-slots.at",
   `SELECT target_fid AS targetFid, state, author_fid AS authorFid, timestamp, seqnum, detail, message
    FROM channel_slots WHERE channel_id = ? AND kind = ? AND target = ?`,
+);
+const slotsAt = statement<SlotRow, [channelId: Uint8Array]>(
+  "channel-slots.of-channel",
+  `SELECT kind, target, target_fid AS targetFid, state, author_fid AS authorFid, timestamp, seqnum, detail, message
+   FROM channel_slots WHERE channel_id = ?`,
+);
+const channelsWithSlot = statement<{ channelId: Uint8Array }, [fid: number]>(
+  "channel-slots.of-fid",
+  "SELECT channel_id AS channelId FROM channel_slots WHERE target_fid = ? AND target_fid > 0",
 );
 const putSlotStatement = statement<
   unknown,
@@ -87,6 +102,16 @@ export function findSlot(db: IndexDatabase, { channelId, kind, target }: SlotKey
   return db.get(slotAt, channelId, kind, target);
 }
 
+/** Returns all slots of a channel. */
+export function slotsOfChannel(db: IndexDatabase, channelId: Uint8Array): SlotRow[] {
+  return db.all(slotsAt, channelId);
+}
+
+/** Returns the channels that have a slot of an fid, in any state. */
+export function slotsOfFid(db: IndexDatabase, fid: number): Uint8Array[] {
+  return db.all(channelsWithSlot, fid).map(({ channelId }) => channelId);
+}
+
 export function countsOfChannel(db: IndexDatabase, channelId: Uint8Array): ChannelCounts {
   return db.get(countsOf, channelId) ?? NO_COUNTS;
 }
@@ -144,4 +169,37 @@ export function putSlot(
     });
   } else if (kind === ChannelSlotKind.Moderation) addToCounts(db, channelId, { moderationSlots: isNew });
   return { before };
+}
+
+const forgottenSlots = statement<
+  { channelId: Uint8Array; kind: number; target: Uint8Array; state: number },
+  [limit: number]
+>(
+  "channel-slots.forgotten",
+  "SELECT channel_id AS channelId, kind, target, state FROM channel_slots WHERE channel_id >= x'' AND seqnum < 0 LIMIT ?",
+);
+const dropSlot = statement<unknown, [channelId: Uint8Array, kind: number, target: Uint8Array]>(
+  "channel-slots.drop",
+  "DELETE FROM channel_slots WHERE channel_id = ? AND kind = ? AND target = ?",
+);
+const FORGOTTEN_AT_ONCE = 1000;
+
+/** Drops the slots that were forgotten (`forgetDecisions`) and are not among those that were read since. Returns their channels. */
+export function dropForgottenSlots(db: IndexDatabase): Uint8Array[] {
+  const channels = new Map<string, Uint8Array>();
+  for (;;) {
+    const rows = db.all(forgottenSlots, FORGOTTEN_AT_ONCE);
+    if (rows.length === 0) return [...channels.values()];
+    for (const { channelId, kind, target, state } of rows) {
+      channels.set(channelId.toHex(), channelId);
+      db.run(dropSlot, channelId, kind, target);
+      if (kind === ChannelSlotKind.Member)
+        addToCounts(db, channelId, {
+          members: -Number(state === MemberState.Member),
+          moderators: -Number(state === MemberState.Moderator),
+          memberSlots: -1,
+        });
+      else if (kind === ChannelSlotKind.Moderation) addToCounts(db, channelId, { moderationSlots: -1 });
+    }
+  }
 }

@@ -145,6 +145,35 @@ export interface ChannelModerationsResponse {
   nextPageToken?: Uint8Array | undefined;
 }
 
+/** By fid: GetChannelsByFid and GetChannelMembershipsByFid. */
+export interface ChannelsOfFidRequest {
+  fid: number;
+  pageSize?: number | undefined;
+  pageToken?: Uint8Array | undefined;
+}
+
+export interface ChannelInfoEntry {
+  channelKey: string;
+  fid: number;
+  ownerAddress: Uint8Array;
+  expiry: number;
+}
+
+export interface ChannelInfosResponse {
+  channels: ChannelInfoEntry[];
+  nextPageToken?: Uint8Array | undefined;
+}
+
+export interface ChannelMembershipEntry {
+  channelId: Uint8Array;
+  state: ChannelMemberState;
+}
+
+export interface ChannelMembershipsResponse {
+  memberships: ChannelMembershipEntry[];
+  nextPageToken?: Uint8Array | undefined;
+}
+
 export interface ChannelMetadataResponse {
   name?: string | undefined;
   description?: string | undefined;
@@ -1592,6 +1621,377 @@ export const ChannelModerationsResponse: MessageFns<ChannelModerationsResponse> 
   fromPartial(object: DeepPartial<ChannelModerationsResponse>): ChannelModerationsResponse {
     const message = createBaseChannelModerationsResponse();
     message.moderations = object.moderations?.map((e) => ChannelModerationEntry.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelsOfFidRequest(): ChannelsOfFidRequest {
+  return { fid: 0, pageSize: undefined, pageToken: undefined };
+}
+
+export const ChannelsOfFidRequest: MessageFns<ChannelsOfFidRequest> = {
+  encode(message: ChannelsOfFidRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fid !== 0) {
+      writer.uint32(8).uint64(message.fid);
+    }
+    if (message.pageSize !== undefined) {
+      writer.uint32(16).uint32(message.pageSize);
+    }
+    if (message.pageToken !== undefined) {
+      writer.uint32(26).bytes(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelsOfFidRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelsOfFidRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelsOfFidRequest>): ChannelsOfFidRequest {
+    return ChannelsOfFidRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelsOfFidRequest>): ChannelsOfFidRequest {
+    const message = createBaseChannelsOfFidRequest();
+    message.fid = object.fid ?? 0;
+    message.pageSize = object.pageSize ?? undefined;
+    message.pageToken = object.pageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelInfoEntry(): ChannelInfoEntry {
+  return { channelKey: "", fid: 0, ownerAddress: new Uint8Array(0), expiry: 0 };
+}
+
+export const ChannelInfoEntry: MessageFns<ChannelInfoEntry> = {
+  encode(message: ChannelInfoEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelKey !== "") {
+      writer.uint32(10).string(message.channelKey);
+    }
+    if (message.fid !== 0) {
+      writer.uint32(16).uint64(message.fid);
+    }
+    if (message.ownerAddress.length !== 0) {
+      writer.uint32(26).bytes(message.ownerAddress);
+    }
+    if (message.expiry !== 0) {
+      writer.uint32(32).uint64(message.expiry);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelInfoEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelInfoEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelKey = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.fid = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ownerAddress = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.expiry = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelInfoEntry>): ChannelInfoEntry {
+    return ChannelInfoEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelInfoEntry>): ChannelInfoEntry {
+    const message = createBaseChannelInfoEntry();
+    message.channelKey = object.channelKey ?? "";
+    message.fid = object.fid ?? 0;
+    message.ownerAddress = object.ownerAddress ?? new Uint8Array(0);
+    message.expiry = object.expiry ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelInfosResponse(): ChannelInfosResponse {
+  return { channels: [], nextPageToken: undefined };
+}
+
+export const ChannelInfosResponse: MessageFns<ChannelInfosResponse> = {
+  encode(message: ChannelInfosResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.channels) {
+      ChannelInfoEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== undefined) {
+      writer.uint32(18).bytes(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelInfosResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelInfosResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channels.push(ChannelInfoEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelInfosResponse>): ChannelInfosResponse {
+    return ChannelInfosResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelInfosResponse>): ChannelInfosResponse {
+    const message = createBaseChannelInfosResponse();
+    message.channels = object.channels?.map((e) => ChannelInfoEntry.fromPartial(e)) || [];
+    message.nextPageToken = object.nextPageToken ?? undefined;
+    return message;
+  },
+};
+
+function createBaseChannelMembershipEntry(): ChannelMembershipEntry {
+  return { channelId: new Uint8Array(0), state: 0 };
+}
+
+export const ChannelMembershipEntry: MessageFns<ChannelMembershipEntry> = {
+  encode(message: ChannelMembershipEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId.length !== 0) {
+      writer.uint32(10).bytes(message.channelId);
+    }
+    if (message.state !== 0) {
+      writer.uint32(16).int32(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMembershipEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMembershipEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMembershipEntry>): ChannelMembershipEntry {
+    return ChannelMembershipEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMembershipEntry>): ChannelMembershipEntry {
+    const message = createBaseChannelMembershipEntry();
+    message.channelId = object.channelId ?? new Uint8Array(0);
+    message.state = object.state ?? 0;
+    return message;
+  },
+};
+
+function createBaseChannelMembershipsResponse(): ChannelMembershipsResponse {
+  return { memberships: [], nextPageToken: undefined };
+}
+
+export const ChannelMembershipsResponse: MessageFns<ChannelMembershipsResponse> = {
+  encode(message: ChannelMembershipsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.memberships) {
+      ChannelMembershipEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== undefined) {
+      writer.uint32(18).bytes(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChannelMembershipsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChannelMembershipsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.memberships.push(ChannelMembershipEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ChannelMembershipsResponse>): ChannelMembershipsResponse {
+    return ChannelMembershipsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ChannelMembershipsResponse>): ChannelMembershipsResponse {
+    const message = createBaseChannelMembershipsResponse();
+    message.memberships = object.memberships?.map((e) => ChannelMembershipEntry.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? undefined;
     return message;
   },
