@@ -36,8 +36,8 @@ export interface ChannelDifferences extends Differences {
 export type ChannelChoice = { readonly sample: number } | { readonly fids: readonly number[] };
 
 /**
- * Compares all registrations, and the owners, settings, members, pins and hidden casts of some channels. What the index has from
- * shard 0 before the data shards of the upstream is no difference.
+ * Compares all registrations, and the owners, settings, members, pins and hidden casts of some channels. The index may have
+ * decisions of shard 0 before the data shards of the upstream: these do not count.
  *
  * @param random returns 0 to 1, like `Math.random`.
  * @throws the errors of the calls.

@@ -82,10 +82,10 @@ export function putReportedClaim(
 }
 
 /**
- * Stores whom an address stands for as the upstream reports it. The home shard of that fid may have pruned the verification, so the
- * fid comes before all claims that no decision is known about. Decisions come before it.
+ * Stores the owner behind an address as the upstream reports it. The home shard of that fid may have pruned the verification, so the
+ * fid precedes all claims without a known decision. Decisions precede it.
  *
- * @param fid 0 for no one.
+ * @param fid 0 while the address has none.
  */
 export function putReportedOwner(db: IndexDatabase, address: Uint8Array, fid: number): void {
   db.run(dropUndecided, address, fid === 0 ? REPORTED_OWNER + 1 : REPORTED);
