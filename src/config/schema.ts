@@ -245,6 +245,9 @@ export const configSchema = section({
       { maxItems: 64, rule: 'a list of at most 64 entries such as "21=1790000000"' },
     ),
   }),
+  channels: section({
+    protocol_names: Type.Union([Type.Literal("win"), Type.Literal("lose")], { rule: 'one of "win", "lose"' }),
+  }),
   chain: section({ l1_rpc_url: secretUrl(), op_rpc_url: secretUrl() }),
   auth: section({
     signed_at_window_secs: integer(1, 3600),

@@ -25,6 +25,10 @@ const byChannelIds = statement<RegisteredChannel, [channelIdsJson: string]>(
   "skeleton.registered-channels.by-channel-ids",
   `SELECT ${registeredColumns} FROM json_each(?) j CROSS JOIN channels c ON c.channel_id = unhex(j.value)`,
 );
+const importedIds = statement<{ id: string }, [idsJson: string]>(
+  "skeleton.registered-channels.imported",
+  "SELECT r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.id = j.value",
+);
 const registryIds = statement<{ name: string; id: string }, [idsJson: string]>(
   "skeleton.channels.registry-ids",
   `SELECT j.value AS name, r.id FROM json_each(?) j CROSS JOIN channel_registry r ON r.registry_id = j.value
@@ -41,6 +45,25 @@ export function registeredChannels(db: IndexDatabase, ids: readonly string[]): r
 /** Returns the registered channel that a name stands for; undefined for one that is not registered. */
 export function registeredChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
   return registeredChannels(db, resolveChannelIds(db, [name]))[0];
+}
+
+/** Returns the registered channels among `ids` whose roles, follows and hidden casts count: not those that lose to an import. */
+export function countingChannels(db: IndexDatabase, ids: readonly string[]): readonly RegisteredChannel[] {
+  const registered = registeredChannels(db, ids);
+  if (db.protocolNames === "win" || registered.length === 0) return registered;
+  const json = JSON.stringify(registered.map(({ id }) => id));
+  const imported = new Set(db.all(importedIds, json).map(({ id }) => id));
+  return registered.filter(({ id }) => !imported.has(id));
+}
+
+/** Returns the registered channel that a name stands for, if it counts. */
+export function countingChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
+  return countingChannels(db, resolveChannelIds(db, [name]))[0];
+}
+
+/** Returns the registered channel that a write names: one that does not count only by its id of the protocol. */
+export function writableChannel(db: IndexDatabase, name: string): RegisteredChannel | undefined {
+  return protocolIdOf(db, name) ? registeredChannel(db, name) : countingChannel(db, name);
 }
 
 /** Returns the registered channels of these ids of the protocol, by these ids in hex. */

@@ -13,7 +13,7 @@ import { loadBuild } from "../../src/console/load-build.ts";
 import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
 import { loginRoutes } from "../../src/console/sign-in/login-routes.ts";
 import { signInRoutes } from "../../src/console/sign-in/routes.ts";
-import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { createOwnOrigin } from "../../src/http/request/own-origin.ts";
@@ -61,6 +61,8 @@ const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 /** The API over a test node, on a real socket and a real read connection. */
 export interface TestApi extends AsyncDisposable {
   readonly node: TestNode;
+  /** The connection to the index that reads use. */
+  readonly reader: IndexDatabase;
   readonly state: StateDatabase;
   readonly url: string;
   readonly document: OpenApiDocument;
@@ -324,6 +326,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const document = await documentOf(http.server, [options.compatPrefixes, settings, httpSettings]);
   return {
     node,
+    reader: db,
     state,
     url: http.url,
     document,

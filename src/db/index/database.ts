@@ -165,6 +165,8 @@ export class IndexDatabase extends SqliteConnection {
   readonly repoints = new PendingRepoints();
   /** The network of the messages, once it was read: it never changes. */
   network: FarcasterNetwork | undefined;
+  /** What reads show of a channel that is registered and imported (`channels.protocol_names`). Set in a node, by its readers. */
+  protocolNames: "win" | "lose" = "win";
   /** Set in a node, by its writer and by the readers that give away numbers of events. */
   commits: CommitSequence | undefined;
   /** Called after each transaction, committed or not, before its caller continues. */

@@ -37,6 +37,7 @@ runWorker<DeliveryWorkerInit>(
     const log = createLogger(config, { keep: keepLine });
     const index = openIndexReader(indexPath(config.data.dir));
     index.commits = new CommitSequence(commits);
+    index.protocolNames = config.channels.protocol_names;
     const state = await openStateStores({ config, part: "delivery", link, log });
     const delivery = await startDelivery({
       common: { config, clock: state.clock, log },

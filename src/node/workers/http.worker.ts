@@ -70,6 +70,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   const metrics = { registry: new Registry(), prefix: serviceNames(config.service.name).metricPrefix };
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
+  db.protocolNames = config.channels.protocol_names;
   const state = await openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
   const writer = connectRpc<IngestRpc>(init.ingest);

@@ -33,6 +33,7 @@ export interface WritesWorkerInit {
 runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits, upstream }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "writes", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
+  db.protocolNames = config.channels.protocol_names;
   const state = await openStateStores({ config, part: "writes", link, log });
   const signing = startNodeSigning({
     config,

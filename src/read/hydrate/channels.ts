@@ -123,11 +123,17 @@ export function loadChannels(db: IndexDatabase, ids: Iterable<string>): Map<stri
   const byId = new Map<string, RegisteredRow>();
   if (registered.length > 0)
     for (const row of db.all(registeredRows, JSON.stringify(registered))) byId.set(row.id, row);
-  for (const row of rows) channels.set(row.id, storedChannel(row, byId.get(row.id)));
+  const importWins = db.protocolNames === "lose";
+  for (const row of rows) channels.set(row.id, storedChannel(row, byId.get(row.id), importWins));
   return channels;
 }
 
-function storedChannel(row: ChannelRow, registration: RegisteredRow | undefined): StoredChannel {
+/** @param importWins whether an imported entry of the same name is shown in place of the registration. */
+function storedChannel(
+  row: ChannelRow,
+  registration: RegisteredRow | undefined,
+  importWins: boolean,
+): StoredChannel {
   const { id, url, name, moderatorFids } = row;
   const known: ChannelState = {
     id,
@@ -146,12 +152,12 @@ function storedChannel(row: ChannelRow, registration: RegisteredRow | undefined)
     isLapsed: false,
   };
   if (!registration) return { lapsesAt: Number.POSITIVE_INFINITY, current: known, lapsed: known };
-  const current = protocolState(known, registration);
-  const after = url === null ? current : { ...known, registered: current.registered };
+  const registered = protocolState(known, registration);
+  const imported = url === null ? registered : { ...known, registered: registered.registered };
   return {
     lapsesAt: registration.expiry + GRACE_SECS,
-    current,
-    lapsed: { ...after, isLapsed: true },
+    current: importWins ? imported : registered,
+    lapsed: { ...imported, isLapsed: true },
   };
 }
 

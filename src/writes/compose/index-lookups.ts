@@ -10,7 +10,7 @@ import { channelIdOf } from "../../protocol/channel-url.ts";
 import { followUriOf } from "../../protocol/channels/follow-uri.ts";
 import { ChannelSlotKind } from "../../protocol/channels/slots.ts";
 import { Kind, Store } from "../../protocol/message/merge-rules.ts";
-import { registeredChannel, resolveChannelIds } from "../../read/channel-names.ts";
+import { resolveChannelIds, writableChannel } from "../../read/channel-names.ts";
 import { bytesOf, castByHash, hex } from "../../read/hydrate/casts.ts";
 import { loadChannels } from "../../read/hydrate/channels.ts";
 import { castOfUrl, parseCastUrl } from "../../read/queries/casts/cast-lists.ts";
@@ -46,7 +46,7 @@ export function channelLookups(db: IndexDatabase): ChannelLookups {
   return {
     hasRegistrar: registrar !== undefined,
     followUriOf(name) {
-      const channel = registeredChannel(db, name);
+      const channel = writableChannel(db, name);
       return channel && followUriOf(registrar, channel.channelId);
     },
   };
@@ -57,7 +57,7 @@ export function channelActLookups(db: IndexDatabase, nowSecs: number): ChannelAc
   const activeAt = channelsActiveAt(db);
   return {
     areActive: activeAt !== undefined && activeAt <= nowSecs,
-    channelIdOf: (name) => registeredChannel(db, name)?.channelId,
+    channelIdOf: (name) => writableChannel(db, name)?.channelId,
     viewOf: (channelId) => viewOfChannel(db, channelId),
     settingsOf(channelId) {
       const slot = findSlot(db, { channelId, kind: ChannelSlotKind.Settings, target: NO_TARGET });

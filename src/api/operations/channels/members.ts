@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
 import { fid, optional, renamed, text } from "../../../http/request/params.ts";
-import { registeredChannel, resolveChannelIds } from "../../../read/channel-names.ts";
+import { countingChannel, resolveChannelIds } from "../../../read/channel-names.ts";
 import type { Page } from "../../../read/cursor.ts";
 import { type ChannelMemberRow, presentChannelMembers } from "../../../read/present/compat/channel.ts";
 import {
@@ -84,7 +84,7 @@ export const memberOperations = [
         reads,
         (db): Page<ChannelMemberRow> & { readonly channelId: string } => {
           const [channelId = requestedId] = resolveChannelIds(db, [requestedId]);
-          const channel = after.b ? undefined : registeredChannel(db, channelId);
+          const channel = after.b ? undefined : countingChannel(db, channelId);
           const rules = openListRules(reads, { viewerFid });
           const found = channel
             ? ruledPage(
@@ -123,7 +123,7 @@ export const memberOperations = [
       return runQuery(
         reads,
         (db): Page<{ readonly fid: number }> => {
-          const channel = after.b ? undefined : registeredChannel(db, id);
+          const channel = after.b ? undefined : countingChannel(db, id);
           const rules = openListRules(reads, { viewerFid });
           return channel
             ? ruledPage(

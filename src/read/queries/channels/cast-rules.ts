@@ -8,7 +8,7 @@ import { parentUrlsOf } from "../../../protocol/channel-url.ts";
 import { followUriOf } from "../../../protocol/channels/follow-uri.ts";
 import { ChannelSlotKind, MemberState, SlotState } from "../../../protocol/channels/slots.ts";
 import { CastingMode, ReactionType } from "../../../protocol/wire/generated/message.ts";
-import { type RegisteredChannel, registeredChannels } from "../../channel-names.ts";
+import { countingChannels, type RegisteredChannel } from "../../channel-names.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 
 /** What a request wants of the casts in registered channels. */
@@ -83,7 +83,7 @@ export function openCastRules(
   request: CastRulesRequest,
 ): CastRules | undefined {
   const rules = new Map<string, Rule>();
-  for (const channel of registeredChannels(db, ids)) {
+  for (const channel of countingChannels(db, ids)) {
     const rule = ruleOf(db, channel, request);
     if (rule.hides || rule.membersOnly || rule.approvers.length > 0)
       for (const url of urlsOf(db, channel)) rules.set(url, rule);

@@ -5,7 +5,7 @@ import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { followUriOf } from "../../../protocol/channels/follow-uri.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import { registeredChannel, resolveChannelIds } from "../../channel-names.ts";
+import { countingChannel, resolveChannelIds } from "../../channel-names.ts";
 import { newestFollowsSql } from "./links.ts";
 
 /** The most follows of a viewer that are read, newest first. */
@@ -66,7 +66,7 @@ export function relevantChannelFollowers(
   db: IndexDatabase,
   { viewerFid, channel, max }: { viewerFid: number; channel: string; max: number },
 ): readonly Row[] {
-  const registered = registeredChannel(db, channel);
+  const registered = countingChannel(db, channel);
   if (registered) {
     const uri = followUriOf(registrarOfIndex(db), registered.channelId);
     const since = channelsActiveAt(db);
