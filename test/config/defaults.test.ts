@@ -57,6 +57,7 @@ test("the comment of a choice names every choice", () => {
     "trust.events",
     "trust.on_unknown_set",
     "protocol.network",
+    "channels.protocol_names",
     "quick_auth.algorithm",
     "console.images",
     "console.status",
