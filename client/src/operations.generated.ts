@@ -47,6 +47,9 @@ export const operations: Readonly<Record<string, string>> = {
   "GET /login_client/list": "login_client.read",
   "PUT /login_client": "login_client.update",
   "DELETE /login_client": "login_client.delete",
+  "POST /moderation/bans": "ban.add",
+  "DELETE /moderation/bans": "ban.remove",
+  "GET /moderation/bans": "ban.read",
   "GET /audit": "audit.read",
 };
 
@@ -97,5 +100,8 @@ export const requestOf = {
   listLoginClients: "GET /login_client/list",
   updateLoginClient: "PUT /login_client",
   deleteLoginClient: "DELETE /login_client",
+  addAppBans: "POST /moderation/bans",
+  removeAppBans: "DELETE /moderation/bans",
+  listAppBans: "GET /moderation/bans",
   listAuditEntries: "GET /audit",
 } as const;

@@ -41,6 +41,8 @@ export interface Dialect {
   readonly present: Presenters;
   /** Whether casts show what their authors are to the channel. */
   readonly withAuthorRelations: boolean;
+  /** Whether what hidden people wrote is left out where others quote it. */
+  readonly withoutHiddenQuotes: boolean;
   readonly schemas: Readonly<Record<ResponseName, TSchema>>;
   /** Maps the parameters of an operation to those of this dialect. */
   readonly adapt: (query: QueryParams) => QueryParams;

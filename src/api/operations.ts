@@ -37,6 +37,7 @@ import { signerByKeyOperations } from "./operations/signers/signers-by-key.ts";
 import { streamOperations } from "./operations/stream/stream.ts";
 import { prepareOperations } from "./operations/transactions/prepare.ts";
 import { emptyListOperations, unservedOperations } from "./operations/unserved.ts";
+import { appBanOperations } from "./operations/users/app-bans.ts";
 import { blockOperations } from "./operations/users/blocks.ts";
 import { followOperations } from "./operations/users/follows.ts";
 import { lookupOperations } from "./operations/users/lookups.ts";
@@ -70,6 +71,7 @@ const SIGNED = [
   ...managedSignerOperations,
   ...sessionOperations,
   ...loginClientOperations,
+  ...appBanOperations,
   ...auditOperations,
 ] as const;
 

@@ -53,7 +53,12 @@ export function apiPlugins({
     ...management,
     ...rest,
     dialect,
-    reads: { ...source, present: dialect.present, withAuthorRelations: dialect.withAuthorRelations },
+    reads: {
+      ...source,
+      present: dialect.present,
+      withAuthorRelations: dialect.withAuthorRelations,
+      withoutHiddenQuotes: dialect.withoutHiddenQuotes,
+    },
   });
   return {
     plugins: [pluginOf("native", OPERATIONS, depsOf(nativeDialect))],

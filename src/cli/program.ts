@@ -25,6 +25,7 @@ import { registerDoctor } from "./doctor/doctor.ts";
 import { registerInit } from "./init/init.ts";
 import { registerListen } from "./listen/listen.ts";
 import { registerOpenApi } from "./openapi.ts";
+import { registerBans } from "./operations/bans.ts";
 import { registerOperations } from "./operations/operations.ts";
 import { registerSigner } from "./operations/signer.ts";
 import { flushOutput, printError } from "./output.ts";
@@ -62,6 +63,7 @@ const COMMANDS = [
   registerNodes,
   registerIncidents,
   registerSigner,
+  registerBans,
   registerSign,
   registerOpenApi,
   registerHealthcheck,

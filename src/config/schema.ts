@@ -319,6 +319,11 @@ export const configSchema = section({
     fid_messages_per_hour: integer(1, 1_000_000),
     mute_links: flag(),
   }),
+  moderation: section({
+    max_bans_per_owner: integer(0, 1_000_000),
+    max_mutes_per_user: integer(0, 100_000),
+    max_mutes_per_owner: integer(0, 10_000_000),
+  }),
   stream: section({
     enabled: flag(),
     retention_hours: integer(1, 168),

@@ -1,7 +1,7 @@
 import { ApiError } from "./errors.ts";
 
 /** What an API key may be used for. None implies another. */
-export const SCOPES = ["read", "write", "signers", "webhooks", "apps", "push"] as const;
+export const SCOPES = ["read", "write", "signers", "webhooks", "apps", "push", "moderate"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

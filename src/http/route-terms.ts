@@ -103,8 +103,9 @@ interface DeclaredRoute {
 /** Returns the terms of a canonical path; a trailing slash makes no difference. */
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
-/** For a request that writes one message. */
+/** For a request that writes one message, or changes a list. */
 const WRITE_UNITS = 20;
+const WRITING_SCOPES: ReadonlySet<Scope> = new Set(["write", "moderate"]);
 
 /** The terms of paths without a route. A client that may not read learns nothing about them. */
 const UNKNOWN: RouteTerms = {
@@ -126,7 +127,7 @@ export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
   const patterns: { readonly method: string; readonly pattern: RegExp; readonly terms: RouteTerms }[] = [];
   for (const { method, path, hooks } of routes) {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
-    const isWrite = access.kind === "key" && access.scope === "write" && method !== "GET";
+    const isWrite = access.kind === "key" && WRITING_SCOPES.has(access.scope) && method !== "GET";
     const price = hooks.price ?? flat(isWrite ? WRITE_UNITS : 1);
     const { queryParams = {} } = hooks;
     const terms = {

@@ -1,14 +1,18 @@
 import type { ApiKeyCaller } from "../http/caller.ts";
 import type { OwnerRules } from "../read/rules/relations.ts";
-import type { ModerationStore } from "./moderation-store.ts";
+import type { BannedBy, ModerationBounds, ModerationStore } from "./moderation-store.ts";
 
 /** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */
 const MAX_OWNERS = 256;
 const MAX_MUTERS = 4_096;
 
 /** Bans and private mutes, and what they hide from reads under a key of their owner. */
-export interface Moderation
-  extends Pick<ModerationStore, "ban" | "unban" | "bans" | "mute" | "unmute" | "mutes"> {
+export interface Moderation extends Pick<ModerationStore, "unban" | "bans" | "unmute" | "mutes"> {
+  readonly bounds: ModerationBounds;
+  /** Returns whether there was room for all of them; otherwise none is added. */
+  ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
+  /** Returns whether there was room. */
+  mute(ownerFid: number, fid: number, mutedFid: number, nowSecs: number): Promise<boolean>;
   /**
    * Returns the lists of a key's owner, with the mutes of some users; undefined, at once, for an owner who never had any. They are those
    * of the version that the gate saw, or newer ones.
@@ -19,9 +23,11 @@ export interface Moderation
 /** @param deps.forgetKeys makes all HTTP workers of this process forget what they know of API keys, and with it the versions of lists. */
 export function createModerationService({
   store,
+  bounds,
   forgetKeys,
 }: {
   readonly store: ModerationStore;
+  readonly bounds: ModerationBounds;
   readonly forgetKeys: () => void;
 }): Moderation {
   const bans = new Map<number, Versioned>();
@@ -52,10 +58,14 @@ export function createModerationService({
       }
     };
 
+  const ban = after(store.ban);
+  const mute = after(store.mute);
+
   return {
-    ban: after(store.ban),
+    bounds,
+    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, bounds),
     unban: after(store.unban),
-    mute: after(store.mute),
+    mute: (ownerFid, fid, mutedFid, nowSecs) => mute({ ownerFid, fid, mutedFid, nowSecs }, bounds),
     unmute: after(store.unmute),
     bans: store.bans,
     mutes: store.mutes,

@@ -53,27 +53,38 @@ export interface PrivateMute {
   readonly mutedAt: number;
 }
 
+/** A mute of a user in the app of an owner. `nowSecs`: its time. */
+export interface PrivateMuteOf {
+  readonly ownerFid: number;
+  readonly fid: number;
+  readonly mutedFid: number;
+  readonly nowSecs: number;
+}
+
 /** `keyId`: of the API key that bans; null for a signed operation. */
-interface BannedBy {
+export interface BannedBy {
   readonly keyId: string | null;
   readonly nowSecs: number;
 }
 
 /** The most records of an owner, and mutes of one user in the app of an owner. */
-export const MODERATION_BOUNDS = { bans: 10_000, mutesOfUser: 1_000, mutes: 200_000 } as const;
-type Bounds = { readonly [Name in keyof typeof MODERATION_BOUNDS]: number };
+export interface ModerationBounds {
+  readonly bans: number;
+  readonly mutesOfUser: number;
+  readonly mutes: number;
+}
 
 /** Bans and private mutes. Repeating a change changes nothing, and a record keeps its time. */
 export interface ModerationStore {
   /** Returns whether there was room for all of them; otherwise none is added. */
-  ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
+  ban(ownerFid: number, fids: readonly number[], by: BannedBy, bounds: ModerationBounds): Promise<boolean>;
   unban(ownerFid: number, fids: readonly number[]): Promise<void>;
   /** The bans of an owner, newest first, then by fid, after a position. */
   bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
   /** All banned fids of an owner. */
   bannedFids(ownerFid: number): Promise<number[]>;
   /** Returns whether there was room. */
-  mute(ownerFid: number, fid: number, mutedFid: number, nowSecs: number): Promise<boolean>;
+  mute(mute: PrivateMuteOf, bounds: ModerationBounds): Promise<boolean>;
   unmute(ownerFid: number, fid: number, mutedFid: number): Promise<void>;
   /** The mutes of a user in the app of an owner, newest first. */
   mutes(ownerFid: number, fid: number): Promise<PrivateMute[]>;
@@ -145,7 +156,7 @@ async function changed(tx: Tx, ownerFid: number): Promise<void> {
   await advanceKeyEpoch(tx);
 }
 
-export function createModeration(db: StateDb, bounds: Bounds = MODERATION_BOUNDS): ModerationStore {
+export function createModeration(db: StateDb): ModerationStore {
   const ban = db.decision(
     "moderation.ban",
     async (tx, ownerFid: number, fids: readonly number[], by: BannedBy, max: number) => {
@@ -160,13 +171,8 @@ export function createModeration(db: StateDb, bounds: Bounds = MODERATION_BOUNDS
   );
   const mute = db.decision(
     "moderation.mute",
-    async (
-      tx,
-      pair: readonly [ownerFid: number, fid: number, mutedFid: number],
-      nowSecs: number,
-      max: Bounds,
-    ) => {
-      const [ownerFid] = pair;
+    async (tx, { ownerFid, fid, mutedFid, nowSecs }: PrivateMuteOf, max: ModerationBounds) => {
+      const pair = [ownerFid, fid, mutedFid] as const;
       await tx.lock("owner", `mutes:${ownerFid}`);
       const others = await tx.get(otherMutes, ...pair);
       if ((others?.of_user ?? 0) >= max.mutesOfUser || (others?.of_owner ?? 0) >= max.mutes) return false;
@@ -176,7 +182,7 @@ export function createModeration(db: StateDb, bounds: Bounds = MODERATION_BOUNDS
     },
   );
   return {
-    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, bounds.bans),
+    ban: (ownerFid, fids, by, { bans }) => ban(ownerFid, fids, by, bans),
     unban: db.decision("moderation.unban", async (tx, ownerFid: number, fids: readonly number[]) => {
       await tx.lock("owner", `bans:${ownerFid}`);
       await tx.run(removeBans, ownerFid, JSON.stringify(fids));
@@ -188,7 +194,7 @@ export function createModeration(db: StateDb, bounds: Bounds = MODERATION_BOUNDS
       return rows.map((row) => ({ fid: row.fid, bannedAt: row.banned_at }));
     },
     bannedFids: async (ownerFid) => (await db.all(bannedFids, ownerFid)).map(({ fid }) => fid),
-    mute: (ownerFid, fid, mutedFid, nowSecs) => mute([ownerFid, fid, mutedFid], nowSecs, bounds),
+    mute,
     unmute: db.decision("moderation.unmute", async (tx, ownerFid: number, fid: number, mutedFid: number) => {
       await tx.lock("owner", `mutes:${ownerFid}`);
       await tx.run(removeMute, ownerFid, fid, mutedFid);

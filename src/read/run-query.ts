@@ -23,6 +23,8 @@ export interface ReadSource {
   readonly owner?: OwnerRules | undefined;
   /** Whether the dialect shows what authors are to the channels of their casts. Default: no. */
   readonly withAuthorRelations?: boolean;
+  /** Whether the dialect leaves out what hidden people wrote where others quote it. Default: no. */
+  readonly withoutHiddenQuotes?: boolean;
 }
 
 /** The dependencies of the reads of one dialect. */
@@ -41,10 +43,10 @@ export function runQuery<Skeleton, Result>(
   requestOf: (skeleton: Skeleton) => HydrationRequest,
   present: (skeleton: Skeleton, hydration: Hydration) => Result,
 ): Result {
-  const { db, cache, clock, withAuthorRelations = false } = reads;
+  const { db, cache, clock, owner, withAuthorRelations = false, withoutHiddenQuotes = false } = reads;
   const read = () => {
     const found = skeleton(db);
-    const request = { ...requestOf(found), withAuthorRelations };
+    const request = { ...requestOf(found), owner, withAuthorRelations, withoutHiddenQuotes };
     return { found, hydration: hydrate(db, request, nowSecs(clock), cache) };
   };
   // Most reads follow no commit. A read that finds all objects in the cache then runs no statement.

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { ModerationStore } from "../../src/moderation/moderation-store.ts";
 
 export interface ModerationFixture extends AsyncDisposable {
-  /** With room for three bans, two mutes of a user and three of an owner. */
   readonly store: ModerationStore;
 }
 
-export const SMALL = { bans: 3, mutesOfUser: 2, mutes: 3 } as const;
+/** Room for three bans, two mutes of a user and three of an owner. */
+const SMALL = { bans: 3, mutesOfUser: 2, mutes: 3 } as const;
 const by = (nowSecs: number) => ({ keyId: "k", nowSecs });
 
 /** The guarantees of bans and private mutes, over any database. */
@@ -24,9 +24,9 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
 
     test("bans are those of one owner, newest first, then by fid, and keep their time", async () => {
       const store = await start();
-      expect(await store.ban(7, [5, 9], by(100))).toBe(true);
-      expect(await store.ban(7, [9, 6], by(200))).toBe(true);
-      expect(await store.ban(8, [5], by(300))).toBe(true);
+      expect(await store.ban(7, [5, 9], by(100), SMALL)).toBe(true);
+      expect(await store.ban(7, [9, 6], by(200), SMALL)).toBe(true);
+      expect(await store.ban(8, [5], by(300), SMALL)).toBe(true);
       const all = [
         { fid: 6, bannedAt: 200 },
         { fid: 9, bannedAt: 100 },
@@ -42,30 +42,30 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
 
     test("bans beyond the bound are refused together, and those that are there already need no room", async () => {
       const store = await start();
-      expect(await store.ban(7, [1, 2], by(1))).toBe(true);
-      expect(await store.ban(7, [3, 4], by(1))).toBe(false);
-      expect(await store.ban(7, [1, 2, 3], by(1))).toBe(true);
-      const results = await Promise.all([4, 5].map((fid) => store.ban(7, [fid], by(1))));
+      expect(await store.ban(7, [1, 2], by(1), SMALL)).toBe(true);
+      expect(await store.ban(7, [3, 4], by(1), SMALL)).toBe(false);
+      expect(await store.ban(7, [1, 2, 3], by(1), SMALL)).toBe(true);
+      const results = await Promise.all([4, 5].map((fid) => store.ban(7, [fid], by(1), SMALL)));
       expect(results).toEqual([false, false]);
       expect((await store.bannedFids(7)).sort()).toEqual([1, 2, 3]);
     });
 
     test("mutes are those of a user in one owner's app, newest first, within the bounds", async () => {
       const store = await start();
-      expect(await store.mute(7, 1, 2, 100)).toBe(true);
-      expect(await store.mute(7, 1, 3, 200)).toBe(true);
-      expect(await store.mute(7, 1, 2, 300)).toBe(true);
+      expect(await store.mute({ ownerFid: 7, fid: 1, mutedFid: 2, nowSecs: 100 }, SMALL)).toBe(true);
+      expect(await store.mute({ ownerFid: 7, fid: 1, mutedFid: 3, nowSecs: 200 }, SMALL)).toBe(true);
+      expect(await store.mute({ ownerFid: 7, fid: 1, mutedFid: 2, nowSecs: 300 }, SMALL)).toBe(true);
       expect(await store.mutes(7, 1)).toEqual([
         { mutedFid: 3, mutedAt: 200 },
         { mutedFid: 2, mutedAt: 100 },
       ]);
-      expect(await store.mute(7, 1, 4, 300)).toBe(false);
-      expect(await store.mute(7, 2, 1, 300)).toBe(true);
-      expect(await store.mute(7, 3, 1, 300)).toBe(false);
+      expect(await store.mute({ ownerFid: 7, fid: 1, mutedFid: 4, nowSecs: 300 }, SMALL)).toBe(false);
+      expect(await store.mute({ ownerFid: 7, fid: 2, mutedFid: 1, nowSecs: 300 }, SMALL)).toBe(true);
+      expect(await store.mute({ ownerFid: 7, fid: 3, mutedFid: 1, nowSecs: 300 }, SMALL)).toBe(false);
       expect(await store.mutes(8, 1)).toEqual([]);
       await store.unmute(7, 1, 3);
       expect((await store.mutes(7, 1)).map(({ mutedFid }) => mutedFid)).toEqual([2]);
-      expect(await store.mute(7, 3, 1, 300)).toBe(true);
+      expect(await store.mute({ ownerFid: 7, fid: 3, mutedFid: 1, nowSecs: 300 }, SMALL)).toBe(true);
     });
 
     test("the version of an owner is 0 until the first change, and rises with each", async () => {
@@ -73,9 +73,9 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
       expect(await store.version(7)).toBe(0);
       const versions: number[] = [];
       for (const change of [
-        () => store.ban(7, [1], by(1)),
+        () => store.ban(7, [1], by(1), SMALL),
         () => store.unban(7, [1]),
-        () => store.mute(7, 1, 2, 1),
+        () => store.mute({ ownerFid: 7, fid: 1, mutedFid: 2, nowSecs: 1 }, SMALL),
         () => store.unmute(7, 1, 2),
       ]) {
         await change();

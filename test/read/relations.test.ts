@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { openRelations } from "../../src/read/rules/relations.ts";
 import { insertLink } from "../support/read-model.ts";
 
@@ -65,7 +66,7 @@ for (const [name, more] of [
             db,
             Array.from({ length: MANY }, (_, at) => more(FIRST_OF_MANY + at)),
           );
-        const relations = openRelations(db, VIEWER, owner);
+        const relations = openRelations({ db, cache: new HydrationCache() }, VIEWER, owner);
         for (const fid of PEOPLE) expect(relations?.reasonFor(fid)).toBe(expected(links, owner, fid));
         expect(relations?.reasonFor(VIEWER)).toBeUndefined();
         if (more) expect(relations?.reasonFor(FIRST_OF_MANY)).toBeDefined();

@@ -109,9 +109,10 @@ function readAllPages(
   } = {},
 ): number[] {
   const found: number[] = [];
-  let after: Parameters<typeof searchUsers>[2]["after"];
+  const pageOf = searchUsers(db, cache, { text, inNames, viewerFid });
+  let after: Parameters<typeof pageOf>[0]["after"];
   for (;;) {
-    const page = searchUsers(db, cache, { text, inNames, viewerFid, limit, after });
+    const page = pageOf({ limit, after });
     found.push(...page.rows.map(({ fid }) => fid));
     if (page.cursor === null) return found;
     after = userSearchCursor.decode(page.cursor);

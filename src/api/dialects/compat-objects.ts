@@ -51,12 +51,22 @@ export const UserDehydrated = Type.Object(
   { ...closed, $id: "FarcasterUserDehydrated" },
 );
 
+/** A user of whom only the fid is shown. */
+const BareUser = Type.Object(
+  { object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) },
+  closed,
+);
+
 const UserContext = Type.Object(
   {
     following: Type.Boolean({ description: "The viewer follows the user" }),
     followed_by: Type.Boolean({ description: "The user follows the viewer" }),
     blocking: Type.Boolean({ description: "The viewer blocks the user" }),
     blocked_by: Type.Boolean({ description: "The user blocks the viewer" }),
+    muting: Type.Boolean({
+      description: "The viewer mutes the user, in public or in the app of the API key",
+    }),
+    banned: Type.Boolean({ description: "The app of the API key bans the user" }),
   },
   { ...closed, description: "Present if the request has `viewer_fid`" },
 );
@@ -84,10 +94,7 @@ export const userFields = {
     Type.Object(
       {
         address: EthAddress,
-        app: Type.Union([
-          UserDehydrated,
-          Type.Object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) }, closed),
-        ]),
+        app: Type.Union([UserDehydrated, BareUser]),
       },
       closed,
     ),
@@ -170,6 +177,28 @@ export const CastDehydrated = Type.Object(
   { ...closed, $id: "FarcasterCastDehydrated" },
 );
 
+/** Why a quoted cast is empty, and its author only an fid. */
+const hiddenField = {
+  hidden: Type.Optional(
+    Type.Union([Type.Literal("blocked"), Type.Literal("muted"), Type.Literal("banned")], {
+      description:
+        "Why the cast is empty and its author only an fid: the viewer and the author block each other, in either direction, the viewer " +
+        "mutes the author, or the app of the API key bans them",
+    }),
+  ),
+};
+
+const CompatQuotedDehydrated = Type.Object(
+  {
+    object: Type.Literal("cast_dehydrated"),
+    hash: Hash,
+    author: Type.Union([UserDehydrated, BareUser]),
+    app: Type.Null(),
+    ...hiddenField,
+  },
+  { ...closed, $id: "FarcasterQuotedDehydrated" },
+);
+
 const bodyFields = {
   hash: Hash,
   ...parentFields,
@@ -184,11 +213,12 @@ const orUrl = "A quoted cast that this node does not have is replaced by its URL
 const CompatEmbeddedCast = Type.Object(
   {
     ...bodyFields,
-    author: UserDehydrated,
+    author: Type.Union([UserDehydrated, BareUser]),
     embeds: Type.Array(
-      Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CastDehydrated }, closed)]),
+      Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CompatQuotedDehydrated }, closed)]),
       { description: orUrl },
     ),
+    ...hiddenField,
   },
   { ...closed, $id: "FarcasterEmbeddedCast" },
 );

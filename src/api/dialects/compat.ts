@@ -108,6 +108,7 @@ export const compatDialect: Dialect = {
   schemas: responseSchemas,
   adapt,
   withAuthorRelations: true,
+  withoutHiddenQuotes: true,
 };
 
 /** Compile-time check that each presenter and its documented response have the same type. */

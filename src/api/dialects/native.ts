@@ -81,6 +81,7 @@ export const nativeDialect: Dialect = {
   schemas,
   adapt: (query) => query,
   withAuthorRelations: false,
+  withoutHiddenQuotes: false,
 };
 
 /** The parameters of a page. */

@@ -24,13 +24,7 @@ import { type Reads, runQuery } from "../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../dialects/compat.ts";
 import { closed } from "../dialects/fields.ts";
 import { page } from "../dialects/native.ts";
-import {
-  decodeCursor,
-  type PageQuery,
-  respondWithCastPage,
-  respondWithChannelPage,
-  respondWithUserPage,
-} from "../respond.ts";
+import { decodeCursor, type PageQuery, respondWithCastPage, respondWithChannelPage } from "../respond.ts";
 import { topic } from "../topic.ts";
 import { requireFullText, WITHOUT_FULL_TEXT } from "./full-text.ts";
 
@@ -65,13 +59,17 @@ function respondWithUsers(
   query: PageQuery & { readonly q: string },
   { inNames }: { readonly inNames: boolean },
 ): object {
-  const { q, viewer_fid: viewerFid } = query;
-  return respondWithUserPage(
+  const { q, limit, viewer_fid: viewerFid } = query;
+  const after = decodeCursor(userSearchCursor, query.cursor);
+  return runQuery(
     reads,
-    query,
-    userSearchCursor,
-    (db, page) => searchUsers(db, reads.cache, { text: q, inNames, viewerFid, ...page }),
-    { present: reads.present.userSearch, select: exactNameOrShown },
+    (db) => {
+      const rules = openListRules(reads, { viewerFid });
+      const pageOf = searchUsers(db, reads.cache, { text: q, inNames, viewerFid });
+      return ruledPage(rules, { limit, after, cursor: userSearchCursor }, pageOf, exactNameOrShown);
+    },
+    ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid }),
+    reads.present.userSearch,
   );
 }
 

@@ -83,6 +83,12 @@ const subscription = (isRequired: boolean): Additions => ({
   },
 });
 
+/** How many users a change of bans named. */
+function changed(response: unknown): string {
+  const count = Number(memberOf(response, "changed"));
+  return count === 1 ? "1 user" : `${count} users`;
+}
+
 const COUNTS = ["success_count", "failure_count", "not_attempted_count"];
 const CAMPAIGN_FIELDS = ["campaign_id", "status", "audience_count", ...COUNTS, "created_at", "completed_at"];
 
@@ -213,6 +219,10 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   listLoginClients: list("login_clients", ["client_id", "name", "origins", "permissions", "created_at"]),
   updateLoginClient: record("login_client"),
   deleteLoginClient: deleted("client_id"),
+
+  addAppBans: { print: (response) => `banned ${changed(response)}\n` },
+  removeAppBans: { print: (response) => `lifted the bans of ${changed(response)}\n` },
+  listAppBans: list("bans", ["fid", "banned_at"]),
 
   listSessions: list("sessions", [
     ...["session_id", "access", "label", "origin", "created_at", "expires_at", "last_used_at"],

@@ -24,7 +24,7 @@ const KNOWN_VALUES: Readonly<Record<string, KnownValues>> = {
     "user.created",
     "user.updated",
   ),
-  "--scopes": list("read", "write", "signers", "webhooks", "apps", "push"),
+  "--scopes": list("read", "write", "signers", "webhooks", "apps", "push", "moderate"),
 };
 
 /** The values of an option, by its long name. */

@@ -117,6 +117,15 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "login-client delete": [
     "login-client delete 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key",
   ],
+  bans: [
+    "bans add --fids 4,60 --fid 3 --key-file fid-3.key",
+    "bans list --fid 3 --key-file fid-3.key --url https://node.example",
+  ],
+  "bans add": ["bans add --fids 4,60 --fid 3 --key-file fid-3.key"],
+  "bans remove": ["bans remove --fids 60 --fid 3 --key-file fid-3.key"],
+  "bans list": ["bans list --fid 3 --key-file fid-3.key"],
+  "bans import": ["bans import banned.txt --fid 3 --key-file fid-3.key"],
+  "bans export": ["bans export --fid 3 --key-file fid-3.key > banned.txt"],
   session: ["session list --fid 3 --key-file fid-3.key --url https://node.example"],
   "session list": ["session list --fid 3 --key-file fid-3.key"],
   "session end": [

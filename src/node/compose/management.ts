@@ -64,7 +64,7 @@ export function createManagement(options: {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { stateClock = clock } = options;
-  const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
+  const { api_keys: apiKeys, apps, auth, http, moderation, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
   const { custodyOf: confirmedCustodyOf } = createOwners(index, options.confirm);
   const calls = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
@@ -116,6 +116,11 @@ export function createManagement(options: {
     }),
     moderation: createModerationService({
       store: state.moderation,
+      bounds: {
+        bans: moderation.max_bans_per_owner,
+        mutesOfUser: moderation.max_mutes_per_user,
+        mutes: moderation.max_mutes_per_owner,
+      },
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
     sessions: createSessionService({

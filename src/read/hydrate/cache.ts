@@ -2,6 +2,7 @@ import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-inv
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
+import type { ViewerTies } from "../rules/relations.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { StoredChannel } from "./channels.ts";
 import type { PersonText } from "./person-text.ts";
@@ -17,6 +18,8 @@ const MAX_CHANNELS = 2_000;
 const MAX_PEOPLE = 20_000;
 /** Counts the lists and the replies in them. */
 const MAX_REPLIES = 20_000;
+/** Counts viewers and their ties. */
+const MAX_TIES = 40_000;
 
 /**
  * Caches object states as of the snapshot in which `sync` was last called. Each connection has one cache. Each read syncs
@@ -35,6 +38,10 @@ export class HydrationCache {
   readonly replies = new GenerationCache<number, readonly number[]>(
     MAX_REPLIES / 2,
     (list) => 1 + list.length,
+  );
+  /** What hides accounts from viewers. A commit that changes such a link names both accounts. */
+  readonly ties = new GenerationCache<number, ViewerTies>(MAX_TIES / 2, ({ byFid }) =>
+    byFid === "many" ? 1 : 1 + byFid.size,
   );
   /** The number of the last commit that the cache reflects. */
   #seq: number | undefined;
@@ -98,6 +105,7 @@ export class HydrationCache {
     for (const fid of changes.fids) {
       this.users.delete(fid);
       this.people.delete(fid);
+      this.ties.delete(fid);
     }
     for (const id of changes.castIds) {
       this.#casts.delete(id);
@@ -114,6 +122,7 @@ export class HydrationCache {
     this.#castsByHash.clear();
     this.channels.clear();
     this.replies.clear();
+    this.ties.clear();
   }
 
   /** Returns the live casts among `ids` by id. Loads those that are not cached. */

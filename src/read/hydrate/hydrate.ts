@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { channelAliases } from "../channel-names.ts";
+import { type HiddenReason, type OwnerRules, openRelations } from "../rules/relations.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
@@ -28,6 +29,11 @@ export interface Hydration {
   readonly version: number;
   /** Undefined for a read without a viewer. */
   readonly viewer: ViewerContexts | undefined;
+  /**
+   * Why authors of the casts are hidden from the reader: casts that quote theirs are shown without the quote. Undefined if nobody is
+   * hidden.
+   */
+  readonly hidden: ReadonlyMap<number, HiddenReason> | undefined;
 }
 
 /** The objects that a skeleton names. */
@@ -42,6 +48,10 @@ export interface HydrationRequest {
   readonly viewerFid?: number | undefined;
   /** Whether what authors are to the channels of their casts is loaded. */
   readonly withAuthorRelations?: boolean;
+  /** The lists of the owner of the request's API key. */
+  readonly owner?: OwnerRules | undefined;
+  /** Whether quotes of hidden people are left out. */
+  readonly withoutHiddenQuotes?: boolean;
   /** Casts that the caller provides, live or not. Objects that they refer to are loaded; they are not in `casts`. */
   readonly providedCasts?: readonly CastState[];
 }
@@ -88,7 +98,7 @@ export function hydrate(
   const viewer =
     viewerFid === undefined
       ? undefined
-      : loadViewerContexts(db, viewerFid, {
+      : loadViewerContexts({ db, cache }, viewerFid, request.owner, {
           fids: users.keys(),
           casts: casts.values(),
           channels: relations.viewer,
@@ -107,7 +117,29 @@ export function hydrate(
     nowSecs,
     version: cache.versionAt(nowSecs),
     viewer,
+    hidden: hiddenAuthors({ db, cache }, request, casts),
   };
+}
+
+/** Returns why authors of quoted casts are hidden from the reader; undefined if none is. */
+function hiddenAuthors(
+  source: { readonly db: IndexDatabase; readonly cache: HydrationCache },
+  { viewerFid, owner, withoutHiddenQuotes }: HydrationRequest,
+  casts: ReadonlyMap<Hash, StoredCast>,
+): ReadonlyMap<number, HiddenReason> | undefined {
+  if (!withoutHiddenQuotes || (viewerFid === undefined && owner === undefined)) return undefined;
+  const relations = openRelations(source, viewerFid, owner);
+  if (!relations) return undefined;
+  const quoted = new Set<number>();
+  for (const { embeds } of casts.values())
+    for (const embed of embeds) if ("hash" in embed) quoted.add(embed.fid);
+  if (quoted.size === 0) return undefined;
+  relations.load(quoted);
+  const reasons = [...quoted].flatMap((fid) => {
+    const reason = relations.reasonFor(fid);
+    return reason ? [[fid, reason] as const] : [];
+  });
+  return reasons.length > 0 ? new Map(reasons) : undefined;
 }
 
 /** Returns the apps of the users' auth addresses that are not among the users. */

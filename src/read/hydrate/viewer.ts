@@ -1,7 +1,7 @@
-import type { IndexDatabase } from "../../db/index/database.ts";
 import { LinkType } from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
+import { type OwnerRules, Tie, type TieSource, tiesTo } from "../rules/relations.ts";
 import type { Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
 
@@ -21,6 +21,10 @@ interface UserContext {
   readonly followedBy: boolean;
   readonly blocking: boolean;
   readonly blockedBy: boolean;
+  /** In public, or in the app of the request's API key. */
+  readonly muting: boolean;
+  /** By that app. */
+  readonly banned: boolean;
 }
 
 interface CastContext {
@@ -32,8 +36,6 @@ interface UserRow {
   fid: number;
   following: number;
   followedBy: number;
-  blocking: number;
-  blockedBy: number;
 }
 
 const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
@@ -42,8 +44,7 @@ const link = (fid: string, type: keyof typeof LinkType, targetFid: string) =>
 const userRows = statement<UserRow, [viewerFid: number, fidsJson: string]>(
   "hydrate.viewer.users",
   `SELECT j.value AS fid, ${link("?1", "Follow", "j.value")} AS following,
-     ${link("j.value", "Follow", "?1")} AS followedBy, ${link("?1", "Block", "j.value")} AS blocking,
-     ${link("j.value", "Block", "?1")} AS blockedBy
+     ${link("j.value", "Follow", "?1")} AS followedBy
    FROM json_each(?2) j`,
 );
 
@@ -63,24 +64,33 @@ const castRows = statement<
 /**
  * Loads a viewer's relations to users and casts, in one statement for each kind.
  *
+ * @param owner the lists of the request's API key.
  * @param shown.channels what the viewer is to channels.
  */
 export function loadViewerContexts(
-  db: IndexDatabase,
+  source: TieSource,
   viewerFid: number,
+  owner: OwnerRules | undefined,
   shown: {
     readonly fids: Iterable<number>;
     readonly casts: Iterable<StoredCast>;
     readonly channels: ViewerContexts["channels"];
   },
 ): ViewerContexts {
+  const { db } = source;
   const users = new Map<number, UserContext>();
-  for (const row of db.all(userRows, viewerFid, JSON.stringify([...shown.fids]))) {
+  const fids = [...shown.fids];
+  const ties = tiesTo(source, viewerFid, fids);
+  const muted = owner?.muted.get(viewerFid);
+  for (const row of db.all(userRows, viewerFid, JSON.stringify(fids))) {
+    const tie = ties.get(row.fid) ?? 0;
     users.set(row.fid, {
       following: row.following === 1,
       followedBy: row.followedBy === 1,
-      blocking: row.blocking === 1,
-      blockedBy: row.blockedBy === 1,
+      blocking: (tie & Tie.Blocking) !== 0,
+      blockedBy: (tie & Tie.BlockedBy) !== 0,
+      muting: (tie & Tie.Muting) !== 0 || muted?.has(row.fid) === true,
+      banned: owner?.banned.has(row.fid) === true,
     });
   }
   const casts = new Map<Hash, CastContext>();

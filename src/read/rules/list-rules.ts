@@ -1,8 +1,7 @@
-import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import type { CursorCodec, KeyShape, Page } from "../cursor.ts";
 import type { CastRef } from "../hydrate/casts.ts";
-import { type OwnerRules, openRelations, type Relations } from "./relations.ts";
+import { type OwnerRules, openRelations, type Relations, type TieSource } from "./relations.ts";
 import { type PagePosition, type SelectVisible, visiblePage } from "./visible-page.ts";
 
 /** The viewer of a list, and whose list it is. */
@@ -59,8 +58,7 @@ const castPeople = statement<CastPeople, [idsJson: string]>(
 );
 
 /** Who reads: a connection in a snapshot, and the lists of the owner of the request's API key. */
-export interface RuleSource {
-  readonly db: IndexDatabase;
+export interface RuleSource extends TieSource {
   /** Undefined without a key, and for an owner without lists. */
   readonly owner?: OwnerRules | undefined;
 }
@@ -70,11 +68,12 @@ export interface RuleSource {
  * bans.
  */
 export function openListRules(
-  { db, owner }: RuleSource,
+  source: RuleSource,
   { viewerFid, subjectFid }: Audience,
 ): ListRules | undefined {
+  const { db, owner } = source;
   const isAnyone = viewerFid === undefined && owner === undefined;
-  const relations = isAnyone ? undefined : openRelations(db, viewerFid, owner);
+  const relations = isAnyone ? undefined : openRelations(source, viewerFid, owner);
   if (!relations) return undefined;
   const isActorHidden = (fid: number): boolean => {
     const reason = relations.reasonFor(fid);

@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { LinkType } from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
+import type { GenerationCache } from "../../lib/generation-cache.ts";
 
 /** Why a response leaves an account out: the app bans it, the viewer blocks it, it blocks the viewer, or the viewer mutes it. */
 export type HiddenReason = "banned" | "blocking" | "blockedBy" | "muting";
@@ -23,59 +24,96 @@ export interface Relations {
 /** A viewer with more such links, in both directions, has them looked up account by account. */
 const MAX_LISTED = 1000;
 
+/** What links make an account to a viewer, as bits. */
+export const Tie = { Blocking: 1, BlockedBy: 2, Muting: 4 } as const;
+
+/** The ties of a viewer by account, of all accounts that have one; "many" if they are looked up account by account. */
+export interface ViewerTies {
+  readonly byFid: ReadonlyMap<number, number> | "many";
+}
+
+/** A connection in a snapshot, and what earlier reads of it loaded. */
+export interface TieSource {
+  readonly db: IndexDatabase;
+  readonly cache: { readonly ties: GenerationCache<number, ViewerTies> };
+}
+
 // Links by target are in two partial indexes.
-const hidingLinks = statement<
-  { fid: number; reason: "blocking" | "blockedBy" | "muting" },
-  [viewerFid: number]
->(
+const hidingLinks = statement<{ fid: number; tie: number }, [viewerFid: number]>(
   "rules.hiding-links",
-  `SELECT target_fid AS fid, iif(type = ${LinkType.Block}, 'blocking', 'muting') AS reason FROM links
+  `SELECT target_fid AS fid, iif(type = ${LinkType.Block}, ${Tie.Blocking}, ${Tie.Muting}) AS tie FROM links
      WHERE fid = ?1 AND type IN (${LinkType.Block}, 'mute')
    UNION ALL
-   SELECT fid, 'blockedBy' FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NULL
+   SELECT fid, ${Tie.BlockedBy} FROM links
+     WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NULL
    UNION ALL
-   SELECT fid, 'blockedBy' FROM links WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NOT NULL
+   SELECT fid, ${Tie.BlockedBy} FROM links
+     WHERE target_fid = ?1 AND type = ${LinkType.Block} AND displayed_at IS NOT NULL
    LIMIT ${MAX_LISTED + 1}`,
 );
 const link = (fid: string, type: string, targetFid: string) =>
   `EXISTS (SELECT 1 FROM links l WHERE l.fid = ${fid} AND l.type = ${type} AND l.target_fid = ${targetFid})`;
 // Lookups by primary key: some accounts are blocked by a hundred thousand others.
-const relationRows = statement<
-  { fid: number; blocking: number; blockedBy: number; muting: number },
-  [viewerFid: number, fidsJson: string]
->(
+const tieRows = statement<{ fid: number; ties: number }, [viewerFid: number, fidsJson: string]>(
   "rules.relations",
-  `SELECT j.value AS fid, ${link("?1", `${LinkType.Block}`, "j.value")} AS blocking,
-     ${link("j.value", `${LinkType.Block}`, "?1")} AS blockedBy, ${link("?1", "'mute'", "j.value")} AS muting
+  `SELECT j.value AS fid, ${Tie.Blocking} * ${link("?1", `${LinkType.Block}`, "j.value")}
+     + ${Tie.BlockedBy} * ${link("j.value", `${LinkType.Block}`, "?1")}
+     + ${Tie.Muting} * ${link("?1", "'mute'", "j.value")} AS ties
    FROM json_each(?2) j`,
 );
+
+/** Returns the ties of a viewer. A change of one of these links drops them from the cache. */
+function tiesOf({ db, cache }: TieSource, viewerFid: number): ViewerTies["byFid"] {
+  const cached = cache.ties.get(viewerFid);
+  if (cached) return cached.byFid;
+  const links = db.all(hidingLinks, viewerFid);
+  const ties = new Map<number, number>();
+  for (const { fid, tie } of links) ties.set(fid, (ties.get(fid) ?? 0) | tie);
+  const byFid = links.length > MAX_LISTED ? "many" : ties;
+  cache.ties.set(viewerFid, { byFid });
+  return byFid;
+}
+
+/** Returns the ties of a viewer to accounts, at least of those that have one. */
+export function tiesTo(
+  source: TieSource,
+  viewerFid: number,
+  fids: Iterable<number>,
+): ReadonlyMap<number, number> {
+  const ties = tiesOf(source, viewerFid);
+  if (ties !== "many") return ties;
+  const rows = source.db.all(tieRows, viewerFid, JSON.stringify([...fids]));
+  return new Map(rows.map((row) => [row.fid, row.ties]));
+}
 
 /**
  * Returns what hides accounts from a request, read on demand; undefined if nothing does. Links are public, so the viewer need not be the
  * caller; the owner's lists count only under a key of that owner. Viewers never hide themselves.
  */
 export function openRelations(
-  db: IndexDatabase,
+  source: TieSource,
   viewerFid: number | undefined,
   owner: OwnerRules | undefined,
 ): Relations | undefined {
-  const links = viewerFid === undefined ? undefined : linksOf(db, viewerFid);
+  const ties = viewerFid === undefined ? undefined : tiesOf(source, viewerFid);
   const muted = viewerFid === undefined ? undefined : owner?.muted.get(viewerFid);
-  if (!links && muted === undefined && (owner?.banned.size ?? 0) === 0) return undefined;
+  const hasTies = ties === "many" || (ties !== undefined && ties.size > 0);
+  if (!hasTies && muted === undefined && (owner?.banned.size ?? 0) === 0) return undefined;
   const known = new Map<number, HiddenReason | undefined>();
-  const ownReason = (fid: number) => (muted?.has(fid) ? ("muting" as const) : undefined);
+  const reasonOf = (fid: number, tie: number) =>
+    tieReason(tie) ?? (muted?.has(fid) ? ("muting" as const) : undefined);
   const load = (fids: Iterable<number>): void => {
     const unknown = new Set<number>();
     for (const fid of fids) {
       if (known.has(fid)) continue;
       if (owner?.banned.has(fid)) known.set(fid, "banned");
       else if (fid === viewerFid) known.set(fid, undefined);
-      else if (links === "many") unknown.add(fid);
-      else known.set(fid, links?.get(fid) ?? ownReason(fid));
+      else if (ties === "many") unknown.add(fid);
+      else known.set(fid, reasonOf(fid, ties?.get(fid) ?? 0));
     }
     if (unknown.size === 0 || viewerFid === undefined) return;
-    for (const row of db.all(relationRows, viewerFid, JSON.stringify([...unknown])))
-      known.set(row.fid, reasonOf(row) ?? ownReason(row.fid));
+    const found = tiesTo(source, viewerFid, unknown);
+    for (const fid of unknown) known.set(fid, reasonOf(fid, found.get(fid) ?? 0));
   };
   return {
     load,
@@ -86,27 +124,9 @@ export function openRelations(
   };
 }
 
-/** Returns the accounts that links hide from a viewer, "many" of them, or undefined for none. */
-function linksOf(
-  db: IndexDatabase,
-  viewerFid: number,
-): ReadonlyMap<number, HiddenReason> | "many" | undefined {
-  const links = db.all(hidingLinks, viewerFid);
-  if (links.length > MAX_LISTED) return "many";
-  if (links.length === 0) return undefined;
-  const reasons = new Map<number, HiddenReason>();
-  for (const { fid, reason } of links) {
-    const other = reasons.get(fid);
-    if (other === undefined || RANK[reason] < RANK[other]) reasons.set(fid, reason);
-  }
-  return reasons;
-}
-
 /** Of several reasons for one account, the first counts. */
-const RANK: Readonly<Record<HiddenReason, number>> = { banned: 0, blocking: 1, blockedBy: 2, muting: 3 };
-
-function reasonOf(row: { blocking: number; blockedBy: number; muting: number }): HiddenReason | undefined {
-  if (row.blocking === 1) return "blocking";
-  if (row.blockedBy === 1) return "blockedBy";
-  return row.muting === 1 ? "muting" : undefined;
+function tieReason(tie: number): HiddenReason | undefined {
+  if (tie & Tie.Blocking) return "blocking";
+  if (tie & Tie.BlockedBy) return "blockedBy";
+  return tie & Tie.Muting ? "muting" : undefined;
 }

@@ -23,7 +23,7 @@ async function keyOf(fid: number): Promise<string> {
   const { body } = await signed.call({
     method: "POST",
     path: "/api_key",
-    body: { name: "app", scopes: ["read", "write"] },
+    body: { name: "app", scopes: ["read", "moderate"] },
     fid,
   });
   return String(body.secret);
@@ -49,7 +49,7 @@ const authorsIn = async (path: string, owner?: number): Promise<number[]> => {
 
 beforeAll(async () => {
   graph = createGraph(signed.api.node);
-  for (const fid of [3, 4, 5, 6]) graph.account(fid);
+  for (const fid of [3, 4, 5, 6, 7]) graph.account(fid);
   root = graph.post(3, 10, { text: "one" });
   graph.post(4, 20, { text: "two" });
   graph.post(5, 30, { text: "three" });
@@ -105,7 +105,12 @@ test("the list of bans is its owner's, newest first, in pages", async () => {
 test("a private mute counts for one user under keys of one owner, and is in the user's list there", async () => {
   const viewed = `${FEED}&viewer_fid=6`;
   const mute = { fid: 6, muted_fid: 5 };
-  expect(await send("POST", "/mute/", mute, 1)).toMatchObject({ status: 200, body: { success: true } });
+  expect(await send("POST", "/mute/", mute, 1)).toMatchObject({
+    status: 200,
+    body: { success: true, message: "the user is muted in private" },
+  });
+  const seen = (await get("/user/bulk?fids=5&viewer_fid=6", 1)).body.users[0];
+  expect(seen).toMatchObject({ viewer_context: { muting: true, banned: false, blocking: false } });
   expect(await authorsIn(viewed, 1)).toEqual([4, 3]);
   expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
   expect(await authorsIn(viewed, 2)).toEqual([5, 4, 3]);
@@ -140,11 +145,64 @@ test("bad lists of fids are 400 naming the field, and a key without the scope is
   const { body } = await signed.call({
     method: "POST",
     path: "/api_key",
-    body: { name: "reader", scopes: ["read"] },
+    body: { name: "reader", scopes: ["read", "write"] },
     fid: 1,
   });
   keys.set(0, String(body.secret));
   expect((await send("POST", "/ban", { fids: [4] }, 0)).status).toBe(403);
   keys.set(0, "");
   expect((await send("POST", "/ban", { fids: [4] }, 0)).status).toBe(401);
+});
+
+test("a quote of a banned user is empty under the app's keys, with and without a viewer, and nowhere else", async () => {
+  const quote = graph.quote(7, 50, root);
+  await send("POST", "/ban", { fids: [3] }, 1);
+  const embedOf = async (path: string, owner?: number) => {
+    const { body } = await get(path, owner);
+    return (body as unknown as { cast: { embeds: readonly { cast: object }[] } }).cast.embeds[0]?.cast;
+  };
+  const path = `/cast?identifier=${quote.hash}&type=hash`;
+  for (const one of [path, `${path}&viewer_fid=6`])
+    expect(await embedOf(one, 1)).toMatchObject({
+      hash: root.hash,
+      text: "",
+      author: { object: "user_dehydrated", fid: 3 },
+      hidden: "banned",
+    });
+  for (const owner of [2, undefined]) expect(await embedOf(path, owner)).toMatchObject({ text: "one" });
+  const { users } = (await get("/user/bulk?fids=3&viewer_fid=6", 1)).body;
+  expect(users[0]).toMatchObject({ viewer_context: { banned: true } });
+  await send("DELETE", "/ban", { fids: [3] }, 1);
+  expect(await embedOf(path, 1)).toMatchObject({ text: "one" });
+});
+
+test("an owner bans by signed requests, which reads under the owner's keys follow at once, and the audit log names them", async () => {
+  const path = "/moderation/bans";
+  const change = (method: string, fids: readonly number[]) =>
+    signed.call({ method, path, op: method === "POST" ? "ban.add" : "ban.remove", body: { fids }, fid: 1 });
+  expect(await change("POST", [5, 4])).toEqual({ status: 200, body: { changed: 2 } });
+  expect(await authorsIn(FEED, 1)).toEqual([3]);
+  const first = await signed.call({ method: "GET", path: `${path}?limit=1`, op: "ban.read", fid: 1 });
+  expect(first.body.bans).toMatchObject([{ fid: 5 }]);
+  const { cursor } = first.body.next;
+  const second = await signed.call({
+    method: "GET",
+    path: `${path}?limit=1&cursor=${cursor}`,
+    op: "ban.read",
+    fid: 1,
+  });
+  expect(second.body).toMatchObject({ bans: [{ fid: 4 }], next: { cursor: null } });
+  expect((await signed.call({ method: "GET", path, op: "ban.read", fid: 2 })).body.bans).toEqual([]);
+  expect(await change("DELETE", [5, 4, 77])).toEqual({ status: 200, body: { changed: 3 } });
+  expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
+  expect((await change("POST", [1])).status).toBe(400);
+  const { body } = await signed.call({ method: "GET", path: "/audit?limit=100", fid: 1 });
+  const actions = body.entries.map(({ action, fid }: { action: string; fid: number }) => `${action} ${fid}`);
+  expect(actions).toContain("ban.add 5");
+  expect(actions).toContain("ban.remove 77");
+  // A mute names who mutes, never whom.
+  expect(actions.filter((one: string) => one.startsWith("mute."))).toEqual(
+    expect.arrayContaining(["mute.add 6", "mute.add 4", "mute.remove 6"]),
+  );
+  expect(actions.filter((one: string) => /^mute\.\w+ (5|3)$/.test(one))).toEqual([]);
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   facts = await readDemoFacts(node.url);
   await postAsPerson(node, FID, "/frame/app", { name: "App", app_url: "https://93.184.216.34" });
-  const scopes = ["read", "write", "signers", "webhooks", "apps", "push"];
+  const scopes = ["read", "write", "signers", "webhooks", "apps", "push", "moderate"];
   const { secret } = await postAsPerson(node, FID, "/api_key", { name: "every", scopes });
   // Methods that cost money there refuse to be called without the header of a wallet.
   const baseOptions = { headers: { "x-wallet-id": "w" } };

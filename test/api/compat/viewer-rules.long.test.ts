@@ -128,6 +128,7 @@ function rulesOf({ blocks, mutes }: Model, viewer: number) {
     (cast.root !== undefined && cast.root.fid !== viewer && isBlock(cast.root.fid));
   const isHiddenByViewer = (fid: number) => blocks.has(key(viewer, fid)) || mutes.has(key(viewer, fid));
   return {
+    isAnyoneHidden: PEOPLE.some((fid) => isHidden(fid)),
     isBlock: (fid: number) => fid !== viewer && isBlock(fid),
     isHidden,
     isCastHidden,
@@ -382,6 +383,43 @@ describe("a read with a viewer", () => {
     });
   });
 
+  test("keeps what a request names, marked, with empty quotes of hidden people on both levels", async () => {
+    await overNetworks(async (api, model, pick) => {
+      const byHash = new Map<string, ModelCast>(model.casts.map((cast) => [cast.hash, cast]));
+      const asked = [...byHash.keys()].join();
+      for (const viewer of [pick(PEOPLE), pick(PEOPLE), pick(PEOPLE)]) {
+        const rules = rulesOf(model, viewer);
+        const { body } = await api.get(`/v2/farcaster/casts?casts=${asked}&viewer_fid=${viewer}`);
+        const { casts } = body.result as { casts: readonly ShownCast[] };
+        expect(casts.map(({ hash }) => hash)).toEqual([...byHash.keys()]);
+        for (const { hash, author, embeds } of casts) {
+          const cast = byHash.get(hash);
+          const has = (links: ReadonlySet<string>, from: number, to: number) => links.has(key(from, to));
+          expect(author.viewer_context).toEqual({
+            following: has(model.follows, viewer, author.fid),
+            followed_by: has(model.follows, author.fid, viewer),
+            blocking: has(model.blocks, viewer, author.fid),
+            blocked_by: has(model.blocks, author.fid, viewer),
+            muting: has(model.mutes, viewer, author.fid),
+            banned: false,
+          });
+          const { quoted } = cast ?? {};
+          const shown = quoted && embeds[0]?.cast;
+          expect({ hash, ...quoteOf(shown) }).toEqual({ hash, ...expectedQuote(quoted, rules) });
+          // What is hidden shows nothing of what it quotes.
+          const deeper = quoted && !rules.isHidden(quoted.fid) ? quoted.quoted : undefined;
+          const inner = deeper && shown?.embeds[0]?.cast;
+          const expectedInner = expectedQuote(deeper, rules);
+          expect({ hash, ...quoteOf(inner), text: undefined }).toEqual({
+            hash,
+            ...expectedInner,
+            text: undefined,
+          });
+        }
+      }
+    });
+  });
+
   test("shows a conversation without hidden replies and what is below them", async () => {
     await overNetworks(async (api, model, pick) => {
       const asked = model.casts.filter((one) => model.casts.some(({ parent }) => parent === one));
@@ -402,6 +440,8 @@ describe("a read with a viewer", () => {
               chronological_parent_casts: { hash: string }[];
             };
             expect(cast.hash).toBe(root.hash);
+            const hidden = model.casts.filter((one) => one.parent === root && rules.isCastHidden(one));
+            expect(cast.hidden_replies).toBe(rules.isAnyoneHidden ? hidden.length : undefined);
             texts.push(...cast.direct_replies.map(textOf));
             sizes.push(cast.direct_replies.length);
             parents = above.map(({ hash }) => hash);
@@ -500,8 +540,41 @@ function fullPages(count: number, limit: number): number[] {
   return sizes;
 }
 
+interface ShownQuote {
+  readonly hash: string;
+  readonly text?: string;
+  readonly author: { readonly fid: number; readonly username?: string };
+  readonly hidden?: string;
+  readonly embeds: readonly { readonly cast?: ShownQuote }[];
+}
+
+interface ShownCast extends ShownQuote {
+  readonly author: ShownQuote["author"] & { readonly viewer_context: object };
+}
+
+function quoteOf(quote: ShownQuote | undefined) {
+  if (!quote) return { quoted: undefined };
+  const { hash, author, hidden } = quote;
+  return {
+    quoted: hash,
+    fid: author.fid,
+    isNamed: author.username !== undefined,
+    hidden,
+    text: quote.text !== "",
+  };
+}
+
+function expectedQuote(quoted: ModelCast | undefined, rules: Rules) {
+  if (!quoted) return { quoted: undefined };
+  const { hash, fid } = quoted;
+  const isHidden = rules.isHidden(fid);
+  const hidden = isHidden ? (rules.isBlock(fid) ? "blocked" : "muted") : undefined;
+  return { quoted: hash, fid, isNamed: !isHidden, hidden, text: !isHidden };
+}
+
 interface Tree {
   readonly hash: string;
+  readonly hidden_replies?: number;
   readonly direct_replies: readonly Tree[];
 }
 

@@ -3,14 +3,14 @@ import { systemClock } from "../../../src/runtime/clock.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { stateDbOf } from "../../support/postgres/state-db.ts";
-import { moderationStoreContract, SMALL } from "../moderation-store-contract.ts";
+import { moderationStoreContract } from "../moderation-store-contract.ts";
 
 if (HAS_POSTGRES) {
   const openDatabase = reuseDatabases();
   moderationStoreContract("moderation in PostgreSQL", async () => {
     const database = await openDatabase();
     return {
-      store: createModeration(stateDbOf(database.opened, systemClock), SMALL),
+      store: createModeration(stateDbOf(database.opened, systemClock)),
       [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
     };
   });

@@ -3,13 +3,13 @@ import { createModeration } from "../../../src/moderation/moderation-store.ts";
 import { openWriterOf } from "../../../src/node/state/open-writer.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { openStateFile } from "../../support/state-file.ts";
-import { moderationStoreContract, SMALL } from "../moderation-store-contract.ts";
+import { moderationStoreContract } from "../moderation-store-contract.ts";
 
 moderationStoreContract("moderation in SQLite", async () => {
   const { db, ...file } = openStateFile();
   const writer = openWriterOf(db, { limits: { maxQueued: 1 }, clock: systemClock, node: undefined });
   return {
-    store: createModeration(readerStateDb(db, writer.call.bind(writer)), SMALL),
+    store: createModeration(readerStateDb(db, writer.call.bind(writer))),
     [Symbol.asyncDispose]: async () => file[Symbol.dispose](),
   };
 });

@@ -48,7 +48,16 @@ const CastWithReplies = Type.Recursive(
 const CompatCastWithReplies = Type.Recursive(
   (This) =>
     Type.Object(
-      { ...compatCastFields, direct_replies: Type.Array(This) },
+      {
+        ...compatCastFields,
+        hidden_replies: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            description: `Of the requested cast: how many of its ${MAX_SORTED} oldest direct replies are hidden from the reader; absent if nobody is`,
+          }),
+        ),
+        direct_replies: Type.Array(This),
+      },
       { ...closed, description: "A cast and its replies" },
     ),
   { $id: "FarcasterCastWithReplies" },

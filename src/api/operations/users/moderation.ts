@@ -1,40 +1,26 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ApiError } from "../../../http/errors.ts";
 import { callerOf, exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
 import { perRows } from "../../../http/limits/prices.ts";
 import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { fid } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
-import type { Result } from "../../../lib/result.ts";
-import { ok } from "../../../lib/result.ts";
-import { type JsonObject, ownValue, readObject } from "../../../management/fields.ts";
-import { badField, type Refusal } from "../../../management/refusal.ts";
-import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
-import { cursorCodec, cutPage, type Page } from "../../../read/cursor.ts";
+import { BansRequest } from "../../../moderation/ban-request.ts";
+import type { ModerationActor } from "../../../moderation/moderation-audit.ts";
+import { cutPage, type Page } from "../../../read/cursor.ts";
 import { presentBans, presentMutes } from "../../../read/present/compat/relations.ts";
 import { type DatedUser, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
 import { visiblePage } from "../../../read/rules/visible-page.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import { nowSecs } from "../../../runtime/clock.ts";
-import { readFid } from "../../../writes/compose/fields.ts";
-import type { ApiDeps } from "../../deps.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Fid, Next } from "../../dialects/fields.ts";
+import { type Assignable, closed, Next } from "../../dialects/fields.ts";
 import { type Call, documentedOnly, unserved } from "../../op.ts";
-import { decodeCursor, unwrapOrThrow } from "../../respond.ts";
+import { decodeCursor } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 import { NO_NATIVE_WRITES } from "../unserved.ts";
+import { bansCursor, changeBans, pageOfBans } from "./app-bans.ts";
 
 const { op } = topic({ tag: "Blocks", surface: "compat" });
-
-const MAX_FIDS = 1_000;
-/** Entries of the audit log for one request. */
-const MAX_AUDITED = 20;
-
-const BansRequest = Type.Object({
-  fids: Type.Array(Fid, { minItems: 1, maxItems: MAX_FIDS, uniqueItems: true }),
-});
 
 const BanResult = Type.Object({ success: Type.Literal(true), message: Type.Null() }, closed);
 
@@ -66,9 +52,7 @@ const MutesResponse = Type.Object(
 
 const BANS =
   "Reads under any API key of the same owner leave out banned users, with and without a viewer. A ban is not a message of the protocol.";
-const SCOPE = "Needs an API key with the scope `write`.";
-
-const bansCursor = cursorCodec("ban/list", ["int", "int"]);
+const SCOPE = "Needs an API key with the scope `moderate`.";
 
 const ban = { path: "/ban", tag: "Blocks" } as const;
 const publishBans = { ...ban, id: "publishBans", method: "POST", summary: "Ban users from an app" } as const;
@@ -76,7 +60,7 @@ const deleteBans = { ...ban, id: "deleteBans", method: "DELETE", summary: "Unban
 
 const write = {
   security: "apiKey",
-  access: requireKey("write"),
+  access: requireKey("moderate"),
   body: documentedOnly(BansRequest),
   isRaw: true,
   response: BanResult,
@@ -87,14 +71,9 @@ export const moderationOperations = [
   op({
     ...publishBans,
     ...write,
-    description: `${BANS} A user who is banned already stays so. At most ${MODERATION_BOUNDS.bans} an owner, else 409. ${SCOPE}`,
+    description: `${BANS} A user who is banned already stays so. Beyond \`moderation.max_bans_per_owner\` it is 409. ${SCOPE}`,
     async run(deps, call) {
-      const { ownerFid, apiKeyId } = keyCallerOf(call.request);
-      const fids = unwrapOrThrow(readFids(bodyOf(call), ownerFid));
-      const by = { keyId: apiKeyId, nowSecs: nowSecs(deps.reads.clock) };
-      if (!(await deps.moderation.ban(ownerFid, fids, by)))
-        throw new ApiError("conflict", `an owner bans at most ${MODERATION_BOUNDS.bans} users`);
-      await record(deps, call, "ban.add", fids);
+      await changeBans(deps, actorOf(call), "ban.add", parseBody(rawBody(call.request)));
       return { success: true, message: null };
     },
   }),
@@ -104,10 +83,7 @@ export const moderationOperations = [
     ...write,
     description: `${SCOPE} A user who is not banned stays so.`,
     async run(deps, call) {
-      const { ownerFid } = keyCallerOf(call.request);
-      const fids = unwrapOrThrow(readFids(bodyOf(call), undefined));
-      await deps.moderation.unban(ownerFid, fids);
-      await record(deps, call, "ban.remove", fids);
+      await changeBans(deps, actorOf(call), "ban.remove", parseBody(rawBody(call.request)));
       return { success: true, message: null };
     },
   }),
@@ -124,17 +100,14 @@ export const moderationOperations = [
     async run({ reads, moderation }, { request, query }) {
       const after = decodeCursor(bansCursor, query.cursor);
       const caller = callerOf(request);
-      const rows =
+      const { rows, cursor } =
         caller.kind === "apiKey"
-          ? await moderation.bans(caller.ownerFid, {
-              limit: query.limit + 1,
-              after: after && { bannedAt: after[0], fid: after[1] },
-            })
-          : [];
+          ? await pageOfBans(moderation, caller.ownerFid, { limit: query.limit, after })
+          : { rows: [], cursor: null };
       const dated = rows.map((row) => ({ fid: row.fid, at: row.bannedAt }));
       return runQuery(
         reads,
-        () => cutPage(dated, query.limit, ({ at, fid: last }) => bansCursor.encode([at, last])),
+        () => ({ rows: dated, cursor }),
         (page) => ({ fids: page.rows.map((row) => row.fid), viewerFid: query.viewer_fid }),
         presentBans,
       );
@@ -188,43 +161,11 @@ function mergedMutes(
   );
 }
 
-function bodyOf({ request }: Call): JsonObject {
-  return unwrapOrThrow(readObject(parseBody(rawBody(request)), "request body"));
-}
-
-/** Reads the fids of a request. @param ownFid one that is refused. */
-function readFids(body: JsonObject, ownFid: number | undefined): Result<number[], Refusal> {
-  const value = ownValue(body, "fids");
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_FIDS)
-    return badField(`fids must be an array of 1 to ${MAX_FIDS} fids`);
-  const fids = new Set<number>();
-  for (const entry of value) {
-    const read = readFid(entry, "every entry of fids");
-    if (!read.ok) return read;
-    if (read.value === ownFid) return badField("fids must not contain the owner of the API key");
-    fids.add(read.value);
-  }
-  return fids.size === value.length ? ok([...fids]) : badField("fids must be distinct");
-}
-
-/** Records the first users of a change of bans. */
-async function record(deps: ApiDeps, { request }: Call, action: string, fids: readonly number[]) {
+/** The owner of the request's API key. */
+function actorOf({ request }: Call): ModerationActor {
   const { ownerFid, apiKeyId } = keyCallerOf(request);
   const { requestId, client } = exchangeOf(request);
-  await deps.audit.append(
-    fids.slice(0, MAX_AUDITED).map((userFid) => ({
-      atMs: deps.reads.clock.nowMs(),
-      ownerFid,
-      action,
-      apiKeyId,
-      signerUuid: null,
-      userFid,
-      hash: null,
-      outcome: "ok",
-      requestId,
-      address: client().address,
-    })),
-  );
+  return { ownerFid, apiKeyId, requestId, address: client().address };
 }
 
 export type ObjectTypeCheck = Assignable<ReturnType<typeof presentBans>, Static<typeof BansResponse>> &

@@ -1,12 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { isRegistered } from "../../../db/index/project/on-chain.ts";
+import { missingScope } from "../../../http/caller.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { keyCallerOf } from "../../../http/exchange.ts";
 import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
-import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
+import { moderationEntries } from "../../../moderation/moderation-audit.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { readFid } from "../../../writes/compose/fields.ts";
@@ -54,7 +55,8 @@ const MuteRequest = Type.Object({ fid: Fid, muted_fid: Fid });
 
 const MUTE_TEXT =
   "It is private: it counts in reads under API keys of the same owner, and no one else learns of it. Where the operator has chosen " +
-  "public mutes, it is a link of the protocol instead, which any approved signer of the owner for `fid` signs.";
+  "public mutes, it is a link of the protocol instead, which any approved signer of the owner for `fid` signs, and the key needs the " +
+  "scope `write`, too. `message` says which it is.";
 
 const ADD = MessageType.MESSAGE_TYPE_LINK_ADD;
 const REMOVE = MessageType.MESSAGE_TYPE_LINK_REMOVE;
@@ -66,6 +68,7 @@ const mute = {
   tag: "Blocks",
   body: MuteRequest,
   errors: ["notFound"],
+  scope: "moderate",
   needsNoSigners: true,
 } as const;
 
@@ -118,7 +121,7 @@ export const linkWriteOperations = [
     id: "publishMute",
     method: "POST",
     summary: "Mute a user",
-    description: `${MUTE_TEXT} At most ${MODERATION_BOUNDS.mutesOfUser} a user, else 409.`,
+    description: `${MUTE_TEXT} Beyond \`moderation.max_mutes_per_user\` and \`moderation.max_mutes_per_owner\` it is 409.`,
     run: (deps, call) => writeMute(deps, call, ADD, "the user is muted"),
   }),
   ...keyedWrite({
@@ -181,8 +184,9 @@ async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: 
   if (!deps.publish.muteLinks) {
     const muted = unwrapOrThrow(readFid(ownValue(fields, "muted_fid"), "muted_fid"));
     await writePrivateMute(deps, call, { fid, muted, isMuted: type === ADD });
-    return done(message);
+    return done(`${message} in private`);
   }
+  if (!keyCallerOf(call.request).scopes.includes("write")) throw missingScope("write");
   const writer = await deps.signers.findWriter(actorOf(call.request), fid, type);
   if (!writer) {
     throw new ApiError("forbidden", "no approved signer of this owner may write this for fid", {
@@ -195,17 +199,24 @@ async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: 
     type,
     compose: (request) => composeLink(type, "mute", "muted_fid", request),
   });
-  return done(message);
+  return done(`${message} in public, by a message of the protocol`);
 }
 
 async function writePrivateMute(
-  { moderation, reads }: ApiDeps,
+  { moderation, reads, audit }: ApiDeps,
   { request }: Call,
   { fid, muted, isMuted }: { readonly fid: number; readonly muted: number; readonly isMuted: boolean },
 ): Promise<void> {
   const { ownerFid } = keyCallerOf(request);
-  if (!isMuted) return moderation.unmute(ownerFid, fid, muted);
-  if (muted === fid) throw new ApiError("badRequest", "muted_fid must not be fid");
-  if (!(await moderation.mute(ownerFid, fid, muted, nowSecs(reads.clock))))
-    throw new ApiError("conflict", `a user mutes at most ${MODERATION_BOUNDS.mutesOfUser} others in one app`);
+  if (!isMuted) await moderation.unmute(ownerFid, fid, muted);
+  else if (muted === fid) throw new ApiError("badRequest", "muted_fid must not be fid");
+  else if (!(await moderation.mute(ownerFid, fid, muted, nowSecs(reads.clock))))
+    throw new ApiError(
+      "conflict",
+      `a user mutes at most ${moderation.bounds.mutesOfUser} others in one app, and its users ${moderation.bounds.mutes} in all`,
+    );
+  // Never whom: a mute is private.
+  await audit.append(
+    moderationEntries(actorOf(request), isMuted ? "mute.add" : "mute.remove", [fid], reads.clock),
+  );
 }

@@ -1,5 +1,6 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import type { Scope } from "../../../http/caller.ts";
 import { ApiError, type ErrorName } from "../../../http/errors.ts";
 import { exchangeOf, keyCallerOf } from "../../../http/exchange.ts";
 import { parseBody, rawBody } from "../../../http/request/body.ts";
@@ -179,6 +180,8 @@ interface WriteSpec {
   readonly errors?: readonly ErrorName[];
   /** True for a write that the hosted API does not have. */
   readonly isOwn?: true;
+  /** Of the API key. Default: `write`. */
+  readonly scope?: Scope;
   /** Whether it works on a node without managed signers. */
   readonly needsNoSigners?: boolean;
   readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
@@ -193,6 +196,7 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
     description,
     body,
     isOwn = false,
+    scope = "write",
     needsNoSigners = false,
     ...rest
   } = spec;
@@ -200,9 +204,9 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
   return [
     op({
       ...rest,
-      description: `${description} Needs an API key with the scope \`write\`. 202: on its way into the network; \`GET /message\` says what became of it.`,
+      description: `${description} Needs an API key with the scope \`${scope}\`. 202: on its way into the network; \`GET /message\` says what became of it.`,
       security: "apiKey",
-      access: requireKey("write"),
+      access: requireKey(scope),
       body: documentedOnly(body),
       // A bad field is refused after an unknown signer.
       isRaw: true,

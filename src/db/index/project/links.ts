@@ -7,6 +7,7 @@ import { NO_CAST, type Notification, NotificationKind, notify, unnotify } from "
 
 /** The link type of follows. */
 export const FOLLOW = "follow";
+const MUTE = "mute";
 
 /** A row of `links`. `type`: see `messages/link-type.ts`. Unix seconds. */
 export interface LinkRow {
@@ -114,6 +115,7 @@ function typesOf(db: IndexDatabase, fid: number): (number | string)[] {
 export function addLink(db: IndexDatabase, link: LinkColumns, envelopeId: number): void {
   const { fid, type, targetFid, timestamp, displayedAt } = link;
   db.run(insertLink, fid, type, targetFid, timestamp, displayedAt, envelopeId);
+  touch(db, type, fid, targetFid);
   if (type !== LinkType.Follow) return;
   const linkedAt = displayedAt ?? timestamp;
   count(db, fid, targetFid, 1);
@@ -124,6 +126,7 @@ export function addLink(db: IndexDatabase, link: LinkColumns, envelopeId: number
 export function dropLink(db: IndexDatabase, link: LinkRow): void {
   const { fid, type, targetFid, timestamp, displayedAt } = link;
   db.run(deleteLink, fid, type, targetFid);
+  touch(db, type, fid, targetFid);
   if (type !== LinkType.Follow) return;
   count(db, fid, targetFid, -1);
   dropMutualFollow(db, fid, targetFid);
@@ -133,6 +136,13 @@ export function dropLink(db: IndexDatabase, link: LinkRow): void {
 function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): void {
   db.counts.follow(fid, { following: by });
   db.counts.follow(targetFid, { followers: by });
+}
+
+/** The links that counts of users, or what hides users from each other, are made of. */
+const SHOWN_TYPES: ReadonlySet<number | string> = new Set([LinkType.Follow, LinkType.Block, MUTE]);
+
+function touch(db: IndexDatabase, type: number | string, fid: number, targetFid: number): void {
+  if (!SHOWN_TYPES.has(type)) return;
   db.invalidations.user(fid);
   db.invalidations.user(targetFid);
 }

@@ -1,6 +1,6 @@
 import type { StoredEmbed } from "../../../db/index/project/casts.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
-import { jsonText } from "../../../lib/json-text.ts";
+import { extendMemoized, jsonText } from "../../../lib/json-text.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
@@ -8,12 +8,13 @@ import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
 import type { ConversationNode } from "../../queries/casts/conversation.ts";
 import type { ConversationPage } from "../../queries/casts/conversation-page.ts";
 import type { Reaction } from "../../queries/casts/reactions.ts";
+import type { HiddenReason } from "../../rules/relations.ts";
 import type { CastSlices } from "../../run-query.ts";
 import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
 import { TreeText } from "../native/cast.ts";
 import { memoizePresenter } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
-import { presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
+import { type BareUser, presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
 
 type ChannelShown = ChannelDehydrated | null;
 
@@ -28,8 +29,8 @@ export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined 
   const quotes = cast.embeds.map((embed) => presentQuote(embed, hydration));
   const relation = hydration.authorRelations.get(hash);
   const author = relation && presentRelation(relation);
-  if (!hydration.viewer) return presentMemoized(cast, ...parts, quotes, author);
-  const context = hydration.viewer.casts.get(hash);
+  if (!hydration.viewer && !hydration.hidden) return presentMemoized(cast, ...parts, quotes, author);
+  const context = hydration.viewer?.casts.get(hash);
   return {
     ...presentState(cast, ...parts, quotes, author),
     ...(context && { viewer_context: { liked: context.liked, recasted: context.recasted } }),
@@ -41,7 +42,7 @@ function presentState(
   author: User,
   mentioned: Mentioned<User>,
   channel: ChannelShown,
-  quotes: readonly (Quote | undefined)[],
+  quotes: readonly (Quote | HiddenQuote | undefined)[],
   authorContext: ReturnType<typeof presentRelation> | undefined,
 ) {
   const { text, ranges } = textWithNames(cast, mentioned);
@@ -109,16 +110,20 @@ function urlEmbed(embed: StoredEmbed) {
 }
 
 /** Presents the quoted cast of an embed; undefined for another embed and for a cast that `urlEmbed` presents. */
-function presentQuote(embed: StoredEmbed, hydration: Hydration): Quote | undefined {
+function presentQuote(embed: StoredEmbed, hydration: Hydration): Quote | HiddenQuote | undefined {
   const quoted = quotedCast(embed, hydration);
+  const hidden = quoted && hydration.hidden?.get(quoted.fid);
+  if (hidden) return hiddenQuote(quoted, hidden);
   const parts = quoted && quotePartsOf(quoted, hydration);
   if (!parts) return undefined;
   // A cast that a quoted cast quotes in turn is dehydrated, or a URL when it was not loaded.
   const deeper = quoted.embeds.map((inner) => {
     const cast = quotedCast(inner, hydration);
-    return cast && presentCastDehydrated(cast.hash, hydration);
+    if (!cast) return undefined;
+    const reason = hydration.hidden?.get(cast.fid);
+    return reason ? hiddenCastDehydrated(cast, reason) : presentCastDehydrated(cast.hash, hydration);
   });
-  return (hydration.viewer ? quoteEmbed : presentMemoizedQuote)(quoted, ...parts, deeper);
+  return (hydration.viewer || hydration.hidden ? quoteEmbed : presentMemoizedQuote)(quoted, ...parts, deeper);
 }
 
 function quoteEmbed(
@@ -126,7 +131,7 @@ function quoteEmbed(
   author: UserDehydrated,
   mentioned: Mentioned<UserDehydrated>,
   channel: ChannelShown,
-  deeper: readonly (CastDehydrated | undefined)[],
+  deeper: readonly (CastDehydrated | ReturnType<typeof hiddenCastDehydrated> | undefined)[],
 ) {
   const { text } = textWithNames(cast, mentioned);
   const embeds = cast.embeds.map((embed, at) => {
@@ -142,6 +147,44 @@ function quoteEmbed(
 }
 
 type Quote = ReturnType<typeof quoteEmbed>;
+
+/** Why the author of a quoted cast is not shown. Who blocks whom makes no difference here. */
+const HIDDEN_WORDS = {
+  banned: "banned",
+  blocking: "blocked",
+  blockedBy: "blocked",
+  muting: "muted",
+} as const satisfies Readonly<Record<HiddenReason, string>>;
+
+const bareAuthor = ({ fid }: CastState): BareUser => ({ object: "user_dehydrated", fid });
+
+/** A quote of somebody who is hidden from the reader: the fields that typed clients expect, without what was written. */
+function hiddenQuote(cast: CastState, reason: HiddenReason) {
+  return {
+    cast_id: { fid: cast.fid, hash: cast.hash },
+    cast: {
+      hash: cast.hash,
+      parent_hash: null,
+      parent_url: null,
+      root_parent_url: null,
+      parent_author: { fid: null },
+      text: "",
+      timestamp: isoTime(cast.timestamp),
+      channel: null,
+      app: null,
+      author: bareAuthor(cast),
+      embeds: [],
+      hidden: HIDDEN_WORDS[reason],
+    },
+  };
+}
+
+type HiddenQuote = ReturnType<typeof hiddenQuote>;
+
+function hiddenCastDehydrated(cast: CastState, reason: HiddenReason) {
+  const hidden = HIDDEN_WORDS[reason];
+  return { object: "cast_dehydrated" as const, hash: cast.hash, author: bareAuthor(cast), app: null, hidden };
+}
 
 const presentMemoizedQuote = memoizePresenter(quoteEmbed);
 
@@ -211,11 +254,20 @@ export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration
   return { reactions, next: { cursor } };
 }
 
+/** Adds the number of hidden replies to the cast that the request names, for a reader from whom some may be hidden. */
+function withHiddenReplies({ hiddenReplies }: ConversationPage, cast: Cast | undefined): Cast | undefined {
+  if (!cast || hiddenReplies === undefined) return cast;
+  return extendMemoized(cast, { hidden_replies: hiddenReplies });
+}
+
 /** The approximate size of a piece of text. */
 const PIECE_CHARS = 32 * 1024;
 
 /** A cast and the replies below it. */
-export type CastWithReplies = Cast & { readonly direct_replies: CastWithReplies[] };
+export type CastWithReplies = Cast & {
+  readonly hidden_replies?: number;
+  readonly direct_replies: CastWithReplies[];
+};
 
 const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
 
@@ -235,7 +287,7 @@ export async function* conversationText(
   for await (const slice of slices) {
     for (const shown of slice) {
       const node = nodes[at++];
-      if (node) text += tree.next(node.depth, shown);
+      if (node) text += tree.next(node.depth, node.depth === 0 ? withHiddenReplies(page, shown) : shown);
       else if (shown) parents.push(jsonText(shown));
       if (text.length < PIECE_CHARS) continue;
       yield text;

@@ -21,6 +21,8 @@ export function presentUser(fid: number, hydration: Hydration): User | undefined
       followed_by: context.followedBy,
       blocking: context.blocking,
       blocked_by: context.blockedBy,
+      muting: context.muting,
+      banned: context.banned,
     },
   });
 }
@@ -54,6 +56,8 @@ interface ViewerContext {
   followed_by: boolean;
   blocking: boolean;
   blocked_by: boolean;
+  muting: boolean;
+  banned: boolean;
 }
 
 /** Presents the users among `fids` that exist, in the order of `fids`. */
@@ -61,9 +65,10 @@ export function presentUsers(fids: readonly number[], hydration: Hydration): Use
   return fids.flatMap((fid) => presentUser(fid, hydration) ?? []);
 }
 
-type App = UserDehydrated | UnknownApp;
+type App = UserDehydrated | BareUser;
 
-interface UnknownApp {
+/** A user of whom only the fid is shown. */
+export interface BareUser {
   object: "user_dehydrated";
   fid: number;
 }
@@ -76,11 +81,11 @@ function presentApps({ authAddresses }: UserState, hydration: Hydration): readon
   return authAddresses.map(({ appFid }) => presentUserDehydrated(appFid, hydration) ?? unknownApp(appFid));
 }
 
-const unknownApps = new Map<number, UnknownApp>();
+const unknownApps = new Map<number, BareUser>();
 const MAX_UNKNOWN_APPS = 1000;
 
 /** An unregistered app has only its fid, which is 0 when the app is unknown. Returns one object for each fid. */
-function unknownApp(fid: number): UnknownApp {
+function unknownApp(fid: number): BareUser {
   let app = unknownApps.get(fid);
   if (app === undefined) {
     app = { object: "user_dehydrated", fid };

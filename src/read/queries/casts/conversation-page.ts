@@ -90,6 +90,8 @@ export interface ConversationPage extends Page<Conversation>, CastRef {
   readonly order: ReplyOrder;
   /** From the root of the thread down; undefined when not requested. */
   readonly parents: readonly CastRef[] | undefined;
+  /** How many of its first `MAX_SORTED` direct replies the rules hide; undefined without rules. */
+  readonly hiddenReplies: number | undefined;
 }
 
 /**
@@ -116,14 +118,21 @@ export function conversationPage(
   const { id } = cast;
   const ancestors = query.withParents ? db.all(parentRows, id) : undefined;
   const parents = ancestors && rules ? rules.byAuthor(ancestors) : ancestors;
-  if (depth === 0) return { id, order, parents, rows: [], cursor: null };
+  const hiddenReplies = rules && countHidden(db, id, rules);
+  if (depth === 0) return { id, order, parents, hiddenReplies, rows: [], cursor: null };
   const cursor = conversationCursors[order];
   const page = visiblePage<ReplyShape, ReplyRow>({ limit, after, cursor }, rules?.casts, (part) =>
     directReplies(db, { id, order, ...part }),
   );
   const rows = page.rows.map((row) => ({ ...row, replies: [] }) satisfies ReplyTree & { score: number });
   attachReplies(source, rows, { depth: depth - 1, room: MAX_REPLIES - rows.length, visible: rules?.casts });
-  return { id, order, parents, rows, cursor: page.cursor };
+  return { id, order, parents, hiddenReplies, rows, cursor: page.cursor };
+}
+
+/** Counts the oldest direct replies that the rules hide. */
+function countHidden(db: IndexDatabase, id: number, rules: ListRules): number {
+  const oldest = db.all(replies.chron, id, ...starts.chron, MAX_SORTED);
+  return oldest.length - rules.casts(oldest).length;
 }
 
 /** Returns a page of the direct replies to a cast. */

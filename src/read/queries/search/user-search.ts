@@ -66,26 +66,53 @@ export interface UserMatch {
   readonly followers: number;
 }
 
+/** What a search looks for. */
+interface UserSearch {
+  readonly text: string;
+  /** Whether only usernames and display names are searched, not bios and fids. Default: no. */
+  readonly inNames?: boolean;
+  readonly viewerFid?: number | undefined;
+}
+
+interface UserSearchPage {
+  readonly limit: number;
+  readonly after: Key<readonly ["int", "int", "int", "int", "int"]> | undefined;
+}
+
 /**
- * Returns the people with every word of a text as the start of a word of their username, display name or bio, in any case
- * and with or without diacritics. Orders them by tier (`PeopleTier`), then those that the viewer follows, then by score while
+ * Searches once, and returns the pages of what it found: a page without hidden people may need several.
+ *
+ * The search finds the people with every word of a text as the start of a word of their username, display name or bio, in any case
+ * and with or without diacritics. They are ordered by tier (`PeopleTier`), then those that the viewer follows, then by score while
  * scores are on, by followers and by fid. When more than `MAX_MATCHES` people have the words, the search covers the first of
  * these and the `MAX_MOST_FOLLOWED` most followed users of the network.
  */
 export function searchUsers(
   db: IndexDatabase,
   cache: Pick<HydrationCache, "people" | "scores">,
-  search: {
-    readonly text: string;
-    /** Whether only usernames and display names are searched, not bios and fids. Default: no. */
-    readonly inNames?: boolean;
-    readonly viewerFid?: number | undefined;
-    readonly limit: number;
-    readonly after: Key<readonly ["int", "int", "int", "int", "int"]> | undefined;
-  },
-): Page<UserMatch> {
+  search: UserSearch,
+): (page: UserSearchPage) => Page<UserMatch> {
+  const ranked = rankedUsers(db, cache, search);
+  return ({ limit, after: key }) => {
+    const after = key && matchOf(key);
+    const rows = after === undefined ? ranked : ranked.filter((match) => order(after, match) < 0);
+    const { rows: shown, cursor } = cutPage(rows.slice(0, limit + 1), limit, cursorAfter);
+    return { rows: shown, cursor, cursorAfter };
+  };
+}
+
+function cursorAfter({ tier, followed, score, followers, fid }: UserMatch): string {
+  return userSearchCursor.encode([tier, followed, score, followers, fid]);
+}
+
+/** Returns all people that a search finds, in its order. */
+function rankedUsers(
+  db: IndexDatabase,
+  cache: Pick<HydrationCache, "people" | "scores">,
+  search: UserSearch,
+): UserMatch[] {
   const query = peopleQuery(search.text, search.inNames);
-  if (query === undefined) return { rows: [], cursor: null };
+  if (query === undefined) return [];
   const found = db.all(matches, peopleMatchOf(query));
   const candidates = new Set(found.slice(0, MAX_MATCHES).map(({ fid }) => fid));
   const followers = new Map<number, number>();
@@ -100,14 +127,7 @@ export function searchUsers(
     const tier = peopleTier(query, fid, person);
     if (tier !== undefined) tiers.set(fid, tier);
   }
-  const after = search.after && matchOf(search.after);
-  const rows = rank(db, cache, { tiers, followers, viewerFid: search.viewerFid })
-    .filter((match) => after === undefined || order(after, match) < 0)
-    .sort(order)
-    .slice(0, search.limit + 1);
-  return cutPage(rows, search.limit, ({ tier, followed, score, followers, fid }) =>
-    userSearchCursor.encode([tier, followed, score, followers, fid]),
-  );
+  return rank(db, cache, { tiers, followers, viewerFid: search.viewerFid }).sort(order);
 }
 
 function matchOf([tier, followed, score, followers, fid]: Key<

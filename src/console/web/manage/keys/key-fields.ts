@@ -22,6 +22,7 @@ export const SCOPES: readonly (readonly [scope: Scope, meaning: string])[] = [
   ["webhooks", msg.managesYourWebhooks],
   ["apps", msg.managesYourMiniApps],
   ["push", msg.sendsNotificationsToTheUsersOf],
+  ["moderate", msg.bansAndMutesUsersInYourApp],
 ];
 
 /** The fields of a key that its owner types. */

@@ -106,6 +106,7 @@ export const createsManagedSignersAndHasUsers = "Creates managed signers and has
 export const managesYourWebhooks = "Manages your webhooks";
 export const managesYourMiniApps = "Manages your mini apps";
 export const sendsNotificationsToTheUsersOf = "Sends notifications to the users of an app";
+export const bansAndMutesUsersInYourApp = "Bans users from your app, and mutes users for others";
 export const name = "Name";
 export const forYouWhereItIsUsed = "For you: where it is used.";
 export const description = "Description";
