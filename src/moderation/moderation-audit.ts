@@ -13,7 +13,7 @@ export interface ModerationActor {
   readonly address: string;
 }
 
-/** Returns the audit entries of a change: for its first users, whom it bans or who mute somebody. Whom they mute is not recorded. */
+/** Returns the audit entries of a change: for the first users that it bans, or for the user who mutes. The muted user is not recorded. */
 export function moderationEntries(
   { ownerFid, apiKeyId, requestId, address }: ModerationActor,
   action: "ban.add" | "ban.remove" | "mute.add" | "mute.remove",

@@ -1,5 +1,5 @@
 import type { ApiKeyCaller } from "../http/caller.ts";
-import type { OwnerRules } from "../read/rules/relations.ts";
+import type { OwnerRules } from "../read/hydrate/relations.ts";
 import type { BannedBy, ModerationBounds, ModerationStore } from "./moderation-store.ts";
 
 /** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */

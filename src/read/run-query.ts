@@ -4,8 +4,8 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { HydrationCache } from "./hydrate/cache.ts";
 import type { CastRef, Hash } from "./hydrate/casts.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "./hydrate/hydrate.ts";
+import type { OwnerRules } from "./hydrate/relations.ts";
 import type { Presenters } from "./present/presenters.ts";
-import type { OwnerRules } from "./rules/relations.ts";
 
 /** The dependencies of reads in every dialect: connection, clock, and the settings that bound or shape responses. */
 export interface ReadSource {

@@ -115,6 +115,8 @@ test("rejects bodies above 4 KB unread for operations on an id; operations with 
     "estimateSend",
     "createLoginClient",
     "updateLoginClient",
+    "addAppBans",
+    "removeAppBans",
     "createWebhook",
     "updateWebhook",
     "patchWebhook",

@@ -189,7 +189,8 @@ for (const seed of SEEDS) {
   }, 300_000);
 }
 
-const MANAGED = /\/(?:api_key|audit|frame|login_client|managed_signer|session|stream|webhook)(?:\/|$)/;
+const MANAGED =
+  /\/(?:api_key|audit|frame|login_client|managed_signer|moderation|session|stream|webhook)(?:\/|$)/;
 
 /** Returns every documented read of protocol data: all operations of the prefix but the management API and streams. */
 function readsIn(api: TestApi): string[] {

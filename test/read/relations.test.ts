@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
-import { openRelations } from "../../src/read/rules/relations.ts";
+import { openRelations } from "../../src/read/hydrate/relations.ts";
 import { insertLink } from "../support/read-model.ts";
 
 const VIEWER = 1;

@@ -51,7 +51,7 @@ export const UserDehydrated = Type.Object(
   { ...closed, $id: "FarcasterUserDehydrated" },
 );
 
-/** A user of whom only the fid is shown. */
+/** A user without more than the fid. */
 const BareUser = Type.Object(
   { object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) },
   closed,

@@ -34,7 +34,9 @@ export function registerBans(program: Command, context: CommandContext): void {
   });
 
   withCallOptions(
-    bans.command("export").description("print whom the app of the fid bans, an fid a line, newest ban first"),
+    bans
+      .command("export")
+      .description("print the users that the app of the fid bans, an fid a line, newest ban first"),
   ).action(async (options: CallOptions) => {
     const all = await allBans(await openClient(context, options));
     print(options.json ? responseJson({ bans: all }) : all.map(({ fid }) => `${fid}\n`).join(""));

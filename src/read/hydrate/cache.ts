@@ -2,10 +2,10 @@ import { lastInvalidationSeq, readInvalidations } from "../../db/index/cache-inv
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { GenerationCache } from "../../lib/generation-cache.ts";
-import type { ViewerTies } from "../rules/relations.ts";
 import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.ts";
 import type { StoredChannel } from "./channels.ts";
 import type { PersonText } from "./person-text.ts";
+import type { ViewerTies } from "./relations.ts";
 import type { ScoreSource, UserState } from "./users.ts";
 
 /** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */

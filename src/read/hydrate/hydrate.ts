@@ -1,11 +1,11 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { channelIdOf } from "../../protocol/channel-url.ts";
 import { channelAliases } from "../channel-names.ts";
-import { type HiddenReason, type OwnerRules, openRelations } from "../rules/relations.ts";
 import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
 import { type ChannelState, channelAt, loadChannels } from "./channels.ts";
+import { type HiddenReason, type OwnerRules, openRelations } from "./relations.ts";
 import { loadShownRelations } from "./shown-relations.ts";
 import { loadUsers, type UserState } from "./users.ts";
 import { loadViewerContexts, type ViewerContexts } from "./viewer.ts";
@@ -30,8 +30,8 @@ export interface Hydration {
   /** Undefined for a read without a viewer. */
   readonly viewer: ViewerContexts | undefined;
   /**
-   * Why authors of the casts are hidden from the reader: casts that quote theirs are shown without the quote. Undefined if nobody is
-   * hidden.
+   * Why authors of the casts are hidden from the reader: casts that quote theirs are shown without the quote. Undefined if everyone is
+   * shown.
    */
   readonly hidden: ReadonlyMap<number, HiddenReason> | undefined;
 }

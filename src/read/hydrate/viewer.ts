@@ -1,9 +1,9 @@
 import { LinkType } from "../../db/index/messages/columns.ts";
 import { statement } from "../../db/index/statement.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
-import { type OwnerRules, Tie, type TieSource, tiesTo } from "../rules/relations.ts";
 import type { Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
+import { type OwnerRules, Tie, type TieSource, tiesTo } from "./relations.ts";
 
 /** The viewer's relations to the objects of a response. */
 export interface ViewerContexts {

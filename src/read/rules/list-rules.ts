@@ -1,7 +1,7 @@
 import { statement } from "../../db/index/statement.ts";
 import type { CursorCodec, KeyShape, Page } from "../cursor.ts";
 import type { CastRef } from "../hydrate/casts.ts";
-import { type OwnerRules, openRelations, type Relations, type TieSource } from "./relations.ts";
+import { type OwnerRules, openRelations, type Relations, type TieSource } from "../hydrate/relations.ts";
 import { type PagePosition, type SelectVisible, visiblePage } from "./visible-page.ts";
 
 /** The viewer of a list, and whose list it is. */

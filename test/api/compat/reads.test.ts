@@ -69,6 +69,8 @@ const isViewed = {
   followed_by: expect.any(Boolean),
   blocking: expect.any(Boolean),
   blocked_by: expect.any(Boolean),
+  muting: expect.any(Boolean),
+  banned: expect.any(Boolean),
 };
 const isViewedCast = { liked: expect.any(Boolean), recasted: expect.any(Boolean) };
 
@@ -625,6 +627,8 @@ test("the viewer's contexts agree with the lists", async () => {
         followed_by: followers.has(user.fid),
         blocking: blocking.has(user.fid),
         blocked_by: expect.any(Boolean),
+        muting: expect.any(Boolean),
+        banned: false,
       },
     ] as never);
   }

@@ -30,7 +30,10 @@ afterAll(() => api[Symbol.asyncDispose]());
 test("users contain the viewer's relation in both directions", async () => {
   const { body } = await api.get("/v2/farcaster/user/bulk?fids=1,2,3,4&viewer_fid=1");
   const contexts = (body.users as { viewer_context: unknown }[]).map((user) => user.viewer_context);
-  const none = { following: false, followed_by: false, blocking: false, blocked_by: false };
+  const none = {
+    ...{ following: false, followed_by: false, blocking: false, blocked_by: false },
+    ...{ muting: false, banned: false },
+  };
   expect(contexts).toEqual([
     none,
     { ...none, following: true, followed_by: true },

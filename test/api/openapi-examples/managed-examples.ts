@@ -119,6 +119,7 @@ export async function managedExamples(
     await apiKeyExamples(signed);
     await sessionExamples(signed);
     await loginClientExamples(signed);
+    await banExamples(signed);
     await managedSignerExamples(signed);
   } else {
     await signerExamples(api, call);
@@ -244,6 +245,13 @@ async function loginClientExamples(
   await signed("listLoginClients");
   await signed("updateLoginClient", { body: { ...ofClient, permissions: "read" } });
   await signed("deleteLoginClient", { query: ofClient });
+}
+
+async function banExamples(signed: (id: string, request?: ExampleRequest) => Promise<Json>): Promise<void> {
+  const body = { fids: [4, 60] };
+  await signed("addAppBans", { body });
+  await signed("listAppBans");
+  await signed("removeAppBans", { body });
 }
 
 async function webhookExamples(

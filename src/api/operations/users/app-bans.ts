@@ -65,11 +65,14 @@ const Changed = Type.Object(
 const fids = {
   type: "fids",
   isRequired: true,
-  help: `whom; at most ${MAX_BANS_PER_REQUEST} at a time`,
+  help: `the users; at most ${MAX_BANS_PER_REQUEST} at a time`,
 } as const;
+/** Holds a thousand fids with 20 digits. */
+const MAX_BODY_BYTES = 32 * 1024;
 const shared = {
   path: "/moderation/bans",
   session: { access: "operate" },
+  maxBodyBytes: MAX_BODY_BYTES,
   body: BansRequest,
   response: Changed,
 } as const;
@@ -107,7 +110,7 @@ export const appBanOperations = [
     id: "listAppBans",
     path: "/moderation/bans",
     op: "ban.read",
-    command: { usage: "bans list", help: "list whom the app of the fid bans, newest ban first" },
+    command: { usage: "bans list", help: "list the users that the app of the fid bans, newest ban first" },
     summary: "Users that the app of an owner bans, newest ban first",
     query: page(),
     response: BansResponse,

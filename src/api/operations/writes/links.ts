@@ -215,7 +215,7 @@ async function writePrivateMute(
       "conflict",
       `a user mutes at most ${moderation.bounds.mutesOfUser} others in one app, and its users ${moderation.bounds.mutes} in all`,
     );
-  // Never whom: a mute is private.
+  // The muted user stays out of the log: a mute is private.
   await audit.append(
     moderationEntries(actorOf(request), isMuted ? "mute.add" : "mute.remove", [fid], reads.clock),
   );

@@ -180,7 +180,7 @@ interface WriteSpec {
   readonly errors?: readonly ErrorName[];
   /** True for a write that the hosted API does not have. */
   readonly isOwn?: true;
-  /** Of the API key. Default: `write`. */
+  /** The scope that the API key needs. Default: `write`. */
   readonly scope?: Scope;
   /** Whether it works on a node without managed signers. */
   readonly needsNoSigners?: boolean;

@@ -5,10 +5,10 @@ import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
 import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
+import type { HiddenReason } from "../../hydrate/relations.ts";
 import type { ConversationNode } from "../../queries/casts/conversation.ts";
 import type { ConversationPage } from "../../queries/casts/conversation-page.ts";
 import type { Reaction } from "../../queries/casts/reactions.ts";
-import type { HiddenReason } from "../../rules/relations.ts";
 import type { CastSlices } from "../../run-query.ts";
 import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
 import { TreeText } from "../native/cast.ts";
@@ -148,7 +148,7 @@ function quoteEmbed(
 
 type Quote = ReturnType<typeof quoteEmbed>;
 
-/** Why the author of a quoted cast is not shown. Who blocks whom makes no difference here. */
+/** Why the author of a quoted cast is not shown. The direction of a block makes no difference here. */
 const HIDDEN_WORDS = {
   banned: "banned",
   blocking: "blocked",
@@ -254,7 +254,7 @@ export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration
   return { reactions, next: { cursor } };
 }
 
-/** Adds the number of hidden replies to the cast that the request names, for a reader from whom some may be hidden. */
+/** Adds the number of hidden replies to the cast that the request names, for a reader who may not see all of them. */
 function withHiddenReplies({ hiddenReplies }: ConversationPage, cast: Cast | undefined): Cast | undefined {
   if (!cast || hiddenReplies === undefined) return cast;
   return extendMemoized(cast, { hidden_replies: hiddenReplies });

@@ -67,7 +67,7 @@ export function presentUsers(fids: readonly number[], hydration: Hydration): Use
 
 type App = UserDehydrated | BareUser;
 
-/** A user of whom only the fid is shown. */
+/** A user without more than the fid. */
 export interface BareUser {
   object: "user_dehydrated";
   fid: number;
