@@ -89,11 +89,11 @@ test("copies of one signed request make one key, and an owner has at most 25", a
 test.each([
   ["missing field scopes", { name: "x" }],
   [
-    "scopes must be a list of at least one of read, write, signers, webhooks, apps, push",
+    "scopes must be a list of at least one of read, write, signers, webhooks, apps, push, moderate",
     { name: "x", scopes: [] },
   ],
   [
-    "scopes must be a list of at least one of read, write, signers, webhooks, apps, push",
+    "scopes must be a list of at least one of read, write, signers, webhooks, apps, push, moderate",
     { name: "x", scopes: ["all"] },
   ],
   ["scopes must not name an entry twice", { name: "x", scopes: ["read", "read"] }],

@@ -92,7 +92,7 @@ describe("what a session may do", () => {
       .filter(([, { session }]) => session && (access === "operate" || session.access === "read"))
       .map(([id]) => id);
 
-  test("read shows every record; operate adds tests, replays and the switch of a webhook", () => {
+  test("read shows every record; operate adds tests, replays and the switch of a webhook, and the bans of the app", () => {
     const reads = Object.entries(signedOperations)
       .filter(([, { op }]) => op.endsWith(".read"))
       .map(([id]) => id);
@@ -101,7 +101,16 @@ describe("what a session may do", () => {
       allowed("operate")
         .filter((id) => !allowed("read").includes(id))
         .sort(),
-    ).toEqual(["patchWebhook", "replayWebhookDeliveries", "testWebhook", "updateWebhook"].sort());
+    ).toEqual(
+      [
+        "addAppBans",
+        "patchWebhook",
+        "removeAppBans",
+        "replayWebhookDeliveries",
+        "testWebhook",
+        "updateWebhook",
+      ].sort(),
+    );
   });
 
   test("the document names the headers of a session only for these operations", () => {

@@ -189,7 +189,8 @@ function settingsIn(config: Config, text: string): Need[] {
   return [...names].flatMap((name): Need[] => {
     const [section = "", key = ""] = name.split(".");
     const value = Object.hasOwn(sections, section) ? sections[section]?.[key] : undefined;
-    if (value === undefined) return [];
+    // A number is a bound with a default, not something that a call needs.
+    if (value === undefined || typeof value === "number") return [];
     return [{ kind: "setting", text: name, isSet: value !== "" && value !== false }];
   });
 }

@@ -50,7 +50,7 @@ let others: string;
 
 beforeAll(async () => {
   for (const fid of [USER, OTHER, ...TARGETS]) node.ingestAll(accountRecords(fid, UNITS));
-  key = await keyOf(["write", "read", "signers"]);
+  key = await keyOf(["write", "read", "signers", "moderate"]);
   client = sdkClient(url, { apiKey: key });
   signerUuid = await importSigner(USER);
   others = await importSigner(OTHER);

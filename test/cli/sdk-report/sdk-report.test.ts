@@ -67,12 +67,12 @@ describe("a repository of eleven files", () => {
     const needs = Object.fromEntries(
       report.calls.map(({ call, needs }) => [call, needs.map(({ text }) => text)]),
     );
-    expect(needs.publishMute).toEqual(["a key with the scope write"]);
+    expect(needs.publishMute).toEqual(["a key with the scope moderate"]);
     const settings = report.calls.flatMap(({ needs }) => needs.filter(({ kind }) => kind === "setting"));
     expect(new Set(settings.map(({ text, isSet }) => `${text} ${isSet}`))).toEqual(
       new Set(["writes.enabled true", "signers.encryption_key false"]),
     );
-    expect(report.scopes).toEqual(["read", "write", "webhooks", "push"]);
+    expect(report.scopes).toEqual(["read", "write", "webhooks", "push", "moderate"]);
   });
 
   test("the lines to change are named, and no value of a secret is", () => {
@@ -93,7 +93,7 @@ describe("a repository of eleven files", () => {
     expect(text).toContain("15 of 21 different calls work here.");
     expect(text).toContain("fetchUserFollowingFeed  GET /feed/following     src/feed.ts:4");
     expect(text).toContain("      this service holds no wallets, so it neither sends tokens nor mints");
-    expect(text).toContain("--scopes read,write,webhooks,push");
+    expect(text).toContain("--scopes read,write,webhooks,push,moderate");
   });
 });
 
