@@ -37,6 +37,7 @@ export const LAYERS = [
   "db/index",
   "db/postgres",
   "db/state",
+  "db/side",
   "db/sqlite",
   "admission",
   "runtime",
