@@ -113,12 +113,23 @@ async function lost(messages: readonly Uint8Array[]): Promise<number> {
 
 test("at index.max_bytes submits are refused, nothing acknowledged is lost, and everything else continues", async () => {
   await readyIs(/^200/);
-  const acknowledged = await submitUntilFull();
+  const acknowledged: Uint8Array[] = [];
+  let refused: Response;
+  let index: { bytes: number; max_bytes: number; full: boolean };
+  // A checkpoint of the write-ahead log gives the index room again, at any time.
+  do {
+    acknowledged.push(...(await submitUntilFull()));
+    await readyIs(/^503 .*"index at index\.max_bytes"/);
+    const last = castNow(FID, `over HTTP ${acknowledged.length}`);
+    refused = await submitOverHttp(last);
+    if (refused.ok) acknowledged.push(last);
+    index = (await (await fetch(`${node.url}/status`)).json()).index;
+  } while (refused.ok || !index.full);
   expect(acknowledged.length).toBeGreaterThan(20);
-  await readyIs(/^503 .*"index at index\.max_bytes"/);
+  expect(index.max_bytes).toBe(3_000_000);
+  expect(index.bytes).toBeLessThan(3_300_000);
   expect(await lost(acknowledged)).toBe(0);
 
-  const refused = await submitOverHttp(castNow(FID, "over HTTP"));
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
   expect(await refused.json()).toMatchObject({ errCode: "resource_exhausted", code: 8 });
   expect(await status("/v1/validateMessage", { method: "POST", body: castNow(FID, "only asked") })).toBe(200);
@@ -129,11 +140,6 @@ test("at index.max_bytes submits are refused, nothing acknowledged is lost, and 
   expect(receiver.accepted.length).toBe(acknowledged.length);
   expect(receiver.violations).toEqual([]);
 
-  const { index } = (await (await fetch(`${node.url}/status`)).json()) as {
-    index: { bytes: number; max_bytes: number; full: boolean };
-  };
-  expect(index).toMatchObject({ max_bytes: 3_000_000, full: true });
-  expect(index.bytes).toBeLessThan(3_300_000);
   expect(node.logs()).toContain("comes close to index.max_bytes");
   expect(node.logs()).toContain("has reached index.max_bytes: nothing more is merged");
   expect(await node.stop()).toBe(0);

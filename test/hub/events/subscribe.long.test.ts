@@ -217,7 +217,7 @@ describe("Subscribe", () => {
   });
 
   test("a client that takes nothing for too long is ended, and the others get everything", async () => {
-    await using node = await startLoggedNode({ stallTimeoutMs: 300 });
+    await using node = await startLoggedNode({ stallTimeoutMs: 3_000 });
     node.merge(...accountRecords(1, 20));
     const stopped = await subscribe(node, { fromId: 0 });
     stopped.pause();
