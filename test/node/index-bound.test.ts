@@ -123,7 +123,7 @@ test("at index.max_bytes submits are refused, nothing acknowledged is lost, and 
     const last = castNow(FID, `over HTTP ${acknowledged.length}`);
     refused = await submitOverHttp(last);
     if (refused.ok) acknowledged.push(last);
-    index = (await (await fetch(`${node.url}/status`)).json()).index;
+    ({ index } = (await (await fetch(`${node.url}/status`)).json()) as { index: typeof index });
   } while (refused.ok || !index.full);
   expect(acknowledged.length).toBeGreaterThan(20);
   expect(index.max_bytes).toBe(3_000_000);
