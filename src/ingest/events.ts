@@ -3,11 +3,13 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { type BlockRef, type OutboxEvent, putEvent } from "../db/index/log/outbox.ts";
 import { findCast, type ThreadRoot, threadRootOf } from "../db/index/project/casts.ts";
 import { FOLLOW } from "../db/index/project/links.ts";
+import { type ChannelChange, encodeChannelChange } from "../protocol/channels/change.ts";
 import type { EventKind } from "../protocol/event-kind.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../protocol/time.ts";
 import { MessageType, UserNameProof } from "../protocol/wire/generated/message.ts";
 import type { ChangedMessage, ChangeTracker, SlotChange } from "./merge/change-tracker.ts";
+import { followChange } from "./merge/channel-changes.ts";
 import type { IngestRecord } from "./record.ts";
 
 /** An older change is history when it arrives and produces no event. */
@@ -69,7 +71,20 @@ export function writeEvents(
     putEvent(db, { ...event, happenedAt: cause.happenedAt, appliedAt: nowSecs, block });
     written++;
   };
+  const aboutChannel = (change: ChannelChange, reference: Uint8Array) => {
+    const { kind } = change;
+    const fid = change.actorFid ?? 0;
+    write({
+      kind,
+      fid,
+      eventId: eventIdOf(kind, fid, reference),
+      subject: encodeChannelChange(change),
+      root: null,
+    });
+  };
   for (const slot of changes.slots()) {
+    const follow = followOf(db, slot, cause);
+    if (follow) aboutChannel(follow.change, follow.reference);
     const { before, after } = visible(slot);
     const changed = after ?? before;
     const topic = changed && topicOf(changed.message);
@@ -83,11 +98,28 @@ export function writeEvents(
       write({ kind, fid: data.fid, eventId: eventIdOf(kind, data.fid, hash), subject: changed.bytes, root });
     }
   }
+  for (const { change, reference } of changes.channels) aboutChannel(change, Buffer.from(reference));
   const aboutUser = (kind: EventKind, fid: number) =>
     write({ kind, fid, eventId: eventIdOf(kind, fid, cause.reference()), subject: null, root: null });
   for (const fid of changes.createdUsers) aboutUser("user.created", fid);
   for (const fid of updated) if (!changes.createdUsers.has(fid)) aboutUser("user.updated", fid);
   return written;
+}
+
+/** Returns the follow of a channel that a change of a slot is, or its end. One that replaces an equal one is neither. */
+function followOf(db: IndexDatabase, { before, after }: SlotChange, cause: EventCause) {
+  const changed = after ?? before;
+  if (changed?.message.data.body?.$case !== "reactionBody") return undefined;
+  const created = after && followChange(db, after.message, "channel.follow.created", timeOf(after));
+  const deleted = before && followChange(db, before.message, "channel.follow.deleted", cause.happenedAt);
+  if (Boolean(created) === Boolean(deleted)) return undefined;
+  const change = created ?? deleted;
+  const reference = created ? after?.message.hash : before?.message.hash;
+  return change && reference ? { change, reference } : undefined;
+}
+
+function timeOf({ message }: ChangedMessage): number {
+  return toUnixSecs(message.data.timestamp);
 }
 
 /** The visible change of a slot: a remove message is as invisible as an empty slot. */

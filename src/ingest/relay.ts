@@ -1,7 +1,6 @@
 import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
 import { putReportedClaim } from "../db/index/channels/owner-claims.ts";
-import { applyRegistration } from "../db/index/channels/registrations.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
@@ -11,6 +10,7 @@ import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
 import type { EventCause } from "./events.ts";
+import { applyRegistryEvent } from "./merge/channel-changes.ts";
 import {
   applyChannelMessage,
   applyChannelState,
@@ -91,7 +91,7 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
       if (op.decision) noteChannelsActive(context.db, op.decision.decidedAt);
       const event = OnChainEvent.decode(op.event);
       // The event may be stored while its channel is not.
-      if (mergeOnChainEvent(context, totals, event)) applyRegistration(context.db, event);
+      if (mergeOnChainEvent(context, totals, event)) applyRegistryEvent(context, event);
       break;
     }
     case "channelState":

@@ -6,10 +6,13 @@ import type { Subscription } from "./subscription.ts";
 import { eventKinds, SubscriptionSchema } from "./subscription-schema.ts";
 
 const readNormal = schemaReader(SubscriptionSchema);
-const knownKinds: ReadonlySet<string> = new Set(eventKinds.map(({ kind }) => kind));
+const kindsBySpelling = new Map<string, string>(
+  eventKinds.map(({ kind }) => [kind.replaceAll(".", "_"), kind]),
+);
+const PROTOCOL_ID = /^0x[0-9a-f]{64}$/i;
 
 /**
- * Validates and normalizes a subscription: kinds with a dot (`cast_created` and `cast.created` are the same), hashes in
+ * Validates and normalizes a subscription: kinds with dots (`cast_created` and `cast.created` are the same), hashes in
  * lower case, no empty lists (which have no effect).
  */
 export function readSubscription(value: unknown, name: string): Result<Subscription, Refusal> {
@@ -17,8 +20,7 @@ export function readSubscription(value: unknown, name: string): Result<Subscript
   if (!given.ok) return given;
   const dotted = new Map<string, unknown>();
   for (const [key, filter] of Object.entries(given.value)) {
-    const withDot = key.replace("_", ".");
-    const kind = knownKinds.has(withDot) ? withDot : key;
+    const kind = kindsBySpelling.get(key) ?? key;
     if (dotted.has(kind)) return badField(`${name} names ${kind} twice`);
     dotted.set(kind, filter);
   }
@@ -32,9 +34,14 @@ export function readSubscription(value: unknown, name: string): Result<Subscript
 function normalize(filter: JsonObject): JsonObject {
   const fields = Object.entries(filter).filter(([, value]) => !Array.isArray(value) || value.length > 0);
   return Object.fromEntries(
-    fields.map(([key, value]) => [
-      key,
-      key.endsWith("_hashes") ? (value as string[]).map((hash) => hash.toLowerCase()) : value,
-    ]),
+    fields.map(([key, value]) => {
+      if (key.endsWith("_hashes")) return [key, (value as string[]).map((hash) => hash.toLowerCase())];
+      return [key, key === "channel_ids" ? (value as string[]).map(normalChannelId) : value];
+    }),
   );
+}
+
+/** Returns a channel's id of the protocol in lower case. A name counts byte for byte. */
+export function normalChannelId(id: string): string {
+  return PROTOCOL_ID.test(id) ? id.toLowerCase() : id;
 }

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { checked, FidNumber, Text } from "../management/request-schema.ts";
-import type { EventKind } from "../protocol/event-kind.ts";
+import { CHANNEL_EVENT_KINDS, type ChannelEventKind, type EventKind } from "../protocol/event-kind.ts";
 import {
   MAX_PROGRAM_SIZE,
   MAX_REGEX_CHARS,
@@ -14,6 +14,8 @@ import type { Subscription } from "./subscription.ts";
 export const MAX_FILTER_ENTRIES = 1024;
 /** The protocol allows 256 bytes; more can never match. */
 const MAX_PARENT_URL_CHARS = 1024;
+/** An id has at most 255 bytes. */
+const MAX_CHANNEL_ID_CHARS = 255;
 const CAST_HASH = "^0[xX][0-9a-fA-F]{40}$";
 const castHash = new RegExp(CAST_HASH);
 
@@ -24,6 +26,10 @@ const Hash = checked<string>({ type: "string", pattern: CAST_HASH }, (value) =>
 );
 const Hashes = Type.Array(Hash, limited);
 const Urls = Type.Array(Text({ min: 1, max: MAX_PARENT_URL_CHARS }), limited);
+const ChannelIds = Type.Array(Text({ min: 1, max: MAX_CHANNEL_ID_CHARS }), {
+  ...limited,
+  description: "Ids of registered channels, or their ids of the protocol as `0x` and 64 hex digits",
+});
 const Regex = checked<string>(
   {
     type: "string",
@@ -60,6 +66,7 @@ const castFilters = {
   embedded_cast_hashes: Hashes,
 };
 const followFilters = { match: Match, fids: Fids, target_fids: Fids };
+const channelFilters = { match: Match, channel_ids: ChannelIds, fids: Fids, author_fids: Fids };
 const reactionFilters = { match: Match, fids: Fids, target_fids: Fids, target_cast_hashes: Hashes };
 
 const filtersByKind: Readonly<Record<EventKind, Readonly<Record<string, TSchema>>>> = {
@@ -71,6 +78,10 @@ const filtersByKind: Readonly<Record<EventKind, Readonly<Record<string, TSchema>
   "reaction.deleted": reactionFilters,
   "user.created": { match: Match },
   "user.updated": { match: Match, fids: Fids },
+  ...(Object.fromEntries(CHANNEL_EVENT_KINDS.map((kind) => [kind, channelFilters])) as Record<
+    ChannelEventKind,
+    typeof channelFilters
+  >),
 };
 
 /** All kinds of events with the names of their filters. */
@@ -93,7 +104,7 @@ const FiltersByKind = Type.Object(
     minProperties: 1,
     description:
       "The subscribed event kinds, each with its filter; `{}` means every event of the kind. In requests a " +
-      "kind may be written with `_` instead of the dot. An empty list does not filter.",
+      "kind may be written with `_` instead of its dots. An empty list does not filter.",
   },
 );
 export const SubscriptionSchema = Type.Unsafe<Subscription>(FiltersByKind);

@@ -1,3 +1,5 @@
+import type { ChannelEventKind } from "../protocol/event-kind.ts";
+
 /**
  * How the fields of a filter combine: all of them must match, or any. Entries of one list are alternatives. Exclusions must
  * hold in both modes.
@@ -38,11 +40,23 @@ export interface UserUpdatedFilter extends FilterMatch {
   readonly fids?: readonly number[];
 }
 
+/** Of changes of registered channels. */
+export interface ChannelFilter extends FilterMatch {
+  /** What the API calls the channel, or its id of the protocol: `0x` and 64 lower-case hex digits. */
+  readonly channel_ids?: readonly string[];
+  /** Whom the change concerns: the owner, the member, the author of the cast, or the follower. */
+  readonly fids?: readonly number[];
+  /** Who signed the message that caused it. */
+  readonly author_fids?: readonly number[];
+}
+
+type ChannelFilters = { readonly [kind in ChannelEventKind]?: ChannelFilter };
+
 /**
  * The events that a webhook receives: the listed kinds, each narrowed by its filter. An empty filter matches every event of
  * its kind. The keys are those of the API, because owners read this object back. A list is never empty.
  */
-export interface Subscription {
+export interface Subscription extends ChannelFilters {
   readonly "cast.created"?: CastFilter;
   readonly "cast.deleted"?: CastFilter;
   readonly "follow.created"?: FollowFilter;

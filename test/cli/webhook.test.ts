@@ -158,7 +158,7 @@ describe("subscriptions", () => {
     expect(FILTER_FLAGS.map(({ filter }) => filter).sort()).toEqual([...known].sort());
   });
 
-  test.each(["cast.created", "reaction.created"])(
+  test.each(["cast.created", "reaction.created", "channel.pinned"])(
     "every filter flag of %s arrives as its filter",
     async (kind) => {
       const known = eventKinds.find((candidate) => candidate.kind === kind)?.filters ?? [];

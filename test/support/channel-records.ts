@@ -84,12 +84,16 @@ let block = 1;
 export function registers(
   key: string,
   ownerAddress: Uint8Array,
-  { expiry = 4_000_000_000, atSecs = 1_700_000_000 }: { expiry?: number; atSecs?: number } = {},
+  {
+    expiry = 4_000_000_000,
+    atSecs = 1_700_000_000,
+    blockNumber = block++,
+  }: { expiry?: number; atSecs?: number; blockNumber?: number } = {},
 ): EncodedRecord {
   const event = OnChainEvent.fromPartial({
     type: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
     chainId: DEMO_REGISTRAR.chainId,
-    blockNumber: block++,
+    blockNumber,
     blockTimestamp: atSecs,
     blockHash: new Uint8Array(32).fill(1),
     transactionHash: new Uint8Array(32).fill(2),

@@ -48,8 +48,14 @@ export function plainMatcher(isFoundIn: (regex: RE2JS, subject: string) => boole
         if (field === "target_fids") return isAmong(facts.targetFid);
         if (field === "target_cast_hashes") return isAmong(facts.targetHash);
         break;
-      default:
+      case "user.created":
+      case "user.updated":
         if (field === "fids") return isAmong(facts.fid);
+        break;
+      default:
+        if (field === "channel_ids") return isAmong(...facts.channelIds);
+        if (field === "fids") return facts.fid !== null && isAmong(facts.fid);
+        if (field === "author_fids") return facts.actorFid !== null && isAmong(facts.actorFid);
     }
     throw new Error(`${facts.kind} has no field ${field}`);
   }

@@ -54,11 +54,14 @@ export const react = (fid: number, type: number, at = NOW) =>
   message(reactionMessage(fid, type, LIKED, { at }));
 export const unreact = (fid: number, type: number, at = NOW) =>
   message(reactionMessage(fid, type, LIKED, { at, remove: true }));
-export const likeUrl = (fid: number, url: string) =>
-  signed(fid, {
-    type: MessageType.MESSAGE_TYPE_REACTION_ADD,
-    body: { $case: "reactionBody", value: { type: 1, target: { $case: "targetUrl", value: url } } },
-  });
+const reactionToUrl = (type: MessageType) => (fid: number, url: string, at = NOW) =>
+  signed(
+    fid,
+    { type, body: { $case: "reactionBody", value: { type: 1, target: { $case: "targetUrl", value: url } } } },
+    at,
+  );
+export const likeUrl = reactionToUrl(MessageType.MESSAGE_TYPE_REACTION_ADD);
+export const unlikeUrl = reactionToUrl(MessageType.MESSAGE_TYPE_REACTION_REMOVE);
 export const userData = (fid: number, type: UserDataType, value: string, at = NOW) =>
   signed(
     fid,

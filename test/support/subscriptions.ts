@@ -97,6 +97,11 @@ const reactionFilter = fc.record(
   { match, fids: some(fid), target_fids: some(fid), target_cast_hashes: some(hash) },
   { requiredKeys: [] },
 );
+const channelName = fc.constantFrom("books", "Books", `0x${"ab".repeat(32)}`);
+const channelFilter = fc.record(
+  { match, channel_ids: some(channelName), fids: some(fid), author_fids: some(fid) },
+  { requiredKeys: [] },
+);
 /** Subscriptions in their normal form. */
 export const someSubscription: fc.Arbitrary<Subscription> = fc
   .record(
@@ -109,6 +114,8 @@ export const someSubscription: fc.Arbitrary<Subscription> = fc
       "reaction.deleted": reactionFilter,
       user_created: fc.record({ match }, { requiredKeys: [] }),
       "user.updated": fc.record({ match, fids: some(fid) }, { requiredKeys: [] }),
+      channel_member_added: channelFilter,
+      "cast.moderated": channelFilter,
     },
     { requiredKeys: ["cast_created"] },
   )
@@ -143,4 +150,10 @@ export const someFacts: fc.Arbitrary<EventFacts> = fc.oneof(
     targetHash: nullable(hash),
   }),
   fc.record({ kind: fc.constantFrom("user.created" as const, "user.updated" as const), fid }),
+  fc.record({
+    kind: fc.constantFrom("channel.member.added" as const, "cast.moderated" as const),
+    channelIds: fc.array(channelName, { minLength: 1, maxLength: 2 }),
+    fid: nullable(fid),
+    actorFid: nullable(fid),
+  }),
 );

@@ -24,7 +24,7 @@ const url = { value: "<url>", parse: (text: string) => [text] };
 
 /** All filters. The node validates which kind accepts which filter. */
 export const FILTER_FLAGS: readonly FilterFlag[] = [
-  { filter: "author_fids", description: "casts by one of these", ...fids },
+  { filter: "author_fids", description: "casts, and changes of channels, by one of these", ...fids },
   { filter: "exclude_author_fids", description: "no casts by these", ...fids },
   { filter: "mentioned_fids", description: "casts that mention one of these", ...fids },
   { filter: "parent_urls", description: "casts directly under this URL; may be repeated", ...url },
@@ -35,9 +35,15 @@ export const FILTER_FLAGS: readonly FilterFlag[] = [
   { filter: "embeds", value: "<regex>", description: "casts with an embedded URL that matches (RE2)" },
   { filter: "embedded_cast_author_fids", description: "quotes of casts by one of these", ...fids },
   { filter: "embedded_cast_hashes", description: "quotes of one of these casts", ...hashes },
-  { filter: "fids", description: "follows, reactions or profiles of one of these", ...fids },
+  { filter: "fids", description: "follows, reactions, profiles or roles of one of these", ...fids },
   { filter: "target_fids", description: "follows of, reactions to casts of, one of these", ...fids },
   { filter: "target_cast_hashes", description: "reactions to one of these casts", ...hashes },
+  {
+    filter: "channel_ids",
+    value: "<id>",
+    parse: url.parse,
+    description: "changes of this channel; may be repeated",
+  },
   {
     filter: "match",
     value: "<all|any>",

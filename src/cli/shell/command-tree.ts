@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { CHANNEL_EVENT_KINDS } from "../../protocol/event-kind.ts";
 
 /** What a shell completes after an option whose text the program reads itself. */
 interface KnownValues {
@@ -23,6 +24,7 @@ const KNOWN_VALUES: Readonly<Record<string, KnownValues>> = {
     "reaction.deleted",
     "user.created",
     "user.updated",
+    ...CHANNEL_EVENT_KINDS,
   ),
   "--scopes": list("read", "write", "signers", "webhooks", "apps", "push", "moderate"),
 };

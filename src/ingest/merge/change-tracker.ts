@@ -1,6 +1,7 @@
 import type { ThreadRoot } from "../../db/index/project/casts.ts";
 import { slotOf } from "../../protocol/message/merge-rules.ts";
 import type { SignedMessage } from "../../protocol/message/signed-message.ts";
+import type { TrackedChange } from "./channel-changes.ts";
 
 /** A message that was added to or removed from a slot, with its stored bytes. */
 export interface ChangedMessage {
@@ -28,6 +29,7 @@ export class ChangeTracker {
   readonly #steps: Step[] = [];
   readonly #createdUsers = new Set<number>();
   readonly #updatedUsers = new Set<number>();
+  readonly #channels: TrackedChange[] = [];
   #isTracking = false;
 
   /** Starts a new operation and discards the previous one. Changes are tracked unless it `isHistory`. */
@@ -37,6 +39,7 @@ export class ChangeTracker {
     // Clearing an empty set is not free, and this runs for every message.
     if (this.#createdUsers.size > 0) this.#createdUsers.clear();
     if (this.#updatedUsers.size > 0) this.#updatedUsers.clear();
+    this.#channels.length = 0;
   }
 
   get isTracking(): boolean {
@@ -59,6 +62,15 @@ export class ChangeTracker {
   /** A property of an fid that is not in a message changed: its custody, its tier, its fname. */
   trackUserUpdated(fid: number): void {
     if (this.#isTracking) this.#updatedUsers.add(fid);
+  }
+
+  /** A registered channel changed. */
+  trackChannel(change: TrackedChange): void {
+    if (this.#isTracking) this.#channels.push(change);
+  }
+
+  get channels(): readonly TrackedChange[] {
+    return this.#channels;
   }
 
   get createdUsers(): ReadonlySet<number> {

@@ -34,6 +34,7 @@ import { Kind, Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { DUPLICATE, invalid, type Rejection } from "../../protocol/rejection.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
+import { trackOwner, trackSlot } from "./channel-changes.ts";
 import type { MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
 
@@ -46,26 +47,35 @@ export interface Decision {
 }
 
 /** Gives a slot to a message that the network has decided. Authority is not asked again: owners may have changed since. */
-export function applyChannelMessage({ db }: MergeContext, message: SignedMessage, decision: Decision): void {
+export function applyChannelMessage(context: MergeContext, message: SignedMessage, decision: Decision): void {
   const slot = channelSlotOf(message.data);
   if (!slot) return;
-  noteChannelsActive(db, decision.decidedAt);
-  takeSlot(db, slot, message, decision.seqnum);
+  noteChannelsActive(context.db, decision.decidedAt);
+  takeSlot(context, slot, message, decision.seqnum);
 }
 
-function takeSlot(db: IndexDatabase, slot: ChannelSlot, message: SignedMessage, seqnum: number): void {
+function takeSlot(context: MergeContext, slot: ChannelSlot, message: SignedMessage, seqnum: number): void {
   const { fid: authorFid, timestamp } = message.data;
-  storeSlot(db, { slot, authorFid, timestamp, seqnum, message: encodeMessage(message) });
+  const stored = storeSlot(context.db, {
+    slot,
+    authorFid,
+    timestamp,
+    seqnum,
+    message: encodeMessage(message),
+  });
+  if (stored?.channel) trackSlot(context, stored.channel, { slot, message, seqnum, before: stored.before });
 }
 
-function storeSlot(db: IndexDatabase, update: SlotUpdate): void {
+/** Returns what held the slot before, and its channel if that is registered; undefined if nothing changed. */
+function storeSlot(db: IndexDatabase, update: SlotUpdate) {
   const { kind, channelId } = update.slot;
   const put = putSlot(db, update);
-  if (!put) return;
+  if (!put) return undefined;
   if (put.before?.message) noteReplaced(db, decodeStored(put.before.message).hash);
   if (kind === ChannelSlotKind.Settings) renameChannel(db, channelId);
   const channel = findRegistration(db, channelId);
   if (channel) db.invalidations.channel(channel.id);
+  return { before: put.before, channel };
 }
 
 /** What the upstream reports without a decision is older than every decision. */
@@ -90,7 +100,8 @@ export function completeChannels({ db }: MergeContext): void {
 }
 
 /** Records which fid last verified an address on shard 0: it owns the channels of the address. */
-export function applyOwnerClaim({ db }: MergeContext, message: SignedMessage, decision: Decision): boolean {
+export function applyOwnerClaim(context: MergeContext, message: SignedMessage, decision: Decision): boolean {
+  const { db } = context;
   const { store, slot: address, kind } = slotOf(message);
   if (store !== Store.Verifications) return false;
   noteChannelsActive(db, decision.decidedAt);
@@ -103,9 +114,11 @@ export function applyOwnerClaim({ db }: MergeContext, message: SignedMessage, de
     hash: message.hash,
     seqnum: decision.seqnum,
   };
-  const isChanged = putOwnerClaim(db, claim);
-  if (isChanged) ownerChanged(db, address);
-  return isChanged;
+  const ownerBefore = fidOfOwner(db, address);
+  if (!putOwnerClaim(db, claim)) return false;
+  ownerChanged(db, address);
+  trackOwner(context, { address, message, seqnum: claim.seqnum }, ownerBefore);
+  return true;
 }
 
 /**
@@ -134,7 +147,7 @@ export function mergeChannelMessage(context: MergeContext, message: SignedMessag
     return DUPLICATE;
   const refusal = channelRefusal(message.data, viewOfChannel(db, slot.channelId));
   if (refusal !== undefined) return invalid(refusal);
-  takeSlot(db, slot, message, (before?.seqnum ?? 0) + 1);
+  takeSlot(context, slot, message, (before?.seqnum ?? 0) + 1);
   if (displaced) hubEvents.removed("displaced", displaced);
   hubEvents.merged(message);
   return undefined;

@@ -1,4 +1,3 @@
-import { applyRegistration } from "../../db/index/channels/registrations.ts";
 import type { TotalsDelta } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { foldOnChainEvents } from "../../db/index/project/on-chain.ts";
@@ -8,6 +7,7 @@ import { type Rejection, rejection } from "../../protocol/rejection.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { onChainKey } from "../../trust/trie-key.ts";
+import { applyRegistryEvent } from "./channel-changes.ts";
 import { type MergeContext, revokeUsername } from "./merge.ts";
 
 /** Identifies an on-chain event: its place on the chain, its type and fid. */
@@ -99,7 +99,7 @@ export function mergeOnChainEvent(
     trackRegistration(context, fid, registered);
   }
   if (type === OnChainEventType.EVENT_TYPE_TIER_PURCHASE) context.changes.trackUserUpdated(fid);
-  if (type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) applyRegistration(context.db, event);
+  if (type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER) applyRegistryEvent(context, event);
   context.hubEvents.happenedOnChain(event);
   return undefined;
 }

@@ -174,13 +174,13 @@ function onChainOp(
 ): RelayedOp | undefined {
   if (body?.$case !== "onChainEvent") return undefined;
   const event = body.value.event.slice();
-  const happenedAt = onChain.blockTimestamp;
   if (!isRegistration(onChain))
     return rules.scope.includesEvent(onChain.fid, onChain.type)
-      ? { kind: "onChainEvent", event, happenedAt }
+      ? { kind: "onChainEvent", event, happenedAt: onChain.blockTimestamp }
       : undefined;
   if (rules.hasBlockShard) return undefined;
-  return { kind: "registration", event, decision: { seqnum: id, decidedAt: blockTime }, happenedAt };
+  const decision = { seqnum: id, decidedAt: blockTime };
+  return { kind: "registration", event, decision, happenedAt: blockTime };
 }
 
 function isRegistration({ type }: OnChainEvent): boolean {
@@ -198,9 +198,10 @@ function channelOps(
   encoded: Uint8Array,
 ): RelayedOp[] {
   if (rules.hasBlockShard) return [];
-  const happenedAt = toUnixSecs(message.data.timestamp);
   const decision = { seqnum: id, decidedAt: blockTime };
-  if (isChannelMessage(message.data)) return [{ kind: "channel", message: encoded, decision, happenedAt }];
+  if (isChannelMessage(message.data))
+    return [{ kind: "channel", message: encoded, decision, happenedAt: blockTime }];
+  const happenedAt = toUnixSecs(message.data.timestamp);
   const isClaim = isStored(rules, message) && slotOf(message).store === Store.Verifications;
   return isClaim ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt }] : [];
 }

@@ -10,6 +10,7 @@ export const LIST_FIELDS = [
   "parent_hashes",
   "embedded_cast_hashes",
   "target_cast_hashes",
+  "channel_ids",
   "embedded_cast_author_fids",
   "mentioned_fids",
   "parent_author_fids",
@@ -76,5 +77,15 @@ export function keysOf(facts: EventFacts): EventKeys {
     case "user.created":
     case "user.updated":
       return { lists: { fids: [facts.fid] }, subjects: {}, authorFid: null };
+    default:
+      return {
+        lists: {
+          channel_ids: facts.channelIds,
+          fids: known(facts.fid),
+          author_fids: known(facts.actorFid),
+        },
+        subjects: {},
+        authorFid: null,
+      };
   }
 }

@@ -41,5 +41,9 @@ export function factsOf(event: NodeEvent, users: Hydration["users"]): EventFacts
     case "user.created":
     case "user.updated":
       return { kind: event.kind, fid: event.fid };
+    default: {
+      const { kind, id, channelId, fid, actorFid } = event.change;
+      return { kind, channelIds: [id, channelId], fid, actorFid };
+    }
   }
 }

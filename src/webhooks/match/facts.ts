@@ -1,7 +1,8 @@
+import type { ChannelEventKind } from "../../protocol/event-kind.ts";
 import type { Hash } from "../../read/hydrate/casts.ts";
 
 /** Values of one event that the filters of subscriptions use. Hashes are in lower case. */
-export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts;
+export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts | ChannelFacts;
 
 export interface CastFacts {
   readonly kind: "cast.created" | "cast.deleted";
@@ -34,4 +35,12 @@ export interface ReactionFacts {
 export interface UserFacts {
   readonly kind: "user.created" | "user.updated";
   readonly fid: number;
+}
+
+export interface ChannelFacts {
+  readonly kind: ChannelEventKind;
+  /** What the API calls the channel, and its id of the protocol. */
+  readonly channelIds: readonly string[];
+  readonly fid: number | null;
+  readonly actorFid: number | null;
 }

@@ -1,4 +1,10 @@
-import type { CastFilter, FollowFilter, ReactionFilter, UserUpdatedFilter } from "../subscription.ts";
+import type {
+  CastFilter,
+  ChannelFilter,
+  FollowFilter,
+  ReactionFilter,
+  UserUpdatedFilter,
+} from "../subscription.ts";
 import {
   type EventKeys,
   type Key,
@@ -12,7 +18,7 @@ import type { RegexProgram } from "./expressions/regex-program.ts";
 import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
 
 /** A filter of any kind; each kind has some of the fields. */
-export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter;
+export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter & ChannelFilter;
 
 interface ListCondition {
   readonly field: ListField;

@@ -102,10 +102,10 @@ function readSlice(index: IndexDatabase, after: number, end: number): ScannedEve
     const events = rows.toReversed().flatMap(readable);
     const users = loadUsers(
       index,
-      events.flatMap((event) => [actorOf(event), ...fidsNamedIn(event)]),
+      events.flatMap((event) => [...subjectFidsOf(event), ...fidsNamedIn(event)]),
     );
     // An event about an fid without a registration has no body.
-    const known = events.filter((event) => users.has(actorOf(event)));
+    const known = events.filter((event) => subjectFidsOf(event).every((fid) => users.has(fid)));
     return known.map((event) => ({ event, facts: factsOf(event, users) }));
   });
 }
@@ -119,7 +119,11 @@ function readable(row: StoredOutboxEvent): NodeEvent[] {
   }
 }
 
-const actorOf = (event: NodeEvent): number => ("cast" in event ? event.cast.fid : event.fid);
+/** The fids without which an event has no body. */
+function subjectFidsOf(event: NodeEvent): number[] {
+  if ("change" in event) return [];
+  return ["cast" in event ? event.cast.fid : event.fid];
+}
 
 /** Counts the events of a scan. */
 class Tally {

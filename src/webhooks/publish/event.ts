@@ -1,6 +1,8 @@
 import type { StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { embedsOf, mentionsOf, type ThreadRoot } from "../../db/index/project/casts.ts";
 import { linkedAtOf } from "../../db/index/project/links.ts";
+import { type ChannelChange, decodeChannelChange } from "../../protocol/channels/change.ts";
+import { type ChannelEventKind, isChannelEvent } from "../../protocol/event-kind.ts";
 import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import type { CastAddBody, ReactionType } from "../../protocol/wire/generated/message.ts";
@@ -37,19 +39,25 @@ export interface ReactionEvent extends Event {
   readonly timestamp: number;
 }
 
+export interface ChannelEvent extends Event {
+  readonly kind: ChannelEventKind;
+  readonly change: ChannelChange;
+}
+
 export interface UserEvent extends Event {
   readonly kind: "user.created" | "user.updated";
   readonly fid: number;
 }
 
 /** An event of the outbox. */
-export type NodeEvent = CastEvent | FollowEvent | ReactionEvent | UserEvent;
+export type NodeEvent = CastEvent | FollowEvent | ReactionEvent | UserEvent | ChannelEvent;
 
 /** @throws for a row that this version of the node cannot read. */
 export function readEvent(row: StoredOutboxEvent): NodeEvent {
   const { kind, fid, appliedAt, happenedAt } = row;
   const common = { eventId: row.eventId.toHex(), appliedAt };
   if (kind === "user.created" || kind === "user.updated") return { ...common, kind, fid };
+  if (isChannelEvent(kind)) return { ...common, kind, change: changeOf(row) };
   const message = subjectOf(row);
   const { data } = message;
   const body = data.body;
@@ -66,6 +74,11 @@ export function readEvent(row: StoredOutboxEvent): NodeEvent {
     return { ...common, kind, fid, type, target: cast && { fid: cast.fid, hash: hex(cast.hash) }, timestamp };
   }
   throw new Error(`outbox row ${row.seq} (${kind}) has a subject of another kind`);
+}
+
+function changeOf({ seq, subject }: StoredOutboxEvent): ChannelChange {
+  if (subject === null) throw new Error(`outbox row ${seq} has no subject`);
+  return decodeChannelChange(subject);
 }
 
 function subjectOf({ seq, subject }: StoredOutboxEvent): SignedMessage {

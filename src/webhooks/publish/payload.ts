@@ -1,28 +1,38 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import { type CastContent, type CastState, type Hash, withCounts } from "../../read/hydrate/casts.ts";
+import type { ChannelState } from "../../read/hydrate/channels.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "../../read/hydrate/hydrate.ts";
 import { presentCast, presentCastState } from "../../read/present/native/cast.ts";
 import { presentUser } from "../../read/present/native/user.ts";
+import { presentChannelEvent } from "./channel-payload.ts";
 import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
+
+const NO_CHANNELS: ReadonlyMap<string, ChannelState> = new Map();
 
 /**
  * Builds the JSON bodies of events, each once for all receivers, with their data loaded in a few statements. An event
  * about an fid without a registration has no body.
+ *
+ * @param channels channels of the events that are not in the index
  */
 export function buildBodies(
   db: IndexDatabase,
   events: readonly NodeEvent[],
   nowSecs: number,
+  channels: ReadonlyMap<string, ChannelState> = NO_CHANNELS,
 ): Map<NodeEvent, string> {
   const contents = events.flatMap((event) => ("cast" in event ? [event.cast] : []));
   const providedCasts = withCounts(db, contents);
   const request: HydrationRequest = {
     fids: events.flatMap(fidsOf),
     hashes: events.flatMap(targetsOf),
+    channelIds: events.flatMap((event) => ("change" in event ? [event.change.id] : [])),
     providedCasts,
   };
-  const hydration = hydrate(db, request, nowSecs, new HydrationCache());
+  const loaded = hydrate(db, request, nowSecs, new HydrationCache());
+  const hydration =
+    channels.size === 0 ? loaded : { ...loaded, channels: new Map([...loaded.channels, ...channels]) };
   // Not by hash: a cast that was created and deleted between two polls has two events, perhaps with two threads.
   const states = new Map(contents.map((content, at) => [content, providedCasts[at]]));
   const bodies = new Map<NodeEvent, string>();
@@ -35,10 +45,12 @@ export function buildBodies(
 
 function fidsOf(event: NodeEvent): number[] {
   if ("cast" in event) return [];
+  if ("change" in event) return [event.change.fid, event.change.actorFid].filter((fid) => fid !== null);
   return "targetFid" in event ? [event.fid, event.targetFid] : [event.fid];
 }
 
 function targetsOf(event: NodeEvent): Hash[] {
+  if ("change" in event) return event.change.castHash ? [event.change.castHash] : [];
   return "target" in event && event.target ? [event.target.hash] : [];
 }
 
@@ -62,6 +74,8 @@ function dataOf(
     case "user.created":
     case "user.updated":
       return presentUser(event.fid, hydration);
+    default:
+      return presentChannelEvent(event.change, hydration);
   }
 }
 

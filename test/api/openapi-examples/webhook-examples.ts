@@ -1,11 +1,13 @@
 import type { WebhookExample } from "../../../src/api/operations/webhooks/openapi-webhooks.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json } from "../../../src/http/openapi/document.ts";
+import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { EventKind } from "../../../src/protocol/event-kind.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
 import {
-  type MessageData,
+  Message,
+  MessageData,
   MessageType,
   ReactionType,
   UserDataType,
@@ -16,11 +18,13 @@ import { readEvent } from "../../../src/webhooks/publish/event.ts";
 import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
 import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import type { TestApi } from "../../support/api.ts";
+import { Action, acts, moderates, pins, registers, updates, uriOf } from "../../support/channel-records.ts";
 import { registerEvent } from "../../support/events.ts";
 import { signMessage } from "../../support/messages.ts";
 import { takeEvents } from "../../support/outbox.ts";
+import { likeUrl, unlikeUrl } from "../../support/records.ts";
 import { hashOf } from "../../support/social.ts";
-import { keyring, OWNER_FID } from "./demo-api.ts";
+import { keyring, OWNER_FID, REGISTERED_CHANNEL } from "./demo-api.ts";
 
 const SECRET = "5a".repeat(32);
 const NEW_FID = 1_000;
@@ -43,6 +47,42 @@ export async function webhookExamples(api: TestApi): Promise<Record<string, Webh
     }
   }
   return Object.fromEntries(Object.entries(examples).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const CHANNEL_OWNER = 9;
+const NEW_MEMBER = 12;
+
+/** Causes each kind of event of a channel. `casts`: the hash of a live cast. */
+function* causeChannelEvents(
+  take: (record: EncodedRecord) => void,
+  { now, cast }: { readonly now: number; readonly cast: Uint8Array },
+): Generator<void> {
+  const at = toFarcasterSecs(now);
+  const owner = keyring.verifiedWallet(OWNER_FID, 0).address;
+  const act = (action: (typeof Action)[keyof typeof Action]) =>
+    take(byDemoSigner(acts(CHANNEL_OWNER, REGISTERED_CHANNEL, action, NEW_MEMBER, at)));
+  yield take(registers("rye-club", owner, { blockNumber: 140_000_001, atSecs: now - 30 }));
+  const settings = { name: "Night Trains", rules: "Name the route, and the year." };
+  yield take(byDemoSigner(updates(CHANNEL_OWNER, REGISTERED_CHANNEL, settings, at)));
+  yield act(Action.addMember);
+  yield act(Action.addModerator);
+  yield act(Action.removeModerator);
+  yield act(Action.removeMember);
+  yield act(Action.ban);
+  yield act(Action.unban);
+  yield take(byDemoSigner(pins(CHANNEL_OWNER, REGISTERED_CHANNEL, cast, at)));
+  yield take(byDemoSigner(pins(CHANNEL_OWNER, REGISTERED_CHANNEL, new Uint8Array(), at)));
+  yield take(byDemoSigner(moderates(CHANNEL_OWNER, REGISTERED_CHANNEL, cast, true, at)));
+  yield take(byDemoSigner(likeUrl(OWNER_FID, uriOf("atelier"), at)));
+  yield take(byDemoSigner(unlikeUrl(OWNER_FID, uriOf("atelier"), at)));
+}
+
+/** Signs a message again, with the key that the demo network knows. */
+function byDemoSigner({ bytes }: EncodedRecord): EncodedRecord {
+  const data = MessageData.decode(Message.decode(bytes).dataBytes ?? new Uint8Array());
+  const [clientFid = 0] = clientFidsOf(data.fid);
+  const { seed, publicKey, privateKey } = keyring.signer(data.fid, clientFid);
+  return { kind: "message", bytes: signMessage(data, { privateKey: seed, publicKey, keyObject: privateKey }) };
 }
 
 /** Causes one event after another in the network, until each kind has occurred. */
@@ -79,6 +119,7 @@ function* causeEvents({ node }: TestApi): Generator<void> {
   const custody = keyring.custody(FRIEND_FID).address;
   take(node.ingestEvent(registerEvent(NEW_FID, custody, { block: 140_000_000, at: now - 30 })));
   yield;
+  yield* causeChannelEvents((record) => take(node.ingest(record)), { now, cast: targetHash });
   yield void say(MessageType.MESSAGE_TYPE_LINK_ADD, link, 20);
   yield void say(MessageType.MESSAGE_TYPE_LINK_REMOVE, link, 10);
   yield void say(MessageType.MESSAGE_TYPE_REACTION_ADD, reaction, 20);

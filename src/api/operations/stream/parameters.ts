@@ -16,10 +16,12 @@ import type { EventKind } from "../../../protocol/event-kind.ts";
 import type { StreamStart } from "../../../stream/position.ts";
 import { positionOf } from "../../../stream/position.ts";
 import { MAX_REGEX_CHARS, readRegexProgram } from "../../../webhooks/match/expressions/regex-program.ts";
+import { normalChannelId } from "../../../webhooks/read-subscription.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { eventKinds } from "../../../webhooks/subscription-schema.ts";
 
 const MAX_URL_CHARS = 1024;
+const MAX_CHANNEL_ID_CHARS = 255;
 const kinds = eventKinds.map(({ kind }) => kind);
 
 function expression(description: string): QueryParam<string | undefined> {
@@ -35,17 +37,17 @@ function expression(description: string): QueryParam<string | undefined> {
   });
 }
 
-/** A list of URLs, which may contain commas, so that it is read from the query itself. */
-function urls(description: string): QueryParam<undefined> {
-  const schema = Type.Array(Type.String({ maxLength: MAX_URL_CHARS }), {
-    description: `${description}. A comma within a URL is written as %2C, or the parameter is repeated for each URL`,
+/** A list of texts that may contain commas, so that it is read from the query itself. */
+function texts(description: string, maxLength: number): QueryParam<undefined> {
+  const schema = Type.Array(Type.String({ maxLength }), {
+    description: `${description}. A comma within one is written as %2C, or the parameter is repeated for each`,
   });
   return { schema, required: false, decode: () => undefined };
 }
 
 function kind(): QueryParam<readonly EventKind[] | undefined> {
   const parse = (word: string, name: string): EventKind => {
-    const found = kinds.find((one) => one === word.replace("_", "."));
+    const found = kinds.find((one) => one === word || one.replaceAll(".", "_") === word);
     if (found === undefined) throw badRequest(`${name} must be a list of ${kinds.join(", ")}`);
     return found;
   };
@@ -70,12 +72,17 @@ export function filterParams(maxItems: number) {
         description: "Whether every filter must match (the default) or any; exclusions always apply",
       }),
     ),
-    author_fids: fids("Who casts, follows, reacts or changes"),
-    fids: fids("The same as `author_fids`"),
+    author_fids: fids(
+      "Who casts, follows, reacts or changes; of channels, who signed the message that changed one",
+    ),
+    fids: fids(
+      "The same as `author_fids`; of channels, whom the change concerns: the owner, member, author of the cast or follower",
+    ),
+    channel_ids: texts("Registered channels that changed, by `id` or `channel_id`", MAX_CHANNEL_ID_CHARS),
     exclude_author_fids: fids("Authors whose casts are left out"),
     mentioned_fids: fids("Users that a cast mentions"),
-    parent_urls: urls("Parent URLs of casts, such as those of channels"),
-    root_parent_urls: urls("Parent URLs of the roots of the threads of casts"),
+    parent_urls: texts("Parent URLs of casts, such as those of channels", MAX_URL_CHARS),
+    root_parent_urls: texts("Parent URLs of the roots of the threads of casts", MAX_URL_CHARS),
     parent_hashes: hashes("Casts that a cast replies to"),
     parent_author_fids: fids("Authors of casts that a cast replies to"),
     text: expression("RE2 expression over the text of a cast, unanchored"),
@@ -91,6 +98,8 @@ type Filters = DecodedQuery<ReturnType<typeof filterParams>>;
 
 /** The parameters that are filters as they are. */
 const FILTERS = [
+  "author_fids",
+  "fids",
   "exclude_author_fids",
   "mentioned_fids",
   "parent_hashes",
@@ -104,9 +113,10 @@ const FILTERS = [
 ] as const satisfies readonly (keyof Filters)[];
 
 /** The field of a kind's filter that a parameter sets; undefined if the kind has none. */
-function fieldOf(param: string, { kind: name, filters }: (typeof eventKinds)[number]): string | undefined {
-  const field = param === "author_fids" && !name.startsWith("cast.") ? "fids" : param;
-  return filters.includes(field) ? field : undefined;
+function fieldOf(param: string, { filters }: (typeof eventKinds)[number]): string | undefined {
+  if (filters.includes(param)) return param;
+  const other = param === "author_fids" ? "fids" : param === "fids" ? "author_fids" : param;
+  return filters.includes(other) ? other : undefined;
 }
 
 /**
@@ -115,20 +125,20 @@ function fieldOf(param: string, { kind: name, filters }: (typeof eventKinds)[num
  */
 export function subscriptionOf(query: Filters, url: string, maxItems: number): Subscription {
   const { kinds: wanted, match } = query;
-  const actors = [...new Set([...(query.author_fids ?? []), ...(query.fids ?? [])])];
   const given = new Map<string, unknown>();
   for (const name of FILTERS) if (query[name] !== undefined) given.set(name, query[name]);
-  if (actors.length > 0) given.set("author_fids", actors);
   for (const name of ["parent_urls", "root_parent_urls"]) {
-    const values = urlsIn(url, name, maxItems);
+    const values = textsIn(url, name, { maxItems, maxChars: MAX_URL_CHARS });
     if (values.length > 0) given.set(name, values);
   }
+  const channels = textsIn(url, "channel_ids", { maxItems, maxChars: MAX_CHANNEL_ID_CHARS });
+  if (channels.length > 0) given.set("channel_ids", channels.map(normalChannelId));
   const chosen = eventKinds.filter(({ kind: name }) => wanted === undefined || wanted.includes(name));
   const filters = chosen.flatMap((one) => {
-    const fields: [string, unknown][] = match === undefined ? [] : [["match", match]];
+    const fields = new Map<string, unknown>(match === undefined ? [] : [["match", match]]);
     for (const [param, value] of given) {
       const field = fieldOf(param, one);
-      if (field !== undefined) fields.push([field, value]);
+      if (field !== undefined) fields.set(field, joined(fields.get(field), value));
       else if (wanted === undefined) return [];
       else throw badRequest(`${param} is no filter of ${one.kind}`);
     }
@@ -138,11 +148,20 @@ export function subscriptionOf(query: Filters, url: string, maxItems: number): S
   return Object.fromEntries(filters) as Subscription;
 }
 
-function urlsIn(url: string, name: string, maxItems: number): string[] {
+/** `fids` and `author_fids` are one field of most kinds. */
+function joined(before: unknown, value: unknown): unknown {
+  return Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
+}
+
+function textsIn(
+  url: string,
+  name: string,
+  { maxItems, maxChars }: { readonly maxItems: number; readonly maxChars: number },
+): string[] {
   const values = [...new Set(listValues(url, name))];
   if (values.length > maxItems) throw badRequest(`${name} must hold at most ${maxItems} items`);
-  if (values.some(({ length }) => length > MAX_URL_CHARS))
-    throw badRequest(`${name} must hold URLs of at most ${MAX_URL_CHARS} characters`);
+  if (values.some(({ length }) => length > maxChars))
+    throw badRequest(`${name} must hold texts of at most ${maxChars} characters`);
   return values;
 }
 

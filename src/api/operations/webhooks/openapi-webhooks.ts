@@ -1,10 +1,10 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { ServiceNames } from "../../../config/names.ts";
 import type { Json, JsonObject } from "../../../http/openapi/document.ts";
-import type { EventKind } from "../../../protocol/event-kind.ts";
+import type { ChannelEventKind, EventKind } from "../../../protocol/event-kind.ts";
 import { COMPAT_SIGNATURE_HEADER } from "../../../webhooks/deliver/sign.ts";
-import { closed, UnixSecs } from "../../dialects/fields.ts";
-import { Cast, User } from "../../dialects/native-objects.ts";
+import { closed, Hash, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Cast, Channel, User } from "../../dialects/native-objects.ts";
 
 /** A delivery as received. The service's own signature is under `signature`, whatever the service's name. */
 export interface WebhookExample {
@@ -47,6 +47,104 @@ export const Reaction = (timestamp: string) =>
     closed,
   );
 
+const Person = (description: string) => Type.Union([User, Type.Null()], { description });
+const Actor = Person("Who signed the message that caused it; null for an event of the registry");
+const ChannelChange = <Fields extends TProperties>(object: string, fields: Fields) =>
+  Type.Object(
+    {
+      object: Type.Literal(object),
+      timestamp: UnixSecs("Time of the message, or of the event of the registry"),
+      channel: Channel,
+      ...fields,
+    },
+    closed,
+  );
+const Role = nullable(Type.Union([Type.Literal("moderator"), Type.Literal("member")]));
+const RoleChange = ChannelChange("channel_role", {
+  user: Person("Whose role changed; null for an fid that does not exist"),
+  role: Role,
+  previous_role: Role,
+  actor: Actor,
+});
+const ofCast = {
+  cast_hash: Hash,
+  cast: Type.Union([Cast, Type.Null()], { description: "Null for a cast that is not live" }),
+};
+const Pin = ChannelChange("channel_pin", { ...ofCast, actor: Actor });
+const ChannelFollow = (object: string) =>
+  ChannelChange(object, { user: Person("Who follows; null for an fid that does not exist") });
+
+const channelEvents: Readonly<Record<ChannelEventKind, EventText>> = {
+  "channel.created": {
+    operationId: "onChannelCreated",
+    summary: "A channel was registered for the first time",
+    data: ChannelChange("channel_registration", {}),
+  },
+  "channel.updated": {
+    operationId: "onChannelUpdated",
+    summary: "Settings, owner or end of the registration of a channel changed",
+    data: ChannelChange("channel_update", {
+      changed: Type.Array(Type.String(), { description: "The fields of the channel that changed" }),
+      actor: Actor,
+    }),
+  },
+  "channel.member.added": {
+    operationId: "onChannelMemberAdded",
+    summary: "A user became a member of a channel",
+    data: RoleChange,
+  },
+  "channel.member.removed": {
+    operationId: "onChannelMemberRemoved",
+    summary: "A member or moderator left a channel, or was removed",
+    data: RoleChange,
+  },
+  "channel.member.banned": {
+    operationId: "onChannelMemberBanned",
+    summary: "A user was banned from a channel",
+    data: RoleChange,
+  },
+  "channel.member.unbanned": {
+    operationId: "onChannelMemberUnbanned",
+    summary: "The ban of a user ended",
+    data: RoleChange,
+  },
+  "channel.moderator.added": {
+    operationId: "onChannelModeratorAdded",
+    summary: "A user became a moderator of a channel",
+    data: RoleChange,
+  },
+  "channel.moderator.removed": {
+    operationId: "onChannelModeratorRemoved",
+    summary: "A moderator of a channel became a member",
+    data: RoleChange,
+  },
+  "channel.pinned": {
+    operationId: "onChannelPinned",
+    summary: "A cast was pinned in a channel",
+    data: Pin,
+  },
+  "channel.unpinned": {
+    operationId: "onChannelUnpinned",
+    summary: "The pin of a channel was removed; the body has the cast that was pinned",
+    data: Pin,
+  },
+  "channel.follow.created": {
+    operationId: "onChannelFollowCreated",
+    summary: "A user followed a channel",
+    data: ChannelFollow("channel_follow"),
+  },
+  "channel.follow.deleted": {
+    operationId: "onChannelFollowDeleted",
+    summary: "A user stopped following a channel",
+    data: ChannelFollow("channel_unfollow"),
+  },
+  "cast.moderated": {
+    operationId: "onCastModerated",
+    summary: "A cast was hidden in a channel, or is shown in it again",
+    data: ChannelChange("moderation", { ...ofCast, hidden: Type.Boolean(), actor: Actor }),
+  },
+};
+
 const events: Readonly<Record<EventKind, EventText>> = {
   "cast.created": { operationId: "onCastCreated", summary: "A cast was published", data: Cast },
   "cast.deleted": {
@@ -80,6 +178,7 @@ const events: Readonly<Record<EventKind, EventText>> = {
     summary: "A profile, a name, an address or the custody of a user changed",
     data: User,
   },
+  ...channelEvents,
 };
 
 const eventBody = (kind: string, data: TSchema) =>

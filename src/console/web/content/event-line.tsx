@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { Cast, User } from "../data/call.ts";
+import { type ChannelEventKind, isChannelEvent } from "../../../protocol/event-kind.ts";
+import type { Cast, Channel as ChannelObject, User } from "../data/call.ts";
 import type { StreamEvent } from "../data/event-stream.ts";
 import { Time } from "../parts/pill.tsx";
 import * as msg from "../text/en/common.ts";
@@ -7,6 +8,14 @@ import { displayNameOf, handleOf } from "../text/name.ts";
 import { castPage, channelPage, pageOfPerson, personPage } from "../text/page-paths.ts";
 import { ChannelName, UserName } from "../text/user-text.tsx";
 import { Face } from "./face.tsx";
+
+interface ChannelEventData {
+  readonly channel: ChannelObject;
+  readonly actor?: User | null;
+  readonly user?: User | null;
+  readonly cast?: Cast | null;
+  readonly hidden?: boolean;
+}
 
 interface EventData {
   readonly user: User;
@@ -17,7 +26,9 @@ interface EventData {
 
 /** An event as a sentence, and the page that it leads to. `cast` is the cast whose text belongs below it. */
 interface Sentence {
-  readonly user: User;
+  /** Null where no user is known: the sentence is then about the channel. */
+  readonly user: User | null;
+  readonly channel?: ChannelObject;
   readonly rest: ComponentChildren;
   readonly page: string;
   readonly cast?: Cast | undefined;
@@ -62,8 +73,43 @@ function castSentence(kind: string, cast: Cast): Sentence {
   return { user: author, rest, page, cast };
 }
 
+function channelSentence(kind: ChannelEventKind, data: ChannelEventData): Sentence {
+  const { channel, actor = null, user = null, cast, hidden } = data;
+  const page = channelPage(channel.id);
+  const where = (
+    <a href={page}>
+      <ChannelName name={channel.name} />
+    </a>
+  );
+  const whom = user ? <Who user={user} /> : msg.anFidThatIsNotRegistered;
+  const isOwn = actor !== null && actor.fid === user?.fid;
+  const rest: Record<ChannelEventKind, () => ComponentChildren> = {
+    "channel.created": () => msg.wasRegistered,
+    "channel.updated": () => (actor ? msg.changedTheChannel(where) : msg.changedInTheRegistry),
+    "channel.member.added": () => (isOwn ? msg.joinedChannel(where) : msg.addedToChannel(whom, where)),
+    "channel.member.removed": () => (isOwn ? msg.leftChannel(where) : msg.removedFromChannel(whom, where)),
+    "channel.member.banned": () => msg.bannedFromChannel(whom, where),
+    "channel.member.unbanned": () => msg.unbannedFromChannel(whom, where),
+    "channel.moderator.added": () => msg.madeModerator(whom, where),
+    "channel.moderator.removed": () => msg.noLongerModerator(whom, where),
+    "channel.pinned": () => msg.pinnedIn(where),
+    "channel.unpinned": () => msg.unpinnedIn(where),
+    "channel.follow.created": () => msg.followed(where),
+    "channel.follow.deleted": () => msg.unfollowed(where),
+    "cast.moderated": () => (hidden ? msg.hidCastIn(where) : msg.showsCastIn(where)),
+  };
+  return {
+    user: actor ?? (kind.startsWith("channel.follow.") ? user : null),
+    channel,
+    rest: rest[kind](),
+    page,
+    cast: cast ?? undefined,
+  };
+}
+
 /** Says in a sentence what an event is. */
 function sentenceOf({ kind, data }: StreamEvent): Sentence {
+  if (isChannelEvent(kind)) return channelSentence(kind, data as ChannelEventData);
   if (kind.startsWith("cast.")) return castSentence(kind, data as Cast);
   if (kind.startsWith("user.")) {
     const user = data as User;
@@ -95,15 +141,19 @@ function sentenceOf({ kind, data }: StreamEvent): Sentence {
   };
 }
 
+/** The face of an event of the registry. */
+const NO_ONE = { fid: 0, username: "#" };
+
 /** An event as a sentence in a row; with `withText` also the beginning of the cast that it is about. */
 export function EventLine({ event, withText = false }: { event: StreamEvent; withText?: boolean }) {
-  const { user, rest, page, cast } = sentenceOf(event);
+  const { user, channel, rest, page, cast } = sentenceOf(event);
   return (
     <li class="row event" data-row tabIndex={-1} data-kind={event.kind}>
-      <Face user={user} size={1.75} />
+      <Face user={user ?? NO_ONE} size={1.75} />
       <div class="grow">
         <p class="sentence">
-          <Who user={user} /> <span class="dim">{rest}</span>
+          {user ? <Who user={user} /> : channel && <ChannelName name={channel.name} />}{" "}
+          <span class="dim">{rest}</span>
         </p>
         {withText && cast && cast.text !== "" && (
           <p class="s dim lines">

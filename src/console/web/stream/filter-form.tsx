@@ -1,12 +1,12 @@
 import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { EventKind } from "../../../protocol/event-kind.ts";
 import { get } from "../data/call.ts";
 import { RequestFailure, request } from "../data/request.ts";
 import { Checkbox, Field, focusField, Radios } from "../parts/form.tsx";
 import * as msg from "../text/en/stream.ts";
 import {
   EVENT_KINDS,
-  type EventKind,
   FILTER_FIELDS,
   type FilterField,
   problemOf,
@@ -62,6 +62,7 @@ const HINTS: Readonly<Record<FilterField["values"], string>> = {
   people: msg.fidsOrNamesWithSpacesBetween,
   hashes: msg.n0xAnd40HexDigits,
   urls: msg.oneOrMoreWithSpacesBetween,
+  channels: msg.idsOfChannelsWithSpacesBetween,
   expression: msg.aRegularExpressionRe2FoundAnywhere,
 };
 

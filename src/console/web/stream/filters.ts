@@ -1,6 +1,8 @@
+import { CHANNEL_EVENT_KINDS, type EventKind, isChannelEvent } from "../../../protocol/event-kind.ts";
 import * as msg from "../text/en/stream.ts";
+
 /** The kinds of events of a stream. */
-export const EVENT_KINDS = [
+export const EVENT_KINDS: readonly EventKind[] = [
   "cast.created",
   "cast.deleted",
   "reaction.created",
@@ -9,17 +11,17 @@ export const EVENT_KINDS = [
   "follow.deleted",
   "user.created",
   "user.updated",
-] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
+  ...CHANNEL_EVENT_KINDS,
+];
 
 /** What the values of a filter are. People may be typed as `@name`; the API has fids. */
-type ValueKind = "people" | "hashes" | "urls" | "expression";
+type ValueKind = "people" | "hashes" | "urls" | "channels" | "expression";
 
 export interface FilterField {
   readonly name: string;
   readonly label: string;
   readonly values: ValueKind;
-  readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target";
+  readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target" | "Channels";
 }
 
 /** The filters of a stream, by the names of its parameters. */
@@ -37,6 +39,8 @@ export const FILTER_FIELDS: readonly FilterField[] = [
   { name: "embedded_cast_author_fids", label: msg.quotesPeople, values: "people", group: "Quotes" },
   { name: "target_fids", label: msg.followsOrReactsToPeople, values: "people", group: "Target" },
   { name: "target_cast_hashes", label: msg.reactsToCasts, values: "hashes", group: "Target" },
+  { name: "channel_ids", label: msg.changesOfChannels, values: "channels", group: "Channels" },
+  { name: "fids", label: msg.concernsPeople, values: "people", group: "Channels" },
 ];
 
 /** A filter as its parameters have it: values of a list one by one, an expression as one. */
@@ -63,7 +67,7 @@ export function readFilters(search: string): StreamFilters {
     else if (name === "kinds")
       kinds.push(...EVENT_KINDS.filter((kind) => text.split(",").map(decode).includes(kind)));
     else {
-      const field = FILTER_FIELDS.find((one) => one.name === (name === "fids" ? "author_fids" : name));
+      const field = FILTER_FIELDS.find((one) => one.name === (name === "fids" ? fidsField(search) : name));
       if (!field) continue;
       const items = field.values === "expression" ? [decode(text)] : text.split(",").map(decode);
       const known = values[field.name] ?? [];
@@ -72,6 +76,12 @@ export function readFilters(search: string): StreamFilters {
     }
   }
   return { kinds: EVENT_KINDS.filter((kind) => kinds.includes(kind)), match, values };
+}
+
+/** Only of channels `fids` is another filter than `author_fids`. */
+function fidsField(search: string): string {
+  const kinds = new URLSearchParams(search).getAll("kinds").flatMap((text) => text.split(","));
+  return kinds.length > 0 && kinds.every(isChannelEvent) ? "fids" : "author_fids";
 }
 
 /** Writes filters as a query string without `?`. A comma within a value is `%2C`, between values it is a comma. */
@@ -97,7 +107,9 @@ function decode(text: string): string {
 /** Splits typed text into the values of a field. */
 export function splitValues({ values }: FilterField, text: string): string[] {
   if (values === "expression") return text.trim() === "" ? [] : [text];
-  return text.split(values === "urls" ? /\s+/ : /[\s,]+/).filter((item) => item !== "");
+  return text
+    .split(values === "urls" || values === "channels" ? /\s+/ : /[\s,]+/)
+    .filter((item) => item !== "");
 }
 
 /** Returns what is wrong with a value of a field; undefined for one that the node may accept. */

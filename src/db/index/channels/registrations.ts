@@ -63,6 +63,10 @@ const setNameKey = statement<unknown, [channelId: Uint8Array, nameKey: string]>(
   "channels.set-name-key",
   "UPDATE channels SET name_key = ?2 WHERE channel_id = ?1",
 );
+const ownedByKey = statement<{ channelId: Uint8Array; id: string }, [address: Uint8Array, limit: number]>(
+  "channels.owned-by-key",
+  "SELECT channel_id AS channelId, id FROM channels WHERE owner_address = ? ORDER BY key LIMIT ?",
+);
 const ownedIds = statement<{ id: string }, [address: Uint8Array, limit: number]>(
   "channels.owned-ids",
   "SELECT id FROM channels WHERE owner_address = ? LIMIT ?",
@@ -81,6 +85,15 @@ export function findRegistration(db: IndexDatabase, channelId: Uint8Array): Stor
 export function findRegistrationByKey(db: IndexDatabase, key: string): StoredRegistration | undefined {
   const row = db.get(byKey, key);
   return row && registrationOf(row);
+}
+
+/** Returns the channels of an address, the first ones in the order of their keys. */
+export function channelsOfOwner(
+  db: IndexDatabase,
+  address: Uint8Array,
+  limit: number,
+): { readonly channelId: Uint8Array; readonly id: string }[] {
+  return db.all(ownedByKey, address, limit);
 }
 
 /** Returns the next keys after `key`, in the order of their bytes. @param key undefined for the first ones. */

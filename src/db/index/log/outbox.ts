@@ -9,13 +9,13 @@ export interface OutboxEvent {
   /** 16 bytes, identical on every node for the same event. */
   readonly eventId: Uint8Array;
   readonly kind: EventKind;
-  /** The author of the cast, follow or reaction, or the user that the event is about. */
+  /** The author of the cast, follow or reaction, the user that the event is about, or 0 for an event of the channels' registry. */
   readonly fid: number;
   /** When its cause happened on the network, such as the message that deleted a cast, in unix seconds. */
   readonly happenedAt: number;
   /** When the node applied its cause, in unix seconds. */
   readonly appliedAt: number;
-  /** The signed message that was added or removed; null for an event about a user. */
+  /** The signed message that was added or removed; null for an event about a user; a `ChannelChange` for one about a channel. */
   readonly subject: Uint8Array | null;
   /** The thread of a cast at the time of its creation or deletion; null for other events. */
   readonly root: ThreadRoot | null;
@@ -128,7 +128,10 @@ export function eventsAfter(db: IndexDatabase, afterSeq: number, limit: number):
     .map(({ rootHash, rootParentUrl, shard, block, ...event }) => ({
       ...event,
       block: shard === null || block === null ? null : { shard, number: block },
-      root: event.kind.startsWith("cast.") ? { hash: rootHash, parentUrl: rootParentUrl } : null,
+      root:
+        event.kind === "cast.created" || event.kind === "cast.deleted"
+          ? { hash: rootHash, parentUrl: rootParentUrl }
+          : null,
     }));
 }
 

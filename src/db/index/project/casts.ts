@@ -73,6 +73,10 @@ const castByHash = statement<CastRow, [hash: Uint8Array, fid: number]>(
   "project.casts.by-hash",
   `SELECT ${COLUMNS} FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1 AND fid = ?2`,
 );
+const authorByHash = statement<{ fid: number }, [hash: Uint8Array]>(
+  "project.casts.author-by-hash",
+  "SELECT fid FROM casts WHERE substr(hash, 1, 6) = substr(?1, 1, 6) AND hash = ?1",
+);
 const deleteCast = statement<unknown, [id: number]>("project.casts.delete", "DELETE FROM casts WHERE id = ?");
 const oldestCasts = statement<CastRow, [fid: number, isReply: number, maxId: number]>(
   "project.casts.oldest",
@@ -98,6 +102,11 @@ export function threadRootOf(db: IndexDatabase, cast: CastRow): ThreadRoot {
 /** Returns the row of a live cast. */
 export function findCast(db: IndexDatabase, fid: number, hash: Uint8Array): CastRow | undefined {
   return db.get(castByHash, hash, fid);
+}
+
+/** Returns the author of a live cast; undefined for a hash that none has. */
+export function authorOfCast(db: IndexDatabase, hash: Uint8Array): number | undefined {
+  return db.get(authorByHash, hash)?.fid;
 }
 
 /** Returns at least the `count` oldest casts of an fid, and all others of the same seconds. */

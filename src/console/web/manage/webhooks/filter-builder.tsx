@@ -17,6 +17,7 @@ import {
 const HINTS = {
   hashes: msg.n0xAnd40HexDigitsWith,
   expression: msg.foundAnywhereIIgnoresCase,
+  channels: msg.idsOfRegisteredChannels,
 } as const;
 
 interface FieldInputProps {
@@ -42,7 +43,7 @@ function TextInput({ field, name, values, onChange, problem }: FieldInputProps) 
         setTyped({ text, values: next });
         onChange(next, "");
       }}
-      hint={HINTS[field.values === "expression" ? "expression" : "hashes"]}
+      hint={HINTS[field.values === "expression" || field.values === "channels" ? field.values : "hashes"]}
       problem={problem}
     />
   );

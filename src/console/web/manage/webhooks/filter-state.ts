@@ -1,6 +1,6 @@
+import { CHANNEL_EVENT_KINDS, type EventKind, isChannelEvent } from "../../../../protocol/event-kind.ts";
 import {
   EVENT_KINDS,
-  type EventKind,
   FILTER_FIELDS,
   type FilterField,
   problemOf,
@@ -10,7 +10,7 @@ import * as msg from "../../text/en/webhooks.ts";
 
 /**
  * The state of the filter builder. A subscription has one filter for each kind of event; the builder has groups of kinds with the same
- * filter, each a form. The author is one field of the form, which the API calls `author_fids` of casts and `fids` of all others.
+ * filter, each a form. The author is one field of the form, which the API calls `author_fids` of casts and channels and `fids` of all others.
  */
 
 /** Values of one field: of a list one by one, an expression as one. */
@@ -40,7 +40,9 @@ export interface FilterProblem {
 export const EMPTY_GROUP: FilterGroup = { kinds: [], match: undefined, values: {} };
 
 const FIELD_NAMES = FILTER_FIELDS.map(({ name }) => name);
-const ofCasts = FIELD_NAMES.filter((name) => name !== "target_fids" && name !== "target_cast_hashes");
+const OF_OTHERS: readonly string[] = ["target_fids", "target_cast_hashes", "channel_ids", "fids"];
+const ofCasts = FIELD_NAMES.filter((name) => !OF_OTHERS.includes(name));
+const ofChannels = ["channel_ids", "author_fids", "fids"];
 const FIELDS_OF: Readonly<Record<EventKind, readonly string[]>> = {
   "cast.created": ofCasts,
   "cast.deleted": ofCasts,
@@ -50,13 +52,17 @@ const FIELDS_OF: Readonly<Record<EventKind, readonly string[]>> = {
   "reaction.deleted": ["author_fids", "target_fids", "target_cast_hashes"],
   "user.created": [],
   "user.updated": ["author_fids"],
+  ...(Object.fromEntries(CHANNEL_EVENT_KINDS.map((kind) => [kind, ofChannels])) as Record<
+    (typeof CHANNEL_EVENT_KINDS)[number],
+    readonly string[]
+  >),
 };
 
 const isEventKind = (kind: string): kind is EventKind => (EVENT_KINDS as readonly string[]).includes(kind);
 
 /** The name of a field of the form in the filter of a kind. */
 const apiName = (kind: EventKind, field: string): string =>
-  field === "author_fids" && !kind.startsWith("cast.") ? "fids" : field;
+  field === "author_fids" && !kind.startsWith("cast.") && !isChannelEvent(kind) ? "fids" : field;
 
 /** The fields that a filter of all these kinds may have; of no kind, those of any. */
 export function fieldsOf(kinds: readonly EventKind[]): readonly FilterField[] {
@@ -125,8 +131,8 @@ export function fromSubscription(
   if (!isRecord(value)) return { problem: msg.aSubscriptionIsAnObjectKinds };
   const groups = new Map<string, { kinds: EventKind[]; match: FilterGroup["match"]; values: FieldValues }>();
   for (const [key, filter] of Object.entries(value)) {
-    const kind = isEventKind(key) ? key : key.replace("_", ".");
-    if (!isEventKind(kind)) return { problem: msg.isNotAKindOfEvent(shortened(key)) };
+    const kind = EVENT_KINDS.find((one) => one === key || one.replaceAll(".", "_") === key);
+    if (!kind) return { problem: msg.isNotAKindOfEvent(shortened(key)) };
     const read = readFilter(kind, filter);
     if ("problem" in read) return read;
     const same = JSON.stringify([read.match ?? null, Object.entries(read.values).sort()]);
@@ -166,6 +172,7 @@ const EXPECTED: Readonly<Record<FilterField["values"], string>> = {
   people: msg.aListOfFids,
   hashes: msg.aListOfCastHashes,
   urls: msg.aListOfUrls,
+  channels: msg.aListOfChannelIds,
   expression: msg.anRe2ExpressionAsText,
 };
 
@@ -195,7 +202,7 @@ export function fromStream({ kinds, match, values }: StreamFilters): FilterState
 /** Finds the field of a form that a refusal of the API names, as in `subscription.cast.created.text is not …`. */
 export function problemNamed(state: FilterState, message: string): FilterProblem | undefined {
   const [, kind = "", name = "", words = ""] =
-    /^(?:every entry of )?subscription\.([a-z]+\.[a-z]+)\.(\w+) (.+)$/s.exec(message) ?? [];
+    /^(?:every entry of )?subscription\.((?:[a-z]+\.)+[a-z]+)\.(\w+) (.+)$/s.exec(message) ?? [];
   if (!isEventKind(kind)) return undefined;
   const group = state.findIndex(({ kinds }) => kinds.includes(kind));
   const field = FIELD_NAMES.find((one) => apiName(kind, one) === name);

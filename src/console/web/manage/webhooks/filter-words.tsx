@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { EventKind } from "../../../../protocol/event-kind.ts";
 import { usePeople } from "../../data/query.ts";
 import { FILTER_FIELDS } from "../../stream/filters.ts";
 import * as msg from "../../text/en/webhooks.ts";
@@ -20,7 +21,20 @@ const KINDS: Readonly<Record<string, string>> = {
   "follow.deleted": msg.endedFollows,
   "user.created": msg.newUsers,
   "user.updated": msg.changedProfiles,
-};
+  "channel.created": msg.newChannels,
+  "channel.updated": msg.changedChannels,
+  "channel.member.added": msg.newMembers,
+  "channel.member.removed": msg.endedMemberships,
+  "channel.member.banned": msg.newBans,
+  "channel.member.unbanned": msg.endedBans,
+  "channel.moderator.added": msg.newModerators,
+  "channel.moderator.removed": msg.endedModerators,
+  "channel.pinned": msg.newPins,
+  "channel.unpinned": msg.endedPins,
+  "channel.follow.created": msg.newFollowsOfChannels,
+  "channel.follow.deleted": msg.endedFollowsOfChannels,
+  "cast.moderated": msg.moderatedCasts,
+} satisfies Record<EventKind, string>;
 
 /** What precedes the values of each field. */
 const CONDITIONS: Readonly<Record<string, string>> = {
@@ -36,6 +50,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   embedded_cast_author_fids: msg.thatQuote,
   target_fids: msg.thatConcern,
   target_cast_hashes: msg.of,
+  channel_ids: msg.inLabel,
+  fids: msg.thatConcern,
 };
 
 const EXCLUDED = "exclude_author_fids";

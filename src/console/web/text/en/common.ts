@@ -31,6 +31,31 @@ export const likedWhat = (object: Rich): Rich => ["liked ", object];
 export const recastWhat = (object: Rich): Rich => ["recast ", object];
 export const noLongerLikes = (object: Rich): Rich => ["no longer likes ", object];
 export const noLongerRecasts = (object: Rich): Rich => ["no longer recasts ", object];
+export const wasRegistered = "was registered as a channel";
+export const changedInTheRegistry = "changed in the registry";
+export const changedTheChannel = (where: Rich): Rich => ["changed ", where];
+export const joinedChannel = (where: Rich): Rich => ["joined ", where];
+export const leftChannel = (where: Rich): Rich => ["left ", where];
+export const addedToChannel = (whom: Rich, where: Rich): Rich => ["added ", whom, " to ", where];
+export const removedFromChannel = (whom: Rich, where: Rich): Rich => ["removed ", whom, " from ", where];
+export const bannedFromChannel = (whom: Rich, where: Rich): Rich => ["banned ", whom, " from ", where];
+export const unbannedFromChannel = (whom: Rich, where: Rich): Rich => [
+  "ended the ban of ",
+  whom,
+  " from ",
+  where,
+];
+export const madeModerator = (whom: Rich, where: Rich): Rich => ["made ", whom, " a moderator of ", where];
+export const noLongerModerator = (whom: Rich, where: Rich): Rich => [
+  "ended that ",
+  whom,
+  " moderates ",
+  where,
+];
+export const pinnedIn = (where: Rich): Rich => ["pinned a cast in ", where];
+export const unpinnedIn = (where: Rich): Rich => ["removed the pin of ", where];
+export const hidCastIn = (where: Rich): Rich => ["hid a cast in ", where];
+export const showsCastIn = (where: Rich): Rich => ["shows a hidden cast in ", where, " again"];
 export const openIt = ", open it";
 
 // content/face.tsx

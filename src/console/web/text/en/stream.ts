@@ -7,6 +7,7 @@ export const anyMayMatch = "any may match";
 export const fidsOrNamesWithSpacesBetween = "Fids or @names, with spaces between.";
 export const n0xAnd40HexDigits = "0x and 40 hex digits.";
 export const oneOrMoreWithSpacesBetween = "One or more, with spaces between.";
+export const idsOfChannelsWithSpacesBetween = "Ids of channels, with spaces between.";
 export const aRegularExpressionRe2FoundAnywhere =
   "A regular expression (RE2), found anywhere; (?i) ignores case.";
 export const kindsOfEvents = "Kinds of events";
@@ -31,6 +32,8 @@ export const quotesCasts = "Quotes casts";
 export const quotesPeople = "Quotes people";
 export const followsOrReactsToPeople = "Follows or reacts to people";
 export const reactsToCasts = "Reacts to casts";
+export const changesOfChannels = "Changes of channels";
+export const concernsPeople = "Changes that concern people";
 export const isNotAnFidOrName = (value: Value) => `${value} is not an fid or @name`;
 export const isNot0xAnd40Hex = (value: Value) => `${value} is not 0x and 40 hex digits`;
 export const allEvents = "All events";

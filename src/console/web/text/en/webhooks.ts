@@ -46,6 +46,7 @@ export const queued = (time: Rich, more: Rich): Rich => ["queued ", time, more];
 export const sendAgain = "Send again";
 
 // manage/webhooks/filter-builder.tsx
+export const idsOfRegisteredChannels = "Ids of registered channels, with spaces between.";
 export const n0xAnd40HexDigitsWith = "0x and 40 hex digits, with spaces between.";
 export const foundAnywhereIIgnoresCase = "Found anywhere; (?i) ignores case.";
 export const what = "What";
@@ -81,6 +82,7 @@ export const isNotValid = (kind: Value, name: Value, value: Value) =>
 export const aListOfFids = "a list of fids";
 export const aListOfCastHashes = "a list of cast hashes";
 export const aListOfUrls = "a list of URLs";
+export const aListOfChannelIds = "a list of ids of channels";
 export const anRe2ExpressionAsText = "an RE2 expression as text";
 
 // manage/webhooks/filter-words.tsx
@@ -92,6 +94,19 @@ export const newFollows = "new follows";
 export const endedFollows = "ended follows";
 export const newUsers = "new users";
 export const changedProfiles = "changed profiles";
+export const newChannels = "new channels";
+export const changedChannels = "changed channels";
+export const newMembers = "new members of channels";
+export const endedMemberships = "ended memberships of channels";
+export const newBans = "new bans from channels";
+export const endedBans = "ended bans from channels";
+export const newModerators = "new moderators of channels";
+export const endedModerators = "moderators of channels who became members";
+export const newPins = "new pins of channels";
+export const endedPins = "ended pins of channels";
+export const newFollowsOfChannels = "new follows of channels";
+export const endedFollowsOfChannels = "ended follows of channels";
+export const moderatedCasts = "casts hidden in channels or shown again";
 export const by = "by";
 export const thatMention = "that mention";
 export const whoseTextMatches = "whose text matches";

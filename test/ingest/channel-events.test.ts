@@ -1,0 +1,294 @@
+import { describe, expect, test } from "bun:test";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
+import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
+import { decodeChannelChange } from "../../src/protocol/channels/change.ts";
+import { channelIdOfKey } from "../../src/protocol/channels/registrations.ts";
+import { isChannelEvent } from "../../src/protocol/event-kind.ts";
+import { CastingMode } from "../../src/protocol/wire/generated/message.ts";
+import {
+  ChannelRegisterEventType as EventType,
+  OnChainEvent,
+  OnChainEventType,
+} from "../../src/protocol/wire/generated/on-chain.ts";
+import {
+  Action,
+  activateChannels,
+  acts,
+  disownsWallet,
+  follows,
+  moderates,
+  ownsWallet,
+  pins,
+  registers,
+  updates,
+  uriOf,
+  walletOf,
+} from "../support/channel-records.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
+import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
+import { takeEvents } from "../support/outbox.ts";
+import { cast, likeUrl, unlikeUrl } from "../support/records.ts";
+import { hashOf } from "../support/social.ts";
+
+const KEY = "books";
+const OWNER = 1;
+const NOW = DEFAULT_TIMESTAMP;
+const LONG_AGO = NOW - 5000;
+const FIDS = [1, 2, 3];
+const CAST = cast(3, "a page", NOW - 10);
+const CAST_HASH = Buffer.from(hashOf(CAST.bytes).slice(2), "hex");
+const hash = new Uint8Array(20).fill(5);
+
+/** A node on which fid 1 owns a channel, and nothing has happened yet that is an event. */
+function startNode(): TestNode {
+  const node = startTestNode();
+  activateChannels(node.db);
+  const records = [...FIDS.flatMap((fid) => accountRecords(fid)), ownsWallet(OWNER, LONG_AGO)];
+  expect(new Set(node.ingestAll([...records, registers(KEY, walletOf(OWNER)), CAST]))).toEqual(
+    new Set(["ok"]),
+  );
+  takeEvents(node.db);
+  return node;
+}
+
+/** The events of channels in the outbox: kind, whom it concerns, who did it, and what else it says. */
+function channelEvents({ db }: TestNode): string[] {
+  return takeEvents(db).flatMap(({ kind, subject }) => {
+    if (!isChannelEvent(kind) || !subject) return [];
+    const { fid, actorFid, changed, role, previousRole, isHidden } = decodeChannelChange(subject);
+    const roles = role === undefined ? [] : [`${previousRole} > ${role}`];
+    const hidden = isHidden === undefined ? [] : [isHidden ? "hidden" : "shown"];
+    return [[kind, fid, `by ${actorFid}`, ...(changed ?? []), ...roles, ...hidden].join(" ")];
+  });
+}
+
+const later = (record: (at: number) => EncodedRecord, secs: number) => record(NOW + secs);
+const act = (author: number, action: (typeof Action)[keyof typeof Action], fid: number, secs: number) =>
+  later((at) => acts(author, KEY, action, fid, at), secs);
+
+const CASES: readonly {
+  readonly name: string;
+  readonly when: readonly EncodedRecord[];
+  readonly events: readonly string[];
+}[] = [
+  {
+    name: "a first registration",
+    when: [registers("poems", walletOf(OWNER), { atSecs: DEFAULT_NOW_SECS })],
+    events: ["channel.created 1 by null"],
+  },
+  {
+    name: "a registration for an address that no one has verified",
+    when: [registers("poems", walletOf(2), { atSecs: DEFAULT_NOW_SECS })],
+    events: ["channel.created  by null"],
+  },
+  { name: "an old registration", when: [registers("poems", walletOf(OWNER))], events: [] },
+  {
+    name: "settings",
+    when: [updates(OWNER, KEY, { name: "Books", castingMode: CastingMode.CASTING_MODE_EVERYONE })],
+    events: ["channel.updated 1 by 1 name casting_mode"],
+  },
+  {
+    name: "settings that clear others, and settings that change nothing",
+    when: [
+      updates(OWNER, KEY, { name: "Books", rules: "None" }, NOW - 3),
+      updates(OWNER, KEY, { name: "Books" }, NOW - 2),
+      updates(OWNER, KEY, { name: "Books" }, NOW - 1),
+    ],
+    events: ["channel.updated 1 by 1 name rules", "channel.updated 1 by 1 rules"],
+  },
+  {
+    name: "roles",
+    when: [
+      act(1, Action.addMember, 2, 1),
+      act(1, Action.addModerator, 2, 2),
+      act(2, Action.addMember, 3, 3),
+      act(2, Action.ban, 3, 4),
+      act(2, Action.unban, 3, 5),
+      act(1, Action.removeModerator, 2, 6),
+      act(2, Action.removeMember, 2, 7),
+    ],
+    events: [
+      "channel.member.added 2 by 1 null > member",
+      "channel.moderator.added 2 by 1 member > moderator",
+      "channel.member.added 3 by 2 null > member",
+      "channel.member.banned 3 by 2 member > null",
+      "channel.member.unbanned 3 by 2 null > null",
+      "channel.moderator.removed 2 by 1 moderator > member",
+      "channel.member.removed 2 by 2 member > null",
+    ],
+  },
+  {
+    name: "a moderator who leaves",
+    when: [act(1, Action.addModerator, 2, 1), act(2, Action.removeMember, 2, 2)],
+    events: [
+      "channel.moderator.added 2 by 1 null > moderator",
+      "channel.member.removed 2 by 2 moderator > null",
+    ],
+  },
+  {
+    name: "what the network refuses",
+    when: [act(2, Action.addMember, 3, 1), pins(2, KEY, hash)],
+    events: [],
+  },
+  {
+    name: "pins: a second one of the same cast and unpinning nothing are none",
+    when: [
+      pins(1, KEY, new Uint8Array(), NOW - 9),
+      pins(1, KEY, hash, NOW - 8),
+      pins(1, KEY, hash, NOW - 7),
+      pins(1, KEY, new Uint8Array(20).fill(6), NOW - 6),
+      pins(1, KEY, new Uint8Array(), NOW - 5),
+    ],
+    events: ["channel.pinned  by 1", "channel.pinned  by 1", "channel.unpinned  by 1"],
+  },
+  {
+    name: "hidden casts: showing what was never hidden is none",
+    when: [
+      moderates(1, KEY, hash, false, NOW - 9),
+      moderates(1, KEY, hash, true, NOW - 8),
+      moderates(1, KEY, hash, true, NOW - 7),
+      moderates(1, KEY, hash, false, NOW - 6),
+    ],
+    events: ["cast.moderated  by 1 hidden", "cast.moderated  by 1 shown"],
+  },
+  {
+    name: "a message that takes its slot again after another one",
+    when: [pins(1, KEY, hash, NOW - 9), pins(1, KEY, new Uint8Array(), NOW - 8), pins(1, KEY, hash, NOW - 9)],
+    events: ["channel.pinned  by 1", "channel.unpinned  by 1", "channel.pinned  by 1"],
+  },
+  {
+    name: "an owner who takes the verification back, and verifies again",
+    when: [disownsWallet(OWNER, NOW - 5), ownsWallet(OWNER, NOW - 4)],
+    events: ["channel.updated  by 1 owner", "channel.updated 1 by 1 owner"],
+  },
+  {
+    name: "a verification that owns nothing",
+    when: [ownsWallet(2)],
+    events: [],
+  },
+  {
+    name: "follows: a second one is none, and neither is a like of another URL",
+    when: [
+      follows(2, KEY),
+      likeUrl(2, uriOf(KEY), NOW + 1),
+      likeUrl(2, "https://example.com/"),
+      unlikeUrl(2, uriOf(KEY), NOW + 2),
+    ],
+    events: ["channel.follow.created 2 by 2", "channel.follow.deleted 2 by 2"],
+  },
+  {
+    name: "a follow of a channel that is not registered",
+    when: [follows(2, "nowhere")],
+    events: [],
+  },
+];
+
+describe("the events of channels", () => {
+  test.each(CASES)("$name", ({ when, events }) => {
+    using node = startNode();
+    for (const record of when) node.ingest(record);
+    expect(channelEvents(node)).toEqual([...events]);
+  });
+
+  test("a follow is a like of a URL as well", () => {
+    using node = startNode();
+    node.ingestAll([follows(2, KEY), unlikeUrl(2, uriOf(KEY), NOW + 2)]);
+    expect(takeEvents(node.db).map(({ kind }) => kind)).toEqual([
+      "channel.follow.created",
+      "reaction.created",
+      "channel.follow.deleted",
+      "reaction.deleted",
+    ]);
+  });
+
+  test("a pinned or hidden cast that is live concerns its author", () => {
+    using node = startNode();
+    node.ingestAll([pins(1, KEY, CAST_HASH), moderates(1, KEY, CAST_HASH, true)]);
+    expect(channelEvents(node)).toEqual(["channel.pinned 3 by 1", "cast.moderated 3 by 1 hidden"]);
+  });
+});
+
+const registryEvent = (eventType: EventType, at: { block: number; expiry?: number; owner?: Uint8Array }) =>
+  OnChainEvent.encode(
+    OnChainEvent.fromPartial({
+      type: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
+      chainId: 11_155_111,
+      blockNumber: at.block,
+      blockTimestamp: DEFAULT_NOW_SECS - 100,
+      blockHash: new Uint8Array(32).fill(1),
+      transactionHash: new Uint8Array(32).fill(2),
+      body: {
+        $case: "channelRegisterEventBody",
+        value: {
+          channelKey: eventType === EventType.CHANNEL_REGISTER_EVENT_TYPE_TRANSFER ? "" : KEY,
+          expiry: at.expiry ?? 0,
+          ownerAddress: at.owner ?? new Uint8Array(),
+          eventType,
+          label: channelIdOfKey(KEY),
+        },
+      },
+    }),
+  ).finish();
+
+describe("what shard 0 decides", () => {
+  const decided = (record: EncodedRecord, seqnum: number, happenedAt = DEFAULT_NOW_SECS): RelayedOp => ({
+    kind: "channel",
+    message: record.bytes,
+    decision: { seqnum, decidedAt: happenedAt },
+    happenedAt,
+  });
+  const registered = (event: Uint8Array, seqnum: number): RelayedOp => ({
+    kind: "registration",
+    event,
+    decision: { seqnum, decidedAt: DEFAULT_NOW_SECS },
+    happenedAt: DEFAULT_NOW_SECS,
+  });
+
+  test("is one event, however often it is applied, and none while history is read", () => {
+    using node = startNode();
+    const pinned = decided(pins(1, KEY, hash), 100);
+    const banned = decided(acts(1, KEY, Action.ban, 2), 101);
+    node.relay([pinned, banned]);
+    expect(channelEvents(node)).toEqual(["channel.pinned  by 1", "channel.member.banned 2 by 1 null > null"]);
+    node.relay([pinned, banned, decided(pins(1, KEY, new Uint8Array()), 99)]);
+    node.relay([{ ...decided(pins(1, KEY, new Uint8Array()), 102), happenedAt: 0 }]);
+    node.relay([decided(moderates(1, KEY, hash, true), 103, DEFAULT_NOW_SECS - 901)]);
+    expect(channelEvents(node)).toEqual([]);
+  });
+
+  test("has the time of its block: a backdated message is an event", () => {
+    using node = startNode();
+    node.relay([decided(pins(1, KEY, hash, NOW - 100_000), 100)]);
+    expect(channelEvents(node)).toEqual(["channel.pinned  by 1"]);
+  });
+
+  test("has the same event id on every node, also where the cast is unknown", () => {
+    using one = startNode();
+    using other = startTestNode();
+    activateChannels(other.db);
+    other.ingestAll([registers(KEY, walletOf(OWNER))]);
+    takeEvents(other.db);
+    const ids = [one, other].map((node) => {
+      node.relay([decided(pins(1, KEY, CAST_HASH), 100)]);
+      return takeEvents(node.db).map(({ eventId }) => eventId.toHex());
+    });
+    expect(ids[0]).toHaveLength(1);
+    expect(ids[1]).toEqual(ids[0] ?? []);
+  });
+
+  test("a renewal, a transfer and a late event of the registry", () => {
+    using node = startNode();
+    const { RENEW, TRANSFER } = {
+      RENEW: EventType.CHANNEL_REGISTER_EVENT_TYPE_RENEW,
+      TRANSFER: EventType.CHANNEL_REGISTER_EVENT_TYPE_TRANSFER,
+    };
+    node.relay([registered(registryEvent(RENEW, { block: 2000, expiry: 4_100_000_000 }), 10)]);
+    node.relay([registered(registryEvent(TRANSFER, { block: 2001, owner: walletOf(2) }), 11)]);
+    node.relay([registered(registryEvent(RENEW, { block: 1999, expiry: 4_200_000_000 }), 12)]);
+    node.relay([registered(registryEvent(TRANSFER, { block: 2001, owner: walletOf(2) }), 11)]);
+    expect(channelEvents(node)).toEqual([
+      "channel.updated 1 by null expires_at",
+      "channel.updated  by null owner_address owner",
+    ]);
+  });
+});
