@@ -54,12 +54,17 @@ export const react = (fid: number, type: number, at = NOW) =>
   message(reactionMessage(fid, type, LIKED, { at }));
 export const unreact = (fid: number, type: number, at = NOW) =>
   message(reactionMessage(fid, type, LIKED, { at, remove: true }));
-const reactionToUrl = (type: MessageType) => (fid: number, url: string, at = NOW) =>
-  signed(
-    fid,
-    { type, body: { $case: "reactionBody", value: { type: 1, target: { $case: "targetUrl", value: url } } } },
-    at,
-  );
+const reactionToUrl =
+  (type: MessageType) =>
+  (fid: number, url: string, at = NOW) =>
+    signed(
+      fid,
+      {
+        type,
+        body: { $case: "reactionBody", value: { type: 1, target: { $case: "targetUrl", value: url } } },
+      },
+      at,
+    );
 export const likeUrl = reactionToUrl(MessageType.MESSAGE_TYPE_REACTION_ADD);
 export const unlikeUrl = reactionToUrl(MessageType.MESSAGE_TYPE_REACTION_REMOVE);
 export const userData = (fid: number, type: UserDataType, value: string, at = NOW) =>

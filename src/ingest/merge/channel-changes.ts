@@ -185,7 +185,7 @@ export function trackOwner(
     note({ changes }, channel, details, `owner:${claim.address.toHex()}:${claim.seqnum}`);
 }
 
-/** Returns the change that a follow of a registered channel is, or its end; undefined for a message that is no such follow. */
+/** Returns the change that a follow of a registered channel is, or its end; undefined for every other message. */
 export function followChange(
   db: IndexDatabase,
   { data }: SignedMessage,

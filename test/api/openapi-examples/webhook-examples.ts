@@ -82,7 +82,10 @@ function byDemoSigner({ bytes }: EncodedRecord): EncodedRecord {
   const data = MessageData.decode(Message.decode(bytes).dataBytes ?? new Uint8Array());
   const [clientFid = 0] = clientFidsOf(data.fid);
   const { seed, publicKey, privateKey } = keyring.signer(data.fid, clientFid);
-  return { kind: "message", bytes: signMessage(data, { privateKey: seed, publicKey, keyObject: privateKey }) };
+  return {
+    kind: "message",
+    bytes: signMessage(data, { privateKey: seed, publicKey, keyObject: privateKey }),
+  };
 }
 
 /** Causes one event after another in the network, until each kind has occurred. */

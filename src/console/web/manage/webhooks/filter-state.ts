@@ -1,4 +1,4 @@
-import { CHANNEL_EVENT_KINDS, type EventKind, isChannelEvent } from "../../../../protocol/event-kind.ts";
+import { type EventKind, isChannelEvent } from "../../../../protocol/event-kind.ts";
 import {
   EVENT_KINDS,
   FILTER_FIELDS,
@@ -43,7 +43,7 @@ const FIELD_NAMES = FILTER_FIELDS.map(({ name }) => name);
 const OF_OTHERS: readonly string[] = ["target_fids", "target_cast_hashes", "channel_ids", "fids"];
 const ofCasts = FIELD_NAMES.filter((name) => !OF_OTHERS.includes(name));
 const ofChannels = ["channel_ids", "author_fids", "fids"];
-const FIELDS_OF: Readonly<Record<EventKind, readonly string[]>> = {
+const FIELDS_OF: Readonly<Partial<Record<EventKind, readonly string[]>>> = {
   "cast.created": ofCasts,
   "cast.deleted": ofCasts,
   "follow.created": ["author_fids", "target_fids"],
@@ -52,11 +52,9 @@ const FIELDS_OF: Readonly<Record<EventKind, readonly string[]>> = {
   "reaction.deleted": ["author_fids", "target_fids", "target_cast_hashes"],
   "user.created": [],
   "user.updated": ["author_fids"],
-  ...(Object.fromEntries(CHANNEL_EVENT_KINDS.map((kind) => [kind, ofChannels])) as Record<
-    (typeof CHANNEL_EVENT_KINDS)[number],
-    readonly string[]
-  >),
 };
+/** The fields of the filters of a kind. */
+const fieldNamesOf = (kind: EventKind): readonly string[] => FIELDS_OF[kind] ?? ofChannels;
 
 const isEventKind = (kind: string): kind is EventKind => (EVENT_KINDS as readonly string[]).includes(kind);
 
@@ -66,7 +64,7 @@ const apiName = (kind: EventKind, field: string): string =>
 
 /** The fields that a filter of all these kinds may have; of no kind, those of any. */
 export function fieldsOf(kinds: readonly EventKind[]): readonly FilterField[] {
-  return FILTER_FIELDS.filter(({ name }) => kinds.every((kind) => FIELDS_OF[kind].includes(name)));
+  return FILTER_FIELDS.filter(({ name }) => kinds.every((kind) => fieldNamesOf(kind).includes(name)));
 }
 
 /** Returns the subscription of a form, or what is wrong with the form. */
@@ -105,7 +103,7 @@ function problemsOf(
 ): FilterProblem[] {
   const items = values[field.name] ?? [];
   const foreign =
-    items.length === 0 ? undefined : kinds.find((kind) => !FIELDS_OF[kind].includes(field.name));
+    items.length === 0 ? undefined : kinds.find((kind) => !fieldNamesOf(kind).includes(field.name));
   if (foreign !== undefined) {
     const message = msg.hasNoSuchFilterClearIt(foreign, foreign);
     return [{ group, field: field.name, message }];
@@ -158,7 +156,7 @@ function readFilter(kind: EventKind, filter: unknown): ReadFilter {
       match = given;
       continue;
     }
-    const field = FIELDS_OF[kind].find((one) => apiName(kind, one) === name);
+    const field = fieldNamesOf(kind).find((one) => apiName(kind, one) === name);
     const known = FILTER_FIELDS.find((one) => one.name === field);
     if (!known) return { problem: msg.isNotAFilterOf(shortened(name), kind) };
     const items = itemsOf(known, given);
@@ -193,7 +191,7 @@ function itemsOf({ values }: FilterField, given: unknown): readonly string[] | u
 export function fromStream({ kinds, match, values }: StreamFilters): FilterState {
   const isPlain = Object.keys(values).length === 0;
   const fitting = EVENT_KINDS.filter((kind) =>
-    Object.keys(values).every((name) => FIELDS_OF[kind].includes(name)),
+    Object.keys(values).every((name) => fieldNamesOf(kind).includes(name)),
   );
   const chosen = kinds.length > 0 ? kinds : isPlain ? (["cast.created"] as const) : fitting;
   return [{ kinds: chosen, match: match === "any" ? "any" : undefined, values }];

@@ -36,22 +36,17 @@ export const changedInTheRegistry = "changed in the registry";
 export const changedTheChannel = (where: Rich): Rich => ["changed ", where];
 export const joinedChannel = (where: Rich): Rich => ["joined ", where];
 export const leftChannel = (where: Rich): Rich => ["left ", where];
-export const addedToChannel = (whom: Rich, where: Rich): Rich => ["added ", whom, " to ", where];
-export const removedFromChannel = (whom: Rich, where: Rich): Rich => ["removed ", whom, " from ", where];
-export const bannedFromChannel = (whom: Rich, where: Rich): Rich => ["banned ", whom, " from ", where];
-export const unbannedFromChannel = (whom: Rich, where: Rich): Rich => [
+export const addedToChannel = (who: Rich, where: Rich): Rich => ["added ", who, " to ", where];
+export const removedFromChannel = (who: Rich, where: Rich): Rich => ["removed ", who, " from ", where];
+export const bannedFromChannel = (who: Rich, where: Rich): Rich => ["banned ", who, " from ", where];
+export const unbannedFromChannel = (who: Rich, where: Rich): Rich => [
   "ended the ban of ",
-  whom,
+  who,
   " from ",
   where,
 ];
-export const madeModerator = (whom: Rich, where: Rich): Rich => ["made ", whom, " a moderator of ", where];
-export const noLongerModerator = (whom: Rich, where: Rich): Rich => [
-  "ended that ",
-  whom,
-  " moderates ",
-  where,
-];
+export const madeModerator = (who: Rich, where: Rich): Rich => ["made ", who, " a moderator of ", where];
+export const noLongerModerator = (who: Rich, where: Rich): Rich => ["ended that ", who, " moderates ", where];
 export const pinnedIn = (where: Rich): Rich => ["pinned a cast in ", where];
 export const unpinnedIn = (where: Rich): Rich => ["removed the pin of ", where];
 export const hidCastIn = (where: Rich): Rich => ["hid a cast in ", where];
