@@ -18,7 +18,10 @@ import { LICENSES } from "./web-build.ts";
 
 /** Returns what the page has to know of the node. None of it is secret. */
 export function pageSettingsOf(
-  config: Pick<Config, "service" | "console" | "auth" | "http" | "stream" | "signers">,
+  config: Pick<
+    Config,
+    "service" | "console" | "auth" | "http" | "stream" | "signers" | "quick_auth" | "web_signin"
+  >,
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
@@ -38,6 +41,8 @@ export function pageSettingsOf(
     anonymous: config.http.anonymous,
     stream: config.stream.enabled,
     signers: !config.signers.enabled ? "off" : hasMasterKey ? "on" : "no_key",
+    quickAuth: config.quick_auth.enabled,
+    webSignIn: config.web_signin.enabled,
   };
 }
 

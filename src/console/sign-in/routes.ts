@@ -4,12 +4,13 @@ import { ApiError } from "../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../http/exchange.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
 import type { OwnOrigin } from "../../http/request/own-origin.ts";
+import { signInText } from "../../protocol/sign-in-text.ts";
 import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { checksumAddress } from "../../sign-in/checksum-address.ts";
 import type { ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
 import type { People } from "../../sign-in/people.ts";
-import type { Channels } from "../../sign-in/relay/channels.ts";
-import { signInText } from "../../sign-in/sign-in-text.ts";
+import type { Channel, Channels } from "../../sign-in/relay/channels.ts";
 import { documentHeaders, type WebAssets } from "../assets.ts";
 import { channelContent, closedContent } from "./content.ts";
 
@@ -108,11 +109,18 @@ export function signInRoutes(deps: SignInPageDeps) {
     return found.channel;
   }
 
+  const channelText = (params: Channel["params"], address: Uint8Array, fid: number) =>
+    signInText({
+      ...params,
+      uri: params.siweUri,
+      address: checksumAddress(address),
+      issuedAtMs: clock.nowMs(),
+      fid,
+    });
+
   async function textFor(context: TokenContext, address: Uint8Array, fid: number): Promise<string> {
     const { params } = await openChannel(context);
-    const { domain, siweUri: uri, nonce, expirationTime, notBefore, requestId } = params;
-    const issuedAtMs = clock.nowMs();
-    return signInText({ domain, address, uri, nonce, issuedAtMs, fid, expirationTime, notBefore, requestId });
+    return channelText(params, address, fid);
   }
 
   async function submit({ request, params }: TokenContext, signed: { message: string; signature: string }) {
@@ -207,16 +215,8 @@ export function signInRoutes(deps: SignInPageDeps) {
         refuseForeign(context.request);
         if (!signAsPerson) throw new ApiError("notFound", "unknown route");
         const { fid } = readDemo(rawBody(context.request));
-        const channel = await openChannel(context);
-        const signed = await signAsPerson(fid, (address) =>
-          signInText({
-            ...channel.params,
-            uri: channel.params.siweUri,
-            address,
-            issuedAtMs: clock.nowMs(),
-            fid,
-          }),
-        );
+        const { params } = await openChannel(context);
+        const signed = await signAsPerson(fid, (address) => channelText(params, address, fid));
         if (!signed) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
         return submit(context, { message: signed.text, signature: signed.signature });
       },

@@ -19,6 +19,7 @@ const PATHS = {
   check: "M20 6 9 17l-5-5",
   theme: "M12 22a10 10 0 1 0 0-20ZM12 2v20",
   external: "M15 3h6v6M10 14 21 3M18 13v6a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V8a2 2 0 0 1 2-2h6",
+  person: "M20 21v-2a5 5 0 0 0-5-5H9a5 5 0 0 0-5 5v2M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8Z",
   pause: "M6 4h4v16H6ZM14 4h4v16h-4Z",
   play: "m6 3 14 9-14 9Z",
 } as const;

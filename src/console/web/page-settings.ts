@@ -25,6 +25,9 @@ export interface PageSettings {
   readonly stream: boolean;
   /** Whether the node keeps keys of users; `no_key`: it has nothing to seal them with. */
   readonly signers: "on" | "off" | "no_key";
+  /** Whether the node signs people in by Quick Auth, and by its pages. */
+  readonly quickAuth: boolean;
+  readonly webSignIn: boolean;
 }
 
 const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);
@@ -32,9 +35,11 @@ const isWithin = (path: string, parent: string) => path === parent || path.start
 /** Whether a node with these settings has a page of the table; of others it says 404. Used by the server and by the page. */
 export function isPageServed(
   path: string,
-  { manage, operator, stream }: Pick<PageSettings, "manage" | "operator" | "stream">,
+  settings: Pick<PageSettings, "manage" | "operator" | "stream" | "quickAuth" | "webSignIn">,
 ): boolean {
+  const { manage, operator, stream, quickAuth, webSignIn } = settings;
   if (isWithin(path, "/console/manage")) return manage;
   if (isWithin(path, "/console/operator")) return operator;
+  if (isWithin(path, "/console/sign-in")) return quickAuth || webSignIn;
   return stream || !isWithin(path, "/console/stream");
 }

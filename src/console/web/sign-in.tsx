@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "./data/request.ts";
+import { signText } from "./owner/sign-text.ts";
 import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallets.ts";
 import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in-result.ts";
 import * as msg from "./text/en/sign-in.ts";
@@ -60,11 +61,6 @@ function reasonOf(cause: unknown): string {
 
 const nameOf = ({ fid, username }: Person) =>
   username === "" ? msg.fid(fid) : msg.nameAndFid(username, fid);
-
-function hexOf(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
 
 /** Has a wallet approve the signer of a login, in the same visit. */
 async function approve(provider: WalletProvider, address: string, token: string): Promise<void> {
@@ -170,7 +166,7 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
     if (!mayContinue(fid)) return;
     const { message: text } = await post<{ message: string }>(`${base}/message`, { address, fid });
     setMessage({ text: msg.waitingForTheWallet });
-    const signature = await provider.request({ method: "personal_sign", params: [hexOf(text), address] });
+    const signature = await signText(provider, address, text);
     setMessage({ text: msg.sending });
     const signed = await post<SignedIn>(`${base}/submit`, { message: text, signature, ...opener.request });
     await finish(signed, (token) => approve(provider, address, token));

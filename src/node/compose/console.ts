@@ -3,7 +3,6 @@ import type { AuditStore } from "../../audit/audit-store.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { serviceNames } from "../../config/names.ts";
-import type { Config } from "../../config/schema.ts";
 import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts";
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
@@ -21,7 +20,7 @@ import type { Clock } from "../../runtime/clock.ts";
 
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
-  readonly config: Pick<Config, "service" | "console" | "auth" | "http" | "stream" | "signers">;
+  readonly config: Parameters<typeof pageSettingsOf>[0];
   /** For the first HTTP worker, which bundles the sources for all, or of the executable. */
   readonly loadBuild: () => Promise<WebBuild>;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;

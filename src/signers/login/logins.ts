@@ -1,10 +1,11 @@
 import { err, ok, type Result } from "../../lib/result.ts";
+import { signInText } from "../../protocol/sign-in-text.ts";
 import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { checksumAddress } from "../../sign-in/checksum-address.ts";
 import type { SignInNonces } from "../../sign-in/nonces.ts";
 import { createOneTimeSecret, type OneTimeStore, oneTimeDigest } from "../../sign-in/one-time-store.ts";
 import type { CountSignIn } from "../../sign-in/sign-in-metrics.ts";
-import { signInText } from "../../sign-in/sign-in-text.ts";
 import type { SignInRefusal, SignInVerifier } from "../../sign-in/verify-message.ts";
 import type { SignerRefusal } from "../refusal.ts";
 import type { SignerService } from "../signer-service.ts";
@@ -145,7 +146,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       const { host } = new URL(base);
       return signInText({
         domain: host,
-        address,
+        address: checksumAddress(address),
         uri: pageOf(base, clientId),
         nonce,
         issuedAtMs: clock.nowMs(),

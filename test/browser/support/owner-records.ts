@@ -51,11 +51,17 @@ export async function ownerPages(origin: string, fid: number): Promise<ExamplePa
     name: "Bot",
     scopes: ["read"],
   })) as { api_key: { api_key_id: string } };
+  const { login_client: client } = (await postAsPerson(node, fid, "/login_client", {
+    name: "Bread club",
+    origins: ["https://bread.demo.example"],
+    permissions: "read",
+  })) as { login_client: { client_id: string } };
   await postAsPerson(node, fid, "/session", newSessionKey({ origin, label: "Another browser" }).body);
   const records: Readonly<Record<string, readonly unknown[] | undefined>> = {
     "/console/manage/apps/:id": [app.app_id],
     "/console/manage/campaigns/:id": [campaign],
     "/console/manage/keys/:id": [key.api_key_id],
+    "/console/manage/login/:id": [client.client_id],
     "/console/manage/webhooks/:id": [webhookId],
     "/console/manage/webhooks/:id/:message": [webhookId, test?.message_id],
   };

@@ -31,7 +31,7 @@ export interface ConsolePage extends AsyncDisposable {
 
 const HEIGHT_PX = 900;
 /** Responses of the API are for the page to show; Chromium also writes them to the console. */
-const API_PATH = /^\/(v2|approve|ready|status|console\/(api|op|demo))(\/|$)/;
+const API_PATH = /^\/(v1|v2|quick-auth|approve|ready|status|console\/(api|op|demo))(\/|$)/;
 
 /** Opens an empty page in the Chromium of this process. */
 export async function consolePage(options: ConsolePageOptions = {}): Promise<ConsolePage> {

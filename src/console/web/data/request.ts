@@ -106,8 +106,8 @@ export interface RequestOptions {
   readonly rawBody?: string | undefined;
 }
 
-/** What is not of the API is opened by no API key: a 401 there is about the operator's code or session. */
-const wantsApiKey = ({ op, path }: Call) => op === undefined && !path.startsWith("/console/");
+/** What is not of the API is opened by no API key: a 401 there is about the operator's code or session, or a channel that is over. */
+const wantsApiKey = ({ op, path }: Call) => op === undefined && path.startsWith("/v2/");
 
 /** Makes the request and returns its decoded body. Throws `RequestFailure`, or the reason of an abort. */
 export function request<T>(call: Call<T>, options: RequestOptions = {}): Promise<T> {

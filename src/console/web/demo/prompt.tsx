@@ -70,7 +70,12 @@ function Sign({ prompt }: { prompt: Extract<DemoPrompt, { kind: "sign" }> }) {
       <Facts
         class="pairs mono"
         facts={Object.fromEntries(
-          Object.entries(prompt.message).map(([name, value]) => [name, String(value)]),
+          Object.entries(prompt.message).map(([name, value]) => [
+            name,
+            <span class="text" key={name}>
+              {String(value)}
+            </span>,
+          ]),
         )}
       />
       <Checkbox class="row s" checked={isTrusted} onChange={setTrusted}>

@@ -2,10 +2,24 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 
-/** Signs typed data as a wallet does: r, s and v (27 or 28). `privateKey` is 32 bytes in hex. */
-export function signTypedDataWith(privateKey: string, typedData: TypedData): string {
-  const key = hexToBytes(privateKey.replace(/^0x/, ""));
-  const signature = secp256k1.sign(hashTypedData(typedData), key, { prehash: false, format: "recovered" });
+/** Signs typed data as a wallet does. `privateKey` is 32 bytes in hex. */
+export const signTypedDataWith = (privateKey: string, typedData: TypedData): string =>
+  signDigest(privateKey, hashTypedData(typedData));
+
+/** The text of the bytes that a page has a wallet sign. */
+export const textOfHex = (hex: string): string => new TextDecoder().decode(bytesOf(hex));
+
+/** Signs bytes as a wallet does for `personal_sign` (EIP-191). */
+export function signTextWith(privateKey: string, hex: string): string {
+  const bytes = bytesOf(hex);
+  const prefix = utf8ToBytes(`\x19Ethereum Signed Message:\n${bytes.length}`);
+  return signDigest(privateKey, keccak_256(concatBytes(prefix, bytes)));
+}
+
+/** r, s and v (27 or 28). */
+function signDigest(privateKey: string, digest: Uint8Array): string {
+  const key = bytesOf(privateKey);
+  const signature = secp256k1.sign(digest, key, { prehash: false, format: "recovered" });
   const [recovery = 0] = signature;
   return `0x${bytesToHex(signature.subarray(1))}${(27 + recovery).toString(16)}`;
 }

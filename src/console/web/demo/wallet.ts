@@ -109,16 +109,28 @@ async function accounts(mayAsk: boolean): Promise<readonly string[]> {
   return [await borrowWallet(await ask<number>((settle) => ({ kind: "pick", settle })))];
 }
 
-async function signTypedData(address: unknown, json: unknown): Promise<string> {
+/** The keys that an account of the wallet signs with, once the visitor agrees to what is signed. */
+async function keyFor(address: unknown, message: Readonly<Record<string, unknown>>): Promise<string> {
   const fid = borrowedFid.value;
   const held = fid === undefined ? undefined : await keysOf(fid);
   if (!held || String(address).toLowerCase() !== held.custody.address)
     throw new WalletError(4100, "The wallet does not have this account.");
-  const typedData = typeof json === "string" ? JSON.parse(json) : json;
   if (sessionStorage.getItem(KEPT_TRUST) === null)
-    await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message: typedData.message, settle }));
+    await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message, settle }));
+  return held.custody.privateKey;
+}
+
+async function signTypedData(address: unknown, json: unknown): Promise<string> {
+  const typedData = typeof json === "string" ? JSON.parse(json) : json;
+  const key = await keyFor(address, typedData.message);
   const { signTypedDataWith } = await import("./typed-data.ts");
-  return signTypedDataWith(held.custody.privateKey, typedData);
+  return signTypedDataWith(key, typedData);
+}
+
+async function signText(hex: unknown, address: unknown): Promise<string> {
+  const { signTextWith, textOfHex } = await import("./typed-data.ts");
+  const key = await keyFor(address, { [msg.text]: textOfHex(String(hex)) });
+  return signTextWith(key, String(hex));
 }
 
 async function handle(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -136,6 +148,8 @@ async function handle(method: string, params: readonly unknown[]): Promise<unkno
     }
     case "eth_signTypedData_v4":
       return signTypedData(params[0], params[1]);
+    case "personal_sign":
+      return signText(params[0], params[1]);
     default:
       throw new WalletError(UNSUPPORTED, `The wallet does not support ${method}.`);
   }

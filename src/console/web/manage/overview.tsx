@@ -37,6 +37,12 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
     title: msg.signers,
     text: msg.keysThatLetYourAppsAct,
   },
+  {
+    href: "/console/manage/login",
+    icon: "person",
+    title: msg.signIn,
+    text: msg.appsWhoseVisitorsSignInHere,
+  },
 ];
 
 function Who({ current }: { current: Owner }) {

@@ -4,8 +4,11 @@ export interface FieldSpec {
   /** The name in the request. */
   readonly name: string;
   readonly label: string;
-  /** `count`: from 1. `day`: the last one, whose end is the value in unix seconds. Default: text. */
-  readonly kind?: "text" | "url" | "count" | "day" | "fid" | "fids";
+  /**
+   * `count`: from 1. `day`: the last one, whose end is the value in unix seconds. `texts`: words, separated by spaces, commas or lines.
+   * Default: text.
+   */
+  readonly kind?: "text" | "url" | "count" | "day" | "fid" | "fids" | "texts";
   readonly isRequired?: boolean;
   /** In code points, as the API counts. */
   readonly maxChars?: number;
@@ -24,17 +27,20 @@ export type Problems<Fields extends readonly FieldSpec[]> = Partial<Readonly<Rec
 export type Values<Fields extends readonly FieldSpec[]> = {
   readonly [F in Fields[number] as F["name"]]: F extends { kind: "fids" }
     ? readonly number[]
-    : F extends { kind: "count" | "day" | "fid" }
-      ? number | null
-      : F extends { isRequired: true }
-        ? string
-        : string | null;
+    : F extends { kind: "texts" }
+      ? readonly string[]
+      : F extends { kind: "count" | "day" | "fid" }
+        ? number | null
+        : F extends { isRequired: true }
+          ? string
+          : string | null;
 };
 
 /** Unicode code points. */
 export const charsOf = (text: string) => [...text].length;
 
 const SEPARATORS = /[\s,;]+/;
+const wordsOf = (text: string) => [...new Set(text.split(SEPARATORS).filter((word) => word !== ""))];
 const FID = /^!?([1-9]\d{0,15})$/;
 
 /** Fids as an owner typed or pasted them: separated by spaces, commas or lines, with or without `!`. */
@@ -121,6 +127,7 @@ export function problemsOf<const Fields extends readonly FieldSpec[]>(
 }
 
 function valueOfText({ kind }: FieldSpec, text: string): unknown {
+  if (kind === "texts") return wordsOf(text);
   if (kind === "fids") return readFidList(text).fids;
   if (kind === "fid") return readFidList(text).fids[0] ?? null;
   if (kind === "count") return countOf(text) ?? null;
@@ -143,7 +150,7 @@ export function draftOf<const Fields extends readonly FieldSpec[]>(
     const value = record?.[name as Name<Fields>];
     if (value === null || value === undefined) return "";
     if (kind === "day") return lastDayBefore(Number(value));
-    return Array.isArray(value) ? value.join(", ") : String(value);
+    return Array.isArray(value) ? value.join(kind === "texts" ? "\n" : ", ") : String(value);
   };
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field)])) as Draft<Fields>;
 }

@@ -113,7 +113,15 @@ export function Checkbox(props: {
   );
 }
 
-const INPUTS = { text: "text", url: "url", count: "number", day: "date", fid: "text", fids: "text" } as const;
+const INPUTS = {
+  text: "text",
+  url: "url",
+  count: "number",
+  day: "date",
+  fid: "text",
+  fids: "text",
+  texts: "text",
+} as const;
 
 /** The inputs of declared fields. An empty one is not yet a mistake; one without a hint counts its characters. */
 export function Fields<const Specs extends readonly FieldSpec[], D extends Draft<Specs>>(props: {

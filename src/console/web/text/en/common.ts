@@ -158,6 +158,7 @@ export const ofTheDemoWallet = " of the demo wallet";
 
 // demo/wallet.ts
 export const aDemoPersonsWallet = "A demo person's wallet";
+export const text = "text";
 
 // owner/operation.ts
 export const anotherConfirmationIsOpenNothing = "Another confirmation is open. Nothing was sent.";

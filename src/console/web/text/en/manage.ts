@@ -201,6 +201,7 @@ export const overview = "Overview";
 export const miniApps = "Mini apps";
 export const webhooks = "Webhooks";
 export const signers = "Signers";
+export const signIn = "Sign-in";
 export const manage = "Manage";
 
 // manage/overview.tsx
@@ -208,6 +209,7 @@ export const theirAudienceAndPushesToIt = "Their audience, and pushes to it.";
 export const eventsAtYourServerAsThey = "Events at your server as they happen, tried before you save.";
 export const forProgramsThatWriteOrThat = "For programs that write, or that read more.";
 export const keysThatLetYourAppsAct = "Keys that let your apps act for users.";
+export const appsWhoseVisitorsSignInHere = "Apps whose visitors sign in here, and a page that tries it.";
 export const signedInAs = "Signed in as";
 export const userAndFid = (user: Rich, fid: Rich): Rich => [user, " · fid ", fid];
 export const demoPerson = "demo person";

@@ -1,10 +1,8 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-
 /** What a Sign In With Farcaster message says. */
 export interface SignInText {
   readonly domain: string;
-  /** 20 bytes. */
-  readonly address: Uint8Array;
+  /** With the checksum of EIP-55, or in lower case. */
+  readonly address: string;
   readonly uri: string;
   readonly nonce: string;
   /** Unix milliseconds. */
@@ -20,7 +18,7 @@ export function signInText(text: SignInText): string {
   const { domain, address, uri, nonce, issuedAtMs, fid, expirationTime, notBefore, requestId } = text;
   return [
     `${domain} wants you to sign in with your Ethereum account:`,
-    checksumAddress(address),
+    address,
     "",
     "Farcaster Auth",
     "",
@@ -35,16 +33,4 @@ export function signInText(text: SignInText): string {
     "Resources:",
     `- farcaster://fid/${fid}`,
   ].join("\n");
-}
-
-const FIRST_UPPER_CASE = 8;
-
-/** Returns an address with the checksum of EIP-55, as wallets write it. */
-export function checksumAddress(address: Uint8Array): `0x${string}` {
-  const hex = Buffer.from(address).toString("hex");
-  const hash = Buffer.from(keccak_256(Buffer.from(hex, "latin1"))).toString("hex");
-  const digits = [...hex].map((digit, at) =>
-    Number.parseInt(hash[at] ?? "0", 16) >= FIRST_UPPER_CASE ? digit.toUpperCase() : digit,
-  );
-  return `0x${digits.join("")}`;
 }

@@ -1,0 +1,110 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { RequestFailure } from "../data/request.ts";
+import { Json } from "../parts/copy.tsx";
+import { Pill } from "../parts/pill.tsx";
+import * as msg from "../text/en/login.ts";
+import { UserText } from "../text/user-text.tsx";
+
+/** A step of a sign-in: what the node or the wallet responded, or why it refused. */
+export interface Step {
+  readonly title: string;
+  readonly state: "done" | "refused" | "waiting";
+  /** The name of a refusal, as programs get it. */
+  readonly reason?: string | undefined;
+  readonly text?: string | undefined;
+  readonly value?: unknown;
+  readonly more?: ComponentChildren;
+}
+
+/** Ends a run of steps: the step itself says why. */
+class Refused extends Error {}
+
+const DECLINED = 4001;
+
+function refusalOf(cause: unknown): Pick<Step, "reason" | "text"> {
+  if (cause instanceof RequestFailure)
+    return { reason: cause.code ?? String(cause.status), text: cause.message };
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  return { ...(code === DECLINED && { reason: String(DECLINED) }), text: String(message ?? cause) };
+}
+
+/** What a step found: a value to show, or a refusal. */
+export type Found<T> =
+  | { readonly value: T; readonly shown?: unknown }
+  | { readonly refusal: Pick<Step, "reason" | "text"> };
+
+/** The steps of one sign-in, in their order, each shown once it has ended. */
+export function useSteps() {
+  const [steps, setSteps] = useState<readonly Step[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const put = (step: Step) => setSteps((all) => [...all.filter(({ title }) => title !== step.title), step]);
+  return {
+    steps,
+    isBusy,
+    put,
+    /** Forgets steps from the one with this title on. */
+    forgetFrom: (title: string) =>
+      setSteps((all) => {
+        const at = all.findIndex((step) => step.title === title);
+        return at < 0 ? all : all.slice(0, at);
+      }),
+    /** Does a step, shows how it ended, and returns its value. @throws Refused */
+    async step<T>(title: string, work: () => Promise<Found<T>>): Promise<T> {
+      const found = await work().catch((cause) => ({ refusal: refusalOf(cause) }));
+      if ("refusal" in found) {
+        put({ title, state: "refused", ...found.refusal });
+        throw new Refused();
+      }
+      put({ title, state: "done", value: found.shown ?? found.value });
+      return found.value;
+    },
+    /** Runs steps up to the first refusal, one run at a time. */
+    async run(work: () => Promise<void>): Promise<void> {
+      if (isBusy) return;
+      setBusy(true);
+      try {
+        await work();
+      } catch (cause) {
+        if (!(cause instanceof Refused)) throw cause;
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+const PILLS = {
+  done: ["ok", msg.done],
+  refused: ["bad", msg.refused],
+  waiting: ["warn", msg.waiting],
+} as const;
+
+/** What happened so far. */
+export function Steps({ label, steps }: { label: string; steps: readonly Step[] }) {
+  return (
+    <ol class="stack" aria-label={label} aria-live="polite">
+      {steps.map(({ title, state, reason, text, value, more }) => {
+        const [kind, word] = PILLS[state];
+        return (
+          <li class="stack tight" data-step={state} key={title}>
+            <p class="row wrap">
+              <Pill kind={kind} live={state === "waiting"}>
+                {word}
+              </Pill>
+              <b>{title}</b>
+              {reason !== undefined && <code data-reason>{reason}</code>}
+              {text !== undefined && (
+                <span class="grow roomy">
+                  <UserText text={text} />
+                </span>
+              )}
+            </p>
+            {more}
+            {value !== undefined && <Json value={value} label={title} />}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
