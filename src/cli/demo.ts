@@ -6,20 +6,35 @@ import { collecting, parseFids } from "./client/options.ts";
 import type { CommandContext } from "./context.ts";
 import { print } from "./output.ts";
 
+interface DemoKeysOptions {
+  readonly fid: number;
+  readonly custody?: boolean;
+  readonly authAddress?: boolean;
+}
+
 /** `demo keys`: prints the keys of users of the demo network, for examples and experiments. */
 export function registerDemo(program: Command): void {
   const demo = program.command("demo").description("inspect the demo network");
   demo
     .command("keys")
-    .description("print the custody and signer keys of an fid of the demo network; they are public")
+    .description(
+      "print the custody, auth address and signer keys of an fid of the demo network; they are public",
+    )
     .requiredOption("--fid <n>", "the fid", parseFid)
     .option("--custody", "print only the custody key, as --key-file of other commands takes it")
-    .action(async ({ fid, custody = false }: { fid: number; custody?: boolean }) => {
+    .option("--auth-address", "print only the key of the auth address; fids 4, 11 and 36 have one")
+    .action(async ({ fid, custody = false, authAddress = false }: DemoKeysOptions) => {
+      if (custody && authAddress) throw new UserError("give --custody or --auth-address, not both");
       const { demoKeys } = await import("../demo/keys.ts");
-      const { UserError } = await import("../lib/failure.ts");
       const keys = demoKeys(fid);
       if (!keys) throw new UserError(`the demo network has no fid ${fid}`);
-      print(`${custody ? keys.custody.privateKey : JSON.stringify(keys, null, 2)}\n`);
+      if (!custody && !authAddress) {
+        print(`${JSON.stringify(keys, null, 2)}\n`);
+        return;
+      }
+      const wallet = authAddress ? keys.authAddress : keys.custody;
+      if (!wallet) throw new UserError(`fid ${fid} of the demo network has no auth address`);
+      print(`${wallet.privateKey}\n`);
     });
 }
 

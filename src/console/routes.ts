@@ -20,7 +20,7 @@ import { LICENSES } from "./web-build.ts";
 export function pageSettingsOf(
   config: Pick<
     Config,
-    "service" | "console" | "auth" | "http" | "stream" | "signers" | "quick_auth" | "web_signin"
+    "service" | "console" | "auth" | "http" | "stream" | "signers" | "quick_auth" | "web_signin" | "chain"
   >,
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
@@ -43,6 +43,7 @@ export function pageSettingsOf(
     signers: !config.signers.enabled ? "off" : hasMasterKey ? "on" : "no_key",
     quickAuth: config.quick_auth.enabled,
     webSignIn: config.web_signin.enabled,
+    contractWallets: config.chain.op_rpc_url !== "",
   };
 }
 

@@ -3,7 +3,7 @@ import { blake3 } from "@noble/hashes/blake3.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Ed25519Key, ed25519KeyFromSeed } from "../protocol/message/build-message.ts";
-import { clientFidsOf, isDemoFid, transferredAtSecs } from "./roster.ts";
+import { AUTH_ADDRESS_FIDS, clientFidsOf, isDemoFid, transferredAtSecs } from "./roster.ts";
 
 type Hex = `0x${string}`;
 
@@ -13,10 +13,17 @@ export interface Wallet {
   readonly address: Uint8Array;
 }
 
+interface WalletText {
+  readonly address: Hex;
+  readonly privateKey: Hex;
+}
+
 /** The keys of one demo fid as text, for users who try signed requests. */
 export interface DemoKeys {
   readonly fid: number;
-  readonly custody: { readonly address: Hex; readonly privateKey: Hex };
+  readonly custody: WalletText;
+  /** The wallet that may sign in for the fid beside the custody address; null where it has none. */
+  readonly authAddress: WalletText | null;
   readonly signers: readonly {
     readonly publicKey: Hex;
     readonly privateKey: Hex;
@@ -59,14 +66,14 @@ export function createKeyring(): Keyring {
   };
 }
 
-/** Returns the present custody key and the active signer keys of a demo fid, or undefined for any other fid. */
+/** Returns the present custody key, the auth address and the active signer keys of a demo fid, or undefined for any other fid. */
 export function demoKeys(fid: number): DemoKeys | undefined {
   if (!isDemoFid(fid)) return undefined;
   const keyring = createKeyring();
-  const custody = keyring.custody(fid);
   return {
     fid,
-    custody: { address: hex(custody.address), privateKey: hex(custody.privateKey) },
+    custody: walletText(keyring.custody(fid)),
+    authAddress: AUTH_ADDRESS_FIDS.includes(fid) ? walletText(keyring.authAddress(fid)) : null,
     signers: clientFidsOf(fid).map((clientFid) => {
       const key = keyring.signer(fid, clientFid);
       return { publicKey: hex(key.publicKey), privateKey: hex(key.seed), clientFid };
@@ -83,6 +90,11 @@ function walletFrom(privateKey: Uint8Array): Wallet {
   const publicKey = secp256k1.getPublicKey(privateKey, false);
   return { privateKey, address: keccak_256(publicKey.subarray(1)).slice(-20) };
 }
+
+const walletText = ({ address, privateKey }: Wallet): WalletText => ({
+  address: hex(address),
+  privateKey: hex(privateKey),
+});
 
 function memoized<T>(make: (label: string) => T): (label: string) => T {
   const made = new Map<string, T>();

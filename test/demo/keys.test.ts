@@ -16,6 +16,7 @@ describe("demo keys", () => {
       expect(keys?.custody.address).toBe(`0x${custodyOnChain(fid)}`);
       expect(keys?.signers.map((signer) => signer.publicKey.slice(2)).sort()).toEqual(signersOnChain(fid));
       expect(keys?.signers.map((signer) => signer.clientFid)).toEqual([...clientFidsOf(fid)]);
+      expect(keys?.authAddress?.address.slice(2)).toBe(authAddressOnChain(fid));
     }
   });
 
@@ -101,6 +102,16 @@ describe("signatures other than those of messages", () => {
     }
   });
 });
+
+function authAddressOnChain(fid: number): string | undefined {
+  const [added] = events.flatMap((event) =>
+    event.fid === fid && event.body?.$case === "signerEventBody" && event.body.value.keyType === 2
+      ? [hex(event.body.value.key)]
+      : [],
+  );
+  // A key of 32 bytes, with the address at its end, or the address.
+  return added?.slice(-40);
+}
 
 function custodyOnChain(fid: number): string | undefined {
   const tos = events.flatMap((event) =>

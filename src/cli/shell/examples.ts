@@ -206,7 +206,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   openapi: ["openapi > openapi.json"],
   healthcheck: ["healthcheck", "healthcheck http://127.0.0.1:8080 --live"],
   demo: ["demo keys --fid 3"],
-  "demo keys": ["demo keys --fid 3"],
+  "demo keys": ["demo keys --fid 3", "demo keys --fid 4 --auth-address"],
   "demo-client": ["demo-client --app-id APP_ID --fids 4,5,6", "demo-client --answer rate-limited"],
   mcp: ["mcp", "mcp --url https://node.example --key-file key", "mcp --print-config claude"],
   listen: ["listen --secret SECRET", "listen --port 9200 --secret-file secrets --answer 503"],

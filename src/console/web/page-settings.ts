@@ -28,6 +28,8 @@ export interface PageSettings {
   /** Whether the node signs people in by Quick Auth, and by its pages. */
   readonly quickAuth: boolean;
   readonly webSignIn: boolean;
+  /** Whether the node can ask the contracts of wallets. */
+  readonly contractWallets: boolean;
 }
 
 const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);

@@ -49,6 +49,9 @@ function typedDataOf(message: SignedOperation) {
 const DECLINED = 4001;
 const UNKNOWN_CHAIN = 4902;
 const KEY_SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
+/** Of a contract, which says itself what it accepts. */
+const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
+const SIGNATURE = pageConfig.contractWallets ? CONTRACT_SIGNATURE : KEY_SIGNATURE;
 const NOTHING = msg.nothingWasSent;
 
 const codeOf = (cause: unknown): number => {
@@ -126,7 +129,7 @@ export async function signWithWallet(owner: Owner, operation: SignedOperation): 
       method: "eth_signTypedData_v4",
       params: [owner.address, JSON.stringify(typedDataOf(operation))],
     });
-    if (typeof signature === "string" && KEY_SIGNATURE.test(signature)) return signature;
+    if (typeof signature === "string" && SIGNATURE.test(signature)) return signature;
     throw new OperationDeclined(msg.theWalletReturnedTheSignatureOf(NOTHING));
   } catch (cause) {
     throw walletFailure(cause);

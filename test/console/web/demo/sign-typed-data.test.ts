@@ -2,7 +2,12 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
 import { hashTypedData as hashByViem } from "viem/utils";
-import { hashTypedData, signTypedDataWith } from "../../../../src/console/web/demo/typed-data.ts";
+import {
+  hashTypedData,
+  signTextWith,
+  signTypedDataWith,
+  textOfHex,
+} from "../../../../src/console/web/demo/typed-data.ts";
 import { demoKeys } from "../../../../src/demo/keys.ts";
 
 const types = {
@@ -97,4 +102,18 @@ test("types that contain themselves end", () => {
     message: loop,
   };
   expect(() => hashTypedData(typed)).toThrow();
+});
+
+test("the demo wallet signs texts as viem does", async () => {
+  const keys = demoKeys(3);
+  if (!keys) throw new Error("no such person");
+  const account = privateKeyToAccount(keys.custody.privateKey);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (raw) => {
+      const signature = signTextWith(keys.custody.privateKey, `0x${raw.toHex()}`);
+      expect(signature).toBe(await account.signMessage({ message: { raw } }));
+    }),
+    { numRuns: 20 },
+  );
+  expect(textOfHex("0xc3bc0a31")).toBe("ü\n1");
 });

@@ -81,7 +81,6 @@ export const theTokensClaims = "Verification of the token";
 export const theWalletShowsNoAccount = "the wallet shows no account";
 export const done = "done";
 export const refused = "refused";
-export const signedInAsFid = (fid: Value) => `Signed in as fid ${fid}.`;
 
 // sign-in/web-sign-in.tsx
 export const webSignIn = "Web sign-in";
