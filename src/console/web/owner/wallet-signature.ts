@@ -49,7 +49,7 @@ function typedDataOf(message: SignedOperation) {
 const DECLINED = 4001;
 const UNKNOWN_CHAIN = 4902;
 const KEY_SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
-/** Of a contract, which says itself what it accepts. */
+/** A contract says itself what it accepts. */
 const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 const SIGNATURE = pageConfig.contractWallets ? CONTRACT_SIGNATURE : KEY_SIGNATURE;
 const NOTHING = msg.nothingWasSent;
