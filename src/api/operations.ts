@@ -28,6 +28,7 @@ import { trendingFeedOperations } from "./operations/feeds/trending.ts";
 import { userFeedOperations } from "./operations/feeds/user-casts.ts";
 import { notificationOperations } from "./operations/notifications/notifications.ts";
 import { seenOperations } from "./operations/notifications/seen.ts";
+import { previewOperations } from "./operations/preview.ts";
 import { searchOperations } from "./operations/search.ts";
 import { loginOperations } from "./operations/sign-in/login.ts";
 import { loginClientOperations } from "./operations/sign-in/login-clients.ts";
@@ -116,6 +117,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...profileWriteOperations,
   ...seenOperations,
   ...messageOperations,
+  ...previewOperations,
   ...signerByKeyOperations,
   ...loginOperations,
   ...signerLookupOperations,

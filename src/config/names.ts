@@ -41,3 +41,23 @@ export const ENV_PREFIX = "SVC_";
 export function variableOf(key: string): string {
   return `${ENV_PREFIX}${key.replace(".", "_").toUpperCase()}`;
 }
+
+/** The tools of `/mcp`, in the order of their list. The last four write. */
+export const MCP_TOOLS = [
+  "get_user",
+  "search_users",
+  "get_relations",
+  "get_cast",
+  "get_thread",
+  "search_casts",
+  "get_feed",
+  "get_notifications",
+  "list_channels",
+  "get_channel",
+  "get_node",
+  "explain_call",
+  "publish_cast",
+  "delete_cast",
+  "react",
+  "follow",
+] as const;

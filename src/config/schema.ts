@@ -8,6 +8,7 @@ import {
   isPublicUrlOrEmpty,
   MAX_UPSTREAMS,
 } from "./formats.ts";
+import { MCP_TOOLS } from "./names.ts";
 import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
 import { type SecretKind, secretKindOf } from "./secret-settings.ts";
 
@@ -411,11 +412,11 @@ export const configSchema = section({
   mcp: section({
     enabled: flag(),
     max_result_bytes: integer(16_384, 1_048_576),
-    tools: Type.Array(Type.String({ pattern: "^[a-z_]{1,64}$", rule: "the name of a tool" }), {
-      maxItems: 32,
-      uniqueItems: true,
-      rule: "a list of at most 32 different names of tools",
-    }),
+    writes: flag(),
+    tools: Type.Array(
+      Type.String({ pattern: `^(${MCP_TOOLS.join("|")})$`, rule: `one of ${MCP_TOOLS.join(", ")}` }),
+      { maxItems: MCP_TOOLS.length, uniqueItems: true, rule: "a list of different names of tools" },
+    ),
   }),
   log: section({
     level: Type.Union(

@@ -21,13 +21,22 @@ function withOneDocument(): (call: NodeCall) => NodeCall {
 
 /** Creates the endpoint of a thread. Responses are complete: nothing of a call runs after them. */
 export function createMcpEndpoint(
-  deps: Omit<McpDeps, "call" | "signal"> & { readonly callOf: (request: Request) => NodeCall },
+  deps: Omit<McpDeps, "call" | "signal" | "writes"> & {
+    readonly callOf: (request: Request) => NodeCall;
+    readonly writesOf: (request: Request) => McpDeps["writes"];
+  },
 ): McpEndpoint {
-  const { callOf, ...rest } = deps;
+  const { callOf, writesOf, ...rest } = deps;
   const sharingDocument = withOneDocument();
   return async (request, message) => {
     const handler = createMcpHandler(
-      () => createMcpServer({ ...rest, call: sharingDocument(callOf(request)), signal: request.signal }),
+      () =>
+        createMcpServer({
+          ...rest,
+          call: sharingDocument(callOf(request)),
+          writes: writesOf(request),
+          signal: request.signal,
+        }),
       { responseMode: "json", maxSubscriptions: 0, keepAliveMs: 0 },
     );
     const bare = new Request(request.url, {

@@ -13,18 +13,33 @@ import type { McpEndpoint } from "./endpoint.ts";
 /** For each request, beyond the units of the reads that it makes. */
 const REQUEST_UNITS = 2;
 
+/** Documents for models that read a site without its tools. */
+interface LlmsPages {
+  readonly list: () => string;
+  /** Returns the page of a path below `/llms/`. */
+  readonly page: (path: string) => string | undefined;
+}
+
+const markdown = (text: string) =>
+  new Response(text, {
+    headers: { "content-type": "text/markdown; charset=utf-8", "cache-control": "public, max-age=300" },
+  });
+
 /**
- * `POST /mcp`. Its code is loaded by the first request. A foreign `Host`, or a page of another origin, is refused before the body is read, because
+ * `POST /mcp`, and `/llms.txt` with its pages. Its code is loaded by the first request. A foreign `Host`, or a page of another origin, is refused before the body is read, because
  * a page could otherwise reach a node on the machine of its visitor (DNS rebinding).
  */
 export function mcpRoutes({
   own,
   load,
+  loadPages,
 }: {
   readonly own: OwnOrigin;
   readonly load: () => Promise<McpEndpoint>;
+  readonly loadPages: () => Promise<LlmsPages>;
 }) {
   const endpoint = loadOnce(load);
+  const pages = loadOnce(loadPages);
   const turns = new FairTurns(TURNS.mcpRequests);
   const check = async ({ request }: { readonly request: Request }) => {
     if (!own.isOwnHost(request.headers.get("host")))
@@ -37,19 +52,31 @@ export function mcpRoutes({
     access: { kind: "bearer" },
     price: flat(REQUEST_UNITS),
   } as const;
-  return new Elysia({ name: "mcp" }).post(
-    "/mcp",
-    async ({ request }) => {
-      await check({ request });
-      const message = parseBody(rawBody(request));
-      // Revisions since 2025-06-18 have none, and a batch would make a hundred calls for one turn and one price.
-      if (Array.isArray(message))
-        throw new ApiError("badRequest", "send one message a request: batches are not served");
-      const client = clientKeyOf(exchangeOf(request));
-      const response = await turns.run(client, async () => (await endpoint())(request, message));
-      if (response === undefined) throw noRoom(TURNS.mcpRequests.unit, "client");
-      return response;
-    },
-    hooks,
-  );
+  const open = { detail: { hide: true }, access: { kind: "open" } } as const;
+  return new Elysia({ name: "mcp" })
+    .get("/llms.txt", async () => markdown((await pages()).list()), open)
+    .get(
+      "/llms/*",
+      async ({ params }) => {
+        const text = (await pages()).page(params["*"]);
+        if (text === undefined) throw new ApiError("notFound", "there is no such page: see /llms.txt");
+        return markdown(text);
+      },
+      open,
+    )
+    .post(
+      "/mcp",
+      async ({ request }) => {
+        await check({ request });
+        const message = parseBody(rawBody(request));
+        // Revisions since 2025-06-18 have none, and a batch would make a hundred calls for one turn and one price.
+        if (Array.isArray(message))
+          throw new ApiError("badRequest", "send one message a request: batches are not served");
+        const client = clientKeyOf(exchangeOf(request));
+        const response = await turns.run(client, async () => (await endpoint())(request, message));
+        if (response === undefined) throw noRoom(TURNS.mcpRequests.unit, "client");
+        return response;
+      },
+      hooks,
+    );
 }

@@ -1,6 +1,7 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { RetryableError, UserError } from "../lib/failure.ts";
 import { parseJson } from "../lib/json.ts";
-import type { NodeCall } from "./node-call.ts";
+import { type NodeCall, REQUEST_ID_PREFIX, ToolError } from "./node-call.ts";
 import { createMcpServer, type McpDeps } from "./server.ts";
 
 /** Serves one client over standard input and output, until it closes its end. */
@@ -14,17 +15,35 @@ export function serveMcpOverStdio(deps: McpDeps): { readonly closed: Promise<voi
 /**
  * Creates calls of a node over the network.
  *
- * @param fetchText sends a GET and reads a bounded response
+ * @param exchange sends a request and reads a bounded response
  */
 export function callOverHttp(
   baseUrl: URL,
-  fetchText: (url: URL, signal: AbortSignal) => Promise<{ readonly status: number; readonly text: string }>,
+  key: string | undefined,
+  exchange: (
+    url: URL,
+    init: RequestInit,
+  ) => Promise<{ readonly status: number; readonly headers: Headers; readonly text: string }>,
 ): NodeCall {
-  return async ({ path, query, signal }) => {
+  return async ({ method = "GET", path, query, body, signal }) => {
     const url = new URL(baseUrl);
     url.pathname = `${baseUrl.pathname.replace(/\/+$/, "")}${path}`;
     url.search = new URLSearchParams(query).toString();
-    const { status, text } = await fetchText(url, signal);
-    return { status, body: parseJson(text) };
+    const response = exchange(url, {
+      method,
+      signal,
+      headers: {
+        "x-request-id": REQUEST_ID_PREFIX + crypto.randomUUID(),
+        ...(key !== undefined && { "x-api-key": key }),
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const { status, headers, text } = await response.catch((error: unknown) => {
+      throw error instanceof UserError || error instanceof RetryableError
+        ? new ToolError(error.message)
+        : error;
+    });
+    return { status, headers, body: parseJson(text) };
   };
 }

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import { type NodeCall, ToolError } from "./node-call.ts";
+import type { ConfirmTokens } from "./confirm-tokens.ts";
+import { type NodeCall, type NodeResponse, ToolError } from "./node-call.ts";
 
 /** Rows of a result. */
 const DEFAULT_ROWS = 10;
@@ -9,6 +10,7 @@ const MAX_PAGES = 5;
 const MAX_CURSOR_CHARS = 512;
 const MAX_MESSAGE_CHARS = 300;
 const HTTP_OK = 200;
+const HTTP_ACCEPTED = 202;
 
 /** What a tool reads with. */
 export interface ToolContext {
@@ -16,10 +18,31 @@ export interface ToolContext {
   readonly get: <T>(path: string, query?: Query) => Promise<T>;
   /** Reads a path from the root. @throws as `get` */
   readonly getRoot: <T>(path: string) => Promise<T>;
+  /** Writes, where the caller may. */
+  readonly writes: WriteContext | undefined;
   /** The console's page of a path such as `/people/1`. */
   readonly pageUrl: (path: string) => string;
   /** Whether the time of the call is over, or its client has disconnected. */
   readonly isAborted: () => boolean;
+}
+
+/** What a tool writes with. */
+export interface WriteContext {
+  /** Sends a request to a path of the compat API. @throws ToolError with the node's message for another status than 200 and 202 */
+  readonly send: (
+    method: "POST" | "DELETE",
+    path: string,
+    body: Readonly<Record<string, unknown>>,
+  ) => Promise<NodeResponse>;
+  readonly tokens: ConfirmTokens;
+  /** The header with the hashes of what was written. */
+  readonly hashHeader: string;
+}
+
+/** How the caller of tools writes. */
+export interface WriteSettings extends Pick<WriteContext, "tokens" | "hashHeader"> {
+  /** The path of the compat API, such as `/v2/farcaster`. */
+  readonly compatPath: string;
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -37,6 +60,8 @@ export interface Tool {
   readonly isPaged: boolean;
   /** Whether all its texts are this program's. */
   readonly isOwnText: boolean;
+  /** What it writes; undefined for a read. */
+  readonly write: { readonly isDestructive: boolean } | undefined;
   readonly run: (args: never, context: ToolContext) => Promise<object>;
 }
 
@@ -55,6 +80,7 @@ interface ToolSpec<I extends TProperties, O extends TProperties> {
   readonly list?: keyof O & string;
   readonly isPaged?: boolean;
   readonly isOwnText?: boolean;
+  readonly write?: Tool["write"];
   readonly run: (args: Static<TObject<I>>, context: ToolContext) => Promise<Static<TObject<O>> & Outcome>;
 }
 
@@ -62,12 +88,13 @@ const closed = { additionalProperties: false } as const;
 
 /** Declares a tool. Its name and description are constants of the program: no text of the network is in them. */
 export function tool<I extends TProperties, O extends TProperties>(spec: ToolSpec<I, O>): Tool {
-  const { list, isPaged = false, isOwnText = false, run } = spec;
+  const { list, isPaged = false, isOwnText = false, write, run } = spec;
   return {
     ...spec,
     list,
     isPaged,
     isOwnText,
+    write,
     input: Type.Object(spec.input as TProperties, closed),
     output: Type.Object(
       {
@@ -130,10 +157,20 @@ export async function collect<Row>(
   return { rows: kept, cursor: next ?? null };
 }
 
-/** Creates what a tool reads with. */
+/** Creates what a tool reads and writes with. */
 export function createToolContext(
   call: NodeCall,
-  { basePath, pageUrl, signal }: { basePath: string; pageUrl: (path: string) => string; signal: AbortSignal },
+  {
+    basePath,
+    pageUrl,
+    signal,
+    writes,
+  }: {
+    readonly basePath: string;
+    readonly pageUrl: (path: string) => string;
+    readonly signal: AbortSignal;
+    readonly writes?: WriteSettings | undefined;
+  },
 ): ToolContext {
   async function read<T>(path: string, query: Query = {}): Promise<T> {
     signal.throwIfAborted();
@@ -141,7 +178,7 @@ export function createToolContext(
       value === undefined ? [] : [[name, String(value)] as const],
     );
     const { status, body } = await call({ path, query: Object.fromEntries(given), signal });
-    if (status !== HTTP_OK) throw new ToolError(`${status}: ${messageOf(body)}`);
+    if (status !== HTTP_OK) throw refusalOf(status, body);
     return body as T;
   }
   return {
@@ -149,11 +186,21 @@ export function createToolContext(
     getRoot: (path) => read(path),
     pageUrl,
     isAborted: () => signal.aborted,
+    writes: writes && {
+      ...writes,
+      async send(method, path, body) {
+        signal.throwIfAborted();
+        const response = await call({ method, path: writes.compatPath + path, query: {}, body, signal });
+        const { status } = response;
+        if (status !== HTTP_OK && status !== HTTP_ACCEPTED) throw refusalOf(status, response.body);
+        return response;
+      },
+    },
   };
 }
 
-function messageOf(body: unknown): string {
+function refusalOf(status: number, body: unknown): ToolError {
   const hasMessage = typeof body === "object" && body !== null && "message" in body;
   const message = hasMessage && typeof body.message === "string" ? body.message : "no message";
-  return message.replaceAll(/[\p{C}]/gu, " ").slice(0, MAX_MESSAGE_CHARS);
+  return new ToolError(`${status}: ${message.replaceAll(/[\p{C}]/gu, " ").slice(0, MAX_MESSAGE_CHARS)}`);
 }

@@ -4,6 +4,7 @@ import { channelTools } from "./tools/channels.ts";
 import { nodeTools } from "./tools/node.ts";
 import { notificationTools } from "./tools/notifications.ts";
 import { userTools } from "./tools/users.ts";
+import { writeTools } from "./tools/writes.ts";
 
 /** Every tool, in the order of the list. */
 export const TOOLS: readonly Tool[] = [
@@ -12,4 +13,5 @@ export const TOOLS: readonly Tool[] = [
   ...notificationTools,
   ...channelTools,
   ...nodeTools,
+  ...writeTools,
 ];

@@ -169,7 +169,7 @@ test("without any source the values are those that decisions section 11 names", 
       unknown: 0,
       max_memory_mb: 1024,
     },
-    mcp: { enabled: true, max_result_bytes: 65_536, tools: [] },
+    mcp: { enabled: true, max_result_bytes: 65_536, writes: false, tools: [] },
     log: { level: "info", format: "json" },
   });
 });
@@ -538,6 +538,15 @@ test("settings that do not go together are refused", () => {
   }
   expect(refusedKeys("upstream.username=u")).toEqual(["upstream.username"]);
   expect(refusedKeys("upstream.password=p")).toEqual(["upstream.password"]);
+});
+
+test("a list of tools for agents has known names only", () => {
+  const [problem] = problemsOf({ flags: { set: ["mcp.tools=get_user,get_everything"] } });
+  expect(problem?.key).toBe("mcp.tools");
+  expect(load({ flags: { set: ["mcp.tools=get_user,publish_cast"] } }).config.mcp.tools).toEqual([
+    "get_user",
+    "publish_cast",
+  ]);
 });
 
 test("settings that go together are accepted", () => {

@@ -76,13 +76,16 @@ export function createManagementClient(options: ManagementClientOptions): Manage
  *
  * @throws UserError when it is too long, RetryableError when there is none in time.
  */
-export async function exchange(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
+export async function exchange(
+  url: URL,
+  init: RequestInit,
+): Promise<{ status: number; headers: Headers; text: string }> {
   try {
     // Following a redirect would send the signature to another host.
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
     const response = await fetch(url, { ...init, redirect: "manual", signal, tls: STRICT_TLS });
-    return { status: response.status, text: await readUpToLimit(response) };
+    return { status: response.status, headers: response.headers, text: await readUpToLimit(response) };
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     throw new RetryableError(noResponseReason(url, cause), { cause });

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { UserError } from "../../lib/failure.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
 import { print, printError } from "../output.ts";
@@ -9,6 +9,7 @@ const CLIENTS = ["claude", "cursor", "vscode"] as const;
 interface McpOptions {
   readonly url?: string;
   readonly keyFile?: string;
+  readonly write?: boolean;
   readonly printConfig?: (typeof CLIENTS)[number];
 }
 
@@ -24,19 +25,21 @@ export function registerMcp(program: Command, context: CommandContext): void {
       "base URL of the node (default: that of the data directory, else the address in the settings)",
     )
     .option("--key-file <file>", "file with an API key, for a node without anonymous reads")
+    .option("--write", "offer the tools that write, too; the key needs the scopes read and write")
     .addOption(
       new Option("--print-config <client>", "print the block for the settings of an agent and exit").choices(
         CLIENTS,
       ),
     )
-    .action(async ({ url, keyFile, printConfig }: McpOptions) => {
+    .action(async ({ url, keyFile, write = false, printConfig }: McpOptions) => {
+      if (write && keyFile === undefined) throw new UserError("--write needs --key-file");
       const { readConfig } = await import("../common.ts");
       const { serviceNames } = await import("../../config/names.ts");
       const { isPlainOverNetwork, nodeUrl, ownNodeUrl } = await import("./node-url.ts");
       const loaded = readConfig(context, "client");
       const baseUrl = nodeUrl(url ?? ownNodeUrl(loaded));
       if (printConfig !== undefined) {
-        print(`${JSON.stringify(configOf(printConfig, baseUrl, keyFile), null, 2)}\n`);
+        print(`${JSON.stringify(configOf(printConfig, baseUrl, keyFile, write), null, 2)}\n`);
         return;
       }
       const { callOverHttp, serveMcpOverStdio } = await import("../../mcp/stdio.ts");
@@ -45,23 +48,37 @@ export function registerMcp(program: Command, context: CommandContext): void {
         printError(`warning: ${baseUrl.origin} is plain http: the API key is readable on the network\n`);
       const { exchange } = await import("./client.ts");
       const { config } = loaded;
+      const { basePath, headerPrefix } = serviceNames(config.service.name);
       const { closed } = serveMcpOverStdio({
         name: config.service.name,
-        basePath: serviceNames(config.service.name).basePath,
+        basePath,
         origin: baseUrl.href.replace(/\/+$/, ""),
         maxResultBytes: config.mcp.max_result_bytes,
         tools: config.mcp.tools,
-        call: callOverHttp(baseUrl, (to, signal) =>
-          exchange(to, { signal, headers: key === undefined ? {} : { "x-api-key": key } }),
-        ),
+        call: callOverHttp(baseUrl, key, exchange),
+        onFault: (error) => printError(`error: ${reasonOf(error)}\n`),
+        writes: write ? await writesOfProcess(config.service.compat_prefixes[0], headerPrefix) : undefined,
       });
       await closed;
     });
 }
 
+/** A token of a preview counts as long as this process: there is no state whose key could make it. */
+async function writesOfProcess(compatPrefix: string | undefined, headerPrefix: string) {
+  const { basePathOf } = await import("../../config/names.ts");
+  const { createConfirmTokens } = await import("../../mcp/confirm-tokens.ts");
+  const { systemClock } = await import("../../runtime/clock.ts");
+  if (compatPrefix === undefined) throw new UserError("--write needs a prefix in service.compat_prefixes");
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  return {
+    compatPath: basePathOf(compatPrefix),
+    hashHeader: `${headerPrefix}Message`,
+    tokens: createConfirmTokens({ key: async () => key, owner: "", clock: systemClock }),
+  };
+}
+
 async function readKey(file: string): Promise<string> {
   const { readSmallFile } = await import("../../config/files/small-file.ts");
-  const { reasonOf } = await import("../../lib/failure.ts");
   let text: string | undefined;
   try {
     text = readSmallFile(file)?.trim();
@@ -73,8 +90,19 @@ async function readKey(file: string): Promise<string> {
 }
 
 /** The block that the agent reads: VS Code has a name of its own for the list. */
-function configOf(client: (typeof CLIENTS)[number], url: URL, keyFile: string | undefined): object {
-  const args = ["mcp", "--url", url.href, ...(keyFile === undefined ? [] : ["--key-file", keyFile])];
+function configOf(
+  client: (typeof CLIENTS)[number],
+  url: URL,
+  keyFile: string | undefined,
+  write: boolean,
+): object {
+  const args = [
+    "mcp",
+    "--url",
+    url.href,
+    ...(keyFile === undefined ? [] : ["--key-file", keyFile]),
+    ...(write ? ["--write"] : []),
+  ];
   const entry = { type: "stdio", command: programName, args };
   return { [client === "vscode" ? "servers" : "mcpServers"]: { [programName]: entry } };
 }

@@ -199,6 +199,9 @@ export function createNodeHttp(deps: {
         ? [
             createMcp({
               config,
+              log: common.log,
+              nonces: state.signInNonces,
+              clock: stateClock,
               handle: (request, connection) => server.handle(request, connection),
               listeningUrl: deps.listeningUrl,
             }),

@@ -1,14 +1,23 @@
 import type { AnyElysia } from "elysia";
 import { bearerOf } from "../../api-keys/gate.ts";
-import { serviceNames } from "../../config/names.ts";
+import { basePathOf, serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import type { HttpServer } from "../../http/server.ts";
 import { parseJson } from "../../lib/json.ts";
-import type { NodeCall } from "../../mcp/node-call.ts";
+import { createConfirmTokens } from "../../mcp/confirm-tokens.ts";
+import { type NodeCall, REQUEST_ID_PREFIX } from "../../mcp/node-call.ts";
 import { mcpRoutes } from "../../mcp/routes.ts";
+import type { WriteSettings } from "../../mcp/tool.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import type { SignInNonceStore } from "../../sign-in/nonce-store.ts";
+import { version } from "../../version.ts";
 
+const KEY_BYTES = 32;
+/** A longer one would be replaced. */
+const MAX_REQUEST_ID_CHARS = 128;
 /** Of requests that a thread sends to itself. */
 const OWN_ORIGIN = "http://127.0.0.1";
 
@@ -17,34 +26,81 @@ const OWN_ORIGIN = "http://127.0.0.1";
  * prices, limits and caches are those of any request.
  */
 export function createMcp(deps: {
-  readonly config: Pick<Config, "service" | "http" | "mcp">;
+  readonly config: Pick<Config, "service" | "http" | "mcp" | "writes">;
+  readonly log: Logger;
+  readonly nonces: Pick<SignInNonceStore, "key">;
+  /** The clock of the state. */
+  readonly clock: Clock;
   readonly handle: HttpServer["handle"];
   readonly listeningUrl: () => string | undefined;
 }): AnyElysia {
-  const { config, handle, listeningUrl } = deps;
-  const { name, basePath } = { name: config.service.name, ...serviceNames(config.service.name) };
+  const { config, log, nonces, clock, handle, listeningUrl } = deps;
+  const { name } = config.service;
+  const { basePath, headerPrefix } = serviceNames(name);
+  const compatPrefix = config.service.compat_prefixes[0];
   const callOf =
     (outer: Request): NodeCall =>
-    async ({ path, query }) => {
+    async ({ method = "GET", path, query, body, signal }) => {
       const key = bearerOf(outer.headers);
-      const { address } = exchangeOf(outer).client();
+      const { client, requestId } = exchangeOf(outer);
+      const { address } = client();
       const request = new Request(`${OWN_ORIGIN}${path}?${new URLSearchParams(query)}`, {
-        headers: key === undefined ? {} : { "x-api-key": key },
+        method,
+        signal,
+        headers: {
+          "x-request-id": (REQUEST_ID_PREFIX + requestId).slice(0, MAX_REQUEST_ID_CHARS),
+          ...(key !== undefined && { "x-api-key": key }),
+          ...(body && { "content-type": "application/json" }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
       });
       const response = await handle(request, {
         requestIP: () => ({ address, family: address.includes(":") ? "IPv6" : "IPv4", port: 0 }),
         timeout: () => undefined,
         upgrade: () => false,
       });
-      return { status: response.status, body: parseJson(await response.text()) };
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: parseJson(await response.text()),
+      };
     };
+  const key = () => nonces.key(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
+  /** The list of tools is the same for all callers but for the scope `write`. */
+  const writesOf = (request: Request): WriteSettings | undefined => {
+    const { caller } = exchangeOf(request);
+    const mayWrite =
+      config.mcp.writes &&
+      config.writes.enabled &&
+      caller.kind === "apiKey" &&
+      caller.scopes.includes("write");
+    if (!mayWrite || compatPrefix === undefined) return undefined;
+    return {
+      compatPath: basePathOf(compatPrefix),
+      hashHeader: `${headerPrefix}Message`,
+      tokens: createConfirmTokens({ key, owner: caller.apiKeyId, clock }),
+    };
+  };
+  const origin = () => (config.service.public_url || (listeningUrl() ?? OWN_ORIGIN)).replace(/\/+$/, "");
   return mcpRoutes({
     own: createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host }),
     load: async () => {
       const { createMcpEndpoint } = await import("../../mcp/endpoint.ts");
-      const origin = (config.service.public_url || (listeningUrl() ?? OWN_ORIGIN)).replace(/\/+$/, "");
       const { max_result_bytes: maxResultBytes, tools } = config.mcp;
-      return createMcpEndpoint({ name, basePath, origin, maxResultBytes, tools, callOf });
+      return createMcpEndpoint({
+        name,
+        basePath,
+        origin: origin(),
+        maxResultBytes,
+        tools,
+        callOf,
+        writesOf,
+        onFault: (err) => log.error({ err }, "A call of MCP failed"),
+      });
+    },
+    loadPages: async () => {
+      const { llmsPage, llmsText } = await import("../../mcp/resources/llms-text.ts");
+      return { list: () => llmsText({ name, version, basePath, origin: origin() }), page: llmsPage };
     },
   });
 }

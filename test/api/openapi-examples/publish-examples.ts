@@ -35,6 +35,11 @@ export async function publishExamples(
     return response.body;
   };
 
+  const preview = { signer_uuid, operation: "publishCast", text: "gm @mirawren", channel_id: "coffee" };
+  examples.previewWrite = exampleOf(
+    { body: preview },
+    await send(api, operationOf("previewWrite"), { headers, body: preview }),
+  );
   const published = (await call("publishCast", {
     text: "gm @mirawren",
     channel_id: "coffee",

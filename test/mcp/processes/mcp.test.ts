@@ -9,6 +9,7 @@ import Ajv from "ajv";
 import { createPolicyLookup } from "../../../src/http/policy.ts";
 import { TOOLS } from "../../../src/mcp/tools.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
+import { importSignerOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
 
@@ -20,7 +21,11 @@ let client: Client;
 beforeAll(async () => {
   node = await startDemoNode({
     dataDir: `${dir.path}/data`,
-    args: ["--set", "http.anonymous_units_per_minute=0", "--set", "mcp.max_result_bytes=16384"],
+    args: [
+      ...["--set", "http.anonymous_units_per_minute=0"],
+      ...["--set", "mcp.max_result_bytes=16384"],
+      ...["--set", "mcp.writes=true"],
+    ],
   });
   client = new Client(info, { versionNegotiation: { mode: "auto" } });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${node.url}/mcp`)));
@@ -32,9 +37,13 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-const stdioOf = () => {
+const stdioOf = (...flags: string[]) => {
   const [command = "", ...args] = compiledProgram;
-  return { command, args: [...args, "--log-level", "trace", "mcp", "--url", node.url], cwd: dir.path };
+  return {
+    command,
+    args: [...args, "--log-level", "trace", "mcp", "--url", node.url, ...flags],
+    cwd: dir.path,
+  };
 };
 
 interface Result {
@@ -61,7 +70,7 @@ const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
 
 describe("MCP of the compiled program", () => {
   test("both revisions list the same tools over HTTP and standard input, and close cleanly", async () => {
-    const expected = TOOLS.map(({ name }) => name);
+    const expected = TOOLS.filter(({ write }) => write === undefined).map(({ name }) => name);
     expect(expected).toHaveLength(12);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(expected);
 
@@ -115,7 +124,8 @@ describe("MCP of the compiled program", () => {
       ["explain_call", { call: "fetchBulkUsers" }],
     ];
     const ajv = new Ajv({ strict: false });
-    expect(new Set(calls.map(([name]) => name))).toEqual(new Set(TOOLS.map(({ name }) => name)));
+    const reads = TOOLS.filter(({ write }) => write === undefined).map(({ name }) => name);
+    expect(new Set(calls.map(([name]) => name))).toEqual(new Set(reads));
     for (const [name, args] of calls) {
       const result = await call(name, args);
       const label = `${name} ${JSON.stringify(args)}`;
@@ -182,6 +192,73 @@ describe("MCP of the compiled program", () => {
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect((await fetch(`${node.url}/mcp`)).status).toBe(405);
     expect((await post({}, LIST)).status).toBe(200);
+  });
+
+  test("a key with the scope write gets the tools that write, over HTTP and standard input; another key or none does not", async () => {
+    const keyOf = async (...scopes: string[]) =>
+      (await postAsPerson(node, 4, "/api_key", { name: "agent", scopes })).secret as string;
+    const writer = await keyOf("read", "write");
+    const signer_uuid = await importSignerOfPerson(node, { user: 4, owner: 4 });
+    const overHttp = async (key: string) => {
+      const one = new Client(info, { versionNegotiation: { mode: "auto" } });
+      const headers = { authorization: `Bearer ${key}` };
+      const to = new URL(`${node.url}/mcp`);
+      await one.connect(new StreamableHTTPClientTransport(to, { requestInit: { headers } }));
+      return one;
+    };
+    const reader = await overHttp(await keyOf("read"));
+    expect((await reader.listTools()).tools).toHaveLength(12);
+    await reader.close();
+
+    const agent = await overHttp(writer);
+    expect((await agent.listTools()).tools).toHaveLength(16);
+    const publish = async (one: Client, args: object) =>
+      (await one.callTool({
+        name: "publish_cast",
+        arguments: { signer_uuid, text: "by an agent", ...args },
+      })) as unknown as Result;
+    const { confirm } = (await publish(agent, {})).structuredContent as unknown as { confirm: string };
+    const others = await overHttp(await keyOf("read", "write"));
+    expect((await publish(others, { confirm })).content[0]?.text).toContain("not the token of this write");
+    await others.close();
+    const twice = [await publish(agent, { confirm }), await publish(agent, { confirm })];
+    expect(
+      twice.map(({ structuredContent }) => (structuredContent as unknown as { step: string }).step),
+    ).toEqual(["written", "written"]);
+    const feed = (await call("get_feed", { kind: "user", fid: 4, limit: 3 }))
+      .structuredContent as unknown as {
+      casts: { text: string }[];
+    };
+    expect(feed.casts.filter(({ text }) => text === "by an agent")).toHaveLength(1);
+    await agent.close();
+
+    writeFileSync(`${dir.path}/writer`, writer);
+    const local = new Client(info, { versionNegotiation: { mode: "auto" } });
+    await local.connect(new StdioClientTransport(stdioOf("--write", "--key-file", `${dir.path}/writer`)));
+    expect((await local.listTools()).tools).toHaveLength(16);
+    expect((await publish(local, {})).structuredContent).toMatchObject({ step: "preview" });
+    await local.close();
+  });
+
+  test("`svc mcp` ends with its client; to start takes little CPU", async () => {
+    const { command, args, cwd } = stdioOf();
+    const started = Bun.spawn([command, ...args], { cwd, stdin: "ignore", stdout: "pipe" });
+    expect([await started.exited, await started.stdout.text()]).toEqual([0, ""]);
+    // 90 ms where nothing else runs.
+    expect(Number(started.resourceUsage()?.cpuTime.total) / 1000).toBeLessThan(300);
+  });
+
+  test("/llms.txt and the pages that it links are there without a key", async () => {
+    const list = await (await fetch(`${node.url}/llms.txt`)).text();
+    expect(list).toStartWith("# svc\n\n> ");
+    const pages = [...list.matchAll(/\]\((\S+\/llms\/\S+\.md)\)/g)].map(([, url = ""]) => url);
+    expect(pages.length).toBeGreaterThan(20);
+    const page = await fetch(pages.find((url) => url.endsWith("agents.md")) ?? "");
+    expect([page.headers.get("content-type"), await page.text()]).toEqual([
+      "text/markdown; charset=utf-8",
+      expect.stringContaining("# Agents"),
+    ]);
+    expect((await fetch(`${node.url}/llms/..%2Fsvc.md`)).status).toBe(404);
   });
 
   test("a batch is 400: each message takes a turn and has a price", async () => {

@@ -109,7 +109,8 @@ export function proofJson({ timestamp, name, owner, signature, fid, type }: User
   };
 }
 
-function bodyJson(body: Body): object {
+/** Returns the body of a message as JSON, under the name of its kind. */
+export function bodyJson(body: Body): object {
   switch (body.$case) {
     case "castAddBody":
       return { castAddBody: castJson(body.value) };

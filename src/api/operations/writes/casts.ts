@@ -47,6 +47,20 @@ const CastDeletion = signerBody({
   target_hash: Type.String({ description: "40 hex digits, with or without `0x`" }),
 });
 
+const CAST_ADD = MessageType.MESSAGE_TYPE_CAST_ADD;
+
+/** How the messages of these writes are made. */
+export const castCompositions = {
+  publishCast: {
+    type: CAST_ADD,
+    compose: ({ db, fields }: ComposeRequest) =>
+      mapOk(composeCast(castLookups(db), fields), ({ body }) => [
+        { type: CAST_ADD, body: { $case: "castAddBody" as const, value: body } },
+      ]),
+  },
+  deleteCast: { type: MessageType.MESSAGE_TYPE_CAST_REMOVE, compose: composeCastRemove },
+};
+
 export const castWriteOperations = [
   ...managedWrite({
     id: "publishCast",
@@ -59,11 +73,7 @@ export const castWriteOperations = [
     body: CastRequest,
     response: PublishedCast,
     errors: ["notFound"],
-    type: MessageType.MESSAGE_TYPE_CAST_ADD,
-    compose: ({ db, fields }) =>
-      mapOk(composeCast(castLookups(db), fields), ({ body }) => [
-        { type: MessageType.MESSAGE_TYPE_CAST_ADD, body: { $case: "castAddBody" as const, value: body } },
-      ]),
+    ...castCompositions.publishCast,
     present({ fields, fid, outcomes }) {
       const text = ownValue(fields, "text");
       const cast = {
@@ -83,8 +93,7 @@ export const castWriteOperations = [
     description: "Of the signer's user. A cast that is deleted already makes no message.",
     body: CastDeletion,
     errors: ["notFound"],
-    type: MessageType.MESSAGE_TYPE_CAST_REMOVE,
-    compose: composeCastRemove,
+    ...castCompositions.deleteCast,
     present: "the cast is deleted",
   }),
 ];

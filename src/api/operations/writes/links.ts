@@ -72,6 +72,17 @@ const mute = {
   needsNoSigners: true,
 } as const;
 
+const followComposition = (type: MessageType) => ({
+  type,
+  compose: (request: ComposeRequest) => composeFollows(type, request),
+});
+
+/** How the messages of these writes are made. */
+export const linkCompositions = {
+  followUser: followComposition(ADD),
+  unfollowUser: followComposition(REMOVE),
+};
+
 export const linkWriteOperations = [
   ...managedWrite({
     ...follow,
@@ -81,8 +92,7 @@ export const linkWriteOperations = [
     description:
       "Users who are followed already make no message. The own fid and unregistered ones fail by themselves.",
     response: FollowResult,
-    type: ADD,
-    compose: (request) => composeFollows(ADD, request),
+    ...linkCompositions.followUser,
     present: presentFollows,
   }),
   ...managedWrite({
@@ -92,8 +102,7 @@ export const linkWriteOperations = [
     summary: "Unfollow users",
     description: "Users who are not followed make no message.",
     response: FollowResult,
-    type: REMOVE,
-    compose: (request) => composeFollows(REMOVE, request),
+    ...linkCompositions.unfollowUser,
     present: presentFollows,
   }),
   ...managedWrite({

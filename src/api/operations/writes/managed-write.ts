@@ -38,7 +38,7 @@ export interface ComposeRequest {
 }
 
 /** How the messages of a write are made. */
-interface Composition {
+export interface Composition {
   /** The type of message that the signer must be permitted. */
   readonly type: MessageType;
   /** Null for a part of the write that can make no message. */
@@ -55,21 +55,25 @@ export interface WriteResult {
   readonly outcomes: readonly MessageOutcome[];
 }
 
+/** A write, and the managed signer that signs it. */
+interface SignerWrite extends Composition {
+  readonly fields: JsonObject;
+  readonly signerUuid: string;
+}
+
 /**
  * Executes a write by a signer.
  *
  * @throws ApiError when nothing of it is in the network
  */
-export async function executeWriteBy(
-  deps: ApiDeps,
-  call: Call,
-  write: Composition & { readonly fields: JsonObject; readonly signerUuid: string },
-): Promise<WriteResult> {
+export async function executeWriteBy(deps: ApiDeps, call: Call, write: SignerWrite): Promise<WriteResult> {
   const { fields, signerUuid } = write;
   const bodyIdem = ownValue(fields, "idem");
   // The targets of an earlier request with the same key may be deleted.
   const isStored = await isStoredWrite(call, deps.publish.storedWrites, { signerUuid, bodyIdem });
-  const content = isStored ? ("stored" as const) : { bodies: await composeFor(deps, call.request, write) };
+  const content = isStored
+    ? ("stored" as const)
+    : { bodies: (await composeWriteBy(deps, call.request, write)).bodies };
   const outcomes = await executeWrite(call, deps, { signerUuid, bodyIdem, content });
   return { fields, fid: outcomes[0]?.fid ?? 0, outcomes };
 }
@@ -105,11 +109,16 @@ export async function userOfSigner(
   return { fid: state.fid, permissions: signer.permissions, isGasless: state.expiresAt !== null };
 }
 
-async function composeFor(
+/**
+ * Makes the messages of a write by a signer, and sends nothing.
+ *
+ * @throws ApiError for each refusal that does not need the network
+ */
+export async function composeWriteBy(
   deps: ApiDeps,
   request: Request,
-  { fields, signerUuid, type, compose }: Parameters<typeof executeWriteBy>[2],
-): Promise<readonly (UnsignedBody | null)[]> {
+  { fields, signerUuid, type, compose }: SignerWrite,
+): Promise<{ readonly fid: number; readonly bodies: readonly (UnsignedBody | null)[] }> {
   const { db, clock } = deps.reads;
   const { fid, permissions, isGasless } = await userOfSigner(request, deps, signerUuid);
   if (!permits(permissions, type)) {
@@ -120,7 +129,10 @@ async function composeFor(
     throw new ApiError("forbidden", message, { code });
   }
   const isStale = (await deps.auth.staleReason()) !== undefined;
-  return unwrapOrThrow(db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })));
+  const bodies = unwrapOrThrow(
+    db.snapshot(() => compose({ fields, fid, db, nowSecs: nowSecs(clock), isStale })),
+  );
+  return { fid, bodies };
 }
 
 /** The owner of the request's API key, as the services of signers take it. */

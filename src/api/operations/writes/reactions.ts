@@ -13,12 +13,19 @@ const ReactionRequest = signerBody({
   ),
 });
 
-const composeOf =
-  (type: MessageType) =>
-  ({ db, fields }: ComposeRequest) =>
+const compositionOf = (type: MessageType) => ({
+  type,
+  compose: ({ db, fields }: ComposeRequest) =>
     mapOk(composeReaction(castLookups(db), fields), (value) => [
       { type, body: { $case: "reactionBody" as const, value } },
-    ]);
+    ]),
+});
+
+/** How the messages of these writes are made. */
+export const reactionCompositions = {
+  publishReaction: compositionOf(MessageType.MESSAGE_TYPE_REACTION_ADD),
+  deleteReaction: compositionOf(MessageType.MESSAGE_TYPE_REACTION_REMOVE),
+};
 
 export const reactionWriteOperations = [
   ...managedWrite({
@@ -30,8 +37,7 @@ export const reactionWriteOperations = [
     description: "A reaction that is there already makes no message.",
     body: ReactionRequest,
     errors: ["notFound"],
-    type: MessageType.MESSAGE_TYPE_REACTION_ADD,
-    compose: composeOf(MessageType.MESSAGE_TYPE_REACTION_ADD),
+    ...reactionCompositions.publishReaction,
     present: "the reaction is published",
   }),
   ...managedWrite({
@@ -43,8 +49,7 @@ export const reactionWriteOperations = [
     description: "A reaction that is not there makes no message.",
     body: ReactionRequest,
     errors: ["notFound"],
-    type: MessageType.MESSAGE_TYPE_REACTION_REMOVE,
-    compose: composeOf(MessageType.MESSAGE_TYPE_REACTION_REMOVE),
+    ...reactionCompositions.deleteReaction,
     present: "the reaction is removed",
   }),
 ];

@@ -1,0 +1,59 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+
+/** Seconds that a token counts. */
+const TOKEN_SECS = 300;
+const TAG_CHARS = 32;
+const PURPOSE = "mcp-confirm";
+const TOKEN = /^([0-9a-z]{1,11})\.([0-9a-f]{32})$/;
+
+/** Tokens that say that exactly one write was shown. Nothing of them is stored. */
+export interface ConfirmTokens {
+  /** Creates a token for what a preview has shown. */
+  issue(shown: readonly unknown[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
+  /** Returns the idempotency key of a write whose token is for `shown`, or why it is refused. */
+  check(
+    token: string,
+    shown: readonly unknown[],
+  ): Promise<{ readonly idem: string } | { readonly refusal: string }>;
+}
+
+/**
+ * @param key made by the state, which replaces it when it goes back in time; of a process where there is no state
+ * @param owner whose tokens these are, such as the id of an API key: those of others do not count
+ */
+export function createConfirmTokens({
+  key,
+  owner,
+  clock,
+}: {
+  readonly key: () => Promise<Uint8Array>;
+  readonly owner: string;
+  readonly clock: Clock;
+}): ConfirmTokens {
+  const tagOf = async (expiresAt: number, shown: readonly unknown[]) =>
+    createHmac("sha256", await key())
+      .update(`${PURPOSE}\0${JSON.stringify([expiresAt, owner, ...shown])}`)
+      .digest("hex")
+      .slice(0, TAG_CHARS);
+  return {
+    async issue(shown) {
+      const expiresAt = nowSecs(clock) + TOKEN_SECS;
+      return { token: `${expiresAt.toString(36)}.${await tagOf(expiresAt, shown)}`, expiresAt };
+    },
+
+    async check(token, shown) {
+      const [, expiry = "", tag = ""] = TOKEN.exec(token) ?? [];
+      const expiresAt = Number.parseInt(expiry, 36);
+      const isOfWrite =
+        tag !== "" && timingSafeEqual(Buffer.from(await tagOf(expiresAt, shown)), Buffer.from(tag));
+      if (!isOfWrite)
+        return {
+          refusal: "confirm is not the token of this write: call again without it, and show what is new",
+        };
+      if (expiresAt < nowSecs(clock))
+        return { refusal: "confirm has expired: call again without it, and show the preview again" };
+      return { idem: `${PURPOSE}-${createHash("sha256").update(token).digest("hex").slice(0, TAG_CHARS)}` };
+    },
+  };
+}

@@ -1,0 +1,5 @@
+// Imported `with { type: "text" }`.
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
