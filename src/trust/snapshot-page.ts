@@ -29,7 +29,9 @@ export type PageRefusal =
   | "key_mismatch"
   | "bad_message"
   /** An account does not have the root or the number of keys that the page says. */
-  | "account_root";
+  | "account_root"
+  /** The snapshot has more keys than its node said before. */
+  | "too_many_keys";
 
 const MAX_ENTRIES = 1000;
 
@@ -45,6 +47,8 @@ export class SnapshotPages {
   #last: TrieKey | undefined;
   readonly #opaque = new Map<number, OpaqueChild>();
   #claimed: { readonly root: Uint8Array; readonly keys: number } | undefined;
+  /** Of the account that has not ended. */
+  #keys = 0;
 
   /**
    * @param options.isSkipped the accounts whose keys are not taken. Default: none.
@@ -81,7 +85,12 @@ export class SnapshotPages {
       }
       this.#last = entry.key;
       if (this.#isSkipped(fidOfKey(entry.key))) continue;
-      this.#claimed = claims.get(fidOfKey(entry.key));
+      const claimed = claims.get(fidOfKey(entry.key));
+      // What its first page says holds on the others, so that an account ends.
+      if (claimed && this.#claimed && claimed.keys !== this.#claimed.keys) return err("account_root");
+      this.#claimed ??= claimed;
+      this.#keys += 1;
+      if (this.#claimed && this.#keys > this.#claimed.keys) return err("account_root");
       this.#trie.add(entry.key);
     }
     return ok(complete);
@@ -108,6 +117,8 @@ export class SnapshotPages {
     const claimed = this.#claimed;
     if (!claimed || claimed.keys !== keys || !isEqual(claimed.root, root)) return err("account_root");
     this.#trie.clear();
+    this.#claimed = undefined;
+    this.#keys = 0;
     return ok([{ prefix: this.#last.slice(0, ACCOUNT_BYTES), root, keys }]);
   }
 }

@@ -43,6 +43,8 @@ export interface StageDeps {
   readonly trust: TrustTracker;
   readonly timings: Timings;
   readonly concurrency: number;
+  /** See `FollowerDeps`. */
+  readonly roomBytes: () => Promise<number>;
   /** Verifies the few messages that are read while blocks are applied. */
   readonly verifier: Verifier;
   /** Starts the threads that verify a backfill. They end with it. */

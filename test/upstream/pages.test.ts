@@ -42,9 +42,33 @@ describe("readPages", () => {
   test("ends the list at a token that leads back to its own page", async () => {
     expect(await walked([page([1], "a"), page([2], "a"), page([3])])).toEqual([1, 2]);
   });
+
+  test("ends with an error at a list that always has another page", async () => {
+    let pages = 0;
+    const walk = async () => {
+      for await (const _ of readPages(async () => page([], `${++pages}`)));
+    };
+    await expect(walk()).rejects.toThrow("has not ended after 20,000 pages");
+    expect(pages).toBe(20_000);
+  });
 });
 
 describe("listFids", () => {
+  test("ends with an error at a list of many more fids than the node has registrations", async () => {
+    let fid = 0;
+    let listed = 0;
+    const more = async () =>
+      page(
+        Array.from({ length: 1000 }, () => ++fid),
+        `${fid}`,
+      );
+    const walk = listFids(more, 500, async (fids) => {
+      listed += fids.length;
+    });
+    await expect(walk).rejects.toThrow("it lists more than 10,500 fids, and reports 500");
+    expect(listed).toBe(10_000);
+  });
+
   test("returns each fid once, even if it is listed twice in one page or in two", async () => {
     await fc.assert(
       fc.asyncProperty(

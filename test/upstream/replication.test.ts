@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
+import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import type { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
+import { AccountTrie } from "../../src/trust/trie.ts";
+import { onChainKey, virtualShardOf } from "../../src/trust/trie-key.ts";
 import { type PartDeps, readPart } from "../../src/upstream/fill/replication/read-part.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
+import { rentEvent } from "../support/events.ts";
 import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -138,6 +143,7 @@ describe("an empty index that is filled from snapshots", () => {
         timings: DEFAULT_TIMINGS,
         signal: AbortSignal.timeout(20_000),
         onFault: unused,
+        mayHave: () => true,
         write: async (portion: Parameters<PartDeps["write"]>[0]) => void todo.push(...(portion.todo ?? [])),
       } as unknown as PartDeps,
       part,
@@ -204,3 +210,77 @@ describe("pages that are not of the network's state are refused, and true ones a
     expect(await scene.caughtUp()).toBe(chain.referenceDump);
   });
 });
+
+describe("a node that invents records without end", () => {
+  const PER_PAGE = 900;
+
+  /** Events of an fid whose keys ascend, and the account that a page says they are. */
+  function invented(fid: number, from: number) {
+    const trie = new AccountTrie();
+    const rent = rentEvent(fid, 1, { block: 1000 + fid });
+    const transactionHash = Buffer.alloc(32);
+    const entries = Array.from({ length: PER_PAGE }, (_, n) => {
+      transactionHash.writeUInt32BE(from + n);
+      const onChainEvent = OnChainEvent.encode({ ...rent, transactionHash }).finish();
+      const key = onChainKey(onChainEvent) ?? new Uint8Array();
+      trie.add(key);
+      return { key, message: undefined, onChainEvent, fnameTransfer: undefined };
+    });
+    return { entries, account: { fid, ...(trie.root() ?? { root: new Uint8Array(), keys: 0 }) } };
+  }
+
+  function* fidsOf(virtualShard: number): Generator<number> {
+    for (let fid = 1; ; fid++) if (virtualShardOf(fid) === virtualShard) yield fid;
+  }
+
+  test("for one account ends at the number of its keys that the first page says", async () => {
+    await using scene = await filling(chain);
+    let pages = 0;
+    scene.snapshots.invent = ({ virtualShard, pageToken }) => {
+      const [fid] = fidsOf(virtualShard).take(1);
+      const from = Number(pageToken ?? 0);
+      const { entries, account } = invented(fid as number, from);
+      pages += 1;
+      return { entries, accounts: [account], nextPageToken: `${from + PER_PAGE}` };
+    };
+    scene.index.start();
+    await scene.index.until(() => scene.index.peerErrors.length > 0);
+    expect(scene.index.peerErrors[0]).toMatch(/\(account_root\)/);
+    // Two of each part that was read at the same time.
+    expect(pages).toBeLessThanOrEqual(2 * 8);
+    expect(onChainEventCount(scene.index.db)).toBe(0);
+  });
+
+  test("for ever more accounts ends at the number of keys that the snapshot was said to have", async () => {
+    await using scene = await filling(chain);
+    scene.snapshots.invent = ({ virtualShard, pageToken }) => {
+      const page = Number(pageToken ?? 0);
+      const [fid] = fidsOf(virtualShard).drop(page).take(1);
+      const { entries, account } = invented(fid as number, 0);
+      return { entries, accounts: [account], nextPageToken: `${page + 1}` };
+    };
+    scene.index.start();
+    await scene.index.until(() => scene.index.peerErrors.length > 0);
+    expect(scene.index.peerErrors[0]).toMatch(/\(too_many_keys\)/);
+    // It has a few hundred, and each part that was read at the same time may have written a page more.
+    expect(onChainEventCount(scene.index.db)).toBeLessThan(2 * (1000 + 8 * PER_PAGE) + 1000);
+  });
+
+  test("that says a number for which there is no room is not read", async () => {
+    await using scene = await filling(chain);
+    scene.snapshots.announcedKeys = 1e12;
+    scene.index.roomBytes = 1e12;
+    scene.index.start();
+    await scene.index.until(() => scene.index.peerErrors.length > 0);
+    expect(scene.index.peerErrors[0]).toContain("no room (1000 GB)");
+    expect(scene.callsOf("GetShardTransactions")).toBe(0);
+    scene.index.roomBytes = 1e15;
+    scene.snapshots.announcedKeys = undefined;
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+  });
+});
+
+function onChainEventCount(db: IndexDatabase): number {
+  const [row] = db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM on_chain_events").all();
+  return row?.n ?? 0;
+}

@@ -1,3 +1,4 @@
+import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { followedFids } from "../../config/files/fid-file.ts";
 import type { Config } from "../../config/schema.ts";
@@ -34,6 +35,12 @@ function endThread(reason: string): void {
   });
 }
 
+/** The index may have what is free on its disk, within its bound. */
+async function roomFor({ data, index }: Config): Promise<number> {
+  const { bavail, bsize } = await statfs(data.dir);
+  return Math.min(bavail * bsize, index.max_bytes || Number.POSITIVE_INFINITY);
+}
+
 /** Follows another node: fetches and streams its records, validates them and submits the changes to the writer. */
 runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "upstream", keep: keepLine });
@@ -51,6 +58,7 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
       buildStep: client.buildStep,
     },
     hasRoom: client.hasRoom,
+    roomBytes: () => roomFor(config),
     network,
     schedule: engineSchedule(network, config.protocol.engine_versions),
     nameServer: nameServerOf(network),

@@ -1,4 +1,5 @@
 import { parseJsonBytes } from "../../lib/json.ts";
+import { PeerError } from "./peer.ts";
 
 /** A page of a list, and the token of the next one; undefined at the end. */
 export interface Page<Item> {
@@ -14,20 +15,26 @@ export function pageOf<Item>(items: readonly Item[], token: Uint8Array | undefin
   return { items, nextToken: token && token.length > 0 ? token : undefined };
 }
 
+/** Ten times as many as the largest account has of one kind. */
+const MAX_PAGES = 20_000;
+
 /**
  * Yields the pages of a list, including empty and short ones, until a page has no token of a next one. A token that
  * is returned unchanged would lead to the same page again and ends the list too.
+ *
+ * @throws PeerError for a list that never ends.
  */
 export async function* readPages<Item>(
   fetchPage: (token: Uint8Array | undefined) => Promise<Page<Item>>,
 ): AsyncGenerator<readonly Item[]> {
   let token: Uint8Array | undefined;
-  for (;;) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const { items, nextToken } = await fetchPage(token);
     yield items;
     if (!nextToken || (token && Buffer.compare(token, nextToken) === 0)) return;
     token = nextToken;
   }
+  throw new PeerError(`a list of it has not ended after ${MAX_PAGES.toLocaleString("en")} pages`);
 }
 
 /** A list of fids that is shorter than the number of registrations that the node reports. */
@@ -38,6 +45,10 @@ export class ShortListError extends Error {
 const MAX_ATTEMPTS = 5;
 /** The node may count an fid twice that registered twice. There are a handful of them. */
 const MAX_UNEXPLAINED_SHARE = 0.001;
+/** The network has 1.4 million. The list is in memory while it is read. */
+const MAX_FIDS = 10_000_000;
+/** Registrations while a list is read. */
+const MAX_MORE_FIDS = 10_000;
 
 /**
  * Lists all fids of a shard. The node responds to an error of its store with an empty page, which looks like the end
@@ -46,7 +57,7 @@ const MAX_UNEXPLAINED_SHARE = 0.001;
  * complete.
  *
  * @param onFids called with fids that were not listed before.
- * @throws ShortListError if it stays short.
+ * @throws ShortListError if it stays short, PeerError if it does not end after all registrations.
  */
 export async function listFids(
   fetchPage: (token: Uint8Array | undefined) => Promise<Page<number>>,
@@ -55,12 +66,15 @@ export async function listFids(
 ): Promise<void> {
   const seen = new Set<number>();
   const rowsOfAttempts: number[] = [];
+  const most = Math.min(MAX_FIDS, expected > 0 ? expected + MAX_MORE_FIDS : MAX_FIDS);
   while (rowsOfAttempts.length < MAX_ATTEMPTS) {
     let rows = 0;
     for await (const page of readPages(fetchPage)) {
       rows += page.length;
       const fresh = [...new Set(page)].filter((fid) => fid > 0 && !seen.has(fid));
       for (const fid of fresh) seen.add(fid);
+      if (seen.size > most)
+        throw new PeerError(`it lists more than ${most.toLocaleString("en")} fids, and reports ${expected}`);
       if (fresh.length > 0) await onFids(fresh);
     }
     if (seen.size >= expected) return;

@@ -48,6 +48,8 @@ export interface FollowerDeps {
   readonly writer: RelayWriter;
   /** Whether the index takes more. While it does not, the upstream is not called. Default: it always does. */
   readonly hasRoom?: () => Promise<boolean>;
+  /** The bytes that an index may have here. Default: there is no bound. */
+  readonly roomBytes?: () => Promise<number>;
   readonly network: FarcasterNetwork;
   /** Default: that of the network, without dates of the settings. */
   readonly schedule?: EngineSchedule;
@@ -161,6 +163,7 @@ export async function follow(
         tracker,
         timings,
         concurrency,
+        roomBytes: deps.roomBytes ?? (async () => Number.POSITIVE_INFINITY),
         signal: ending.signal,
         end,
         second: () => endpoints.second()?.client(ending.signal),

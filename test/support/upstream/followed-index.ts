@@ -62,6 +62,8 @@ export class FollowedIndex {
   readonly contradictions: string[] = [];
   /** Whether the index is at the bound of its size. Tests set it. */
   isFull = false;
+  /** The bytes that the index may have. */
+  roomBytes = Number.POSITIVE_INFINITY;
   /** How often the follower has asked whether there is room. */
   roomAsked = 0;
   readonly #options: FollowedIndexOptions;
@@ -108,6 +110,7 @@ export class FollowedIndex {
         this.wake();
         return !this.isFull;
       },
+      roomBytes: async () => this.roomBytes,
       network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
       nameServer: TEST_NAME_SERVER.address,
       clock: this.#clock,

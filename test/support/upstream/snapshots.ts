@@ -34,8 +34,13 @@ export class HeldSnapshots {
   #held: HeldSnapshot[] = [];
   /** Records of a page. Tests of small networks have small pages. */
   perPage = 1000;
+  /** What the node says of the number of keys; undefined for the true one. */
+  announcedKeys: number | undefined;
   /** Changes a page before it is sent. */
   change: (page: SnapshotPage, request: SnapshotPageRequest) => SnapshotPage = (page) => page;
+
+  /** Makes pages of its own, if it is set. */
+  invent: ((request: SnapshotPageRequest) => SnapshotPage) | undefined;
 
   /** Makes a snapshot of each data shard of a scripted node. */
   take(node: UpstreamNode): void {
@@ -73,12 +78,13 @@ export class HeldSnapshots {
         height,
         timestamp,
         chunk: chunk && SignedChunk.decode(chunk),
-        keys: tree.keys,
+        keys: this.announcedKeys ?? tree.keys,
       })),
     };
   }
 
   page(request: SnapshotPageRequest): SnapshotPage | ServiceError {
+    if (this.invent) return this.invent(request);
     const { shard, height, virtualShard, pageToken } = request;
     const held = this.#held.find((one) => one.shard === shard && one.height === height);
     if (!held) return internal(`Failed to get transactions: No stores found for the given height and shard`);

@@ -3,7 +3,6 @@ import { isSpooledFid, type SpooledPart, spooledParts } from "../../../db/index/
 import type { Verifier } from "../../../ingest/bulk/verify/verifier.ts";
 import { Replication, replicationPosition } from "../../positions.ts";
 import type { StageDeps } from "../../stage.ts";
-import { Backoff } from "../../timings.ts";
 import { listFidsOfShards, writeWork } from "../full-sync.ts";
 import { keyOps } from "../read-fid.ts";
 import { SpoolBatcher } from "../spool-batcher.ts";
@@ -11,11 +10,9 @@ import { RefusedPageError } from "./account-records.ts";
 import { createListedFids } from "./listed-fids.ts";
 import { NoSnapshotError } from "./page-calls.ts";
 import { type PartDeps, readPart } from "./read-part.ts";
-import { newestSnapshot } from "./snapshots.ts";
+import { createSnapshots } from "./snapshots.ts";
 
 const VIRTUAL_SHARDS = 256;
-/** A node that restarts has no snapshot until its next block. */
-const LOOKS_FOR_A_SNAPSHOT = 20;
 
 /**
  * Reads the newest snapshot of each data shard into the spool of the bulk build, one virtual shard after another. Parts of
@@ -29,6 +26,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
   signal.addEventListener("abort", end);
   const client = deps.client.until(ending.signal);
   const batcher = new SpoolBatcher(writer);
+  const snapshots = createSnapshots({ ...deps, client });
   const reader: PartDeps = {
     ...deps,
     client,
@@ -38,8 +36,8 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
     readKeys: (fid) => keyOps({ ...deps, client }, fid),
     write: (portion) => batcher.add(portion),
     keepsKeys: deps.chain.isVerifying,
+    mayHave: snapshots.mayHave,
   };
-  const snapshots = createSnapshots({ ...deps, client });
   const parts = remainingParts(deps);
   const work = async () => {
     for (let next = parts.pop(); next; next = parts.pop())
@@ -52,6 +50,7 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
   };
   let areAllRead = false;
   try {
+    await snapshots.announce();
     const workers = Array.from({ length: deps.concurrency }, () =>
       work().finally(() => parts.length > 0 && end()),
     );
@@ -102,37 +101,6 @@ function remainingParts({ db, shards }: StageDeps): SpooledPart[] {
 
 function nameOf({ shard, virtualShard }: SpooledPart): string {
   return `${shard} ${virtualShard}`;
-}
-
-/** The heights of the snapshots that are read. */
-interface Snapshots {
-  current(shard: number): number;
-  /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
-  after(shard: number, gone: number): Promise<number>;
-}
-
-function createSnapshots(deps: StageDeps): Snapshots {
-  const { positions, timings, signal, onFault, rules } = deps;
-  const heights = new Map<number, number>();
-  // The journal begins after the first snapshot.
-  const current = (shard: number) => heights.getOrInsertComputed(shard, () => positions.start(shard) - 1);
-  return {
-    current,
-    async after(shard, gone) {
-      const backoff = new Backoff(timings);
-      for (let looks = 0; looks < LOOKS_FOR_A_SNAPSHOT; looks++) {
-        if (current(shard) > gone) return current(shard);
-        const newest = await newestSnapshot({ ...deps, nowSecs: rules.nowUnixSecs }, shard).catch((cause) => {
-          if (signal.aborted) throw cause;
-          onFault(`the snapshots of shard ${shard} could not be listed`, cause);
-        });
-        if (newest && newest.height > gone) heights.set(shard, newest.height);
-        else await backoff.wait(signal);
-        signal.throwIfAborted();
-      }
-      throw new NoSnapshotError(`shard ${shard} has no snapshot after ${gone}`);
-    },
-  };
 }
 
 /** Adds the fids that are not in the spool to the todo list. */

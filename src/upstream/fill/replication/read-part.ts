@@ -30,6 +30,8 @@ export interface PartDeps extends EntryDeps, PageCallDeps {
   readonly readKeys: (fid: number) => Promise<readonly RelayedOp[]>;
   /** Writes whole accounts. Resolves when there is room for more. */
   readonly write: (portion: Portion) => Promise<void>;
+  /** Counts keys that were read of a shard. Returns whether its snapshots may have so many. */
+  readonly mayHave: (shard: number, keys: number) => boolean;
   /** Whether the keys of the trie are stored: its root will be compared with signed ones. */
   readonly keepsKeys: boolean;
 }
@@ -127,11 +129,11 @@ class PartReading {
       const fid = fidOfKey(entry.key);
       if (fid <= this.#part.fid || this.#left.has(fid)) continue;
       this.#entries.push(entry);
+      this.#bytes += bytesOf(entry);
     }
     const ended = accepted.value.map(({ prefix }) => fidOfKey(prefix));
     // The account that has not ended begins on this page.
     if (ended.length > 0) await this.#write(ended, { token: resume, isDone: false });
-    this.#bytes = this.#entries.reduce((sum, { message }) => sum + (message?.length ?? 0), 0);
     const [first] = this.#entries;
     if (this.#bytes <= MAX_BYTES_OF_FID || !first) return undefined;
     this.#leave(fidOfKey(first.key));
@@ -157,6 +159,7 @@ class PartReading {
     const cut = this.#entries.findIndex(({ key }) => fidOfKey(key) > last);
     const entries = cut < 0 ? this.#entries : this.#entries.slice(0, cut);
     this.#entries = cut < 0 ? [] : this.#entries.slice(cut);
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
     const { shard, virtualShard, height } = this.#part;
     const reached = { shard, virtualShard, height, fid: last, ...place };
     await this.#writing;
@@ -169,8 +172,9 @@ class PartReading {
     ended: readonly number[],
     reached: SpooledPart,
   ): Promise<void> {
-    const { rules, readKeys, write, keepsKeys } = this.#deps;
-    const { shard } = this.#part;
+    const { rules, readKeys, write, keepsKeys, mayHave } = this.#deps;
+    const { shard, virtualShard } = this.#part;
+    if (!mayHave(shard, entries.length)) throw new RefusedPageError(shard, virtualShard, "too_many_keys");
     const { ops, messages, ...trie } = await verifyEntries(this.#deps, this.#part, entries);
     const own = ended.filter((fid) => isHome(rules, shard, fid));
     const withKeys = new Set(entries.filter(isKeyMessage).map(({ key }) => fidOfKey(key)));
@@ -253,6 +257,11 @@ class PartReading {
     await this.#write([], { token: null, isDone: true });
     return "done";
   }
+}
+
+function bytesOf({ key, message, onChainEvent, fnameTransfer }: SnapshotEntry): number {
+  const record = message ?? onChainEvent ?? fnameTransfer?.proof;
+  return key.length + (record?.length ?? 0);
 }
 
 function resumeOf({ token, resume }: Step): string | null {
