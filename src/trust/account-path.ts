@@ -17,18 +17,30 @@ export interface ProvenAccount {
   readonly children: readonly PathChild[];
 }
 
+/** The node above all accounts. */
+export const TOP = new Uint8Array();
+
 /**
- * Returns the prefixes of whole bytes whose nodes lead to an account: those of the account itself, and their siblings below the same
- * nibble. 81 at most.
+ * Returns the prefixes of whole bytes whose nodes lead to an account, below `TOP`: for each byte of the account its node, and the siblings
+ * of that below the same nibble.
  */
-export function prefixesOfPath(account: Uint8Array): Uint8Array[] {
-  const prefixes = [new Uint8Array()];
-  for (let depth = 0; depth < ACCOUNT_BYTES; depth++) {
+export function levelsOfPath(account: Uint8Array): Uint8Array[][] {
+  return Array.from({ length: ACCOUNT_BYTES }, (_, depth) => {
     const above = account.subarray(0, depth);
     const high = (account[depth] as number) & 0xf0;
-    for (let low = 0; low < 16; low++) prefixes.push(Buffer.concat([above, Uint8Array.of(high | low)]));
-  }
-  return prefixes;
+    return Array.from({ length: 16 }, (_, low) => Buffer.concat([above, Uint8Array.of(high | low)]));
+  });
+}
+
+/** Whether the nodes of a level of `levelsOfPath` have the hash that the node above them names. */
+export function isChained(account: Uint8Array, nodes: PathNodes, depth: number): boolean {
+  const childrenOf = (prefix: Uint8Array) => nodes.get(prefix.toHex()) ?? [];
+  const level = levelsOfPath(account)[depth] ?? [];
+  const nibble = (account[depth] as number) >> 4;
+  const named = childrenOf(account.subarray(0, depth)).find((child) => child.nibble === nibble)?.root;
+  return (
+    Buffer.compare(named ?? new Uint8Array(), hashAbove(level.map((one) => nodeOf(childrenOf(one))))) === 0
+  );
 }
 
 /**
@@ -36,26 +48,9 @@ export function prefixesOfPath(account: Uint8Array): Uint8Array[] {
  * has if `shardRoot` is the signed root. Undefined for nodes that contradict each other.
  */
 export function accountOnPath(account: Uint8Array, nodes: PathNodes): ProvenAccount | undefined {
-  const childrenOf = (prefix: Uint8Array) => nodes.get(prefix.toHex()) ?? [];
-  let hash = nodeOf(childrenOf(account));
-  const root = hash;
-  for (let depth = ACCOUNT_BYTES - 1; depth >= 0; depth--) {
-    const above = account.subarray(0, depth);
-    const byte = account[depth] as number;
-    const siblings: Uint8Array[] = [];
-    for (let low = 0; low < 16; low++) {
-      const sibling = (byte & 0xf0) | low;
-      siblings.push(
-        sibling === byte ? hash : nodeOf(childrenOf(Buffer.concat([above, Uint8Array.of(sibling)]))),
-      );
-    }
-    const below = hashAbove(siblings);
-    const children = childrenOf(above);
-    const named = children.find(({ nibble }) => nibble === byte >> 4)?.root ?? new Uint8Array();
-    if (Buffer.compare(named, below) !== 0) return undefined;
-    hash = nodeOf(children);
-  }
-  return { shardRoot: hash, root, children: childrenOf(account) };
+  for (let depth = 0; depth < ACCOUNT_BYTES; depth++) if (!isChained(account, nodes, depth)) return undefined;
+  const children = nodes.get(account.toHex()) ?? [];
+  return { shardRoot: nodeOf(nodes.get(TOP.toHex()) ?? []), root: nodeOf(children), children };
 }
 
 /** Returns the hash of a node from its children; empty for one without any. */
