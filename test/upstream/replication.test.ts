@@ -116,6 +116,14 @@ describe("an empty index that is filled from snapshots", () => {
     expect(scene.callsOf("GetShardTransactions")).toBeLessThan(1_000);
   });
 
+  test("reads an account by itself where the node's hashes of its trie are not hashes", async () => {
+    await using scene = await filling(chain);
+    scene.snapshots.nodeHash = () => "not a hash";
+    scene.index.start();
+    expect(await scene.caughtUp()).toBe(chain.referenceDump);
+    expect(scene.callsOf("GetAllCastMessagesByFid")).toBeGreaterThan(0);
+  });
+
   test("leaves the rest of a part where the node names one account as the fault of every page", async () => {
     let pages = 0;
     const todo: number[] = [];

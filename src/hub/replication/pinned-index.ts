@@ -119,9 +119,10 @@ export class PinnedIndex {
     if (this.#isClosed || this.#nowMs() - this.#endedAtMs < PAUSE_MS) return undefined;
     const { open, network, onFault } = this.#deps;
     const waitMs = this.#deps.waitMs ?? Bun.sleep;
-    const db = open();
+    let db: IndexDatabase | undefined;
     let pin: Pin | undefined;
     try {
+      db = open();
       for (let tries = 0; tries < MAX_TRIES && !this.#isClosed; tries++) {
         db.sqlite.exec("BEGIN");
         const heads = provenHeads(db);
@@ -141,7 +142,7 @@ export class PinnedIndex {
     } finally {
       if (!pin) {
         this.#endedAtMs = this.#nowMs();
-        db[Symbol.dispose]();
+        db?.[Symbol.dispose]();
       }
     }
     return undefined;

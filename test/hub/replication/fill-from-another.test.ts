@@ -215,6 +215,28 @@ describe("the state that a node serves", () => {
     expect(() => db.sqlite.query("SELECT 1").get()).toThrow();
   });
 
+  test("is none while the index cannot be opened, which is tried once a minute", async () => {
+    const faults: unknown[] = [];
+    let [opened, nowMs] = [0, 0];
+    const other = new PinnedIndex({
+      open: () => {
+        opened += 1;
+        throw new Error("unable to open database file");
+      },
+      network: 3,
+      chunkOf: async () => undefined,
+      logBytes: () => 0,
+      onFault: (cause) => faults.push(cause),
+      nowMs: () => nowMs,
+    });
+    for (let call = 0; call < 5; call++) expect(await other.use(() => "used")).toBeUndefined();
+    expect([opened, faults.length]).toEqual([1, 1]);
+    nowMs += 60_001;
+    expect(await other.use(() => "used")).toBeUndefined();
+    expect(opened).toBe(2);
+    other.close();
+  });
+
   test("is none while the index differs from the signed root", async () => {
     const copy = join(dir.path, "unproven.db");
     using writer = openIndexWriter(path);

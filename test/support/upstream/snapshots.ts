@@ -39,6 +39,8 @@ export class HeldSnapshots {
   /** Changes a page before it is sent. */
   change: (page: SnapshotPage, request: SnapshotPageRequest) => SnapshotPage = (page) => page;
 
+  /** What the node says of a hash of its trie. */
+  nodeHash = (hash: string): string => hash;
   /** Makes pages of its own, if it is set. */
   invent: ((request: SnapshotPageRequest) => SnapshotPage) | undefined;
 
@@ -97,7 +99,8 @@ export class HeldSnapshots {
   }
 
   node({ shard, prefix }: TrieNodeRequest): TrieNode {
-    return this.#held.findLast((one) => one.shard === shard)?.tree.node(prefix) ?? { children: [] };
+    const node = this.#held.findLast((one) => one.shard === shard)?.tree.node(prefix) ?? { children: [] };
+    return { children: node.children.map((child) => ({ ...child, hash: this.nodeHash(child.hash) })) };
   }
 }
 

@@ -17,6 +17,7 @@ import { type PageRefusal, refusalOfUnsigned, SnapshotPages } from "../../../tru
 import type { OpaqueChild } from "../../../trust/trie.ts";
 import { accountPrefix, fidOfKey } from "../../../trust/trie-key.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
+import { readChildren } from "../../heal/proven-account.ts";
 import { MAX_BYTES_OF_FID, type Portion } from "../spool-batcher.ts";
 import { type EntryDeps, isHome, isKeyMessage, RefusedPageError, verifyEntries } from "./account-records.ts";
 import type { ListedFids } from "./listed-fids.ts";
@@ -226,12 +227,10 @@ class PartReading {
     }
     const around: PageToken[] = tokensBetween(place, fid, fids);
     if (!this.#left.has(fid)) {
-      const children = await client.trieChildren(shard, accountPrefix(fid));
-      const nibbles = children.map(({ prefix }) => prefix.at(-1) ?? 0);
-      const opaque = children[nibbles.indexOf(KEYS_NIBBLE)];
-      if (opaque) {
-        const root = Uint8Array.fromHex(opaque.hash);
-        const child = { nibble: KEYS_NIBBLE, root, keys: opaque.keys };
+      const children = await readChildren(client, shard, accountPrefix(fid));
+      const nibbles = children.map(({ nibble }) => nibble);
+      const child = children[nibbles.indexOf(KEYS_NIBBLE)];
+      if (child) {
         this.#pages.expectOpaque(fid, child);
         const known = nibbles.filter((nibble) => nibble !== KEYS_NIBBLE);
         around.push(restOfAccount(place, fid) ?? accountToken(fid, known));
