@@ -1,5 +1,6 @@
 import { canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import { forgetDecisions } from "../db/index/channels/history.ts";
+import { putConfirmedEvents } from "../db/index/confirmed-events.ts";
 import { setShardCount } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { writeFollowedFids } from "../db/index/identity.ts";
@@ -30,6 +31,7 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: n
     forgetKnownKeys(db);
     if (canBulkBuild(db)) clearKeys(db);
   }
+  for (const one of batch.confirmed ?? []) putConfirmedEvents(db, one);
   for (const record of batch.unknown ?? []) keepUnknown(db, record, nowSecs);
   for (const id of batch.recovered ?? []) dropUnknown(db, id);
   if (batch.followed) writeFollowedFids(db, batch.followed);

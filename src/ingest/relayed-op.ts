@@ -1,5 +1,6 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import type { SpooledPart } from "../db/index/bulk/spool-tables.ts";
+import type { ConfirmedEvents } from "../db/index/confirmed-events.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
 import type { HubLogBlock } from "../db/index/log/hub-log.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
@@ -149,6 +150,8 @@ export interface RelayedBatch {
   readonly healed?: HealedAccount;
   /** The data shards whose snapshots are all in the spool, and the block from which on their keys are known. */
   readonly keysKnown?: readonly { readonly shard: number; readonly from: number }[];
+  /** On-chain events that two nodes have alike. */
+  readonly confirmed?: readonly ConfirmedEvents[];
   /** Records of kinds that this program does not know. They are kept. */
   readonly unknown?: readonly UnknownRecord[];
   /** Kept records that are applied by this batch. */

@@ -19,6 +19,8 @@ export const COPY_TREATMENT: Readonly<
   Record<(typeof COPIED_TABLES)[number] | (typeof OTHER_TABLES)[number], Treatment>
 > = {
   on_chain_events: "whole",
+  // What the original was told by the nodes that it follows.
+  confirmed_events: "emptied",
   username_proofs: "whole",
   username_proof_rivals: "whole",
   gasless_keys: "whole",

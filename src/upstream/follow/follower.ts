@@ -68,6 +68,8 @@ export function startFollower(deps: FollowerDeps): Follower {
     applied: (shard) => positions.applied(shard) ?? 0,
     timings,
     signal: stopping.signal,
+    keep: (confirmed) => deps.writer.apply({ ops: [], positions: [], confirmed }),
+    clock: deps.clock,
     onDispute: (dispute) => report("an on-chain event is disputed", new Error(disputeText(dispute))),
   });
   const running = follow(

@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Confirmed, Lane } from "../../auth/confirmed-owners.ts";
+import { type ConfirmedEvents, confirmedEventsOf } from "../../db/index/confirmed-events.ts";
+import { shardCount } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { shardProof } from "../../db/index/trie/shard-proofs.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
 import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Dispute } from "../chain/trust-tracker.ts";
 import { type Timings, wait } from "../timings.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -10,6 +15,10 @@ import type { Endpoints } from "./endpoints.ts";
 
 /** What two nodes say counts for so long. A later event of the index is compared at once. */
 const CONFIRMED_MS = 600_000;
+/** Without a second node, what two nodes said before counts for so long. */
+const KEPT_SECS = 86_400;
+/** What is kept is written again after so long. */
+const REWRITTEN_SECS = 3600;
 const DISPUTED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 /** Questions at a time, and those that wait. What no one has signed has little of both. */
@@ -36,6 +45,9 @@ export interface ConfirmDeps {
   readonly timings: Pick<Timings, "pollMs">;
   readonly signal: AbortSignal;
   readonly onDispute: (dispute: Dispute) => void;
+  /** Keeps what two nodes have said, in the index. */
+  readonly keep: (confirmed: readonly ConfirmedEvents[]) => Promise<void>;
+  readonly clock: Clock;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
@@ -69,7 +81,7 @@ interface Answer {
  * could act, otherwise.
  */
 export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
-  const { db, endpoints, applied, timings, signal, onDispute } = deps;
+  const { db, endpoints, applied, timings, signal, onDispute, keep, clock } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
   const asking = new Map<string, Promise<Outcome>>();
@@ -78,6 +90,9 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
   const unwilling = new Set<Endpoint>();
   /** Disputes that are looked into, of decisions that do not wait for it. */
   const naming = new Set<string>();
+  /** What is to be kept. It is written together, because each commit ends cached responses. */
+  const unwritten = new Map<string, ConfirmedEvents>();
+  let isWriting = false;
   const lanes = { signed: new Slots(LANES.signed), open: new Slots(LANES.open) };
 
   function remember(key: string, stored: readonly OnChainEvent[], outcome: Outcome, ms: number): Outcome {
@@ -85,6 +100,44 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
     remembered.set(key, { of: fingerprint(stored), outcome, untilMs: nowMs() + ms });
     dropOldest(remembered, MAX_REMEMBERED);
     return outcome;
+  }
+
+  /** Keeps what two nodes have alike, for decisions without a second node. */
+  function keepConfirmed(fid: number, type: OnChainEventType, stored: readonly OnChainEvent[]): void {
+    const one = { fid, type, fingerprint: digest(stored), confirmedAt: nowSecs(clock) };
+    const kept = confirmedEventsOf(db, fid, type);
+    const ageSecs = kept ? one.confirmedAt - kept.confirmedAt : REWRITTEN_SECS;
+    const isKept = kept && Buffer.compare(kept.fingerprint, one.fingerprint) === 0;
+    if (isKept && ageSecs >= 0 && ageSecs < REWRITTEN_SECS) return;
+    unwritten.set(`${type}:${fid}`, one);
+    dropOldest(unwritten, MAX_REMEMBERED);
+    if (!isWriting) void writeKept();
+  }
+
+  async function writeKept(): Promise<void> {
+    isWriting = true;
+    while (unwritten.size > 0 && !signal.aborted) {
+      await wait(timings.pollMs, signal);
+      const confirmed = [...unwritten.values()];
+      unwritten.clear();
+      // An index that takes nothing more has no room for it either.
+      await keep(confirmed).catch(() => {});
+    }
+    isWriting = false;
+  }
+
+  /** Whether two nodes had these events, at most some time ago, and the fid's shard has the signed state, in which every event has a key. */
+  function wereConfirmed(
+    fid: number,
+    type: OnChainEventType,
+    stored: readonly OnChainEvent[],
+    maxAgeSecs: number,
+  ): boolean {
+    const kept = confirmedEventsOf(db, fid, type);
+    if (!kept || Buffer.compare(kept.fingerprint, digest(stored)) !== 0) return false;
+    const ageSecs = nowSecs(clock) - kept.confirmedAt;
+    if (ageSecs < 0 || ageSecs > maxAgeSecs) return false;
+    return shardProof(db, shardOfFid(fid, Math.max(1, shardCount(db)))).mismatchHeight === null;
   }
 
   /** Asks nodes until two have all events of the index, and no others. */
@@ -128,7 +181,12 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       const own = new Set(stored.map(identity));
       const answers = await ask(fid, type, stored);
       const pending = (why: string) => remember(key, stored, waitsFor(why), timings.pollMs);
-      if (answers.length < VOTES) return pending("a second upstream has not confirmed who owns the fid yet");
+      if (answers.length < VOTES) {
+        const isUndisputed = answers.every(({ events }) => isSame(events, own));
+        if (isUndisputed && wereConfirmed(fid, type, stored, KEPT_SECS))
+          return remember(key, stored, { isConfirmed: true, value: stored }, DISPUTED_MS);
+        return pending("a second upstream has not confirmed who owns the fid yet");
+      }
       const others = answers.filter(({ events }) => !isSame(events, own));
       const dispute = { fid, type, upstreams: others.map(({ endpoint }) => endpoint.position) };
       // What a node has that the index lacks may be in a block that the index is about to have.
@@ -137,6 +195,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       if (areAgreed(answers, own) && fingerprint(onChainEventsOf(db, type, fid)) === fingerprint(stored)) {
         if (others.length === 0) disputes.delete(key);
         else void nameLater(key, dispute, ahead);
+        keepConfirmed(fid, type, stored);
         return remember(key, stored, { isConfirmed: true, value: stored }, confirmedMs(others));
       }
       const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
@@ -153,7 +212,10 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
         [...events].some((one) => !own.has(one) && votesFor(one) >= VOTES),
       );
       if (isWithheld) return pending("two upstreams have an event of the fid that this node was not sent");
-      const value = stored.filter((event) => votesFor(identity(event)) >= VOTES);
+      // What two nodes had alike once, one of them cannot take back: with two nodes it could keep every owner out.
+      const value = wereConfirmed(fid, type, stored, Number.POSITIVE_INFINITY)
+        ? stored
+        : stored.filter((event) => votesFor(identity(event)) >= VOTES);
       return remember(key, stored, { isConfirmed: true, value }, confirmedMs(others));
     }
   }
@@ -241,9 +303,13 @@ function identity(event: OnChainEvent): string {
 }
 
 function fingerprint(events: readonly OnChainEvent[]): string {
+  return digest(events).toString("base64");
+}
+
+function digest(events: readonly OnChainEvent[]): Buffer {
   const hash = createHash("sha256");
   for (const event of events) hash.update(identity(event)).update(";");
-  return hash.digest("base64");
+  return hash.digest();
 }
 
 function isSubset(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

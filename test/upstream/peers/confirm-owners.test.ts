@@ -5,6 +5,7 @@ import { createOwners } from "../../../src/auth/confirmed-owners.ts";
 import { custodyFromIndex, neverStale } from "../../../src/auth/custody.ts";
 import { createVerify } from "../../../src/auth/verify.ts";
 import { serviceNames } from "../../../src/config/names.ts";
+import { confirmedEventsOf } from "../../../src/db/index/confirmed-events.ts";
 import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { peopleFromIndex } from "../../../src/sign-in/people.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -44,6 +45,16 @@ function flooding(recording: typeof chain): typeof chain {
   return { ...recording, events: new Map([...recording.events, [2, events]]) };
 }
 
+/** Without any on-chain event. */
+function withoutEvents(recording: typeof chain): typeof chain {
+  const isOther = ({ bytes }: { readonly bytes: Uint8Array }) =>
+    HubEvent.decode(bytes).body?.$case !== "mergeOnChainEventBody";
+  return {
+    ...recording,
+    events: new Map([...recording.events].map(([shard, all]) => [shard, all.filter(isOther)])),
+  };
+}
+
 type Followed = Awaited<ReturnType<typeof followNodes>>;
 
 /** Follows the first node of three, and then knows all of them. */
@@ -72,7 +83,10 @@ function operations({ db, confirm }: Followed) {
   const stack = new DisposableStack();
   const state = stack.use(openStateFile());
   const clock = new ManualClock(NOW_SECS);
-  const owners = createOwners(db, confirm());
+  const owners = createOwners(db, {
+    confirmCustody: (fid, lane) => confirm().confirmCustody(fid, lane),
+    confirmKey: (fid, key, lane) => confirm().confirmKey(fid, key, lane),
+  });
   const verify = createVerify({
     names: serviceNames("svc"),
     clock,
@@ -194,6 +208,61 @@ describe("whose custody counts with three upstreams", () => {
     expect(node.people.mayBe(FID, thief.address, true)).toBe(true);
     expect(await node.people.methodOf(FID, thief.address, true)).toBeUndefined();
     expect(await node.people.methodOf(FID, seller.address, true)).toBe("custody");
+  });
+
+  test("what two nodes confirmed counts for a day after a restart, without them; what happened since and what no two confirmed waits", async () => {
+    await using followed = await followFirst({ lastBlock: 79 });
+    for (const one of followed.nodes) one.recording = moved(sold, buyer, PLACE.height);
+    const waits = "a second upstream has not confirmed who owns the fid yet";
+    {
+      using node = operations(followed);
+      expect(await node.signedBy(seller)).toBe(FID);
+    }
+    await followed.until(() => confirmedEventsOf(followed.db, FID, 3) !== undefined);
+    await followed.stop();
+    for (const one of followed.nodes.slice(1)) one.kill();
+    followed.start();
+    await followed.until(() => followed.active() === followed.nodes[0]);
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(await node.signedBy(seller, NEXT_FID)).toBe(waits);
+    followed.clock.advanceSecs(86_401);
+    await followed.stop();
+    followed.start();
+    await followed.until(() => followed.active() === followed.nodes[0]);
+    expect(await node.signedBy(seller)).toBe(waits);
+    followed.clock.advanceSecs(-86_401);
+    await followed.stop();
+    followed.start();
+    // It is sold meanwhile.
+    for (const shard of SHARDS) followed.nodes[0]?.heads.set(shard, 85);
+    await followed.allApplied(85);
+    expect([await node.signedBy(seller), await node.signedBy(buyer)]).toEqual([waits, waits]);
+  });
+
+  test("the second of two nodes denies an fid that both had: its owner still signs, one that it never had does not", async () => {
+    await using followed = await followNodes({
+      nodes: 2,
+      isFollowing: false,
+      recording: sold,
+      lastBlock: 90,
+    });
+    const other = followed.nodes[1] as RecordedNode;
+    other.pause();
+    followed.start();
+    await followed.allApplied(90);
+    other.resume();
+    await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+    using node = operations(followed);
+    expect(await node.signedBy(seller)).toBe(FID);
+    await followed.until(() => confirmedEventsOf(followed.db, FID, 3) !== undefined);
+    other.recording = withoutEvents(sold);
+    await followed.stop();
+    followed.start();
+    await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+    await settles(() => node.signedBy(seller, NEXT_FID), "unknown fid");
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(followed.trust()?.disputes.map(({ fid }) => fid)).toEqual([NEXT_FID, FID]);
   });
 
   test("without a second node that responds, decisions wait; strangers cannot take the place of owners", async () => {

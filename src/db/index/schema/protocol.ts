@@ -30,6 +30,22 @@ export const onChainEvents = sqliteTable(
 );
 
 /**
+ * The on-chain events of one type of an fid that two followed nodes had alike. `fingerprint` is of all of them as the index has them;
+ * `confirmed_at`: unix seconds. The rows with the greatest numbers are kept.
+ */
+export const confirmedEvents = sqliteTable(
+  "confirmed_events",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    type: integer().notNull(),
+    fid: integer().notNull(),
+    fingerprint: blob({ mode: "buffer" }).notNull(),
+    confirmedAt: integer("confirmed_at").notNull(),
+  },
+  (t) => [uniqueIndex("confirmed_events_by_fid").on(t.fid, t.type)],
+);
+
+/**
  * The live proof of each name, one for the whole network. An fname proof is not a message: its row here is the
  * original. `fid` 0 marks a released name, so that an older transfer cannot restore it. `timestamp`: unix seconds.
  */

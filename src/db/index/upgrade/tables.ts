@@ -9,6 +9,7 @@ import type { OlderIndex } from "./older-index.ts";
 /** Tables that hold what no other holds. Their rows are copied. */
 export const COPIED_TABLES = [
   "on_chain_events",
+  "confirmed_events",
   "username_proofs",
   "username_proof_rivals",
   "gasless_keys",

@@ -56,6 +56,7 @@ beforeAll(() => {
   putPosition(node.db, "upstream shards", 1);
   sqlite.run("INSERT INTO upstream_todo VALUES (5)");
   sqlite.run("INSERT INTO chain_heads VALUES (1, 2, x'08', 3, x'09', 2)");
+  sqlite.run("INSERT INTO confirmed_events VALUES (1, 3, 7, x'0a', 2)");
   sqlite.run("INSERT INTO trie_corrections VALUES (1, x'0a', 1)");
   sqlite.run("INSERT INTO trie_key_adds VALUES (7, x'0b', x'0c')");
   sqlite.run("INSERT INTO trie_opaque VALUES (1, x'0d', 8, x'0e', 3)");
