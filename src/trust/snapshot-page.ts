@@ -47,7 +47,7 @@ export class SnapshotPages {
   #last: TrieKey | undefined;
   readonly #opaque = new Map<number, OpaqueChild>();
   #claimed: { readonly root: Uint8Array; readonly keys: number } | undefined;
-  /** Of the account that has not ended. */
+  /** The keys of the account that has not ended. */
   #keys = 0;
 
   /**

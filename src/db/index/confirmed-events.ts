@@ -5,7 +5,7 @@ import { statement } from "./statement.ts";
 export interface ConfirmedEvents {
   readonly type: number;
   readonly fid: number;
-  /** Of all of them, as the index has them. */
+  /** The digest of all of them, as the index has them. */
   readonly fingerprint: Uint8Array;
   /** Unix seconds. */
   readonly confirmedAt: number;

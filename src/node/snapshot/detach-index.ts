@@ -19,7 +19,7 @@ export const COPY_TREATMENT: Readonly<
   Record<(typeof COPIED_TABLES)[number] | (typeof OTHER_TABLES)[number], Treatment>
 > = {
   on_chain_events: "whole",
-  // What the original was told by the nodes that it follows.
+  // What the nodes that the original follows said.
   confirmed_events: "emptied",
   username_proofs: "whole",
   username_proof_rivals: "whole",

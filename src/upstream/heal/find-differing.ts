@@ -4,7 +4,7 @@ import { nodeOf } from "../../trust/account-path.ts";
 import { rootAbove } from "../../trust/trie.ts";
 import { ACCOUNT_BYTES } from "../../trust/trie-key.ts";
 import type { UpstreamClient } from "../calls/client.ts";
-import { readChildren } from "./proven-account.ts";
+import { readChildren } from "../calls/trie-nodes.ts";
 
 /** An upstream that says that everything differs, and below it nothing, is not asked for ever. */
 const MAX_CALLS = 4000;

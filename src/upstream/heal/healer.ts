@@ -23,10 +23,11 @@ import { childOf, type KindRoot, type OpaqueChild } from "../../trust/trie.ts";
 import { fidOfKey } from "../../trust/trie-key.ts";
 import type { RelayWriter } from "../blocks/op-batcher.ts";
 import type { UpstreamClient } from "../calls/client.ts";
+import { readChildren } from "../calls/trie-nodes.ts";
 import { type Timings, wait } from "../timings.ts";
 import { findDiffering } from "./find-differing.ts";
 import { type HealingRead, type HealingReadDeps, readHealingOps } from "./healing-ops.ts";
-import { readChildren, readProvenAccount } from "./proven-account.ts";
+import { readProvenAccount } from "./proven-account.ts";
 
 /** The outcome of healing an account that differed from the signed state. */
 export interface Healing {

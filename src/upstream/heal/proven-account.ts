@@ -1,7 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { getPosition } from "../../db/index/positions.ts";
 import { chainHeadOf } from "../../db/index/upstream-work.ts";
-import type { TrieChild } from "../../protocol/wire/generated/snapshot.ts";
 import {
   accountOnPath,
   isChained,
@@ -12,6 +11,7 @@ import {
 } from "../../trust/account-path.ts";
 import { isEqual } from "../../trust/certificate.ts";
 import type { UpstreamClient } from "../calls/client.ts";
+import { readChildren } from "../calls/trie-nodes.ts";
 import { type Timings, wait } from "../timings.ts";
 
 /** The node's trie is that of now: the calls have to fall between two blocks. */
@@ -20,8 +20,6 @@ const TRIES = 10;
 const MAX_POLLS = 5;
 const LOOKS_PER_POLL = 10;
 const CALLS_AT_ONCE = 8;
-const NIBBLES = 16;
-const HASH = /^[0-9a-f]{40}$/i;
 
 export interface ProvenAccountDeps {
   readonly client: Pick<UpstreamClient, "trieChildren">;
@@ -82,20 +80,6 @@ async function nextBlock(
     const now = signedRoot(db, shard);
     if (now && !(before && isEqual(now, before))) return;
   }
-}
-
-/** Returns the children of a node of another node's trie. What is not one of a trie is left out, so that no signed root follows. */
-export async function readChildren(
-  client: Pick<UpstreamClient, "trieChildren">,
-  shard: number,
-  prefix: Uint8Array,
-): Promise<PathChild[]> {
-  const children = await client.trieChildren(shard, prefix);
-  return children.slice(0, NIBBLES).flatMap(({ prefix: path, keys, hash }: TrieChild) => {
-    const nibble = path.at(-1);
-    if (nibble === undefined || nibble >= NIBBLES || !HASH.test(hash)) return [];
-    return [{ nibble, root: Uint8Array.fromHex(hash), keys }];
-  });
 }
 
 /** Returns the signed root of the newest applied block of a shard; undefined while a newer one waits to be applied. */

@@ -17,7 +17,7 @@ import { type PageRefusal, refusalOfUnsigned, SnapshotPages } from "../../../tru
 import type { OpaqueChild } from "../../../trust/trie.ts";
 import { accountPrefix, fidOfKey } from "../../../trust/trie-key.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
-import { readChildren } from "../../heal/proven-account.ts";
+import { readChildren } from "../../calls/trie-nodes.ts";
 import { MAX_BYTES_OF_FID, type Portion } from "../spool-batcher.ts";
 import { type EntryDeps, isHome, isKeyMessage, RefusedPageError, verifyEntries } from "./account-records.ts";
 import type { ListedFids } from "./listed-fids.ts";
@@ -31,7 +31,7 @@ export interface PartDeps extends EntryDeps, PageCallDeps {
   readonly readKeys: (fid: number) => Promise<readonly RelayedOp[]>;
   /** Writes whole accounts. Resolves when there is room for more. */
   readonly write: (portion: Portion) => Promise<void>;
-  /** Counts keys that were read of a shard. Returns whether its snapshots may have so many. */
+  /** Counts keys that were read of a shard. Returns whether its snapshots may have this many. */
   readonly mayHave: (shard: number, keys: number) => boolean;
   /** Whether the keys of the trie are stored: its root will be compared with signed ones. */
   readonly keepsKeys: boolean;

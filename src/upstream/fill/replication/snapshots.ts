@@ -63,7 +63,7 @@ export interface Snapshots {
   /**
    * Reads how many keys they have. A node says how much it will send before it sends it: what it invents ends there.
    *
-   * @throws PeerError if there is no room for so many.
+   * @throws PeerError if there is no room for them.
    */
   announce(): Promise<void>;
   /** See `PartDeps`. */
