@@ -101,6 +101,7 @@ export function createGate(deps: GateDeps): Gate {
   async function admitKey(exchange: Exchange, scope: Scope): Promise<void> {
     const text = keyTextOf(exchange.request.headers);
     if (!isKey(text) || isSigned(exchange.request)) throw invalidKey();
+    exchange.isStillAdmitted = async () => (await keys.find(text)) !== undefined;
     admitCaller(exchange, await keys.find(text), scope);
     const stale = NEED_CURRENT_INDEX.has(scope) ? await staleReason() : undefined;
     if (stale !== undefined) throw new ApiError("unavailable", `this key has to wait: ${stale}`);

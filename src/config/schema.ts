@@ -407,6 +407,20 @@ export const configSchema = section({
     seeds_add: fidList(),
     not_seeds: fidList(),
     unknown: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
+    enforce: Type.Array(
+      Type.Union([
+        Type.Literal("webhooks"),
+        Type.Literal("sends"),
+        Type.Literal("search"),
+        Type.Literal("feeds"),
+      ]),
+      {
+        maxItems: 4,
+        uniqueItems: true,
+        rule: 'a list of "webhooks", "sends", "search", "feeds"',
+      },
+    ),
+    fold_below: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
     max_memory_mb: integer(16, 65_536),
   }),
   mcp: section({

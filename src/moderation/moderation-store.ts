@@ -48,6 +48,12 @@ export interface Ban {
   readonly bannedAt: number;
 }
 
+/** An owner, and whom it bans. */
+export interface BannedPair {
+  readonly ownerFid: number;
+  readonly fid: number;
+}
+
 export interface PrivateMute {
   readonly mutedFid: number;
   readonly mutedAt: number;
@@ -83,6 +89,8 @@ export interface ModerationStore {
   bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
   /** All banned fids of an owner. */
   bannedFids(ownerFid: number): Promise<number[]>;
+  /** Those of some fids that some owners ban, as pairs. */
+  bannedAmong(ownerFids: readonly number[], fids: readonly number[]): Promise<BannedPair[]>;
   /** Returns whether there was room. */
   mute(mute: PrivateMuteOf, bounds: ModerationBounds): Promise<boolean>;
   unmute(ownerFid: number, fid: number, mutedFid: number): Promise<void>;
@@ -126,6 +134,13 @@ const bansAfter = sql<
 const bannedFids = sql<{ fid: number }, [ownerFid: number]>(
   "moderation.banned-fids",
   "SELECT fid FROM app_bans WHERE owner_fid = $1",
+);
+/** Most owners have never banned anyone. Of the others each fid is a lookup by key. */
+const bannedAmong = sql<{ owner_fid: number; fid: number }, [ownerFids: string, fids: string]>(
+  "moderation.banned-among",
+  `SELECT b.owner_fid, b.fid FROM rules_versions v
+   CROSS JOIN elements($2) f JOIN app_bans b ON b.owner_fid = v.owner_fid AND b.fid = f.value::bigint
+   WHERE v.owner_fid IN (SELECT o.value::bigint FROM elements($1) o)`,
 );
 const addMute = sql<unknown, [ownerFid: number, fid: number, mutedFid: number, mutedAt: number]>(
   "moderation.mute",
@@ -194,6 +209,13 @@ export function createModeration(db: StateDb): ModerationStore {
       return rows.map((row) => ({ fid: row.fid, bannedAt: row.banned_at }));
     },
     bannedFids: async (ownerFid) => (await db.all(bannedFids, ownerFid)).map(({ fid }) => fid),
+    bannedAmong: async (ownerFids, fids) =>
+      ownerFids.length === 0 || fids.length === 0
+        ? []
+        : (await db.all(bannedAmong, JSON.stringify(ownerFids), JSON.stringify(fids))).map((row) => ({
+            ownerFid: row.owner_fid,
+            fid: row.fid,
+          })),
     mute,
     unmute: db.decision("moderation.unmute", async (tx, ownerFid: number, fid: number, mutedFid: number) => {
       await tx.lock("owner", `mutes:${ownerFid}`);

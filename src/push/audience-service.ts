@@ -92,7 +92,7 @@ export function createAudienceService(
       if (!request.ok) return request;
       const signal = AbortSignal.timeout(estimateTimeoutMs);
       try {
-        return ok(await inTurn(() => estimateSend(deps, app.value.appId, request.value, signal), signal));
+        return ok(await inTurn(() => estimateSend(deps, app.value, request.value, signal), signal));
       } catch (cause) {
         if (signal.aborted) return ok("busy");
         throw cause;

@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { LinkType } from "../db/index/messages/columns.ts";
 import { statement } from "../db/index/statement.ts";
+import type { LeftOut } from "./left-out.ts";
 import type { Audience } from "./store/campaigns/campaign-store.ts";
 import type { LiveToken, TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
 
@@ -42,15 +43,21 @@ export interface AudienceReader {
  */
 export async function createAudienceReader(deps: {
   readonly appId: string;
+  /** Of the app. */
+  readonly ownerFid: number;
   readonly audience: Audience;
   readonly tokens: TokenStore;
   readonly followersAmong: FollowersAmong;
+  readonly leftOut: LeftOut;
 }): Promise<AudienceReader> {
-  const { appId, audience, tokens, followersAmong } = deps;
+  const { appId, ownerFid, audience, tokens, followersAmong, leftOut } = deps;
   const { targetFids, followingFid } = audience;
-  const excluded = new Set(audience.excludeFids);
 
-  function filter(found: readonly LiveToken[]): AudiencePage {
+  async function filter(found: readonly LiveToken[]): Promise<AudiencePage> {
+    const excluded = await leftOut(
+      { ownerFid, audience },
+      found.map(({ fid }) => fid),
+    );
     const included = excluded.size === 0 ? found : found.filter(({ fid }) => !excluded.has(fid));
     const selected = followingFid === null ? included : following(included, followingFid);
     const notAttempted = {
@@ -78,7 +85,7 @@ export async function createAudienceReader(deps: {
       async *pagesOf(host) {
         for (const fids of chunks(fidsByHost.get(host) ?? [])) {
           const found = await tokens.listLiveOf(appId, fids);
-          yield filter(found.filter(({ details }) => details.host === host));
+          yield await filter(found.filter(({ details }) => details.host === host));
         }
       },
     };
@@ -99,7 +106,7 @@ export async function createAudienceReader(deps: {
       let after: TokenPosition | undefined;
       for (;;) {
         const found = await tokens.listLive({ appId, after, max: PAGE_TOKENS, host });
-        yield filter(found);
+        yield await filter(found);
         if (found.length < PAGE_TOKENS) return;
         after = found.at(-1);
       }

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { App } from "../apps/app-store.ts";
 import type { FollowersAmong } from "./audience.ts";
+import type { LeftOut } from "./left-out.ts";
 import type { EstimatedSend } from "./send-request.ts";
 import type { CampaignStore } from "./store/campaigns/campaign-store.ts";
 import type { AudienceToken, TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
@@ -28,6 +30,7 @@ export interface EstimateDeps {
   readonly tokens: Pick<TokenStore, "listAudience" | "listLiveOf">;
   readonly campaigns: Pick<CampaignStore, "sentBefore">;
   readonly followersAmong: FollowersAmong;
+  readonly leftOut: LeftOut;
 }
 
 /** Rows that are read at once. */
@@ -44,12 +47,11 @@ type LiveAudienceToken = TokenPosition & { readonly host: string };
  * @throws the signal's reason
  */
 export async function estimateSend(
-  { tokens, campaigns, followersAmong }: EstimateDeps,
-  appId: string,
+  { tokens, campaigns, followersAmong, leftOut }: EstimateDeps,
+  { appId, ownerFid }: Pick<App, "appId" | "ownerFid">,
   { audience, uuid }: EstimatedSend,
   signal: AbortSignal,
 ): Promise<Estimate> {
-  const excluded = new Set(audience.excludeFids);
   const { followingFid } = audience;
   const clients = new Map<string, { clientFid: number; host: string; tokens: number }>();
   let total = 0;
@@ -58,6 +60,10 @@ export async function estimateSend(
   let sentBefore = 0;
 
   for await (const page of pagesOf(tokens, appId, audience.targetFids)) {
+    const excluded = await leftOut(
+      { ownerFid, audience },
+      page.map(({ fid }) => fid),
+    );
     let selected = excluded.size === 0 ? page : page.filter(({ fid }) => !excluded.has(fid));
     if (followingFid !== null) {
       const followers = followersAmong(

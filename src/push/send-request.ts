@@ -81,8 +81,12 @@ export const audienceFilters = {
     ),
   ),
   minimum_user_score: Type.Optional(
-    nullable<number>(Type.Number({ description: "Accepted but not enforced" }), (value) =>
-      typeof value === "number" ? undefined : "must be a number",
+    nullable<number>(
+      Type.Number({
+        description:
+          "The least score of a recipient. It has an effect where `scores.enforce` of the node lists `sends`, and none elsewhere",
+      }),
+      (value) => (typeof value === "number" ? undefined : "must be a number"),
     ),
   ),
   near_location: Type.Optional(Type.Unknown({ description: "Accepted but not enforced" })),
@@ -171,11 +175,13 @@ function audienceOf({
   target_fids: targetFids = [],
   exclude_fids: excludeFids = [],
   following_fid: followingFid = null,
+  minimum_user_score: minimumScore = null,
 }: Omit<Static<typeof SendNotificationRequest>, "notification">): Audience {
   return {
     targetFids: targetFids.map(knownFid),
     excludeFids: excludeFids.map(knownFid),
     followingFid: followingFid === null ? null : knownFid(followingFid),
+    ...(minimumScore !== null && { minimumScore }),
   };
 }
 

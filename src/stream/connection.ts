@@ -1,3 +1,4 @@
+import { type Excluder, excluderOf } from "../webhooks/match/exclusions.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 import { errorFrame, type Frame, KeepAliveFrame } from "./frame.ts";
 import type { LiveTail } from "./live-tail.ts";
@@ -27,6 +28,8 @@ export interface ConnectionDeps {
   readonly id: string;
   /** The client's address, whose budget of matching is charged. */
   readonly ownerId: string;
+  /** The owner of its API key, whose bans it may exclude. */
+  readonly bansOf: number | undefined;
   readonly transport: Transport;
   readonly tail: LiveTail;
   readonly replays: Replays;
@@ -45,6 +48,7 @@ export class StreamConnection implements ReplayReader {
   readonly ownerId: string;
   readonly transport: Transport;
   subscription: Subscription = {};
+  excluder: Excluder | undefined;
   position: StreamPosition;
   joinedSeq = Number.POSITIVE_INFINITY;
   readonly seenBlocks: ShardBlocks;
@@ -89,6 +93,7 @@ export class StreamConnection implements ReplayReader {
     if (this.hasEnded) return;
     this.#stopWaiting();
     this.subscription = subscription;
+    this.excluder = excluderOf(subscription, this.#deps.bansOf);
     this.replay = undefined;
     this.#first.push(...frames(this.position));
     this.#deps.tail.join(this);

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
+import { type BannedAmong, type Excluder, withoutExcluded } from "../webhooks/match/exclusions.ts";
 import type { SubscriptionRefusal } from "../webhooks/match/match-service.ts";
 import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
@@ -13,6 +14,8 @@ export interface TailReader {
   /** Whose budget of matching is charged. */
   readonly ownerId: string;
   subscription: Subscription;
+  /** Whose events its subscription leaves out. */
+  excluder: Excluder | undefined;
   position: StreamPosition;
   /** The tail has matched the events behind this number for the stream. */
   joinedSeq: number;
@@ -38,6 +41,7 @@ export interface LiveTailDeps extends LogPageDeps {
   readonly db: IndexDatabase;
   /** A client that only the tail uses. */
   readonly matching: MatchClient;
+  readonly bannedAmong: BannedAmong;
   readonly frames: EventFrames;
   /** Resolves when the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
@@ -83,7 +87,7 @@ export function hasSeen({ seenBlocks }: TailReader, block: BlockRef | null): boo
 }
 
 export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): LiveTail {
-  const { matching, frames, onFault } = deps;
+  const { matching, bannedAmong, frames, onFault } = deps;
   const limits = { ...LIMITS, ...deps.limits };
   const readers = new Map<string, TailReader>();
   let entries: TailEntry[] = [];
@@ -141,7 +145,9 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
     const { matches, refused } = await matchFacts(matching, facts);
     refuse(refused);
     const covered = matches.length;
-    const found = matches.map((ids) => new Set(ids.flatMap((id) => readers.get(id) ?? [])));
+    const matched = matches.map((ids) => ids.flatMap((id) => readers.get(id) ?? []));
+    const wantedBy = await withoutExcluded(matched, facts, ({ excluder }) => excluder, bannedAmong);
+    const found = wantedBy.map((some) => new Set(some));
     const wanted = events.slice(0, covered).filter((_, at) => (found[at]?.size ?? 0) > 0);
     const built = frames.of(wanted);
     let before = end;

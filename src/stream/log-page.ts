@@ -2,9 +2,9 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { logIdOf } from "../db/index/identity.ts";
 import { lastEventBlocks } from "../db/index/log/event-blocks.ts";
 import { type BlockRef, eventsAfter } from "../db/index/log/outbox.ts";
-import { loadUsers } from "../read/hydrate/users.ts";
+import type { ScoreSource } from "../read/hydrate/users.ts";
 import type { EventFacts } from "../webhooks/match/facts.ts";
-import { factsOf, fidsNamedIn } from "../webhooks/match/facts-of.ts";
+import { loadFacts } from "../webhooks/match/facts-of.ts";
 import { type NodeEvent, readEvent } from "../webhooks/publish/event.ts";
 import { laterBlocks, NO_BLOCKS, type ShardBlocks, type StreamPosition } from "./position.ts";
 
@@ -28,13 +28,15 @@ export interface LogPage {
 
 export interface LogPageDeps {
   readonly db: IndexDatabase;
+  /** Where `minimum_author_score` has an effect. */
+  readonly scores?: ScoreSource | undefined;
   /** Called for a row that this version of the node cannot read. It is passed over. */
   readonly onUnreadable: (seq: number, cause: unknown) => void;
 }
 
 /** Reads up to `limit` events behind a position, all in one snapshot. */
 export function readLogPage(
-  { db, onUnreadable }: LogPageDeps,
+  { db, scores, onUnreadable }: LogPageDeps,
   after: StreamPosition,
   limit: number,
 ): LogPage {
@@ -64,12 +66,13 @@ export function readLogPage(
         return [];
       }
     });
-    const users = loadUsers(
+    const facts = loadFacts(
       db,
-      read.flatMap(({ event }) => fidsNamedIn(event)),
+      read.map(({ event }) => event),
+      scores,
     );
     return {
-      events: read.map((one) => ({ ...one, facts: factsOf(one.event, users) })),
+      events: read.flatMap((one, at) => (facts[at] ? [{ ...one, facts: facts[at] }] : [])),
       end: positionAt(rows.length - 1),
       isOvertaken: false,
     };

@@ -1,4 +1,5 @@
 import { eventsAfter } from "../db/index/log/outbox.ts";
+import { type BannedAmong, withoutExcluded } from "../webhooks/match/exclusions.ts";
 import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
 import { readEvent } from "../webhooks/publish/event.ts";
 import type { EventFrames, Frame } from "./frame.ts";
@@ -39,6 +40,7 @@ export interface Replays {
 export interface ReplaysDeps extends LogPageDeps {
   /** A client that only replays use. */
   readonly matching: MatchClient;
+  readonly bannedAmong: BannedAmong;
   readonly frames: EventFrames;
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -49,7 +51,7 @@ export interface ReplaysDeps extends LogPageDeps {
  * matched is held as numbers, and its bodies are built as the client takes them.
  */
 export function createReplays(deps: ReplaysDeps): Replays {
-  const { db, matching, frames, sleep = Bun.sleep } = deps;
+  const { db, matching, bannedAmong, frames, sleep = Bun.sleep } = deps;
   let turn: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
@@ -64,16 +66,15 @@ export function createReplays(deps: ReplaysDeps): Replays {
     try {
       for (let from = 0; from < page.events.length; ) {
         const slice = page.events.slice(from);
-        const { matches, refused } = await matchFacts(
-          matching,
-          slice.map(({ facts }) => facts),
-        );
+        const facts = slice.map((event) => event.facts);
+        const { matches, refused } = await matchFacts(matching, facts);
         const refusal = refused.find((one) => one.id === id);
         if (refusal) {
           reader.refuse(refusal.reason);
           return undefined;
         }
-        for (const [at, ids] of matches.entries()) {
+        const wanted = await withoutExcluded(matches, facts, () => reader.excluder, bannedAmong);
+        for (const [at, ids] of wanted.entries()) {
           const event = slice[at];
           if (event && ids.length > 0 && !hasSeen(reader, event.block)) matched.push(event.position);
         }

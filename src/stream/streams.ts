@@ -1,8 +1,10 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import type { ScoreSource } from "../read/hydrate/users.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { BannedAmong } from "../webhooks/match/exclusions.ts";
 import type { MatchClient } from "../webhooks/match/rpc.ts";
-import type { Subscription } from "../webhooks/subscription.ts";
+import { kindsOf, type Subscription } from "../webhooks/subscription.ts";
 import { type ConnectionTimings, type EndReason, StreamConnection } from "./connection.ts";
 import { createEventFrames, gapFrame, helloFrame } from "./frame.ts";
 import { createLiveTail, type TailLimits } from "./live-tail.ts";
@@ -36,6 +38,10 @@ export interface StreamsDeps {
   readonly clock: Clock;
   /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
+  /** What subscriptions with `exclude.bans` leave out. */
+  readonly bannedAmong: BannedAmong;
+  /** Where `minimum_author_score` has an effect. */
+  readonly scores?: ScoreSource | undefined;
   /** Resolves when the log has an event after a number, however long that takes. */
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   readonly slots: StreamSlotsClient;
@@ -55,6 +61,8 @@ export interface StreamRequest {
   /** What limits of clients count by. */
   readonly address: string;
   readonly transport: Transport;
+  /** The owner of the request's API key; undefined without one. */
+  readonly ownerFid: number | undefined;
   /** Undefined if the client sends it later. */
   readonly subscription: Subscription | undefined;
   readonly start: StreamStart;
@@ -101,7 +109,8 @@ const STARTING = "the node is starting";
 export function createStreams(deps: StreamsDeps): Streams {
   const { db, clock, matching, slots, onFault, nowMs = () => performance.now() } = deps;
   const frames = createEventFrames({ db, clock, onFault: deps.onSkipped });
-  const page = { db, onUnreadable: deps.onSkipped };
+  const page = { db, scores: deps.scores, onUnreadable: deps.onSkipped };
+  const { bannedAmong } = deps;
   const ends = (): LogEnds => {
     const found = logEnds(db);
     if (!found) throw new Error("the log of events has no id");
@@ -111,6 +120,7 @@ export function createStreams(deps: StreamsDeps): Streams {
     {
       ...page,
       matching: matching.live,
+      bannedAmong,
       frames,
       awaitEvents: deps.awaitEvents,
       onFault,
@@ -118,7 +128,7 @@ export function createStreams(deps: StreamsDeps): Streams {
     },
     () => ends().head,
   );
-  const replays = createReplays({ ...page, matching: matching.replays, frames });
+  const replays = createReplays({ ...page, matching: matching.replays, bannedAmong, frames });
   const open = new Map<StreamConnection, number>();
   const ended: Record<EndReason, number> = {
     client: 0,
@@ -158,6 +168,7 @@ export function createStreams(deps: StreamsDeps): Streams {
       {
         id: `${nextId++}`,
         ownerId: `address:${request.address}`,
+        bansOf: request.ownerFid,
         transport: request.transport,
         tail,
         replays,
@@ -175,7 +186,7 @@ export function createStreams(deps: StreamsDeps): Streams {
       connection.subscribe(subscription, (at) => {
         const hello = helloFrame(at, {
           oldest: begin.oldest,
-          kinds: Object.keys(subscription),
+          kinds: kindsOf(subscription),
           resumed: begin.position !== undefined && begin.gap === undefined,
           lagSecs,
         });

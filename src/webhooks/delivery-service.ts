@@ -21,6 +21,7 @@ import type {
 } from "./store/delivery-log.ts";
 import { messageIdOf } from "./store/queue-events.ts";
 import type { Webhook } from "./store/webhook-store.ts";
+import { kindsOf } from "./subscription.ts";
 import { PreviewRequest, ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
@@ -74,6 +75,8 @@ export function createDeliveryService(deps: {
   /** Called with a webhook that got queued deliveries. */
   readonly wake: (webhookId: string) => Promise<void>;
   readonly preview: Previews["preview"];
+  /** Whether filters by score have an effect. */
+  readonly acceptsScores: boolean;
 }): DeliveryService {
   const { webhooks, log, index, clock, wake } = deps;
 
@@ -136,7 +139,7 @@ export function createDeliveryService(deps: {
       const fields = readPreview(request.value);
       if (!fields.ok) return fields;
       const { subscription: given, events = MAX_PREVIEW_EVENTS } = fields.value;
-      const subscription = readSubscription(given, "subscription");
+      const subscription = readSubscription(given, "subscription", deps);
       if (!subscription.ok) return subscription;
       const outcome = await deps.preview({ fid, subscription: subscription.value, events });
       if (outcome.ok) return outcome;
@@ -166,8 +169,7 @@ export function createDeliveryService(deps: {
       if (!webhook.ok) return webhook;
       const { webhookId: id, subscription } = webhook.value;
       const now = nowSecs(clock);
-      const kinds = Object.keys(subscription) as EventKind[];
-      const events = createTestEvents(index, kinds, fid, now);
+      const events = createTestEvents(index, kindsOf(subscription), fid, now);
       const outcome = await log.queueTests({ id, ownerFid: fid, nowSecs: now }, events, clock.nowMs());
       if (outcome !== "queued") return refusal(outcome);
       await wake(id);

@@ -2,7 +2,7 @@ import { ok, type Result } from "../lib/result.ts";
 import { type JsonObject, readObject } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
-import type { Subscription } from "./subscription.ts";
+import { filtersOf, type Subscription } from "./subscription.ts";
 import { eventKinds, SubscriptionSchema } from "./subscription-schema.ts";
 
 const readNormal = schemaReader(SubscriptionSchema);
@@ -14,8 +14,14 @@ const PROTOCOL_ID = /^0x[0-9a-f]{64}$/i;
 /**
  * Validates and normalizes a subscription: kinds with dots (`cast_created` and `cast.created` are the same), hashes in
  * lower case, no empty lists (which have no effect).
+ *
+ * @param options.acceptsScores whether scores decide on this node, so that a filter by score has an effect; default: no
  */
-export function readSubscription(value: unknown, name: string): Result<Subscription, Refusal> {
+export function readSubscription(
+  value: unknown,
+  name: string,
+  { acceptsScores }: { readonly acceptsScores: boolean } = { acceptsScores: false },
+): Result<Subscription, Refusal> {
   const given = readObject(value, name);
   if (!given.ok) return given;
   const dotted = new Map<string, unknown>();
@@ -24,9 +30,17 @@ export function readSubscription(value: unknown, name: string): Result<Subscript
     if (dotted.has(kind)) return badField(`${name} names ${kind} twice`);
     dotted.set(kind, filter);
   }
-  if (dotted.size === 0) return badField(`${name} must name at least one kind of event`);
+  if (!dotted.keys().some((kind) => kind !== "exclude"))
+    return badField(`${name} must name at least one kind of event`);
   const subscription = readNormal(Object.fromEntries(dotted), name);
   if (!subscription.ok) return subscription;
+  const scored = filtersOf(subscription.value).find(
+    ([, filter]) => filter.minimum_author_score !== undefined,
+  );
+  if (scored && !acceptsScores)
+    return badField(
+      `${name}.${scored[0]}.minimum_author_score has no effect on this node: scores.enforce does not list webhooks`,
+    );
   const filters = Object.entries(subscription.value as Readonly<Record<string, JsonObject>>);
   return ok(Object.fromEntries(filters.map(([kind, filter]) => [kind, normalize(filter)])) as Subscription);
 }

@@ -12,6 +12,7 @@ import type { Subscription } from "./subscription.ts";
 /** Schema of subscriptions in their normal form; see `readSubscription` for other spellings. */
 
 export const MAX_FILTER_ENTRIES = 1024;
+const MAX_EXCLUDED_FIDS = 1_000;
 /** The protocol allows 256 bytes; more can never match. */
 const MAX_PARENT_URL_CHARS = 1024;
 /** An id has at most 255 bytes. */
@@ -51,10 +52,41 @@ const Match = checked<"all" | "any">(
   (value) => (value === "all" || value === "any" ? undefined : 'must be "all" or "any"'),
 );
 
+const MinimumScore = checked<number>(
+  {
+    type: "number",
+    minimum: 0,
+    maximum: 1,
+    description: "The least score of the author. Only on a node whose `scores.enforce` lists `webhooks`",
+  },
+  (value) =>
+    typeof value === "number" && value >= 0 && value <= 1 ? undefined : "must be a number from 0 to 1",
+);
+
+/** Whose events are left out. */
+const ExclusionSchema = Type.Object(
+  {
+    bans: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether those whom the owner of the webhook, or of the stream's API key, bans are left out",
+      }),
+    ),
+    fids: Type.Optional(Type.Array(FidNumber, { maxItems: MAX_EXCLUDED_FIDS })),
+  },
+  {
+    additionalProperties: false,
+    $id: "SubscriptionExclusion",
+    description:
+      "Events whose author, follower, reactor, changed user or signer of a channel's change is listed are left out, of every kind and whatever `match` says",
+  },
+);
+
 const castFilters = {
   match: Match,
   author_fids: Fids,
   exclude_author_fids: Fids,
+  minimum_author_score: MinimumScore,
   mentioned_fids: Fids,
   parent_urls: Urls,
   root_parent_urls: Urls,
@@ -92,12 +124,15 @@ export const eventKinds = Object.entries(filtersByKind).map(([kind, filters]) =>
 
 const closed = { additionalProperties: false } as const;
 const FiltersByKind = Type.Object(
-  Object.fromEntries(
-    Object.entries(filtersByKind).map(([kind, filters]) => [
-      kind,
-      Type.Optional(Type.Partial(Type.Object(filters), closed)),
-    ]),
-  ),
+  {
+    ...Object.fromEntries(
+      Object.entries(filtersByKind).map(([kind, filters]) => [
+        kind,
+        Type.Optional(Type.Partial(Type.Object(filters), closed)),
+      ]),
+    ),
+    exclude: Type.Optional(ExclusionSchema),
+  },
   {
     ...closed,
     $id: "Subscription",

@@ -1,4 +1,4 @@
-import type { ChannelEventKind } from "../protocol/event-kind.ts";
+import type { ChannelEventKind, EventKind } from "../protocol/event-kind.ts";
 
 /**
  * How the fields of a filter combine: all of them must match, or any. Entries of one list are alternatives. Exclusions must
@@ -11,6 +11,8 @@ interface FilterMatch {
 export interface CastFilter extends FilterMatch {
   readonly author_fids?: readonly number[];
   readonly exclude_author_fids?: readonly number[];
+  /** The author's score, from 0 to 1. As an exclusion it must hold in both modes. */
+  readonly minimum_author_score?: number;
   readonly mentioned_fids?: readonly number[];
   readonly parent_urls?: readonly string[];
   readonly root_parent_urls?: readonly string[];
@@ -51,6 +53,15 @@ export interface ChannelFilter extends FilterMatch {
 }
 
 type ChannelFilters = { readonly [kind in ChannelEventKind]?: ChannelFilter };
+/** Whose events are left out, of all kinds and in both modes of `match`: those whose author, follower, reactor or changed user is listed. */
+export interface Exclusion {
+  /** Those whom the owner of the webhook, or of the stream's API key, bans. */
+  readonly bans?: boolean;
+  readonly fids?: readonly number[];
+}
+
+/** A filter of any kind; each kind has some of the fields. */
+export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter & ChannelFilter;
 
 /**
  * The events that a webhook receives: the listed kinds, each narrowed by its filter. An empty filter matches every event of
@@ -65,4 +76,18 @@ export interface Subscription extends ChannelFilters {
   readonly "reaction.deleted"?: ReactionFilter;
   readonly "user.created"?: FilterMatch;
   readonly "user.updated"?: UserUpdatedFilter;
+  readonly exclude?: Exclusion;
+}
+
+/** Returns the kinds of a subscription with their filters. */
+export function filtersOf({
+  exclude: _,
+  ...filters
+}: Subscription): readonly (readonly [EventKind, Filter])[] {
+  return Object.entries(filters) as [EventKind, Filter][];
+}
+
+/** Returns the kinds of a subscription. */
+export function kindsOf(subscription: Subscription): EventKind[] {
+  return filtersOf(subscription).map(([kind]) => kind);
 }

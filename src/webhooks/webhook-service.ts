@@ -47,6 +47,8 @@ export function createWebhookService(options: {
   readonly settings: OwnedSettings;
   /** Called with a webhook that may be active again. */
   readonly wake: (webhookId: string) => Promise<void>;
+  /** Whether filters by score have an effect. */
+  readonly acceptsScores: boolean;
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
   // Last: it is the only check that needs a DNS lookup.
@@ -72,7 +74,8 @@ export function createWebhookService(options: {
     const request = readWebhookChanges(body);
     if (!request.ok) return request;
     const { url, subscription: filters } = request.value;
-    const subscription = filters === undefined ? ok(filters) : readSubscription(filters, "subscription");
+    const subscription =
+      filters === undefined ? ok(filters) : readSubscription(filters, "subscription", options);
     if (!subscription.ok) return subscription;
     const targetUrl = await checkUrl(fid, url);
     if (!targetUrl.ok) return targetUrl;
@@ -97,7 +100,7 @@ export function createWebhookService(options: {
       if (ownerFid !== fid) return refused("forbidden", "owner_fid must be the signing fid");
       const request = readNewWebhook(body);
       if (!request.ok) return request;
-      const subscription = readSubscription(request.value.subscription, "subscription");
+      const subscription = readSubscription(request.value.subscription, "subscription", options);
       if (!subscription.ok) return subscription;
       const targetUrl = await checkUrl(fid, request.value.url);
       if (!targetUrl.ok) return targetUrl;

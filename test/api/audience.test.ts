@@ -214,8 +214,13 @@ describe("a send by the owner", () => {
     };
     const audience = { targetFids: [], excludeFids: [], followingFid: null };
     const estimated = estimateSend(
-      { tokens, campaigns: stores.campaigns, followersAmong: () => new Set() },
-      APP_ID,
+      {
+        tokens,
+        campaigns: stores.campaigns,
+        followersAmong: () => new Set(),
+        leftOut: async () => new Set(),
+      },
+      { appId: APP_ID, ownerFid: 1 },
       { audience, uuid: undefined },
       timeout.signal,
     );
@@ -235,6 +240,7 @@ describe("a send by the owner", () => {
       },
       campaigns: stores.campaigns,
       followersAmong: () => new Set(),
+      leftOut: async () => new Set(),
       sends: {} as never,
       clock: systemClock,
       estimateTimeoutMs: 50,

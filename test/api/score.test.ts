@@ -9,7 +9,10 @@ let off: TestApi;
 
 beforeAll(async () => {
   [api, off] = await Promise.all([
-    startTestApi({ compatPrefixes: ["farcaster"], scores: { mode: "computed", unknown: 0.5 } }),
+    startTestApi({
+      compatPrefixes: ["farcaster"],
+      scores: { mode: "computed", unknown: 0.5, enforced: new Set(), foldBelow: 0.2 },
+    }),
     startTestApi({ compatPrefixes: ["farcaster"] }),
   ]);
   for (const { node } of [api, off]) {

@@ -38,6 +38,12 @@ export function moderationStoreContract(name: string, open: () => Promise<Modera
       await store.unban(7, [9, 1]);
       expect((await store.bannedFids(7)).sort()).toEqual([5, 6]);
       expect(await store.bannedFids(8)).toEqual([5]);
+      expect(await store.bannedAmong([9, 7], [5, 6, 9])).toHaveLength(2);
+      expect((await store.bannedAmong([8, 7], [5, 9])).sort((a, b) => a.ownerFid - b.ownerFid)).toEqual([
+        { ownerFid: 7, fid: 5 },
+        { ownerFid: 8, fid: 5 },
+      ]);
+      expect(await store.bannedAmong([], [5])).toEqual([]);
     });
 
     test("bans beyond the bound are refused together, and those that are there already need no room", async () => {

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { writeScores } from "../../src/db/index/counts/scores.ts";
 import { accountRecords } from "../support/node.ts";
 import { type PushClient, startPushClient } from "../support/push-client.ts";
-import { type SendApi, type SendBody, startSendApi } from "../support/send.ts";
+import { APP_ID, type SendApi, type SendBody, startSendApi, testApp } from "../support/send.ts";
 import { linkMessage } from "../support/social.ts";
+import { localStores } from "../support/state-stores.ts";
 
 let api: SendApi;
 let client: PushClient;
@@ -87,6 +89,48 @@ describe("following_fid", () => {
     expect(await send({ following_fid: 3 })).toEqual({ reached: [], counts: [0, 0, 5] });
     expect(await send({ following_fid: 2 ** 60 })).toEqual({ reached: [], counts: [0, 0, 5] });
   });
+});
+
+test("a send and its estimate leave out whom the app's owner bans at that moment, and count them as excluded", async () => {
+  const { moderation } = localStores(api.state);
+  const by = { keyId: null, nowSecs: 1 };
+  const bounds = { bans: 10, mutesOfUser: 1, mutes: 1 };
+  const { ownerFid } = testApp();
+  await moderation.ban(ownerFid, [10, 12], by, bounds);
+  await moderation.ban(ownerFid + 1, [14], by, bounds);
+  expect(await send({ exclude_fids: [11, 12] })).toEqual({ reached: ["t14"], counts: [1, 0, 4] });
+  const response = await api.send({ target_fids: [10, 14] });
+  expect((await api.campaign(response.body.campaign_id)).not_attempted).toEqual({ excluded: 1 });
+  const estimate = await api.signed.call({
+    method: "POST",
+    path: "/frame/app/campaign/estimate",
+    body: { app_id: APP_ID },
+    fid: ownerFid,
+  });
+  expect(estimate.body).toMatchObject({ tokens: 2, fids: 2 });
+  await moderation.unban(ownerFid, [10]);
+  expect((await send({ exclude_fids: [11] })).reached).toEqual(["t10", "t14"]);
+});
+
+test("a least score leaves out users with less where scores decide on sends", async () => {
+  await using scored = await startSendApi({ settings: ["scores.mode=imported", "scores.enforce=sends"] });
+  const { db } = scored.signed.api.node;
+  const runId = writeScores(db, {
+    step: "begin",
+    run: { kind: "imported", at: 1, method: "csv", params: {}, seeds: [] },
+  });
+  const rows = [60, 50, 49].map((score, at) => ({
+    ...{ fid: 10 + at, score, state: 0, rank: 0, viaFid: 0, sources: null, note: null },
+  }));
+  writeScores(db, { step: "rows", runId, rows });
+  writeScores(db, { step: "finish", runId, stats: {} });
+  scored.addTokens(
+    [10, 11, 12, 13].map((fid) => ({ fid, url: `http://a.example:${client.port}/n`, token: `s${fid}` })),
+  );
+  const { body } = await scored.send({ minimum_user_score: 0.5 });
+  expect(body).toMatchObject({ success_count: 2, failure_count: 0, not_attempted_count: 2 });
+  expect(client.requests.flatMap(({ tokens }) => tokens).sort()).toEqual(["s10", "s11"]);
+  expect((await scored.send({ minimum_user_score: 0 })).body).toMatchObject({ success_count: 4 });
 });
 
 test("reaches each token of many pages and hosts once, for everyone or a list of fids", async () => {

@@ -230,7 +230,13 @@ describe("searchUsers", () => {
           writeScores(db, { step: "finish", runId, stats: {} });
           const words = [...new Set(asked)];
           const text = asked.join(" ");
-          const scored = () => new HydrationCache(undefined, { mode: "computed", unknown: 0.25 });
+          const scored = () =>
+            new HydrationCache(undefined, {
+              mode: "computed",
+              unknown: 0.25,
+              enforced: new Set(["search"]),
+              foldBelow: 0.2,
+            });
           expect(readAllPages(db, text, { limit })).toEqual(expected(people, words, { text }));
           expect(readAllPages(db, text, { limit, inNames: true })).toEqual(
             expected(people, words, { text, inNames: true }),

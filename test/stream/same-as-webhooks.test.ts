@@ -8,7 +8,7 @@ import { startPublisher } from "../../src/webhooks/publish/publisher.ts";
 import { UNTRIED } from "../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../src/webhooks/subscription.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
-import { startMatching } from "../support/matching.ts";
+import { noBans, startMatching } from "../support/matching.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountSigner } from "../support/node.ts";
 import { uncast } from "../support/records.ts";
@@ -77,6 +77,7 @@ test("streams of both transports have, byte for byte, the bodies of webhooks wit
     },
     store: publications,
     matching: startMatching(),
+    bannedAmong: noBans,
     hasRoom: async () => true,
     onQueued: () => undefined,
     onDeactivated: () => undefined,

@@ -96,6 +96,27 @@ describe("a stream of server-sent events", () => {
     expect(cursor).toBe(oldest_cursor);
   });
 
+  test("leaves out excluded users, live and from the log; bans need an API key", async () => {
+    await using client = await SseClient.open(bench.url("kinds=cast.created&exclude_fids=2,3"));
+    const { id } = (await client.next()) ?? {};
+    cast(2, "excluded");
+    cast(1, "shown");
+    expect((await client.events(1)).map(textIn)).toEqual(["shown"]);
+    cast(1, "last");
+    await using later = await SseClient.open(bench.url(`kinds=cast.created&exclude_fids=2&cursor=${id}`));
+    expect((await later.events(2)).map(textIn)).toEqual(["shown", "last"]);
+    const refused = await fetch(bench.url(), {
+      method: "POST",
+      body: JSON.stringify({ subscription: { "cast.created": {}, exclude: { bans: true } } }),
+    });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain("exclude.bans needs an API key");
+    const scored = await fetch(bench.url("kinds=cast.created&minimum_author_score=0.5"));
+    expect(await scored.text()).toContain("scores.enforce does not list webhooks");
+    for (const wrong of ["1.5", "x", "-1"])
+      expect((await fetch(bench.url(`minimum_author_score=${wrong}`))).status).toBe(400);
+  });
+
   test("takes the subscription of a webhook by POST", async () => {
     await using client = await SseClient.open(bench.url(), {
       method: "POST",

@@ -39,7 +39,7 @@ import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { sendFigures } from "../../src/push/send-figures.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
-import type { ScoreSource } from "../../src/read/hydrate/users.ts";
+import type { ScorePolicy } from "../../src/read/hydrate/users.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 import type { Logger } from "../../src/runtime/log/logger.ts";
@@ -90,7 +90,7 @@ export interface TestApiOptions {
   readonly index?: { readonly path: string; readonly nowSecs: number };
   readonly notificationWindowSecs?: number;
   /** The scores that are shown; off by default. */
-  readonly scores?: ScoreSource;
+  readonly scores?: ScorePolicy;
   /** `service.compat_prefixes`; none by default. */
   readonly compatPrefixes?: readonly string[];
   /** Settings of the management API, as `section.key=value`. */
@@ -173,7 +173,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason,
     isPaused: (name: Pausable) => signals.isPaused(name),
   };
-  const previews = createPreviews({ index: db, matching: directMatching(), clock: node.clock });
+  const previews = createPreviews({
+    index: db,
+    matching: directMatching(),
+    bannedAmong: stores.moderation.bannedAmong,
+    clock: node.clock,
+  });
   const delivery = { wake: async () => undefined, preview: previews.preview };
   const admission = { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES };
   const contracts = createNodeContracts(common.config, admission);

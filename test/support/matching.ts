@@ -21,3 +21,6 @@ export function startMatching(budget = UNLIMITED, nowMs?: () => number): MatchRp
   createMatchThread(budget, nowMs).connect(port1);
   return connectRpc<MatchRpc>(port2);
 }
+
+/** Of an owner without bans. */
+export const noBans = async () => [];

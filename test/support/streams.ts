@@ -9,12 +9,13 @@ import { hasEventsAfter } from "../../src/db/index/log/outbox.ts";
 import type { Gate } from "../../src/http/gate.ts";
 import { EventSignal } from "../../src/ingest/thread/rpc.ts";
 import { connectRpc } from "../../src/lib/port-rpc.ts";
+import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import { createStreamSlots, type StreamSlotLimits } from "../../src/stream/slots.ts";
 import { createStreams, type Streams, type StreamsDeps } from "../../src/stream/streams.ts";
 import type { MatchBudget } from "../../src/webhooks/match/owner-budgets.ts";
 import { createMatchThread, type MatchRpc } from "../../src/webhooks/match/rpc.ts";
 import { type RunHttpOptions, type RunningHttp, runHttp } from "./http.ts";
-import { UNLIMITED } from "./matching.ts";
+import { noBans, UNLIMITED } from "./matching.ts";
 import { accountRecords, startTestNode, type TestNode } from "./node.ts";
 
 export const LOG_ID = "a".repeat(32);
@@ -62,6 +63,7 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
     db,
     clock: node.clock,
     matching: { live: connect(), replays: connect() },
+    bannedAmong: noBans,
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(node.db, afterSeq)) await signal.next();
     },
@@ -80,7 +82,12 @@ export function startTestStreams(options: TestStreamOptions = {}): TestStreams {
     ...options.deps,
   });
   const http = runHttp({
-    plugins: [pluginOf("native", streamOperations, { streams, reads: { maxIds: MAX_IDS } } as ApiDeps)],
+    plugins: [
+      pluginOf("native", streamOperations, {
+        streams,
+        reads: { maxIds: MAX_IDS, cache: new HydrationCache() },
+      } as ApiDeps),
+    ],
     admission,
     http: { idle_timeout_secs: 1, ...options.http },
     ...(options.gate ? { gate: options.gate } : {}),

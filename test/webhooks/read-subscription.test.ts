@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { readSubscription } from "../../src/webhooks/read-subscription.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 import { namedByMessage, shortJson } from "../support/case-name.ts";
+import { expectOk } from "../support/result.ts";
 
 const read = (value: unknown) => {
   const outcome = readSubscription(value, "subscription");
@@ -182,4 +183,30 @@ test("normalizes any JSON to a form that reads as itself, or rejects it", () => 
     }),
     { numRuns: 300 },
   );
+});
+
+test("whose events are left out: fids and bans, beside at least one kind", () => {
+  const withExclusion = (exclude: unknown) =>
+    readSubscription({ "cast.created": {}, exclude }, "subscription");
+  expect(expectOk(withExclusion({ fids: [3, 4], bans: true }))).toEqual({
+    "cast.created": {},
+    exclude: { fids: [3, 4], bans: true },
+  });
+  expect(expectOk(withExclusion({ fids: [] }))).toEqual({ "cast.created": {}, exclude: {} });
+  for (const wrong of [null, [], { fids: [-1] }, { fids: Array(1001).fill(1) }, { bans: 1 }, { of: [] }])
+    expect(withExclusion(wrong).ok).toBe(false);
+  expect(readSubscription({ exclude: { fids: [1] } }, "subscription").ok).toBe(false);
+});
+
+test("a filter by score is refused where scores do not decide", () => {
+  const input = { "cast.created": { minimum_author_score: 0.5 } };
+  expect(readSubscription(input, "subscription")).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining("scores.enforce does not list webhooks") },
+  });
+  expect(expectOk(readSubscription(input, "subscription", { acceptsScores: true }))).toEqual(input as never);
+  for (const wrong of [-0.1, 1.1, "0.5", null])
+    expect(
+      readSubscription({ "cast.created": { minimum_author_score: wrong } }, "s", { acceptsScores: true }).ok,
+    ).toBe(false);
 });

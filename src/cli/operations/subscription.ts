@@ -15,6 +15,8 @@ interface FilterFlag {
   readonly description: string;
   /** Parses the flag's text into a list. Without it the text itself is the value. */
   readonly parse?: (text: string) => readonly unknown[];
+  /** Parses it into a value. */
+  readonly parseOne?: (text: string) => unknown;
 }
 
 const fids = { value: "<fids>", parse: parseFids };
@@ -26,6 +28,12 @@ const url = { value: "<url>", parse: (text: string) => [text] };
 export const FILTER_FLAGS: readonly FilterFlag[] = [
   { filter: "author_fids", description: "casts, and changes of channels, by one of these", ...fids },
   { filter: "exclude_author_fids", description: "no casts by these", ...fids },
+  {
+    filter: "minimum_author_score",
+    value: "<score>",
+    description: "casts by authors with at least this score, 0 to 1, where the node lets scores decide",
+    parseOne: Number,
+  },
   { filter: "mentioned_fids", description: "casts that mention one of these", ...fids },
   { filter: "parent_urls", description: "casts directly under this URL; may be repeated", ...url },
   { filter: "root_parent_urls", description: "casts in threads under this URL; may be repeated", ...url },
@@ -67,6 +75,9 @@ export function withSubscriptionOptions(command: Command): Command {
       "kinds of event instead of a file, such as cast.created,follow.created",
       collecting(itemsOf),
     );
+  command
+    .option("--exclude-fids <fids>", "with --on: no events by these, of any kind", collecting(parseFids))
+    .option("--exclude-bans", "with --on: no events by those whom the app of the fid bans");
   for (const { filter, value, description, parse } of FILTER_FLAGS) {
     const flag = `--${filter.replaceAll("_", "-")} ${value}`;
     if (parse === undefined) command.option(flag, `with --on: ${description}`);
@@ -84,24 +95,33 @@ export function withSubscriptionOptions(command: Command): Command {
 export async function subscriptionOf(options: SubscriptionOptions): Promise<unknown> {
   const { subscription, on = [] } = options;
   const filter = filterOf(options);
-  const [filterName] = Object.keys(filter);
+  const exclude = exclusionOf(options);
+  const [filterName] = [...Object.keys(filter), ...Object.keys(exclude).map((key) => `exclude_${key}`)];
   if (subscription !== undefined) {
     if (on.length > 0 || filterName !== undefined) {
       throw new UserError("--subscription is complete: it cannot be combined with --on or filter flags");
     }
     return await readJson(subscription);
   }
-  if (on.length > 0) return Object.fromEntries(on.map((kind) => [kind, filter]));
+  if (on.length > 0) {
+    const filters = Object.fromEntries(on.map((kind) => [kind, filter]));
+    return Object.keys(exclude).length === 0 ? filters : { ...filters, exclude };
+  }
   if (filterName !== undefined) {
     throw new UserError(`--${filterName.replaceAll("_", "-")} narrows the kinds of --on, which is missing`);
   }
   return undefined;
 }
 
+function exclusionOf({ excludeFids: fids, excludeBans: bans }: SubscriptionOptions): Filter {
+  return { ...(fids !== undefined && { fids }), ...(bans === true && { bans }) };
+}
+
 function filterOf(options: SubscriptionOptions): Filter {
-  const input = FILTER_FLAGS.map(({ filter }) => {
+  const input = FILTER_FLAGS.map(({ filter, parseOne }) => {
     const option = filter.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    return [filter, options[option]] as const;
+    const given = options[option];
+    return [filter, parseOne && typeof given === "string" ? parseOne(given) : given] as const;
   });
   return Object.fromEntries(input.filter(([, value]) => value !== undefined));
 }

@@ -17,6 +17,7 @@ import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import type { DeliveryPublications } from "../../webhooks/store/delivery-publications.ts";
 import { CALLS_PER_WEBHOOK } from "../../webhooks/store/delivery-queue.ts";
 import type { StateStores } from "../state/stores.ts";
+import { enforcedScores } from "./score-policy.ts";
 import { senderOf } from "./sender.ts";
 
 const FAILURES = { failures: 100, runSecs: 86_400 };
@@ -42,7 +43,7 @@ export interface RunningDelivery extends DeliveryNode {
 export async function startDelivery(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog">;
+  readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog" | "moderation">;
   readonly outbox: OutboxClient;
   /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly previews: MatchClient };
@@ -102,6 +103,8 @@ export async function startDelivery(options: {
     outbox,
     store,
     matching: matching.live,
+    bannedAmong: state.moderation.bannedAmong,
+    scores: enforcedScores(config, "webhooks"),
     hasRoom: async () => (await totals()).queued < MAX_QUEUED,
     onQueued: (webhookIds) => engine.wake(webhookIds),
     onDeactivated: () => stats.countDeactivated(),
@@ -110,7 +113,13 @@ export async function startDelivery(options: {
     setTimer: after,
   });
 
-  const previews = createPreviews({ index, matching: matching.previews, clock });
+  const previews = createPreviews({
+    index,
+    matching: matching.previews,
+    bannedAmong: state.moderation.bannedAmong,
+    scores: enforcedScores(config, "webhooks"),
+    clock,
+  });
 
   return {
     preview: previews.preview,

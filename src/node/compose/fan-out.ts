@@ -7,10 +7,12 @@ import { type FanOutEngine, startFanOut } from "../../push/fan-out/fan-out.ts";
 import { createPostBatch } from "../../push/fan-out/post-batch.ts";
 import { SendCounters } from "../../push/fan-out/send-stats.ts";
 import { createSlots, type SendPermission } from "../../push/fan-out/slots.ts";
+import { createLeftOut } from "../../push/left-out.ts";
 import { runLimitsOf } from "../../push/store/campaigns/campaign-store.ts";
 import type { Common } from "../../runtime/common.ts";
 import { version } from "../../version.ts";
 import type { StateStores } from "../state/stores.ts";
+import { enforcedScores } from "./score-policy.ts";
 
 const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
@@ -28,7 +30,7 @@ export interface FanOutTimings {
 export function createFanOut(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger">;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger" | "moderation">;
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
   readonly timings?: Partial<FanOutTimings>;
@@ -50,6 +52,11 @@ export function createFanOut(options: {
     campaigns: state.campaigns,
     ledger: state.ledger,
     followersAmong: followersFromIndex(index),
+    leftOut: createLeftOut({
+      db: index,
+      bannedAmong: state.moderation.bannedAmong,
+      scores: enforcedScores(config, "sends"),
+    }),
     post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
     slots: createSlots({
       total: send.send_concurrency,

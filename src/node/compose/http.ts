@@ -4,7 +4,6 @@ import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { neverStale } from "../../auth/custody.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pausable } from "../../cluster/switch-store.ts";
-import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoRpc } from "../../console/demo/services.ts";
@@ -19,7 +18,6 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
-import type { ScoreSource } from "../../read/hydrate/users.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Descriptors } from "../../runtime/process.ts";
@@ -37,6 +35,7 @@ import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
 import { createPush } from "./push.ts";
+import { scorePolicyOf } from "./score-policy.ts";
 import { createNodeContracts, createNodeSignIn } from "./sign-in.ts";
 import { createNodeLogins, createSignInPage, userFromIndex } from "./sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
@@ -160,7 +159,7 @@ export function createNodeHttp(deps: {
   });
   const source = {
     db,
-    cache: new HydrationCache(commits, scoreSourceOf(config)),
+    cache: new HydrationCache(commits, scorePolicyOf(config)),
     clock,
     maxIds: config.http.max_ids,
     notificationWindowSecs: config.notifications.aggregation_window_secs,
@@ -244,10 +243,6 @@ export function createNodeHttp(deps: {
       await keyGate.usage.stop();
     },
   };
-}
-
-function scoreSourceOf({ scores: { mode, unknown } }: Config): ScoreSource | undefined {
-  return mode === "off" ? undefined : { mode, unknown };
 }
 
 /** Apps and webhooks of a demo network may have URLs under this name, which is reserved (RFC 2606). */

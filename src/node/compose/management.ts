@@ -22,6 +22,7 @@ import { createDeliveryService } from "../../webhooks/delivery-service.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
 import type { StateStores } from "../state/stores.ts";
+import { enforcedScores } from "./score-policy.ts";
 import { senderOf } from "./sender.ts";
 
 /** Composes the signed management API from the index, the state and the settings. */
@@ -76,6 +77,7 @@ export function createManagement(options: {
     clock: stateClock,
     settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
   });
+  const acceptsScores = enforcedScores(config, "webhooks") !== undefined;
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
     store: state.webhooks,
@@ -83,6 +85,7 @@ export function createManagement(options: {
     clock: stateClock,
     settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
     wake,
+    acceptsScores,
   });
   const authDeps: AuthDeps = {
     names: serviceNames(service.name),
@@ -143,6 +146,7 @@ export function createManagement(options: {
       index,
       clock,
       wake,
+      acceptsScores,
       preview: async (request) => {
         if (!options.delivery) throw new Error("there is no delivery worker");
         return options.delivery.preview(request);

@@ -9,18 +9,20 @@ import { followersFromIndex } from "../../push/audience.ts";
 import { createAudienceService } from "../../push/audience-service.ts";
 import { createCampaignService } from "../../push/campaign-service.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
+import { createLeftOut } from "../../push/left-out.ts";
 import { createSendService } from "../../push/send-service.ts";
 import { createSenderView } from "../../push/sender-view.ts";
 import { createTokenEvents, createTokenService } from "../../push/tokens/token-events.ts";
 import { registerTokenMetrics } from "../../push/tokens/token-metrics.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { StateStores } from "../state/stores.ts";
+import { enforcedScores } from "./score-policy.ts";
 
 /** Composes mini-app push from the index, the state and the settings. */
 export function createPush(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns">;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "moderation">;
   readonly management: ManagementDeps;
   /** Runs the campaigns. */
   readonly fanOut: FanOut;
@@ -70,6 +72,11 @@ export function createPush(options: {
       tokens,
       campaigns,
       followersAmong: followersFromIndex(index),
+      leftOut: createLeftOut({
+        db: index,
+        bannedAmong: state.moderation.bannedAmong,
+        scores: enforcedScores(config, "sends"),
+      }),
       sends,
       clock,
     }),

@@ -4,7 +4,9 @@ import { connectRpc } from "../../lib/port-rpc.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { StreamSlots } from "../../stream/slots.ts";
 import { createStreams, type StreamSlotsClient, type Streams } from "../../stream/streams.ts";
+import type { BannedAmong } from "../../webhooks/match/exclusions.ts";
 import type { MatchClient } from "../../webhooks/match/rpc.ts";
+import { enforcedScores } from "./score-policy.ts";
 
 /** Longer than the main thread is ever busy. */
 const SLOTS_DEADLINE_MS = 5_000;
@@ -21,6 +23,7 @@ export function connectStreamSlots(port: MessagePort): StreamSlotsClient {
 export function createNodeStreams(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock">;
   readonly db: IndexDatabase;
+  readonly bannedAmong: BannedAmong;
   readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
   readonly awaitEvents: (afterSeq: number) => Promise<void>;
   readonly slots: StreamSlotsClient;
@@ -31,6 +34,7 @@ export function createNodeStreams(deps: {
   return createStreams({
     ...parts,
     clock,
+    scores: enforcedScores(config, "webhooks"),
     retentionSecs: config.stream.retention_hours * 3600,
     onFault: (err) => log.error({ err }, "Streams could not read events"),
     onSkipped: (seq, err) => log.error({ err, seq }, "Skipped an event of the streams"),

@@ -78,6 +78,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     ? createNodeStreams({
         common: { config, log, clock: systemClock },
         db,
+        bannedAmong: state.stores.moderation.bannedAmong,
         matching: {
           live: connectRpc<MatchRpc>(init.matching.live),
           replays: connectRpc<MatchRpc>(init.matching.replays),

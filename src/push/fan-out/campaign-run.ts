@@ -1,6 +1,7 @@
 import type { AppStore } from "../../apps/app-store.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { type AudienceReader, createAudienceReader, type FollowersAmong } from "../audience.ts";
+import type { LeftOut } from "../left-out.ts";
 import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
 import {
   type BatchSenderDeps,
@@ -21,6 +22,7 @@ export interface RunDeps extends BatchSenderDeps {
   readonly clock: Clock;
   readonly apps: AppStore;
   readonly followersAmong: FollowersAmong;
+  readonly leftOut: LeftOut;
   readonly campaigns: Pick<CampaignStore, "setAudienceCount">;
 }
 
@@ -36,7 +38,7 @@ export async function runCampaign(
   work: CampaignWork,
   signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
-  const { apps, tokens, followersAmong, slots, clock, permission } = deps;
+  const { apps, tokens, followersAmong, leftOut, slots, clock, permission } = deps;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const appDeleted = new AbortController();
@@ -93,7 +95,10 @@ export async function runCampaign(
     }
   }
 
-  const reader = await createAudienceReader({ appId, audience, tokens, followersAmong });
+  const app = await apps.find(appId, nowSecs(clock));
+  if (!app) return "aborted";
+  const { ownerFid } = app;
+  const reader = await createAudienceReader({ appId, ownerFid, audience, tokens, followersAmong, leftOut });
   const counted = reader
     .count()
     .then((tokens) => deps.campaigns.setAudienceCount(work, tokens))

@@ -6,7 +6,7 @@ import { type Hash, loadCasts, loadCastsByHash, type StoredCast } from "./casts.
 import type { StoredChannel } from "./channels.ts";
 import type { PersonText } from "./person-text.ts";
 import type { ViewerTies } from "./relations.ts";
-import type { ScoreSource, UserState } from "./users.ts";
+import type { ScorePolicy, UserState } from "./users.ts";
 
 /** Versions are of all caches of the thread, since a caller may present a state of its own with two of them. */
 let lastVersion = 0;
@@ -51,10 +51,10 @@ export class HydrationCache {
   #version = 0;
   #versionSecs: number | undefined;
   /** The scores that its users have; undefined while scores are off. */
-  readonly scores: ScoreSource | undefined;
+  readonly scores: ScorePolicy | undefined;
 
   /** @param commits the writer's, if it is a thread of this process */
-  constructor(commits?: CommitSequence, scores?: ScoreSource) {
+  constructor(commits?: CommitSequence, scores?: ScorePolicy) {
     this.#commits = commits;
     this.scores = scores;
   }

@@ -23,10 +23,21 @@ export interface UserState {
   readonly score: number | undefined;
 }
 
+/** What scores may decide: filters of webhooks and streams, audiences of sends, the order of user search, trending and for_you feeds. */
+export type ScoreUse = "webhooks" | "sends" | "search" | "feeds";
+
 /** Which scores are shown, and the one of an account without. */
 export interface ScoreSource {
   readonly mode: ScoreMode;
   readonly unknown: number;
+}
+
+/** What scores decide beside that. */
+export interface ScorePolicy extends ScoreSource {
+  /** Replies by accounts with less are below the fold. */
+  readonly foldBelow: number;
+  /** The operator lists them. */
+  readonly enforced: ReadonlySet<ScoreUse>;
 }
 
 export interface AuthAddress {

@@ -34,6 +34,8 @@ export interface EventKeys {
   readonly subjects: Readonly<Partial<Record<RegexField, readonly string[]>>>;
   /** Compared with `exclude_author_fids`. */
   readonly authorFid: number | null;
+  /** Undefined where no minimum counts. */
+  readonly authorScore?: number | undefined;
 }
 
 const known = (key: Key | null): readonly Key[] => (key === null ? [] : [key]);
@@ -55,6 +57,7 @@ export function keysOf(facts: EventFacts): EventKeys {
         },
         subjects: { text: [facts.text], embeds: facts.embedUrls },
         authorFid: facts.authorFid,
+        authorScore: facts.authorScore,
       };
     case "follow.created":
     case "follow.deleted":

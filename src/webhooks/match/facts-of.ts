@@ -1,15 +1,38 @@
+import { scoresOf } from "../../db/index/counts/scores.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
 import type { Hydration } from "../../read/hydrate/hydrate.ts";
+import { loadUsers, type ScoreSource } from "../../read/hydrate/users.ts";
 import { presentText } from "../../read/present/native/cast.ts";
 import type { NodeEvent } from "../publish/event.ts";
 import type { EventFacts } from "./facts.ts";
 
+/**
+ * Returns the values of events that filters use.
+ *
+ * @param scores where `minimum_author_score` has an effect
+ */
+export function loadFacts(
+  db: IndexDatabase,
+  events: readonly NodeEvent[],
+  scores: ScoreSource | undefined,
+): EventFacts[] {
+  const users = loadUsers(db, events.flatMap(fidsNamedIn));
+  const authors = scores ? events.flatMap((event) => ("cast" in event ? [event.cast.fid] : [])) : [];
+  const known = scores && scoresOf(db, scores.mode, [...new Set(authors)]);
+  return events.map((event) => factsOf(event, users, (fid) => known && (known.get(fid) ?? scores.unknown)));
+}
+
 /** Returns the fids whose names `factsOf` inserts into texts. */
-export function fidsNamedIn(event: NodeEvent): number[] {
+function fidsNamedIn(event: NodeEvent): number[] {
   return "cast" in event ? event.cast.mentions.map(([fid]) => fid) : [];
 }
 
-/** Returns the values of an event that filters use; `users` are those that the texts mention. */
-export function factsOf(event: NodeEvent, users: Hydration["users"]): EventFacts {
+/** @param users those that the texts mention. */
+function factsOf(
+  event: NodeEvent,
+  users: Hydration["users"],
+  scoreOf: (fid: number) => number | undefined,
+): EventFacts {
   switch (event.kind) {
     case "cast.created":
     case "cast.deleted": {
@@ -17,6 +40,7 @@ export function factsOf(event: NodeEvent, users: Hydration["users"]): EventFacts
       return {
         kind,
         authorFid: cast.fid,
+        authorScore: scoreOf(cast.fid),
         mentionedFids: cast.mentions.map(([fid]) => fid),
         parentUrl: cast.parentUrl,
         rootParentUrl: cast.rootParentUrl,

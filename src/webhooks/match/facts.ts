@@ -7,6 +7,8 @@ export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts | C
 export interface CastFacts {
   readonly kind: "cast.created" | "cast.deleted";
   readonly authorFid: number;
+  /** Undefined where `minimum_author_score` has no effect. */
+  readonly authorScore?: number | undefined;
   readonly mentionedFids: readonly number[];
   readonly parentUrl: string | null;
   readonly rootParentUrl: string | null;

@@ -1,10 +1,4 @@
-import type {
-  CastFilter,
-  ChannelFilter,
-  FollowFilter,
-  ReactionFilter,
-  UserUpdatedFilter,
-} from "../subscription.ts";
+import type { Filter } from "../subscription.ts";
 import {
   type EventKeys,
   type Key,
@@ -16,9 +10,6 @@ import {
 import { type Expression, ExpressionPool } from "./expressions/expressions.ts";
 import type { RegexProgram } from "./expressions/regex-program.ts";
 import type { OwnerBudgets, Subscriber } from "./owner-budgets.ts";
-
-/** A filter of any kind; each kind has some of the fields. */
-export type Filter = CastFilter & FollowFilter & ReactionFilter & UserUpdatedFilter & ChannelFilter;
 
 interface ListCondition {
   readonly field: ListField;
@@ -38,6 +29,7 @@ interface Rule {
   /** Conditions that must hold in addition. */
   readonly rest: readonly Condition[];
   readonly excludedFids: ReadonlySet<number>;
+  readonly minimumScore: number | undefined;
   /** The event that last selected it, so that it is evaluated once per event. */
   event: number;
 }
@@ -82,7 +74,8 @@ export class KindIndex {
       else rest.push({ field, expression: this.#additional[field].add(program, subscriber) });
     }
     const excludedFids = new Set(filter.exclude_author_fids);
-    const rule: Rule = { subscriber, paths, rest, excludedFids, event: this.#event };
+    const minimumScore = filter.minimum_author_score;
+    const rule: Rule = { subscriber, paths, rest, excludedFids, minimumScore, event: this.#event };
     this.#rules.set(subscriber.id, rule);
     if (paths.length === 0) this.#unconditional.add(rule);
     for (const path of paths) this.#index(path, rule);
@@ -129,8 +122,9 @@ export class KindIndex {
     return matched;
   }
 
-  #matches({ subscriber, rest, excludedFids }: Rule, keys: EventKeys): boolean {
+  #matches({ subscriber, rest, excludedFids, minimumScore = 0 }: Rule, keys: EventKeys): boolean {
     if (keys.authorFid !== null && excludedFids.has(keys.authorFid)) return false;
+    if (keys.authorScore !== undefined && keys.authorScore < minimumScore) return false;
     return rest.every((condition) =>
       "values" in condition
         ? keys.lists[condition.field]?.some((key) => condition.values.has(key))

@@ -1,8 +1,8 @@
 import type { EventKind } from "../../protocol/event-kind.ts";
-import type { Subscription } from "../subscription.ts";
+import { filtersOf, type Subscription } from "../subscription.ts";
 import { keysOf } from "./event-keys.ts";
 import type { EventFacts } from "./facts.ts";
-import { type Filter, KindIndex } from "./kind-index.ts";
+import { KindIndex } from "./kind-index.ts";
 import { OwnerBudgets, type Subscriber } from "./owner-budgets.ts";
 import { readSubscriptionProgram } from "./subscription-program.ts";
 
@@ -77,7 +77,7 @@ export function createMatcher(options: MatcherOptions = {}): Matcher {
       if (!subscribed.ok) return subscribed.error;
       const subscriber = subscribed.value;
       subscribers.set(id, subscriber);
-      for (const [kind, filter] of Object.entries(subscription) as [EventKind, Filter][])
+      for (const [kind, filter] of filtersOf(subscription))
         indexOf(kind).add(subscriber, filter, program.byKind[kind] ?? {});
       return undefined;
     },

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
-import type { Subscription } from "../subscription.ts";
+import { filtersOf, type Subscription } from "../subscription.ts";
 import { REGEX_FIELDS } from "./event-keys.ts";
 import { type RegexFault, readRegexProgram } from "./expressions/regex-program.ts";
 import type { FieldPrograms } from "./kind-index.ts";
@@ -22,7 +22,7 @@ export function readSubscriptionProgram(subscription: Subscription): Result<Subs
   const byKind: Partial<Record<EventKind, FieldPrograms>> = {};
   let size = 0;
   let largest: { readonly field: string; readonly size: number } | undefined;
-  for (const [kind, filter] of Object.entries(subscription) as [EventKind, Record<string, unknown>][]) {
+  for (const [kind, filter] of filtersOf(subscription)) {
     for (const name of REGEX_FIELDS) {
       if (filter[name] === undefined) continue;
       const field = `${kind}.${name}`;

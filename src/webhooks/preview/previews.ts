@@ -72,7 +72,7 @@ export function createPreviews(deps: PreviewsDeps): Previews {
     // The first preview loads the schema of subscriptions and RE2, which no delivery needs.
     const { scanEvents } = await import("./scan.ts");
     const isOver = () => nowMs() - startMs > TIME_LIMIT_MS;
-    const scanned = await scanEvents(deps, { ownerId, subscription, events, isOver });
+    const scanned = await scanEvents(deps, { ownerId, ownerFid: fid, subscription, events, isOver });
     if (scanned.ok) return scanned;
     return err({ reason: `the preview was stopped: ${scanned.error}`, retryAfterSecs: WINDOW_MS / 1000 });
   }

@@ -13,7 +13,7 @@ export interface Probes {
    *
    * @param matched ids of the matching subscriptions.
    */
-  fellTo(kind: EventKind, matched: ReadonlySet<string>): string | undefined;
+  fellTo(kind: EventKind | undefined, matched: ReadonlySet<string>): string | undefined;
 }
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -24,7 +24,8 @@ interface Step {
 }
 
 const WHOLE = "whole";
-const EXCLUDED = "exclude_author_fids";
+/** What must hold whatever `match` says. */
+const ALWAYS: ReadonlySet<string> = new Set(["exclude_author_fids", "minimum_author_score"]);
 
 export function probesOf(subscription: Subscription): Probes {
   const subscriptions: { id: string; subscription: Subscription }[] = [{ id: WHOLE, subscription }];
@@ -34,7 +35,7 @@ export function probesOf(subscription: Subscription): Probes {
     if (filter === undefined) continue;
     const given = filters.filter((field) => field !== "match" && filter[field] !== undefined);
     const isAny = filter.match === "any";
-    const probed = isAny ? given.filter((field) => field === EXCLUDED) : given;
+    const probed = isAny ? given.filter((field) => ALWAYS.has(field)) : given;
     const lists = probed.filter((field) => !isExpression(field));
     const expressions = REGEX_FIELDS.filter((field) => probed.includes(field));
     const last = isAny ? "match" : (expressions.at(-1) ?? lists.at(-1) ?? "match");
@@ -54,7 +55,7 @@ export function probesOf(subscription: Subscription): Probes {
     subscriptions,
     fellTo(kind, matched) {
       if (matched.has(WHOLE)) return undefined;
-      const found = stepsOf.get(kind);
+      const found = kind && stepsOf.get(kind);
       if (!found) return "type";
       return found.steps.find(({ id }) => !matched.has(id))?.field ?? found.last;
     },

@@ -3,10 +3,11 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
-import { loadUsers } from "../../read/hydrate/users.ts";
+import { loadUsers, type ScoreSource } from "../../read/hydrate/users.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { type BannedAmong, excluderOf, withoutExcluded } from "../match/exclusions.ts";
 import type { EventFacts } from "../match/facts.ts";
-import { factsOf, fidsNamedIn } from "../match/facts-of.ts";
+import { loadFacts } from "../match/facts-of.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import { type MatchClient, matchFacts } from "../match/rpc.ts";
 import { type NodeEvent, readEvent } from "../publish/event.ts";
@@ -36,12 +37,18 @@ export interface ScanDeps {
   readonly index: IndexDatabase;
   /** A client that only one scan at a time uses. */
   readonly matching: MatchClient;
+  /** What webhooks with `exclude.bans` leave out. */
+  readonly bannedAmong: BannedAmong;
+  /** Where `minimum_author_score` has an effect. */
+  readonly scores?: ScoreSource | undefined;
   readonly clock: Clock;
 }
 
 export interface ScanRequest {
   /** Whose budget of matching is charged. */
   readonly ownerId: string;
+  /** Whose bans count. */
+  readonly ownerFid: number;
   readonly subscription: Subscription;
   /** The number of events. */
   readonly events: number;
@@ -59,10 +66,11 @@ interface ScannedEvent {
  * the reason why the matcher stopped.
  */
 export async function scanEvents(
-  { index, matching, clock }: ScanDeps,
-  { ownerId, subscription, events, isOver }: ScanRequest,
+  { index, matching, bannedAmong, scores, clock }: ScanDeps,
+  { ownerId, ownerFid, subscription, events, isOver }: ScanRequest,
 ): Promise<Result<PreviewOutcome, string>> {
   const probes = probesOf(subscription);
+  const excluder = excluderOf(subscription, ownerFid);
   const tally = new Tally();
   // The size of a subscription is bounded, and what the owner's webhooks use is counted for them.
   const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true, isPreview: true }));
@@ -72,7 +80,7 @@ export async function scanEvents(
       const size = Math.min(EVENTS_PER_SLICE, events - tally.scanned);
       if (size === 0 || isOver()) break;
       const after = Math.max(end - size, oldestSeq - 1);
-      const slice = readSlice(index, after, end);
+      const slice = readSlice(index, { after, end, scores });
       end = after;
       // Otherwise the matcher's response is a turn of the thread.
       if (slice.length === 0) await setImmediate();
@@ -81,9 +89,17 @@ export async function scanEvents(
         const { matches, refused } = await matchFacts(matching, facts);
         const [refusal]: readonly (SubscriptionRefusal | undefined)[] = refused;
         if (refusal) return err(refusal.reason);
-        for (const [at, ids] of matches.entries()) {
+        const matched = matches.map((ids, at) => probes.fellTo(facts[at]?.kind, new Set(ids)));
+        const kept = await withoutExcluded(
+          matched.map((field) => (field === undefined ? [subscription] : [])),
+          facts,
+          () => excluder,
+          bannedAmong,
+        );
+        for (const [at, field] of matched.entries()) {
           const one = slice[from + at];
-          if (one) tally.add(one.event, probes.fellTo(one.event.kind, new Set(ids)));
+          const isExcluded = field === undefined && kept[at]?.length === 0;
+          if (one) tally.add(one.event, isExcluded ? "exclude" : field);
         }
         from += matches.length;
       }
@@ -96,17 +112,18 @@ export async function scanEvents(
 }
 
 /** Reads the events behind `after` up to `end`, the newest first, without those that deliveries pass over. */
-function readSlice(index: IndexDatabase, after: number, end: number): ScannedEvent[] {
+function readSlice(
+  index: IndexDatabase,
+  { after, end, scores }: { after: number; end: number; scores: ScoreSource | undefined },
+): ScannedEvent[] {
   return index.snapshot(() => {
     const rows = eventsAfter(index, after, end - after).filter(({ seq }) => seq <= end);
     const events = rows.toReversed().flatMap(readable);
-    const users = loadUsers(
-      index,
-      events.flatMap((event) => [...subjectFidsOf(event), ...fidsNamedIn(event)]),
-    );
+    const users = loadUsers(index, events.flatMap(subjectFidsOf));
     // An event about an fid without a registration has no body.
     const known = events.filter((event) => subjectFidsOf(event).every((fid) => users.has(fid)));
-    return known.map((event) => ({ event, facts: factsOf(event, users) }));
+    const facts = loadFacts(index, known, scores);
+    return known.flatMap((event, at) => (facts[at] ? [{ event, facts: facts[at] }] : []));
   });
 }
 

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { loadUsers } from "../../read/hydrate/users.ts";
-import { factsOf, fidsNamedIn } from "../match/facts-of.ts";
+import type { ScoreSource } from "../../read/hydrate/users.ts";
+import { loadFacts } from "../match/facts-of.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { Subscriptions } from "../match/subscriptions.ts";
 import type { QueuedEvent } from "../store/delivery-publications.ts";
@@ -26,15 +26,14 @@ export async function matchEvents(
   db: IndexDatabase,
   subscriptions: Subscriptions,
   events: readonly NodeEvent[],
-  nowSecs: number,
+  { nowSecs, scores }: { readonly nowSecs: number; readonly scores: ScoreSource | undefined },
 ): Promise<MatchedBatch> {
   if (subscriptions.size === 0 || events.length === 0)
     return { queue: [], events: events.length, refused: [] };
-  const facts = db.snapshot(() => {
-    const users = loadUsers(db, events.flatMap(fidsNamedIn));
-    return events.map((event) => ({ facts: factsOf(event, users), appliedAt: event.appliedAt }));
-  });
-  const matched = await subscriptions.receivers(facts);
+  const facts = db.snapshot(() => loadFacts(db, events, scores));
+  const matched = await subscriptions.receivers(
+    events.flatMap(({ appliedAt }, at) => (facts[at] ? [{ facts: facts[at], appliedAt }] : [])),
+  );
   const receivers = new Map<NodeEvent, readonly string[]>();
   let covered = 0;
   let deliveries = 0;

@@ -2,8 +2,10 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { eventsAfter, publishedSeq, type StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
+import type { ScoreSource } from "../../read/hydrate/users.ts";
 import { type Clock, nowSecs, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
+import type { BannedAmong } from "../match/exclusions.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
@@ -44,6 +46,10 @@ export interface PublisherDeps {
   readonly store: DeliveryPublications;
   /** A client that only the publisher uses. */
   readonly matching: MatchClient;
+  /** What webhooks with `exclude.bans` leave out. */
+  readonly bannedAmong: BannedAmong;
+  /** Where `minimum_author_score` has an effect. */
+  readonly scores?: ScoreSource | undefined;
   /** Whether the queue has room; while it has none, events wait in the outbox. */
   readonly hasRoom: () => Promise<boolean>;
   /** Called with the webhooks that got queued deliveries. */
@@ -81,10 +87,10 @@ export interface Publisher {
  * nothing because the ids of deliveries are deterministic.
  */
 export function startPublisher(deps: PublisherDeps): Publisher {
-  const { index, outbox, store, clock, log } = deps;
+  const { index, outbox, store, scores, clock, log } = deps;
   const { intervals = DEFAULT_PUBLISHER_INTERVALS, setTimer: startTimer = setTimer } = deps;
   const logFault = createFaultLog({ log, clock });
-  const subscriptions = new Subscriptions(deps.matching, clock);
+  const subscriptions = new Subscriptions(deps.matching, clock, deps.bannedAmong);
   let version = 0;
   let published = 0;
   /** The stored position. */
@@ -191,7 +197,9 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   /** Matches events; an event that fails is found by bisection and skipped. */
   async function matchSafely(events: readonly SequencedEvent[]): Promise<MatchedBatch> {
     try {
-      return await unlessStopped(matchEvents(index, subscriptions, events, nowSecs(clock)));
+      return await unlessStopped(
+        matchEvents(index, subscriptions, events, { nowSecs: nowSecs(clock), scores }),
+      );
     } catch (cause) {
       if (isStopping) throw cause;
       const [event, ...others] = events;

@@ -188,6 +188,8 @@ test("a webhook created in one dialect exists in the other with the same meaning
   expect(filters as unknown).toEqual({
     "cast.created": { text: "a", author_fids: [3], match: "all" },
     "user.created": {},
+    // The same is true of bans, which compat webhooks leave out by default.
+    exclude: { bans: false },
   });
   await client.updateWebhook({
     webhookId,
@@ -197,6 +199,28 @@ test("a webhook created in one dialect exists in the other with the same meaning
   });
   const { subscription } = (await spec(`/webhook?webhook_id=${webhookId}`)).body.webhook;
   expect(subscription["cast.created"].match).toBe("all");
+  expect(subscription.exclude).toEqual({ bans: false });
+});
+
+test("a webhook leaves out whom its owner bans unless it says otherwise", async () => {
+  const webhook = await created();
+  expect(webhook.subscription?.filters).not.toHaveProperty("exclude");
+  const stored = await api.call({ method: "GET", path: `/webhook?webhook_id=${webhook.webhook_id}` });
+  expect(stored.body.webhook.subscription.exclude).toEqual({ bans: true });
+  const other = await created({
+    subscription: { ...fields.subscription, exclude: { bans: false, fids: [9] } } as never,
+  });
+  expect(other.subscription?.filters as unknown).toMatchObject({ exclude: { bans: false, fids: [9] } });
+  const scored = await sdkError(
+    client.publishWebhook({
+      ...fields,
+      subscription: { "cast.created": { minimum_author_score: 0.5 } } as never,
+    }),
+  );
+  expect(scored).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("scores.enforce does not list webhooks") },
+  });
 });
 
 test("a webhook belongs to its signer, and other fids cannot access it", async () => {

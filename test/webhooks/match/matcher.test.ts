@@ -52,6 +52,22 @@ function isMatched(input: object, facts: EventFacts): boolean {
 
 type Case = [filter: object, isMatch: boolean];
 
+test("a minimum score counts where scores do, in both modes, and an author with it matches", () => {
+  const matches = (filter: object, authorScore: number | undefined) => {
+    const matcher = createMatcher();
+    matcher.set("webhook", { "cast.created": { minimum_author_score: 0.5, ...filter } });
+    return matcher.match({ ...reply, authorScore }).length > 0;
+  };
+  for (const filter of [{}, { match: "any", author_fids: [3] }, { text: "gm" }]) {
+    expect([undefined, 0.49, 0.5, 1].map((score) => matches(filter, score))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+  }
+});
+
 describe("a reply matches the filter", () => {
   test.each<Case>([
     [{}, true],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { MatchClient } from "../../../src/webhooks/match/rpc.ts";
 import { createPreviews, MAX_PREVIEWS_PER_MINUTE } from "../../../src/webhooks/preview/previews.ts";
-import { startMatching } from "../../support/matching.ts";
+import { noBans, startMatching } from "../../support/matching.ts";
 import { cast } from "../../support/records.ts";
 import { startTestWriter, type TestWriter } from "../../support/writer.ts";
 
@@ -17,6 +17,7 @@ function start(matching: MatchClient = startMatching()) {
   const previews = createPreviews({
     index: writer.reader,
     matching,
+    bannedAmong: noBans,
     clock: writer.clock,
     nowMs: () => time.ms,
   });

@@ -10,7 +10,7 @@ import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { until } from "../../support/manual-time.ts";
-import { startMatching } from "../../support/matching.ts";
+import { noBans, startMatching } from "../../support/matching.ts";
 import { bio, cast, likeUrl, link, react, uncast, unlink, unreact } from "../../support/records.ts";
 import { expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
@@ -40,8 +40,15 @@ afterAll(() => writer[Symbol.dispose]());
 
 const scan = (subscription: Subscription, over: Partial<ScanRequest> = {}) =>
   scanEvents(
-    { index: writer.reader, matching: startMatching(), clock: writer.clock },
-    { ownerId: "preview:1", subscription, events: MAX_PREVIEW_EVENTS, isOver: () => false, ...over },
+    { index: writer.reader, matching: startMatching(), bannedAmong: noBans, clock: writer.clock },
+    {
+      ownerId: "preview:1",
+      ownerFid: 1,
+      subscription,
+      events: MAX_PREVIEW_EVENTS,
+      isOver: () => false,
+      ...over,
+    },
   );
 
 describe("a preview", () => {
@@ -76,6 +83,7 @@ describe("a preview", () => {
       outbox: writer.client,
       store: publications,
       matching: startMatching(),
+      bannedAmong: noBans,
       hasRoom: async () => true,
       onQueued: () => undefined,
       onDeactivated: () => undefined,
@@ -130,10 +138,18 @@ describe("a preview", () => {
     expect(expectOk(await scan({ "cast.created": {} })).samples).toHaveLength(10);
   });
 
+  test("counts what a subscription excludes under its name", async () => {
+    const subscription: Subscription = { "cast.created": {}, "follow.deleted": {}, exclude: { fids: [1] } };
+    const all = expectOk(await scan({ "cast.created": {}, "follow.deleted": {} }));
+    const found = expectOk(await scan(subscription));
+    expect(found.fellTo.exclude).toBeGreaterThan(0);
+    expect(found.matched + (found.fellTo.exclude ?? 0)).toBe(all.matched);
+  });
+
   test("of an empty log has nothing", async () => {
     using empty = await startTestWriter();
-    const deps = { index: empty.reader, matching: startMatching(), clock: empty.clock };
-    const request = { ownerId: "preview:1", events: 9, isOver: () => false };
+    const deps = { index: empty.reader, matching: startMatching(), bannedAmong: noBans, clock: empty.clock };
+    const request = { ownerId: "preview:1", ownerFid: 1, events: 9, isOver: () => false };
     expect(await scanEvents(deps, { ...request, subscription: { "cast.created": {} } })).toEqual({
       ok: true,
       value: { scanned: 0, fromSecs: null, toSecs: null, matched: 0, byKind: {}, fellTo: {}, samples: [] },
@@ -151,8 +167,14 @@ describe("a preview", () => {
       setImmediate(() => turns++);
       return false;
     };
-    const deps = { index: old.reader, matching: startMatching(), clock: old.clock };
-    const request = { ownerId: "preview:1", subscription: { "cast.created": {} }, events: 1_000, isOver };
+    const deps = { index: old.reader, matching: startMatching(), bannedAmong: noBans, clock: old.clock };
+    const request = {
+      ownerId: "preview:1",
+      ownerFid: 1,
+      subscription: { "cast.created": {} },
+      events: 1_000,
+      isOver,
+    };
     expect(expectOk(await scanEvents(deps, request))).toMatchObject({ matched: 0 });
     expect(looks.slice(0, 3)).toEqual([0, 1, 2]);
   });
@@ -161,8 +183,8 @@ describe("a preview", () => {
     let nowMs = 0;
     // Each look at the clock costs a second.
     const matching = startMatching({ minuteMs: 0.05, eventMs: 0.05 }, () => (nowMs += 1_000));
-    const deps = { index: writer.reader, matching, clock: writer.clock };
-    const request = { ownerId: "preview:1", events: 1_000, isOver: () => false };
+    const deps = { index: writer.reader, matching, bannedAmong: noBans, clock: writer.clock };
+    const request = { ownerId: "preview:1", ownerFid: 1, events: 1_000, isOver: () => false };
     const slow = { "cast.created": { text: "(?s).{100}x" }, "cast.deleted": { text: "(?s).{99}x" } };
     const stopped = await scanEvents(deps, { ...request, subscription: slow });
     expect(stopped).toMatchObject({ ok: false, error: expect.stringContaining("took more than") });

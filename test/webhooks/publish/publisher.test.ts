@@ -16,7 +16,7 @@ import type { DeliveryPublications } from "../../../src/webhooks/store/delivery-
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
-import { startMatching } from "../../support/matching.ts";
+import { noBans, startMatching } from "../../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
 import { expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
@@ -38,8 +38,7 @@ interface Run {
 async function startFixture(...fids: number[]) {
   const writer = await startTestWriter(...fids);
   const state = openState(statePath(writer.dir));
-  const webhooks = localStores(state).webhooks;
-  const store = localStores(state).publications;
+  const { webhooks, publications: store, moderation } = localStores(state);
   let made = 0;
   const nowSecs = () => Math.floor(writer.clock.nowMs() / 1000);
 
@@ -71,6 +70,7 @@ async function startFixture(...fids: number[]) {
       outbox: writer.client,
       store,
       matching: startMatching(),
+      bannedAmong: noBans,
       hasRoom: async () => true,
       onQueued: (webhookIds) => notified.push([...webhookIds].sort()),
       onDeactivated: () => undefined,
@@ -107,6 +107,7 @@ async function startFixture(...fids: number[]) {
     writer,
     webhooks,
     store,
+    moderation,
     addWebhook,
     run,
     deliveries,
@@ -162,6 +163,32 @@ describe("publisher", () => {
     });
     await publisher.stop();
     expect(outboxBacklog(writer.db).events).toBe(0);
+  });
+
+  test("leaves out whom a webhook excludes, and whom its owner bans at that moment", async () => {
+    using fixture = await startFixture(1, 2, 3);
+    const { writer, addWebhook, run, deliveries, moderation } = fixture;
+    const listed = await addWebhook({ "cast.created": {}, exclude: { fids: [2] } });
+    const banning = await addWebhook({
+      "cast.created": {},
+      "follow.created": { match: "any", fids: [2, 3] },
+      exclude: { bans: true },
+    });
+    const { publisher, published } = run({ bannedAmong: moderation.bannedAmong });
+    const bounds = { bans: 10, mutesOfUser: 1, mutes: 1 };
+    await moderation.ban(1, [3], { keyId: null, nowSecs: 1 }, bounds);
+    // Another owner's bans count for its own webhooks only.
+    await moderation.ban(9, [1], { keyId: null, nowSecs: 1 }, bounds);
+    await writer.submit(cast(1, "one"), cast(2, "two"), cast(3, "three"), link(3, "follow", 1));
+    await published(4);
+    expect(deliveries().sort()).toEqual(
+      [`${listed}`, `${banning}`, `${banning}`, `${listed}`].map((id) => `cast.created → ${id}`).sort(),
+    );
+    await moderation.unban(1, [3]);
+    await writer.submit(link(3, "follow", 2));
+    await published(5);
+    expect(deliveries().at(-1)).toBe(`follow.created → ${banning}`);
+    await publisher.stop();
   });
 
   test("publishes the events in the outbox at the start, then new ones", async () => {

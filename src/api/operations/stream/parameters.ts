@@ -22,6 +22,7 @@ import { eventKinds } from "../../../webhooks/subscription-schema.ts";
 
 const MAX_URL_CHARS = 1024;
 const MAX_CHANNEL_ID_CHARS = 255;
+const MAX_EXCLUDED_FIDS = 1_000;
 const kinds = eventKinds.map(({ kind }) => kind);
 
 function expression(description: string): QueryParam<string | undefined> {
@@ -61,6 +62,34 @@ function kind(): QueryParam<readonly EventKind[] | undefined> {
   );
 }
 
+function minimumScore(): QueryParam<number | undefined> {
+  return optional({
+    schema: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        "The least score of the author of a cast. Only on a node whose `scores.enforce` lists `webhooks`",
+    }),
+    required: false,
+    decode(values, name) {
+      const [value = ""] = values;
+      const score = /^[01](\.[0-9]{1,6})?$/.test(value) ? Number(value) : Number.NaN;
+      if (!(score <= 1)) throw badRequest(`${name} must be a number from 0 to 1`);
+      return score;
+    },
+  });
+}
+
+/** The query parameter with which an API key counts, for its owner's bans. */
+export const exclusionParams = {
+  exclude_bans: optional(
+    choice(["true", "false"], {
+      description:
+        "Whether the events of those whom the owner of the API key bans are left out, which needs a key with the scope `read`",
+    }),
+  ),
+};
+
 /** The query parameters that narrow a stream. */
 export function filterParams(maxItems: number) {
   const fids = (description: string) => optional(fidList({ maxItems, description }));
@@ -80,6 +109,14 @@ export function filterParams(maxItems: number) {
     ),
     channel_ids: texts("Registered channels that changed, by `id` or `channel_id`", MAX_CHANNEL_ID_CHARS),
     exclude_author_fids: fids("Authors whose casts are left out"),
+    exclude_fids: optional(
+      fidList({
+        maxItems: MAX_EXCLUDED_FIDS,
+        description:
+          "Authors, followers, reactors and changed users whose events are left out, of every kind",
+      }),
+    ),
+    minimum_author_score: minimumScore(),
     mentioned_fids: fids("Users that a cast mentions"),
     parent_urls: texts("Parent URLs of casts, such as those of channels", MAX_URL_CHARS),
     root_parent_urls: texts("Parent URLs of the roots of the threads of casts", MAX_URL_CHARS),
@@ -101,6 +138,7 @@ const FILTERS = [
   "author_fids",
   "fids",
   "exclude_author_fids",
+  "minimum_author_score",
   "mentioned_fids",
   "parent_hashes",
   "parent_author_fids",
@@ -145,7 +183,8 @@ export function subscriptionOf(query: Filters, url: string, maxItems: number): S
     return [[one.kind, Object.fromEntries(fields)]];
   });
   if (filters.length === 0) throw badRequest(`no kind of event has all of ${[...given.keys()].join(", ")}`);
-  return Object.fromEntries(filters) as Subscription;
+  const { exclude_fids: fids } = query;
+  return { ...(Object.fromEntries(filters) as Subscription), ...(fids && { exclude: { fids } }) };
 }
 
 /** `fids` and `author_fids` are one field of most kinds. */

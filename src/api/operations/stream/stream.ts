@@ -7,7 +7,7 @@ import type { Price } from "../../../http/limits/prices.ts";
 import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { badRequest, choice, decodeQuery, optional } from "../../../http/request/params.ts";
 import { parseQueryString } from "../../../http/request/query-string.ts";
-import { READ } from "../../../http/route-terms.ts";
+import type { Access } from "../../../http/route-terms.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { cursorOf, type StreamStart } from "../../../stream/position.ts";
@@ -23,7 +23,7 @@ import type { ApiDeps } from "../../deps.ts";
 import { closed } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
-import { filterParams, startOf, startParams, subscriptionOf } from "./parameters.ts";
+import { exclusionParams, filterParams, startOf, startParams, subscriptionOf } from "./parameters.ts";
 
 const { op } = topic({ tag: "Stream", surface: "native" });
 
@@ -43,6 +43,13 @@ const GoneEventsResponse = Type.Object(
   { message: Type.String(), code: Type.Literal("cursor_too_old"), oldest_cursor: Type.String() },
   closed,
 );
+
+/** A read, in which an API key counts where its owner's bans do. */
+const access: Access = {
+  kind: "keyUnlessRead",
+  scope: "read",
+  isRead: (query) => query.get("exclude_bans") !== "true",
+};
 
 /** What a client receives first. */
 const EXAMPLE = `retry: 3000
@@ -100,6 +107,7 @@ const streamPrice: Price = ({ query }) => {
 
 const stream = {
   path: "/stream",
+  access,
   response: Type.Object({}),
   errors: ["notFound", "tooManyRequests", "unavailable"],
   price: streamPrice,
@@ -117,6 +125,7 @@ export const streamOperations = [
       "`{ id, event, data }` a frame. Each event comes once on a connection, and nothing is lost over a reconnect with the last cursor.",
     query: ({ reads: { maxIds } }) => ({
       ...filterParams(maxIds),
+      ...exclusionParams,
       ...startParams,
       wait: optional(
         choice(["1"], {
@@ -128,9 +137,14 @@ export const streamOperations = [
     run({ streams, reads }, { query, request }) {
       const exchange = exchangeOf(request);
       const start = startOf(query, request);
-      const subscription = subscriptionOf(query, request.url, reads.maxIds);
+      const { minimum_author_score: score, exclude_bans: bans } = query;
+      if (score !== undefined && !acceptsScores(reads))
+        throw badRequest(
+          "minimum_author_score has no effect on this node: scores.enforce does not list webhooks",
+        );
+      const subscription = withBans(subscriptionOf(query, request.url, reads.maxIds), bans);
       return request.headers.get("upgrade")?.toLowerCase() === "websocket"
-        ? upgrade(streams, exchange, subscription, { waits: query.wait === "1", start })
+        ? upgrade(streams, exchange, { subscription, waits: query.wait === "1", start, reads })
         : respondWithEvents(streams, exchange, subscription, start);
     },
   }),
@@ -138,24 +152,48 @@ export const streamOperations = [
     ...stream,
     id: "streamSubscription",
     method: "POST",
-    access: READ,
     summary: "Stream the events of a subscription",
     description: "As `GET`, with the subscription of a webhook, which has filters for each kind of event.",
-    query: startParams,
+    query: { ...exclusionParams, ...startParams },
     body: StreamSubscription,
     // `readSubscription` also accepts other spellings of the kinds.
     isRaw: true,
-    run({ streams }, { request }) {
-      const query = decodeQuery(startParams, parseQueryString(request.url));
+    run({ streams, reads }, { request }) {
+      const params = { ...exclusionParams, ...startParams };
+      const query = decodeQuery(params, parseQueryString(request.url));
       const body = unwrapOrThrow(readObject(parseBody(rawBody(request)), "request body"));
       const exchange = exchangeOf(request);
       const value = ownValue(body, "subscription");
       chargeExpressions(exchange, value);
-      const subscription = unwrapOrThrow(readSubscription(value, "subscription"));
+      const read = unwrapOrThrow(
+        readSubscription(value, "subscription", { acceptsScores: acceptsScores(reads) }),
+      );
+      const subscription = withBans(read, query.exclude_bans);
+      const refusal = bansRefusal(exchange, subscription);
+      if (refusal !== undefined) throw badRequest(refusal);
       return respondWithEvents(streams, exchange, subscription, startOf(query, request));
     },
   }),
 ];
+
+const acceptsScores = ({ cache }: ApiDeps["reads"]): boolean =>
+  cache.scores?.enforced.has("webhooks") ?? false;
+
+function withBans(subscription: Subscription, bans: "true" | "false" | undefined): Subscription {
+  return bans === "true"
+    ? { ...subscription, exclude: { ...subscription.exclude, bans: true } }
+    : subscription;
+}
+
+function ownerOf({ caller }: Exchange): number | undefined {
+  return caller.kind === "apiKey" ? caller.ownerFid : undefined;
+}
+
+/** Why bans cannot be excluded; undefined where they can, or are not. */
+function bansRefusal(exchange: Exchange, { exclude }: Subscription): string | undefined {
+  if (exclude?.bans !== true || ownerOf(exchange) !== undefined) return undefined;
+  return "subscription.exclude.bans needs an API key, which counts with exclude_bans=true in the query";
+}
 
 const unsentOf = (exchange: Exchange): Hold => exchange.unsent.open(clientKeyOf(exchange));
 
@@ -181,7 +219,11 @@ async function openStream(
   options: { transport: Transport; subscription: Subscription | undefined; start: StreamStart },
 ): Promise<Result<OpenStream, Response>> {
   if (!streams) throw new ApiError("notFound", "the stream is disabled on this node (stream.enabled)");
-  const opened = await streams.open({ address: exchange.client().bucket, ...options });
+  const opened = await streams.open({
+    address: exchange.client().bucket,
+    ownerFid: ownerOf(exchange),
+    ...options,
+  });
   if (!opened.ok) return refusalOf(opened.error);
   const { connection } = opened.value;
   const { signal } = exchange.request;
@@ -211,9 +253,14 @@ async function respondWithEvents(
 async function upgrade(
   streams: ApiDeps["streams"],
   exchange: Exchange,
-  subscription: Subscription,
-  { waits, start }: { waits: boolean; start: StreamStart },
+  options: {
+    readonly subscription: Subscription;
+    readonly waits: boolean;
+    readonly start: StreamStart;
+    readonly reads: ApiDeps["reads"];
+  },
 ): Promise<Response> {
+  const { subscription, waits, start, reads } = options;
   const opened = await openStream(streams, exchange, {
     transport: "websocket",
     subscription: waits ? undefined : subscription,
@@ -230,8 +277,10 @@ async function upgrade(
         if (error instanceof ApiError) return err(error.message);
         throw error;
       }
-      const read = readSubscription(value, "subscription");
-      return read.ok ? read : err(read.error.message);
+      const read = readSubscription(value, "subscription", { acceptsScores: acceptsScores(reads) });
+      if (!read.ok) return err(read.error.message);
+      const refusal = bansRefusal(exchange, read.value);
+      return refusal === undefined ? read : err(refusal);
     },
   });
   try {

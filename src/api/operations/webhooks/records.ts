@@ -141,7 +141,7 @@ export function presentCompatWebhook(
     subscription: {
       object: "webhook_subscription",
       subscription_id: webhook.webhookId,
-      filters: withExplicitMatch(webhook.subscription, "all") as Subscription,
+      filters: withExplicitMatch(withStatedExclusion(webhook.subscription), "all") as Subscription,
       created_at: created,
       updated_at: updated,
     },
@@ -185,10 +185,29 @@ export function withExplicitMatch(subscription: unknown, defaultMatch: Match): u
   if (!isObject(subscription)) return subscription;
   const stated = Object.entries(subscription).map(([kind, filter]) => {
     const isExplicit =
-      !isObject(filter) || Object.hasOwn(filter, "match") || Object.keys(filter).length === 0;
+      kind === "exclude" ||
+      !isObject(filter) ||
+      Object.hasOwn(filter, "match") ||
+      Object.keys(filter).length === 0;
     return [kind, isExplicit ? filter : { ...filter, match: defaultMatch }];
   });
   return Object.fromEntries(stated);
+}
+
+/**
+ * Returns a subscription of a compat request, which leaves out the events of users whom the owner bans unless it says otherwise, as in the
+ * hosted API.
+ */
+export function withBansExcluded(subscription: unknown): unknown {
+  if (!isObject(subscription)) return subscription;
+  const { exclude = {} } = subscription;
+  return isObject(exclude) ? { ...subscription, exclude: { bans: true, ...exclude } } : subscription;
+}
+
+/** The same backwards: the record does not show the default, and states everything else. */
+function withStatedExclusion({ exclude, ...filters }: Subscription): Subscription {
+  const { bans = false, fids } = exclude ?? {};
+  return bans && fids === undefined ? filters : { ...filters, exclude: { ...exclude, bans } };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

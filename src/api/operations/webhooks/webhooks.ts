@@ -18,6 +18,7 @@ import {
   presentWebhook,
   WebhookResponse,
   WebhooksResponse,
+  withBansExcluded,
   withExplicitMatch,
 } from "./records.ts";
 
@@ -57,7 +58,7 @@ const NATIVE: WebhookDialect = {
 
 /**
  * The shape of the hosted API: the same operations with the same signatures on the same webhooks. The owner is the signing fid. A filter
- * that does not say how its fields combine matches if any field matches.
+ * that does not say how its fields combine matches if any field matches, and a subscription that does not say excludes banned users.
  */
 const COMPAT: WebhookDialect = {
   surface: "compat",
@@ -224,5 +225,5 @@ function withAnyMatch(body: unknown): unknown {
   const subscription = ownValue(request.value, "subscription");
   return subscription === undefined
     ? body
-    : { ...request.value, subscription: withExplicitMatch(subscription, "any") };
+    : { ...request.value, subscription: withBansExcluded(withExplicitMatch(subscription, "any")) };
 }

@@ -16,6 +16,8 @@ export interface Audience {
   readonly excludeFids: readonly number[];
   /** Only followers of this fid; null for no such condition. */
   readonly followingFid: number | null;
+  /** The least score of a recipient, where scores decide on sends; absent for no such condition. */
+  readonly minimumScore?: number;
 }
 
 /** `aborted`: its app was deleted, or it was interrupted for too long. */

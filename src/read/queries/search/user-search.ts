@@ -83,7 +83,7 @@ interface UserSearchPage {
  * Searches once, and returns the pages of what it found: a page without hidden people may need several.
  *
  * The search finds the people with every word of a text as the start of a word of their username, display name or bio, in any case
- * and with or without diacritics. They are ordered by tier (`PeopleTier`), then those that the viewer follows, then by score while
+ * and with or without diacritics. They are ordered by tier (`PeopleTier`), then those that the viewer follows, then by score where
  * scores are on, by followers and by fid. When more than `MAX_MATCHES` people have the words, the search covers the first of
  * these and the `MAX_MOST_FOLLOWED` most followed users of the network.
  */
@@ -168,7 +168,7 @@ function rank(
   const followed = new Set(
     viewerFid === undefined ? [] : db.all(followedBy, viewerFid, json).map(({ fid }) => fid),
   );
-  const scores = cache.scores && scoresOf(db, cache.scores.mode, fids);
+  const scores = cache.scores?.enforced.has("search") ? scoresOf(db, cache.scores.mode, fids) : undefined;
   const unknown = cache.scores?.unknown ?? 0;
   return [...tiers].map(([fid, tier]) => ({
     fid,

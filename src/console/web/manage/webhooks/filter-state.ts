@@ -21,6 +21,10 @@ export interface FilterGroup {
   /** Undefined is `all`, as in a subscription that does not say. */
   readonly match: "all" | "any" | undefined;
   readonly values: FieldValues;
+  /** The least score of authors, which only the JSON states. */
+  readonly minimumScore?: number | undefined;
+  /** Whose events the whole subscription leaves out, as the API has it; the same in each group that was read with it. */
+  readonly exclude?: Readonly<Record<string, unknown>> | undefined;
   /** By field, what was typed and is not one of its values yet: until it is, or is cleared, the form states no subscription. */
   readonly typed?: Readonly<Record<string, string>>;
 }
@@ -39,6 +43,7 @@ export interface FilterProblem {
 
 export const EMPTY_GROUP: FilterGroup = { kinds: [], match: undefined, values: {} };
 
+const MINIMUM_SCORE = "minimum_author_score";
 const FIELD_NAMES = FILTER_FIELDS.map(({ name }) => name);
 const OF_OTHERS: readonly string[] = ["target_fids", "target_cast_hashes", "channel_ids", "fids"];
 const ofCasts = FIELD_NAMES.filter((name) => !OF_OTHERS.includes(name));
@@ -73,7 +78,7 @@ export function toSubscription(
 ): { readonly subscription: Subscription } | { readonly problems: readonly FilterProblem[] } {
   const problems: FilterProblem[] = [];
   const byKind = new Map<EventKind, Record<string, unknown>>();
-  for (const [group, { kinds, match, values, typed = {} }] of state.entries()) {
+  for (const [group, { kinds, match, values, minimumScore, typed = {} }] of state.entries()) {
     if (kinds.length === 0) problems.push({ group, field: undefined, message: msg.chooseAtLeastOneKindOf });
     for (const field of FILTER_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
     for (const [field, text] of Object.entries(typed))
@@ -88,11 +93,13 @@ export function toSubscription(
       const filter: Record<string, unknown> = match === undefined ? {} : { match };
       for (const [name, items] of Object.entries(values))
         if (items.length > 0) filter[apiName(kind, name)] = apiValueOf(name, items);
+      if (minimumScore !== undefined && kind.startsWith("cast.")) filter[MINIMUM_SCORE] = minimumScore;
       byKind.set(kind, filter);
     }
   }
   if (problems.length > 0) return { problems };
-  return { subscription: Object.fromEntries(byKind) as Subscription };
+  const exclude = state.find((group) => group.exclude)?.exclude;
+  return { subscription: { ...Object.fromEntries(byKind), ...(exclude && { exclude }) } as Subscription };
 }
 
 function problemsOf(
@@ -127,13 +134,16 @@ export function fromSubscription(
   value: unknown,
 ): { readonly state: FilterState } | { readonly problem: string } {
   if (!isRecord(value)) return { problem: msg.aSubscriptionIsAnObjectKinds };
-  const groups = new Map<string, { kinds: EventKind[]; match: FilterGroup["match"]; values: FieldValues }>();
-  for (const [key, filter] of Object.entries(value)) {
+  const groups = new Map<string, ReadFilter & { kinds: EventKind[] }>();
+  const { exclude, ...filters } = value;
+  if (exclude !== undefined && !isRecord(exclude)) return { problem: msg.excludeIsAnObject };
+  for (const [key, filter] of Object.entries(filters)) {
     const kind = EVENT_KINDS.find((one) => one === key || one.replaceAll(".", "_") === key);
     if (!kind) return { problem: msg.isNotAKindOfEvent(shortened(key)) };
     const read = readFilter(kind, filter);
     if ("problem" in read) return read;
-    const same = JSON.stringify([read.match ?? null, Object.entries(read.values).sort()]);
+    const { match, values, minimumScore } = read;
+    const same = JSON.stringify([match ?? null, minimumScore ?? null, Object.entries(values).sort()]);
     const group = groups.get(same) ?? { ...read, kinds: [] };
     if ([...groups.values()].some(({ kinds }) => kinds.includes(kind)))
       return { problem: msg.appearsTwice(kind) };
@@ -141,19 +151,25 @@ export function fromSubscription(
     groups.set(same, group);
   }
   if (groups.size === 0) return { problem: msg.aSubscriptionNamesAtLeastOne };
-  return { state: [...groups.values()] };
+  return { state: [...groups.values()].map((group) => (exclude ? { ...group, exclude } : group)) };
 }
 
-type ReadFilter = { match: FilterGroup["match"]; values: FieldValues } | { problem: string };
+type ReadFilter = Pick<FilterGroup, "match" | "values" | "minimumScore">;
 
-function readFilter(kind: EventKind, filter: unknown): ReadFilter {
+function readFilter(kind: EventKind, filter: unknown): ReadFilter | { problem: string } {
   if (!isRecord(filter)) return { problem: msg.needsAnObjectForAllEvents(kind) };
   const values: Record<string, readonly string[]> = {};
   let match: FilterGroup["match"];
+  let minimumScore: number | undefined;
   for (const [name, given] of Object.entries(filter)) {
     if (name === "match") {
       if (given !== "all" && given !== "any") return { problem: msg.matchIsAllOrAny(kind) };
       match = given;
+      continue;
+    }
+    if (name === MINIMUM_SCORE && kind.startsWith("cast.")) {
+      if (typeof given !== "number") return { problem: msg.isNotValid(kind, name, msg.aNumberFrom0To1) };
+      minimumScore = given;
       continue;
     }
     const field = fieldNamesOf(kind).find((one) => apiName(kind, one) === name);
@@ -163,7 +179,7 @@ function readFilter(kind: EventKind, filter: unknown): ReadFilter {
     if (!items) return { problem: msg.isNotValid(kind, name, EXPECTED[known.values]) };
     if (items.length > 0) values[known.name] = items;
   }
-  return { match, values };
+  return { match, values, ...(minimumScore !== undefined && { minimumScore }) };
 }
 
 const EXPECTED: Readonly<Record<FilterField["values"], string>> = {

@@ -117,12 +117,13 @@ function Values({ field, values }: { field: string; values: readonly string[] })
   return <>{joined(more > 0 ? [...shown, msg.more(formatCount(more))] : shown, "or")}</>;
 }
 
-function Group({ group: { kinds, match, values } }: { group: FilterGroup }) {
+function Group({ group }: { group: FilterGroup }) {
+  const { kinds, match, values, minimumScore } = group;
   // It applies in any case, whichever of the others match.
   const { [EXCLUDED]: excluded, ...others } = values;
   const fields = FILTER_FIELDS.filter(({ name }) => others[name] !== undefined);
   const names = kinds.map((kind) => KINDS[kind] ?? kind);
-  if (Object.keys(values).length === 0)
+  if (Object.keys(values).length === 0 && minimumScore === undefined)
     return <li data-unfiltered>{msg.withoutAFilter(<b>{msg.allOfTheNetwork(joined(names, "and"))}</b>)}</li>;
   const conditions = fields.map(({ name }) => (
     <>
@@ -134,7 +135,8 @@ function Group({ group: { kinds, match, values } }: { group: FilterGroup }) {
     <li>
       <b>{joined([first.charAt(0).toUpperCase() + first.slice(1), ...rest], "and")}</b>{" "}
       {joined(conditions, match === "any" ? "or" : "and")}
-      {excluded && msg.butNotBy(fields.length > 0 && ", ", <Values field={EXCLUDED} values={excluded} />)}.
+      {excluded && msg.butNotBy(fields.length > 0 && ", ", <Values field={EXCLUDED} values={excluded} />)}
+      {minimumScore !== undefined && msg.ofAuthorsWithAScoreOf(minimumScore)}.
     </li>
   );
 }
@@ -150,6 +152,8 @@ export function FilterWords({
 }) {
   const read = fromSubscription(subscription);
   const groups = "state" in read ? read.state : [];
+  const { fids, bans } = groups[0]?.exclude ?? {};
+  const listed = Array.isArray(fids) ? fids.length : 0;
   return (
     <div class="stack tight">
       <p>{msg.theseEvents}</p>
@@ -158,6 +162,7 @@ export function FilterWords({
           <Group group={group} key={group.kinds.join()} />
         ))}
       </ul>
+      {(listed > 0 || bans === true) && <p>{msg.butNotOfListed(listed, bans === true)}</p>}
       <Expected preview={preview} />
     </div>
   );

@@ -21,6 +21,7 @@ import { Settings } from "./webhook-form.tsx";
 import {
   HealthPill,
   isWaiting,
+  kindsIn,
   updateWebhook,
   WEBHOOKS_PATH,
   type Webhook,
@@ -143,7 +144,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
       <div class="pad row wrap">
         <HealthPill webhook={webhook} />
         <span class="grow roomy s">
-          {msg.to(Object.keys(webhook.subscription).join(", "), <bdi class="user mono">{target_url}</bdi>)}
+          {msg.to(kindsIn(webhook.subscription), <bdi class="user mono">{target_url}</bdi>)}
         </span>
         {active && (
           <>

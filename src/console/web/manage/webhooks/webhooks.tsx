@@ -16,6 +16,10 @@ export type Attempt = Schemas["WebhookAttempt"];
 export type Preview = ResponseOf<"POST /webhook/preview">;
 export type WebhookChanges = Omit<BodyOf<"PUT /webhook">, "webhook_id">;
 
+/** The kinds of a subscription, for a sentence. */
+export const kindsIn = ({ exclude: _, ...kinds }: Webhook["subscription"]): string =>
+  Object.keys(kinds).join(", ");
+
 /** The receiver as its owner types it; the API decides what is valid. */
 export const RECEIVER_FIELDS = [
   {
@@ -106,9 +110,7 @@ function Row({ webhook }: { webhook: Webhook }) {
             <UserName name={title} />
           </a>
         </p>
-        <p class="s dim">
-          {msg.to(Object.keys(subscription).join(", "), <bdi class="user">{hostOf(target_url)}</bdi>)}
-        </p>
+        <p class="s dim">{msg.to(kindsIn(subscription), <bdi class="user">{hostOf(target_url)}</bdi>)}</p>
       </div>
       {webhook.queued_deliveries > 0 && (
         <Pill kind="acc">{msg.countQueued(formatCount(webhook.queued_deliveries))}</Pill>

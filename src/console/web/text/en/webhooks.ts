@@ -79,6 +79,8 @@ export const matchIsAllOrAny = (kind: Value) => `${kind}.match is "all" or "any"
 export const isNotAFilterOf = (name: Value, kind: Value) => `${name} is not a filter of ${kind}.`;
 export const isNotValid = (kind: Value, name: Value, value: Value) =>
   `${kind}.${name} is not valid: ${value}.`;
+export const excludeIsAnObject = "“exclude” is an object with “fids” and “bans”.";
+export const aNumberFrom0To1 = "a number from 0 to 1";
 export const aListOfFids = "a list of fids";
 export const aListOfCastHashes = "a list of cast hashes";
 export const aListOfUrls = "a list of URLs";
@@ -137,6 +139,12 @@ export const withoutAFilter = (bold: Rich): Rich => [bold, ", without a filter."
 export const allOfTheNetwork = (joined: Rich): Rich => ["All ", joined, " of the network"];
 export const butNotBy = (more: Rich, values: Rich): Rich => [more, "but not by ", values];
 export const theseEvents = "These events:";
+export const ofAuthorsWithAScoreOf = (score: Value) => `, of authors with a score of ${score} or more`;
+export const butNotOfListed = (listed: number, bans: boolean) =>
+  `But not the events of ${[
+    ...(listed > 0 ? [listed === 1 ? "1 listed user" : `${listed} listed users`] : []),
+    ...(bans ? ["the users that you ban"] : []),
+  ].join(" and ")}.`;
 
 // manage/webhooks/new.tsx
 export const newWebhook = "New webhook";

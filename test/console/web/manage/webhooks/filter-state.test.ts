@@ -39,8 +39,26 @@ test("the builder has every kind of event, and each filter of it", () => {
     const ofForm = fieldsOf([kind]).map(({ name }) =>
       name === "author_fids" && !filters.includes("author_fids") ? "fids" : name,
     );
-    expect(["match", ...ofForm].sort()).toEqual([...filters].sort());
+    // A score is stated as JSON only, and kept.
+    expect(["match", ...ofForm].sort()).toEqual(
+      filters.filter((name) => name !== "minimum_author_score").sort(),
+    );
   }
+});
+
+test("a form keeps the score and the exclusions that only the JSON states", () => {
+  const subscription = {
+    "cast.created": { minimum_author_score: 0.5 },
+    "cast.deleted": {},
+    "follow.created": {},
+    exclude: { bans: true, fids: [3] },
+  };
+  const state = stateOf(subscription);
+  expect(state.map(({ kinds }) => kinds)).toEqual([["cast.created"], ["cast.deleted", "follow.created"]]);
+  expect(toSubscription(state)).toEqual({ subscription });
+  expect(toSubscription(state.slice(1))).toMatchObject({ subscription: { exclude: subscription.exclude } });
+  expect(fromSubscription({ exclude: {} })).toHaveProperty("problem");
+  expect(fromSubscription({ ...subscription, exclude: [] })).toHaveProperty("problem");
 });
 
 test("kinds with the same filter share a form", () => {
