@@ -48,7 +48,7 @@ export interface Ban {
   readonly bannedAt: number;
 }
 
-/** An owner, and whom it bans. */
+/** An owner and a user that it bans. */
 export interface BannedPair {
   readonly ownerFid: number;
   readonly fid: number;
@@ -135,7 +135,7 @@ const bannedFids = sql<{ fid: number }, [ownerFid: number]>(
   "moderation.banned-fids",
   "SELECT fid FROM app_bans WHERE owner_fid = $1",
 );
-/** Most owners have never banned anyone. Of the others each fid is a lookup by key. */
+/** Most owners have never banned anyone. For the others each fid is a lookup by key. */
 const bannedAmong = sql<{ owner_fid: number; fid: number }, [ownerFids: string, fids: string]>(
   "moderation.banned-among",
   `SELECT b.owner_fid, b.fid FROM rules_versions v

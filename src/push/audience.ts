@@ -43,7 +43,7 @@ export interface AudienceReader {
  */
 export async function createAudienceReader(deps: {
   readonly appId: string;
-  /** Of the app. */
+  /** The owner of the app. */
   readonly ownerFid: number;
   readonly audience: Audience;
   readonly tokens: TokenStore;

@@ -4,14 +4,14 @@ import type { BannedPair } from "../moderation/moderation-store.ts";
 import type { ScoreSource } from "../read/hydrate/users.ts";
 import type { Audience } from "./store/campaigns/campaign-store.ts";
 
-/** Returns those of some fids whom a send of an owner leaves out. */
+/** Returns the fids among some that a send of an owner leaves out. */
 export type LeftOut = (
   send: { readonly ownerFid: number; readonly audience: Audience },
   fids: readonly number[],
 ) => Promise<ReadonlySet<number>>;
 
 /**
- * Leaves out whom the send names, whom its owner bans at the moment, and users with less than the least score.
+ * Leaves out the users that the send excludes, those that its owner bans at the moment, and those with less than the least score.
  *
  * @param scores where the operator lets scores decide on sends
  */

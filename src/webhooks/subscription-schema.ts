@@ -69,7 +69,7 @@ const ExclusionSchema = Type.Object(
     bans: Type.Optional(
       Type.Boolean({
         description:
-          "Whether those whom the owner of the webhook, or of the stream's API key, bans are left out",
+          "Whether those that the owner of the webhook, or of the stream's API key, bans are left out",
       }),
     ),
     fids: Type.Optional(Type.Array(FidNumber, { maxItems: MAX_EXCLUDED_FIDS })),

@@ -55,7 +55,7 @@ export interface ChannelFilter extends FilterMatch {
 type ChannelFilters = { readonly [kind in ChannelEventKind]?: ChannelFilter };
 /** Whose events are left out, of all kinds and in both modes of `match`: those whose author, follower, reactor or changed user is listed. */
 export interface Exclusion {
-  /** Those whom the owner of the webhook, or of the stream's API key, bans. */
+  /** Also users that the owner of the webhook, or of the stream's API key, bans. */
   readonly bans?: boolean;
   readonly fids?: readonly number[];
 }

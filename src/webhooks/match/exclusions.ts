@@ -15,7 +15,7 @@ export type BannedAmong = (
   fids: readonly number[],
 ) => Promise<readonly BannedPair[]>;
 
-/** Returns whom a subscription excludes; undefined for no one. @param ownerFid undefined for one without bans. */
+/** Returns the users that a subscription excludes; undefined for none. @param ownerFid undefined for one without bans. */
 export function excluderOf({ exclude }: Subscription, ownerFid: number | undefined): Excluder | undefined {
   const { fids = [], bans = false } = exclude ?? {};
   const bansOf = bans ? ownerFid : undefined;

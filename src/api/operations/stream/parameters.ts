@@ -85,7 +85,7 @@ export const exclusionParams = {
   exclude_bans: optional(
     choice(["true", "false"], {
       description:
-        "Whether the events of those whom the owner of the API key bans are left out, which needs a key with the scope `read`",
+        "Whether the events of those that the owner of the API key bans are left out, which needs a key with the scope `read`",
     }),
   ),
 };

@@ -195,7 +195,7 @@ export function withExplicitMatch(subscription: unknown, defaultMatch: Match): u
 }
 
 /**
- * Returns a subscription of a compat request, which leaves out the events of users whom the owner bans unless it says otherwise, as in the
+ * Returns a subscription of a compat request, which leaves out the events of users that the owner bans unless it says otherwise, as in the
  * hosted API.
  */
 export function withBansExcluded(subscription: unknown): unknown {
