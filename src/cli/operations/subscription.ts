@@ -77,7 +77,7 @@ export function withSubscriptionOptions(command: Command): Command {
     );
   command
     .option("--exclude-fids <fids>", "with --on: no events by these, of any kind", collecting(parseFids))
-    .option("--exclude-bans", "with --on: no events by those whom the app of the fid bans");
+    .option("--exclude-bans", "with --on: no events by users that the app of the fid bans");
   for (const { filter, value, description, parse } of FILTER_FLAGS) {
     const flag = `--${filter.replaceAll("_", "-")} ${value}`;
     if (parse === undefined) command.option(flag, `with --on: ${description}`);
