@@ -1,21 +1,8 @@
 import { programName } from "../../version.ts";
+import { type Change, NODE, type Rule } from "./rule.ts";
+import { SIGN_IN_RULES } from "./sign-in-rules.ts";
 import type { SourceFile } from "./source-files.ts";
 import { nameWithoutValues } from "./without-values.ts";
-
-/** A line that has to change, or that the owner should know of. */
-export interface Change {
-  readonly what: string;
-  readonly todo: string;
-  readonly at: number;
-}
-
-const NODE = "<node>";
-
-interface Rule {
-  readonly pattern: RegExp;
-  /** Undefined if this place needs nothing. */
-  readonly change: (found: RegExpMatchArray) => Omit<Change, "at"> | undefined;
-}
 
 const HOSTS: Readonly<Record<string, string>> = {
   "api.neynar.com": `the node: ${NODE}`,
@@ -24,8 +11,7 @@ const HOSTS: Readonly<Record<string, string>> = {
   "snapchain-api.neynar.com": `the node: ${NODE}, with the same paths under /v1`,
   "hub-grpc-api.neynar.com": "the gRPC port of the node (hub.port)",
   "snapchain-grpc-api.neynar.com": "the gRPC port of the node (hub.port)",
-  "app.neynar.com":
-    "nothing takes its place: users sign in with a Farcaster client, or approve a signer at this node",
+  "app.neynar.com": `${NODE}/login, the login page of a login client (\`${programName} login-client create\`)`,
 };
 
 const RULES: readonly Rule[] = [
@@ -68,17 +54,25 @@ const RULES: readonly Rule[] = [
     }),
   },
   {
-    pattern: /["'](@neynar\/react(?:-native-signin)?)["']/g,
-    change: ([, name = ""]) => ({
-      what: name,
-      todo: "calls the vendor from the browser, with its sign-in page; this node has neither",
+    pattern: /["']@neynar\/react["']/g,
+    change: () => ({
+      what: "@neynar/react",
+      todo: "calls the vendor from the browser, at addresses that are fixed in the package; the script of the button takes a login page of yours",
     }),
   },
+  {
+    pattern: /["'](@neynar\/react-native-signin)["']/g,
+    change: ([, what = ""]) => ({
+      what,
+      todo: "stays: fetchAuthorizationUrl of your backend calls this node",
+    }),
+  },
+  ...SIGN_IN_RULES,
 ];
 
 /** @param file with blank comments. */
 export function findChanges({ text }: SourceFile): Change[] {
-  if (!/neynar/i.test(text)) return [];
+  if (!/neynar|farcaster|quickAuth|AuthKit|AppClient/i.test(text)) return [];
   return RULES.flatMap(({ pattern, change }) =>
     [...text.matchAll(pattern)].flatMap((found) => {
       const made = change(found);
