@@ -94,6 +94,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       publish: { storedWrites: parts.state.writes, seen: parts.state.seen, muteLinks: false },
       writes: undefined,
       streams: undefined,
+      history: undefined,
       transactions: createNodeTransactions({ config: common.config, clock: systemClock, admission }),
     }),
     ops: {

@@ -7,6 +7,7 @@ import type { StaleReason } from "../auth/custody.ts";
 import type { VerifyEnvelope } from "../auth/jfs.ts";
 import type { Signing } from "../auth/signed-routes.ts";
 import type { AuthDeps } from "../auth/verify.ts";
+import type { FiguresQuery, LanesQuery } from "../history/rpc.ts";
 import type { QueryParams } from "../http/request/params.ts";
 import type { Moderation } from "../moderation/moderation-service.ts";
 import type { AudienceService } from "../push/audience-service.ts";
@@ -87,6 +88,8 @@ export interface ApiDeps extends ManagementDeps {
   readonly envelopes: EnvelopeChecker;
   /** Undefined while `stream.enabled` is false. */
   readonly streams: Streams | undefined;
+  /** What anybody may read of the node's history; undefined where none is kept. */
+  readonly history: PublicHistory | undefined;
   /** What writes by managed signers need beside those. */
   readonly publish: {
     readonly storedWrites: Pick<WriteStore, "findCall">;
@@ -97,6 +100,18 @@ export interface ApiDeps extends ManagementDeps {
   /** Undefined while writes are off. */
   readonly writes: Writes | undefined;
   readonly transactions: Transactions;
+}
+
+/** Reads of the history. Their errors are ApiErrors. */
+export interface PublicHistory {
+  figures(request: {
+    readonly from: number;
+    readonly to: number;
+    readonly step: FiguresQuery["step"];
+    readonly series: readonly string[] | undefined;
+  }): Promise<{ readonly page: object; readonly isClosed: boolean }>;
+  lanes(query: LanesQuery): Promise<object>;
+  since(at: number): Promise<object>;
 }
 
 /** The services of the records that owners sign for. */

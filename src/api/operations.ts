@@ -26,6 +26,7 @@ import { channelFeedOperations, feedOperations } from "./operations/feeds/feed.t
 import { followingFeedOperations } from "./operations/feeds/following.ts";
 import { trendingFeedOperations } from "./operations/feeds/trending.ts";
 import { userFeedOperations } from "./operations/feeds/user-casts.ts";
+import { historyOperations } from "./operations/history/history.ts";
 import { notificationOperations } from "./operations/notifications/notifications.ts";
 import { seenOperations } from "./operations/notifications/seen.ts";
 import { previewOperations } from "./operations/preview.ts";
@@ -103,6 +104,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...storageOperations,
   ...batchOperations,
   ...streamOperations,
+  ...historyOperations,
   ...SIGNED,
   ...sendOperations,
   ...pushByKeyOperations,

@@ -27,8 +27,8 @@ export interface OperatorIncident extends IncidentReport {
   readonly muted_until: number | null;
 }
 
-/** The worst that was open on a day. */
-export type DayState = "ok" | Severity;
+/** The worst that was open on a day; `unknown` before anything watched the node. */
+export type DayState = "unknown" | "ok" | Severity;
 
 /** The incidents of the last 90 days. */
 export interface IncidentsReport<Shown extends IncidentReport = IncidentReport> {

@@ -38,36 +38,45 @@ function operatorReportOf(incident: Incident): OperatorIncident {
   };
 }
 
-const RANK: Readonly<Record<DayState, number>> = { ok: 0, notice: 1, warning: 2, critical: 3 };
+const RANK: Readonly<Record<DayState, number>> = { unknown: 0, ok: 1, notice: 2, warning: 3, critical: 4 };
 
-/** The worst state of each day. */
-function daysOf(incidents: readonly Incident[], nowSecs: number): DayState[] {
+/** The worst state of each day. A day before the node was watched is only known by its incidents. */
+function daysOf(incidents: readonly Incident[], nowSecs: number, watchedSince: number): DayState[] {
   const today = Math.floor(nowSecs / DAY_SECS);
   return Array.from({ length: SHOWN_DAYS }, (_, at) => {
     const from = (today - SHOWN_DAYS + 1 + at) * DAY_SECS;
     return incidents
       .filter(({ openedAt, resolvedAt }) => openedAt < from + DAY_SECS && (resolvedAt ?? nowSecs) >= from)
-      .reduce<DayState>((worst, { severity }) => (RANK[severity] > RANK[worst] ? severity : worst), "ok");
+      .reduce<DayState>(
+        (worst, { severity }) => (RANK[severity] > RANK[worst] ? severity : worst),
+        from + DAY_SECS > watchedSince ? "ok" : "unknown",
+      );
   });
 }
 
 const read = (store: Pick<IncidentStore, "list">, nowSecs: number) =>
   store.list(nowSecs - SHOWN_DAYS * DAY_SECS, MAX_SHOWN);
 
-/** What anyone may know: incidents of public checks. */
+/**
+ * What anyone may know: incidents of public checks.
+ *
+ * @param watchedSince since when the node is watched, unix seconds
+ */
 export async function publicReport(
   store: Pick<IncidentStore, "list">,
   nowSecs: number,
+  watchedSince: number,
 ): Promise<IncidentsReport> {
   const shown = (await read(store, nowSecs)).filter(({ checkId }) => checkOf(checkId)?.isPublic);
-  return { incidents: shown.map(reportOf), days: daysOf(shown, nowSecs) };
+  return { incidents: shown.map(reportOf), days: daysOf(shown, nowSecs, watchedSince) };
 }
 
-/** All incidents. */
+/** All incidents, as `publicReport`. */
 export async function operatorReport(
   store: Pick<IncidentStore, "list">,
   nowSecs: number,
+  watchedSince: number,
 ): Promise<IncidentsReport<OperatorIncident>> {
   const all = await read(store, nowSecs);
-  return { incidents: all.map(operatorReportOf), days: daysOf(all, nowSecs) };
+  return { incidents: all.map(operatorReportOf), days: daysOf(all, nowSecs, watchedSince) };
 }

@@ -381,6 +381,11 @@ export const configSchema = section({
       rule: '"public" or "operator"',
     }),
   }),
+  history: section({
+    enabled: flag(),
+    max_bytes: integer(8_388_608, 10_737_418_240),
+    log_days: integer(1, 365),
+  }),
   checks: section({
     off: Type.Array(
       Type.String({ pattern: "^[a-z][a-z_]{0,31}$", rule: 'the id of a check such as "disk_fills_up"' }),

@@ -2,6 +2,7 @@ import { ApiError } from "../http/errors.ts";
 import { connectRpc, type RpcClient } from "../lib/port-rpc.ts";
 import type { Result } from "../lib/result.ts";
 import type { RecentLine } from "../runtime/log/recent-lines.ts";
+import type { HistoryQueries } from "./history/queries.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
 import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
 import type { HistoryStep } from "./pulse/history.ts";
@@ -22,7 +23,7 @@ export interface OperatorRpc
 }
 
 /** The methods of the main thread for the console. */
-export interface ConsoleRpc extends PulseRpc, OperatorRpc {}
+export interface ConsoleRpc extends PulseRpc, OperatorRpc, HistoryQueries {}
 
 const TIMEOUT_MS = 2_000;
 

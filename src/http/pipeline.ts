@@ -8,7 +8,8 @@ import type { CommonHeaders, Cors } from "./cors.ts";
 import { ApiError, errorKinds, logLevelOf } from "./errors.ts";
 import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
-import type { ObserveResponse } from "./metrics/http-metrics.ts";
+import { isApiPath, type ObserveResponse } from "./metrics/http-metrics.ts";
+import type { NotableRequests } from "./metrics/notable-requests.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { declaredBytes, mayHaveLargeBody } from "./request/body.ts";
 import { type CanonicalUrl, canonicalUrl } from "./request/canonical-url.ts";
@@ -44,6 +45,8 @@ export interface PipelineOptions {
   /** What clients may leave unread of responses. */
   readonly unsent: Budget;
   readonly observe: ObserveResponse;
+  /** Gets the responses of the API that say how it fares. */
+  readonly note: NotableRequests["note"];
   readonly log: Logger;
   /** Why the API cannot respond now, for clients; undefined while it can. */
   readonly unavailableReason: () => string | undefined;
@@ -93,6 +96,7 @@ export function createPipeline(
     refuseLate,
     unsent,
     observe,
+    note,
     log,
     closesConnections,
     unavailableReason,
@@ -155,6 +159,16 @@ export function createPipeline(
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
     observe(method, template, status, durationMs / 1000);
+    if (isApiPath(template))
+      note({
+        atMs: Date.now(),
+        method,
+        route: template,
+        status,
+        ms: Math.round(durationMs * 1000) / 1000,
+        requestId,
+        keyPrefix: exchange.caller.kind === "apiKey" ? exchange.caller.prefix : null,
+      });
     if (exchange.caller.kind === "apiKey") gate.recordUse(exchange, status);
     const level = template === READINESS ? "debug" : logLevelOf(status);
     if (log.isLevelEnabled(level)) {

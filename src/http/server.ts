@@ -12,6 +12,7 @@ import { type Gate, keylessGate } from "./gate.ts";
 import { createLateRefusals } from "./late-refusals.ts";
 import { Listener } from "./listener.ts";
 import { createHttpMetrics, type HttpFigures } from "./metrics/http-metrics.ts";
+import { createNotableRequests, type NotableResponse } from "./metrics/notable-requests.ts";
 import { docsRoutes } from "./openapi/docs.ts";
 import type { OpenApiDocument } from "./openapi/document.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi/openapi.ts";
@@ -73,6 +74,8 @@ export interface HttpServer {
   readonly openApi: () => Promise<OpenApiDocument>;
   /** What the API has responded so far. */
   readonly figures: () => HttpFigures;
+  /** The requests of the API that failed and the slowest, since the last call. */
+  readonly takeRequests: () => readonly NotableResponse[];
   /**
    * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
    * port, and the kernel distributes the connections.
@@ -175,6 +178,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     .compile();
 
   const httpMetrics = createHttpMetrics(metrics);
+  const notable = createNotableRequests();
   const termsOf = createTermsOf([
     ...documented.routes,
     ...(options.pages ?? []).flatMap((page) => page.routes),
@@ -203,6 +207,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       refuseLate: createLateRefusals(admission, options.lateRefusalMs),
       unsent: admission.budgets.unsentBytes,
       observe: httpMetrics.observe,
+      note: notable.note,
       log,
       unavailableReason: options.unavailableReason ?? (() => undefined),
       closesConnections: () => closesConnections || (listener?.isCrowded ?? false),
@@ -248,6 +253,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     handle,
     openApi,
     figures: httpMetrics.figures,
+    takeRequests: notable.take,
 
     listen({ sharesPort = false } = {}) {
       const listenOn = (host: string, wanted: number, handler: typeof handle) =>

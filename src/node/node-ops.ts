@@ -9,6 +9,7 @@ import type { StaleReason } from "../auth/custody.ts";
 import type { WebBuild } from "../console/web-build.ts";
 import { ApiError } from "../http/errors.ts";
 import type { HttpFigures } from "../http/metrics/http-metrics.ts";
+import type { NotableResponse } from "../http/metrics/notable-requests.ts";
 import type { MetricsPage, OpsProviders } from "../http/route/ops.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { oncePer } from "../lib/promises.ts";
@@ -37,6 +38,8 @@ export interface HttpWorkerRpc {
   metrics(): Promise<WorkerMetrics>;
   /** See `HttpServer`. */
   figures(): HttpFigures;
+  /** See `HttpServer`. */
+  takeRequests(): readonly NotableResponse[];
   /** See `HttpServer`. Streams are ended, spread over the time. */
   drain(ms: number): void;
   /** The files of the console, which the first worker loads for all. */

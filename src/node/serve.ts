@@ -11,6 +11,7 @@ import { companionsOf, databaseFile } from "../db/sqlite/open.ts";
 import { onDamage } from "../db/sqlite/storage-error.ts";
 import { statePath } from "../db/state/database.ts";
 import type { HttpFigures } from "../http/metrics/http-metrics.ts";
+import type { NotableResponse } from "../http/metrics/notable-requests.ts";
 import type { HubRpc } from "../hub/rpc.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
@@ -63,7 +64,7 @@ export interface Served {
 export interface ServeOptions extends Omit<PrepareOptions, "starting"> {
   /** Where each setting comes from, by `section.name`. */
   readonly settingSources: ReadonlyMap<string, string>;
-  /** Gets the log lines of level warn and above of all threads; has those of this one. */
+  /** Gets the log lines of level info and above of all threads; has those of this one. */
   readonly lines: RecentLines;
 }
 
@@ -213,6 +214,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
   const httpFigures: PartStats<HttpFigures>[] = [];
+  let takeRequests = async (): Promise<readonly NotableResponse[]> => [];
   const consoleNode = checks
     ? (await import("./console/console-node.ts")).createConsoleNode({
         common,
@@ -222,6 +224,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
         sources,
         indexSize,
         http: httpFigures,
+        takeRequests: () => takeRequests(),
         threads,
         storageWatch,
         upstream,
@@ -266,6 +269,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());
+  takeRequests = http.takeRequests;
   const httpUrl = await http.url;
   await starting.stop();
   dataDir.announce(httpUrl);
@@ -312,7 +316,11 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     scoreRuns = runs;
   }
   isStarted = true;
-  if (consoleNode) shutdown.add("figures", consoleNode.schedule());
+  if (consoleNode) {
+    // Stops after the figures and before the HTTP workers, so that the last minute is in the history.
+    shutdown.add("history", consoleNode.record());
+    shutdown.add("figures", consoleNode.schedule());
+  }
   return {
     httpUrl,
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,

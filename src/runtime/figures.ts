@@ -8,6 +8,15 @@ export interface Figure<in Stats> {
   readonly metric?: Metric<Stats>;
   readonly status?: { readonly path: string; readonly read: (now: Stats) => unknown };
   readonly series?: Series<Stats>;
+  readonly lane?: Lane<Stats>;
+}
+
+/** A lane of the history: how often things of several kinds happened. */
+export interface Lane<in Stats = never> {
+  /** `events`, `deliveries`, `errors` or `log`. */
+  readonly name: string;
+  /** Counts by kind, which grow since the start of the part. */
+  readonly read: (now: Stats) => Readonly<Record<string, number>>;
 }
 
 /** What a figure is called in each place that shows it, and how its value is made. */
@@ -17,6 +26,8 @@ interface Declaration<Stats, Value> {
   /** The path of its key in `/status`, such as `webhooks.oldest_due_secs`, with what makes its value where that differs. */
   readonly status?: string | readonly [path: string, of: (value: Value) => unknown];
   readonly history?: HistoryDeclaration<Value>;
+  /** The lane of the history that its counts are in. */
+  readonly lane?: { readonly name: string; readonly of: (value: Value) => Readonly<Record<string, number>> };
 }
 
 interface HistoryDeclaration<Value> {
@@ -65,13 +76,14 @@ export interface Series<in Stats = never>
 
 /** Returns what declares figures of these stats. */
 export function figureOf<Stats>() {
-  return <Value>({ read, metric, status, history }: Declaration<Stats, Value>): Figure<Stats> => {
+  return <Value>({ read, metric, status, history, lane }: Declaration<Stats, Value>): Figure<Stats> => {
     const [path, of = (value: Value): unknown => value] =
       typeof status === "string" ? [status] : (status ?? []);
     return {
       ...(metric && { metric: { ...metric, samples: (now: Stats) => metric.samples(read(now)) } }),
       ...(path !== undefined && { status: { path, read: (now: Stats) => of(read(now)) } }),
       ...(history && { series: seriesOf(history, read) }),
+      ...(lane && { lane: { name: lane.name, read: (now: Stats) => lane.of(read(now)) } }),
     };
   };
 }

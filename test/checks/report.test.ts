@@ -24,7 +24,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
   await open("of_another_release", "warning", NOW - 20);
   await incidents.acknowledge("of-slow", "ann@host", "we look at it", NOW);
 
-  const shown = await publicReport(incidents, NOW);
+  const shown = await publicReport(incidents, NOW, 0);
   expect(shown.incidents.map(({ id, state }) => [id, state])).toEqual([
     ["of-slow", "acknowledged"],
     ["of-index_behind", "resolved"],
@@ -45,7 +45,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
   expect(shown.days).toHaveLength(SHOWN_DAYS);
   expect(shown.days.slice(-5)).toEqual(["ok", "critical", "critical", "ok", "warning"]);
 
-  const all = await operatorReport(incidents, NOW);
+  const all = await operatorReport(incidents, NOW, 0);
   expect(all.incidents.map(({ id, is_public: isPublic }) => [id, isPublic])).toEqual([
     ["of-of_another_release", false],
     ["of-slow", true],

@@ -151,6 +151,7 @@ test("without any source the values are those that decisions section 11 names", 
       images: "ask",
       status: "public",
     },
+    history: { enabled: true, max_bytes: 134_217_728, log_days: 7 },
     checks: {
       off: [],
       index_behind_secs: 120,

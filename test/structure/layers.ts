@@ -27,6 +27,7 @@ export const LAYERS = [
   "sessions",
   "management",
   "audit",
+  "history",
   "demo",
   "scores",
   "ingest",

@@ -276,6 +276,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
     push: createPush({ ...parts, management, fanOut }),
     streams: undefined,
+    history: undefined,
     writes: nodeWrites.rpc,
     transactions: createNodeTransactions({ config: common.config, clock: node.clock, admission }),
   });

@@ -22,7 +22,7 @@ export function registerIncidents(program: Command, context: CommandContext): vo
       const { operatorReport } = await import("../../checks/report.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
       await onIncidents(context, async (store, { clock }) => {
-        const report = await operatorReport(store, nowSecs(clock));
+        const report = await operatorReport(store, nowSecs(clock), 0);
         const shown = report.incidents.filter(({ state }) => !open || state !== "resolved");
         if (json) print(`${JSON.stringify({ incidents: shown }, null, 2)}\n`);
         else print(shown.length === 0 ? "no incidents\n" : shown.map(lineOf).join(""));

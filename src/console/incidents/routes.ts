@@ -17,12 +17,17 @@ export interface IncidentRoutesDeps {
   readonly service: string;
   /** The URL under which users reach the service; empty: that of the request. */
   readonly publicUrl: string;
+  /** See `HistoryReads`. */
+  readonly watchedSince: () => Promise<number>;
   readonly clock: Clock;
 }
 
 /** What anyone may know of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
-export function incidentRoutes({ incidents, isPublic, service, publicUrl, clock }: IncidentRoutesDeps) {
-  const report = oncePer(REPORT_MS, () => publicReport(incidents, nowSecs(clock)));
+export function incidentRoutes(deps: IncidentRoutesDeps) {
+  const { incidents, isPublic, service, publicUrl, watchedSince, clock } = deps;
+  const report = oncePer(REPORT_MS, async () =>
+    publicReport(incidents, nowSecs(clock), await watchedSince()),
+  );
   const open = () => {
     if (!isPublic)
       throw new ApiError("notFound", "this node keeps its incidents to its operator: console.status");

@@ -17,6 +17,16 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { NO_TOKEN_KEY } from "../../sign-in/quick-auth.ts";
 import type { OperatorRpc } from "../console-rpc.ts";
+import type { HistoryReads } from "../history/history-reads.ts";
+import {
+  figuresRequestOf,
+  isLogSearch,
+  lanesQueryOf,
+  MAX_UNIX_SECS,
+  readRequests,
+  searchLog,
+} from "../history/operator-queries.ts";
+import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
@@ -33,10 +43,12 @@ type OperatorOp =
   | "console.end";
 
 export interface OperatorRoutesDeps {
-  readonly node: RpcClient<OperatorRpc>;
+  readonly node: RpcClient<OperatorRpc & HistoryQueries>;
   readonly switches: SwitchStore;
   readonly incidents: IncidentStore;
   readonly audit: Pick<AuditStore, "append">;
+  /** What the operator may see of it. */
+  readonly history: HistoryReads;
   readonly own: OwnOrigin;
   readonly names: ServiceNames;
   readonly nodeId: string;
@@ -89,6 +101,7 @@ const readIncident = jsonBodyDecoder(
 );
 const readResume = jsonBodyDecoder(Type.Object({ what: What }));
 const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
+const sinceQuery = { at: integer({ min: 0, max: MAX_UNIX_SECS }) };
 
 const hidden = { detail: { hide: true } } as const;
 const posted = { ...hidden, parse: captureBody } as const;
@@ -98,7 +111,8 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, incidents, audit, own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
+  const { node, switches, incidents, audit, history, own, names, nodeId, isOpen, clock, rotateTokenKey } =
+    deps;
   const readHeaders = createSessionHeadersReader(names);
   const sessionHeader = `${names.headerPrefix}Session`;
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
@@ -215,9 +229,31 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     .get(
       "/log",
       read(async (request) => {
-        const { after } = decodeQuery(logQuery, parseQueryString(request.url));
+        const query = parseQueryString(request.url);
+        if (isLogSearch(query)) return searchLog(node, query);
+        const { after } = decodeQuery(logQuery, query);
         return { lines: await node.log(after) };
       }),
+      hidden,
+    )
+    .get(
+      "/requests",
+      read((request) => readRequests(node, parseQueryString(request.url))),
+      hidden,
+    )
+    .get(
+      "/history/figures",
+      read(async (request) => (await history.figures(figuresRequestOf(parseQueryString(request.url)))).page),
+      hidden,
+    )
+    .get(
+      "/history/lanes",
+      read((request) => history.lanes(lanesQueryOf(parseQueryString(request.url)))),
+      hidden,
+    )
+    .get(
+      "/history/since",
+      read((request) => history.since(decodeQuery(sinceQuery, parseQueryString(request.url)).at)),
       hidden,
     )
     .get(
@@ -236,7 +272,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .get(
       "/incidents",
-      read(() => operatorReport(incidents, nowSecs(clock))),
+      read(async () => operatorReport(incidents, nowSecs(clock), await history.watchedSince())),
       hidden,
     )
     .post(

@@ -10,6 +10,8 @@ export interface Reading {
   /** Reading of a monotonic clock, ms. */
   readonly atMs: number;
   readonly values: ReadonlyMap<string, unknown>;
+  /** Counts by `<lane>:<kind>`, which grow since the start of their part. */
+  readonly counts: ReadonlyMap<string, number>;
 }
 
 /** Takes the figures of the node at fixed distances. */
@@ -28,10 +30,13 @@ export function createSampler({
   series,
   read,
   clock,
+  onSample = () => {},
 }: {
   readonly series: readonly Series[];
   readonly read: () => Promise<Reading>;
   readonly clock: Clock;
+  /** Gets each sample, with what was counted since the one before. */
+  readonly onSample?: (tSecs: number, figures: Figures, counted: Readonly<Record<string, number>>) => void;
 }): Sampler {
   const history = createHistory(series);
   const readings: Reading[] = [];
@@ -56,12 +61,25 @@ export function createSampler({
     },
     async sample() {
       const reading = await read();
-      latest = between(readings.at(-1), reading);
+      const before = readings.at(-1);
+      latest = between(before, reading);
       readings.push(reading);
       if (readings.length > WINDOW_READINGS) readings.shift();
-      history.add(nowSecs(clock), latest);
+      const tSecs = nowSecs(clock);
+      history.add(tSecs, latest);
+      onSample(tSecs, latest, countedBetween(before, reading));
     },
   };
+}
+
+/** What was counted between two readings. A part that started again counts from 0. */
+function countedBetween(before: Reading | undefined, after: Reading): Record<string, number> {
+  const counted: Record<string, number> = {};
+  for (const [kind, count] of after.counts) {
+    const last = before?.counts.get(kind) ?? 0;
+    counted[kind] = count < last ? count : count - last;
+  }
+  return counted;
 }
 
 /**

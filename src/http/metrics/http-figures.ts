@@ -52,6 +52,7 @@ export const httpFigures = [
       rate: 60,
       plot: { title: "4xx and 5xx per minute", label: "errors (5xx)", unit: "rate" },
     },
+    lane: { name: "errors", of: (count) => ({ "5xx": count }) },
   }),
 ];
 

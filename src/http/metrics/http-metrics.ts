@@ -10,6 +10,11 @@ const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** Paths of the API. What watches a node does not count as its work. */
 const apiPath = /^\/v[12]\//;
 
+/** Whether a path is one of the API. */
+export function isApiPath(path: string): boolean {
+  return apiPath.test(path);
+}
+
 /** Responses of the API, counted since the start. */
 export interface HttpFigures {
   readonly requests: number;
@@ -150,7 +155,7 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
       const byStatus = counts.get(label) ?? new Map<number, number>();
       counts.set(label, byStatus.set(status, (byStatus.get(status) ?? 0) + 1));
       addDuration(durations, seconds);
-      if (!apiPath.test(route)) return;
+      if (!isApiPath(route)) return;
       ofApi.requests += 1;
       if (status >= 400 && status < 500) ofApi.clientErrors += 1;
       if (status >= 500) ofApi.serverErrors += 1;

@@ -7,6 +7,7 @@ import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
+import { createHistoryReads, type HistoryReads } from "../../console/history/history-reads.ts";
 import { incidentRoutes } from "../../console/incidents/routes.ts";
 import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
@@ -41,6 +42,19 @@ export interface ConsoleDeps {
   readonly clock: Clock;
 }
 
+/** Returns what anybody may read of the history; undefined while the console is off. */
+export function createPublicHistory({
+  config,
+  node,
+  ...rest
+}: Pick<ConsoleDeps, "node" | "incidents" | "nodeId" | "clock"> & {
+  readonly config: Pick<ConsoleDeps["config"], "console">;
+}): HistoryReads | undefined {
+  const { enabled, status } = config.console;
+  if (!enabled || !node) return undefined;
+  return createHistoryReads({ ...rest, node, showsIncidents: status === "public" }, "anybody");
+}
+
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, rotateTokenKey, clock } = deps;
@@ -65,12 +79,17 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   if (!enabled || !node) return pages;
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;
+  const history = createHistoryReads(
+    { node, incidents, showsIncidents: status === "public", nodeId, clock },
+    "operator",
+  );
   return [
     ...pages,
     pulseRoutes({ node, own, clock }),
     incidentRoutes({
       incidents,
       isPublic: status === "public",
+      watchedSince: history.watchedSince,
       service: names.segment,
       publicUrl: config.service.public_url,
       clock,
@@ -82,6 +101,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
             switches,
             incidents,
             audit,
+            history,
             own,
             names,
             nodeId,

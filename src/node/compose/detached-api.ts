@@ -72,6 +72,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
         writes: undefined,
         push: createPush({ common, index: db, state, management, fanOut }),
         streams: undefined,
+        history: undefined,
         transactions: createNodeTransactions({ config, clock, admission }),
       }),
     });

@@ -29,7 +29,7 @@ import { createKeyLimit } from "../../writes/store/write-limits.ts";
 import type { NodeOps } from "../node-ops.ts";
 import { isBuilt } from "../optional-parts.ts";
 import type { StateStores } from "../state/stores.ts";
-import { createConsole } from "./console.ts";
+import { createConsole, createPublicHistory } from "./console.ts";
 import { createHubInterface } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
@@ -188,6 +188,15 @@ export function createNodeHttp(deps: {
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),
       streams,
+      history: isBuilt("console")
+        ? createPublicHistory({
+            config,
+            node: deps.console,
+            incidents: state.incidents,
+            nodeId: stateNode.nodeId,
+            clock,
+          })
+        : undefined,
       transactions: createNodeTransactions({ config, clock, admission }),
     }),
     ...(config.hub.reads &&

@@ -15,6 +15,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
 import { httpFigures, summedFigures } from "../../http/metrics/http-figures.ts";
 import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
+import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import type { IndexSize } from "../../ingest/size-bound.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { oncePer } from "../../lib/promises.ts";
@@ -35,6 +36,8 @@ import type { StorageWatch } from "../storage-watch.ts";
 import type { UpstreamWatch } from "../upstream-watch.ts";
 import { THREAD_NAMES } from "../workers/node-workers.ts";
 import { createCheckReader, type SourceReading } from "./check-reading.ts";
+import { historyQueries } from "./history-queries.ts";
+import { createHistoryRecorder } from "./history-recorder.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
 import type { Threads } from "./threads.ts";
 
@@ -43,6 +46,8 @@ export interface ConsoleNode {
   readonly rpc: ConsoleRpc;
   /** Starts to take figures. Returns what stops it. */
   schedule(): () => void;
+  /** Starts to hand what was noted to the history. Returns what stops it, with the rest. */
+  record(): () => Promise<void>;
 }
 
 export interface ConsoleNodeDeps {
@@ -62,9 +67,11 @@ export interface ConsoleNodeDeps {
   readonly descriptors: Descriptors | undefined;
   readonly upstream: UpstreamWatch | undefined;
   readonly pauses: MainState["pauses"];
+  /** Takes the requests that each HTTP worker has noted. */
+  readonly takeRequests: () => Promise<readonly NotableResponse[]>;
   /** Evaluated with the figures of every third sample. */
   readonly checks: Pick<Checks, "evaluate">;
-  readonly maintenance: Pick<RpcClient<MaintenanceRpc>, "backups" | "backUp">;
+  readonly maintenance: RpcClient<MaintenanceRpc>;
   readonly lines: RecentLines;
   /** The sources of the settings in force. */
   readonly settingSources: ReadonlyMap<string, string>;
@@ -106,7 +113,24 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   const onReading = async (reading: SourceReading) => {
     if (samples++ % EVALUATE_EVERY === 0) await deps.checks.evaluate(await readMetrics(reading));
   };
-  const sampler = createSampler({ series, read: createReader(config, sources, onReading), clock });
+  const recorder = createHistoryRecorder({
+    series: series.map(({ name }) => name),
+    record: (batch) => maintenance.record(batch),
+    takeRequests: deps.takeRequests,
+    clock,
+    onFault: (err) => throttle((others) => log.warn({ err, ...others }, "Failed to hand over the history")),
+  });
+  if (config.history.enabled) lines.onLine = recorder.line;
+  const sampler = createSampler({
+    series,
+    read: createReader(config, sources, onReading),
+    clock,
+    onSample(...sample) {
+      if (!config.history.enabled) return;
+      recorder.sample(...sample);
+      recorder.pauses(deps.pauses.latest().map(({ name }) => name));
+    },
+  });
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const sessions = createOperatorSessions({ token: deps.operatorToken, nodeId, clock });
   const uptimeSecs = () => Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000));
@@ -168,6 +192,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       })),
       settings: () => settingsInForce(config, deps.settingSources),
       log: (after) => lines.after(after),
+      ...historyQueries(maintenance, series),
       backups: () => maintenance.backups(),
       backUp: () => maintenance.backUp(),
     },
@@ -175,6 +200,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       scheduleSamples(sampler, (err) =>
         throttle((others) => log.warn({ err, ...others }, "Failed to take figures")),
       ),
+    record: () => (config.history.enabled ? recorder.schedule() : async () => {}),
   };
 }
 
@@ -196,17 +222,23 @@ function createReader(
   return async () => {
     const asksState = readings++ % asksStateEvery === 0;
     const values = new Map<string, unknown>();
+    const counts = new Map<string, number>();
     const reading = new Map<FigureSource, unknown>();
     const addAll = async (source: FigureSource) => {
       const now = source.asksState && !asksState ? source.part?.latest : await requestStats(source);
       if (source.part || now !== undefined) reading.set(source, now);
       if (now === undefined) return;
       for (const series of seriesIn(source.figures)) values.set(series.name, series.read(now as never));
+      for (const { lane } of source.figures) {
+        if (!lane) continue;
+        for (const [kind, n] of Object.entries(lane.read(now as never)))
+          counts.set(`${lane.name}:${kind}`, n);
+      }
     };
     await Promise.all(read.map(addAll));
     const atMs = performance.now();
     await onReading(reading);
-    return { atMs, values };
+    return { atMs, values, counts };
   };
 }
 

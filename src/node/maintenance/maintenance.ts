@@ -3,6 +3,7 @@ import type { OperatorRefusal } from "../../console/operator/operator-sessions.t
 import type { BackupsReport } from "../../console/operator/reports.ts";
 import type { Sweep } from "../../db/state/state-db.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
+import type { HistoryRpc } from "../../history/rpc.ts";
 import type { Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { counter, figureOf, gauge } from "../../runtime/figures.ts";
@@ -23,7 +24,7 @@ export interface MaintenanceStats {
 }
 
 /** The methods that maintenance offers to other threads. */
-export interface MaintenanceRpc {
+export interface MaintenanceRpc extends HistoryRpc {
   stats(): MaintenanceStats & {
     /** Null when no backups are scheduled. */
     readonly backup: BackupStats | null;

@@ -6,6 +6,7 @@ import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import type { DemoRpc, DemoServices } from "../../console/demo/services.ts";
 import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
+import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
@@ -31,6 +32,8 @@ export interface HttpWorkers {
   readonly url: Promise<string>;
   /** Has clients close their connections after their next response, and ends streams, spread over the time. */
   drain(ms: number): Promise<void>;
+  /** Takes the requests that the workers have noted. */
+  takeRequests(): Promise<readonly NotableResponse[]>;
   /** Stops accepting and waits for accepted requests. */
   stop(): Promise<void>;
 }
@@ -146,6 +149,10 @@ export function startHttpWorkers(
     url: openAll(),
     async drain(ms) {
       await Promise.all(clients.map((client) => client.drain(ms)));
+    },
+    async takeRequests() {
+      const taken = await Promise.allSettled(clients.map((client) => client.takeRequests()));
+      return taken.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     },
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));

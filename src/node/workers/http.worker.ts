@@ -123,6 +123,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
       serveRpc<HttpWorkerRpc>(port, {
         webBuild: loadWebBuild,
         figures: () => http.figures(),
+        takeRequests: () => http.takeRequests(),
         metrics: () => metrics.registry.getMetricsAsJSON(),
         drain(ms) {
           http.drain();

@@ -10,6 +10,7 @@ import {
   SQLITE_LIMITS,
   scheduleMaintenance,
 } from "../maintenance/maintenance.ts";
+import { markedBackups, openNodeHistory } from "../maintenance/node-history.ts";
 import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
 import { createBackups, createOperatorBackups } from "../snapshot/backups.ts";
 import { openStateStores } from "../state/open-state.ts";
@@ -22,7 +23,7 @@ export interface MaintenanceWorkerInit {
   readonly state: StateLink;
 }
 
-/** Deletes expired and orphaned rows from the state, and makes the scheduled backups. */
+/** Deletes expired and orphaned rows from the state, makes the scheduled backups, and writes the history. */
 runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "maintenance", keep: keepLine });
   const state = await openStateStores({ config, part: "maintenance", link, log });
@@ -35,7 +36,8 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
     onFault: (sweep, cause) => logFault(cause, { sweep }, "A sweep failed"),
   });
   const stop = scheduleMaintenance(maintenance);
-  const backups = createBackups({ config, clock: systemClock });
+  const history = openNodeHistory(config, log);
+  const backups = markedBackups(createBackups({ config, clock: systemClock }), history);
   const schedule =
     config.backup.at === ""
       ? undefined
@@ -45,11 +47,13 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
     connect: (port) =>
       serveRpc<MaintenanceRpc>(port, {
         stats: () => ({ ...maintenance.stats(), backup: schedule?.stats() ?? null }),
+        ...history.rpc,
         backups: byOperator.report,
         backUp: byOperator.start,
       }),
     async stop() {
       await Promise.all([stop(), schedule?.stop(), byOperator.stop()]);
+      history.stop();
       await state[Symbol.asyncDispose]();
     },
   };

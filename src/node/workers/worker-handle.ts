@@ -23,7 +23,7 @@ export interface WorkerHandle {
  * Starts a worker.
  *
  * @param init the initial message of its body. Ports in it are transferred.
- * @param keepLine gets the worker's log lines of level warn and above.
+ * @param keepLine gets the worker's log lines of level info and above.
  * @param onDamage called for each damaged database that a statement of the worker finds.
  * @param onCrash called when the worker fails after it was ready, unless it was stopped.
  */

@@ -27,7 +27,7 @@ const ERASE_TO_LINE_END = "\u001B[K";
  * Credentials are redacted: fields by name (`redact`), and the values of secret settings anywhere in a line.
  *
  * @param subsystem name in every line, as `log.child({ subsystem })` would add it.
- * @param keep also gets the lines of level warn and above, always as JSON.
+ * @param keep also gets the lines of level info and above, always as JSON.
  */
 export function createLogger(
   config: Config,

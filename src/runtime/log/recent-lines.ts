@@ -4,7 +4,7 @@ import { printable } from "../../lib/text.ts";
 /** Takes a finished line of the log, after all secrets were removed. */
 export type KeepLine = (line: string) => void;
 
-/** A line of the log of level warn or above. Nothing in it moves a cursor or reorders text. */
+/** A line of the log of level info or above. Nothing in it moves a cursor or reorders text. */
 export interface RecentLine {
   /** Rises by one with each line of the process. */
   readonly seq: number;
@@ -24,23 +24,29 @@ const MAX_FIELDS_CHARS = 3_000;
 /** A longer one is not parsed. */
 const MAX_LINE_CHARS = 65_536;
 
-const KEPT = /^\{"level":"(?:warn|error|fatal)"/;
+/** The first field of a line; a later one of that name is of its caller. */
+const KEPT = /^\{"level":"(info|warn|error|fatal)"/;
 const FAULTS = new Set(["error", "fatal"]);
 
-/** Whether a line of the logger is of level warn or above. */
+/** Whether a line of the logger is of level info or above. */
 export function isKeptLine(line: string): boolean {
   return KEPT.test(line);
 }
 
 /** The last lines of level warn and above of all threads, in bounded memory. */
 export class RecentLines {
+  /** Also gets the lines of level info. */
+  onLine: ((line: Omit<RecentLine, "seq">) => void) | undefined;
   readonly #lines: RecentLine[] = [];
   readonly #faults = new Map<string, RecentLine>();
   #seq = 0;
 
   /** @param thread from a fixed set of names */
   add(thread: string, line: string): void {
-    const kept = { seq: ++this.#seq, thread, ...parse(line) };
+    const parsed = { thread, ...parse(line) };
+    this.onLine?.(parsed);
+    if (parsed.level === "info") return;
+    const kept = { seq: ++this.#seq, ...parsed };
     this.#lines.push(kept);
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
     if (FAULTS.has(kept.level)) this.#faults.set(thread, kept);
@@ -66,7 +72,7 @@ function parse(line: string): Omit<RecentLine, "seq" | "thread"> {
   const text = Object.keys(fields).length === 0 ? "" : JSON.stringify(fields);
   return {
     at: String(time),
-    level: String(level),
+    level: KEPT.exec(line)?.[1] ?? String(level),
     message: cut(printable(String(msg ?? "")), MAX_MESSAGE_CHARS),
     fields: cut(printable(text), MAX_FIELDS_CHARS),
   };
@@ -76,19 +82,28 @@ function cut(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`;
 }
 
-const LINES_PER_SECOND = 50;
+const LINES_PER_SECOND = 200;
 
-/** Passes on at most 50 lines a second, so that a thread that logs without end does not occupy the one that keeps the lines. */
+/**
+ * Passes on at most 200 lines a second, so that a thread that logs without end does not occupy the one that keeps the lines. The next second
+ * begins with a line that says how many were left out.
+ */
 export function limitedLines(keep: KeepLine, monotonicMs: () => number = () => performance.now()): KeepLine {
   let sinceMs = Number.NEGATIVE_INFINITY;
   let count = 0;
   return (line) => {
     const nowMs = monotonicMs();
     if (nowMs - sinceMs >= 1000) {
+      if (count > LINES_PER_SECOND) keep(leftOut(count - LINES_PER_SECOND));
       sinceMs = nowMs;
       count = 0;
     }
     count += 1;
     if (count <= LINES_PER_SECOND) keep(line);
   };
+}
+
+function leftOut(lines: number): string {
+  const line = { level: "warn", time: new Date().toISOString(), lines, msg: "Left out lines of the log" };
+  return JSON.stringify(line);
 }

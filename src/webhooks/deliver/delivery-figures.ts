@@ -58,6 +58,18 @@ export const deliveryFigures = [
       of: (attempts) => attempts.reduce((sum, { count }) => sum + count, 0),
       plot: { title: "Outgoing calls per second", label: "webhook attempts", unit: "rate" },
     },
+    lane: {
+      name: "deliveries",
+      of(attempts) {
+        const outcomes: Record<string, number> = {};
+        for (const { outcome, count } of attempts) outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
+        return outcomes;
+      },
+    },
+  }),
+  figure({
+    read: ({ publishedKinds }) => publishedKinds,
+    lane: { name: "events", of: (kinds) => kinds },
   }),
   figure({
     read: ({ callDurations }) => callDurations,

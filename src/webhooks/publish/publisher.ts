@@ -65,6 +65,8 @@ export interface PublisherDeps {
 /** Counts since the start of the process. */
 export interface PublisherStats {
   readonly publishedEvents: number;
+  /** Those by kind. */
+  readonly publishedKinds: Readonly<Record<string, number>>;
   readonly queuedDeliveries: number;
   /** Events that were skipped because of a fault of the node. */
   readonly skippedEvents: number;
@@ -98,6 +100,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   let markedAtMs = clock.nowMs();
   let stats = {
     publishedEvents: 0,
+    publishedKinds: {} as Readonly<Record<string, number>>,
     queuedDeliveries: 0,
     skippedEvents: 0,
     leftEvents: 0,
@@ -139,7 +142,11 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     const events = readablePrefix(own);
     const covered = await queue(events);
     published = events[covered - 1]?.seq ?? rows[0]?.seq ?? published;
-    stats = { ...stats, publishedEvents: stats.publishedEvents + covered };
+    stats = {
+      ...stats,
+      publishedEvents: stats.publishedEvents + covered,
+      publishedKinds: addedKinds(stats.publishedKinds, rows.slice(0, covered)),
+    };
     return true;
   }
 
@@ -295,3 +302,12 @@ export function startPublisher(deps: PublisherDeps): Publisher {
 }
 
 type SequencedEvent = NodeEvent & { readonly seq: number };
+
+function addedKinds(
+  before: Readonly<Record<string, number>>,
+  events: readonly Pick<StoredOutboxEvent, "kind">[],
+): Readonly<Record<string, number>> {
+  const kinds: Record<string, number> = { ...before };
+  for (const { kind } of events) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  return kinds;
+}

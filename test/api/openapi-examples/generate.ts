@@ -3,6 +3,7 @@ import type { DocumentationExamples } from "../../../src/api/plugins.ts";
 import type { Json } from "../../../src/http/openapi/document.ts";
 import type { OperationExample } from "../../../src/http/openapi/examples.ts";
 import type { TestApi } from "../../support/api.ts";
+import { historyExamples } from "./history-examples.ts";
 import { hubSubmitExamples } from "./hub-requests.ts";
 import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
@@ -31,7 +32,7 @@ export async function generateExamples(
       const { responses, security } = one.operation as { responses: object; security?: unknown };
       const isSubmit = one.path.startsWith("/v1/") && one.method === "post";
       // A stream does not end; its route declares its own example.
-      const isWritten = one.id in signInExamples || one.id in scoreExamples;
+      const isWritten = [signInExamples, scoreExamples, historyExamples].some((written) => one.id in written);
       const isOther = isSubmit || one.path.endsWith("/stream") || isWritten;
       const isRead = security === undefined && "200" in responses && /^\/v[12]\//.test(one.path) && !isOther;
       if (one.dialect !== dialect || !isRead) continue;
@@ -47,6 +48,7 @@ export async function generateExamples(
     ...(await examplesOf("native")),
     ...submits,
     ...scoreExamples,
+    ...historyExamples,
     ...signInExamples,
   });
   const ofCompat = await examplesOf("compat");

@@ -24,6 +24,7 @@ const seriesOf = (of: readonly Figure<never>[]): readonly Series[] =>
 
 const readingOf = (of: readonly Figure<never>[], atMs: number, now: unknown): Reading => ({
   atMs,
+  counts: new Map(),
   values: new Map(seriesOf(of).map(({ name, read }) => [name, read(now as never)])),
 });
 

@@ -61,12 +61,15 @@ function IncidentRow({ incident, children }: { incident: IncidentReport; childre
   );
 }
 
-/** The worst state of each of the last 90 days, as bars: the taller, the worse. */
+/** The days since which the node is watched. */
+const watched = (days: readonly DayState[]) => days.filter((day) => day !== "unknown");
+
+/** The worst state of each of the last 90 days, as bars: the taller, the worse. Those before the node was watched are empty. */
 function Days({ days }: { days: readonly DayState[] }) {
   const bad = days.filter((day) => day === "critical" || day === "warning").length;
   return (
     <div class="pad stack tight">
-      <div class="days" role="img" aria-label={msg.daysWithIncidents(bad, days.length)}>
+      <div class="days" role="img" aria-label={msg.daysWithIncidents(bad, watched(days).length)}>
         {days.map((day, at) => (
           <i class={day} key={at} />
         ))}
@@ -109,7 +112,7 @@ export function IncidentsCard<Shown extends IncidentReport>({
         );
         return (
           <>
-            {incidents.length === 0 && <p class="pad dim">{msg.noIncidents(days.length)}</p>}
+            {incidents.length === 0 && <p class="pad dim">{msg.noIncidents(watched(days).length)}</p>}
             {open.map(row)}
             {ended.slice(0, MAX_RESOLVED).map(row)}
             {ended.length > MAX_RESOLVED && (

@@ -7,14 +7,15 @@ export const resolved = "Resolved";
 export const today = "Today";
 export const SEVERITIES = { critical: "Critical", warning: "Warning", notice: "Notice" } as const;
 export const openIncidents = (count: number) => (count === 0 ? "None open" : `${count} open`);
-export const noIncidents = (days: number) => `No incidents recorded in ${days} days.`;
+export const noIncidents = (days: number) =>
+  `No incidents recorded in ${days === 1 ? "one day" : `${days} days`}.`;
 export const lasted = (time: Value) => `, lasted ${time}`;
 export const openedAgain = (flaps: number) => `, opened again ${flaps === 1 ? "once" : `${flaps} times`}`;
 export const onNode = (node: Rich): Rich => [", on ", node];
 export const earlier = (count: number) => `${count} earlier`;
 export const daysAgo = (days: number) => `${days} days ago`;
 export const daysWithIncidents = (bad: number, days: number) =>
-  `${days} days, ${bad === 0 ? "none" : bad} with a warning or critical incident`;
+  `${days} watched days, ${bad === 0 ? "none" : bad} with a warning or critical incident`;
 
 // operator/incidents.tsx
 export const note = "Note";

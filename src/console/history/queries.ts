@@ -1,0 +1,29 @@
+import type {
+  FiguresPage,
+  FiguresQuery,
+  LanesPage,
+  LanesQuery,
+  LogPage,
+  LogSearch,
+} from "../../history/rpc.ts";
+import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
+import type { Result } from "../../lib/result.ts";
+
+/** Who asks. Anybody may see what `/metrics` and the status page show. */
+export type Audience = "anybody" | "operator";
+
+export interface FiguresRequest extends Pick<FiguresQuery, "from" | "to" | "step"> {
+  /** Names of series, with `.mean`, `.max` or `.min`; undefined for all that the audience may see. */
+  readonly series: readonly string[] | undefined;
+}
+
+/** The methods of the main thread for the history. An error says why there is none. */
+export interface HistoryQueries {
+  historyFigures(request: FiguresRequest, audience: Audience): Promise<Result<FiguresPage, string>>;
+  historyLanes(query: LanesQuery, audience: Audience): Promise<Result<LanesPage, string>>;
+  historyLog(search: LogSearch): Promise<Result<LogPage, string>>;
+  historyRequests(range: {
+    readonly from: number;
+    readonly to: number;
+  }): Promise<Result<readonly NotableResponse[], string>>;
+}

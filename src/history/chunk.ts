@@ -1,0 +1,91 @@
+/** Rows of figures. Columns are known by a number. */
+export interface FigureChunk {
+  /** Unix seconds, strictly rising. */
+  readonly t: readonly number[];
+  /** One value for each row; NaN for none. */
+  readonly columns: ReadonlyMap<number, Float32Array>;
+}
+
+const LEVEL = 6;
+const WORD = 4;
+
+/** Packs rows: the words of all columns, each byte of the words together with those of its neighbours, compressed. */
+export function encodeChunk({ t, columns }: FigureChunk): Uint8Array<ArrayBuffer> {
+  const rows = t.length;
+  const words = new Uint32Array(2 + rows + columns.size * (1 + rows));
+  words[0] = rows;
+  words[1] = columns.size;
+  let at = 2;
+  for (const time of t) words[at++] = time;
+  for (const key of columns.keys()) words[at++] = key;
+  const floats = new Float32Array(words.buffer);
+  for (const column of columns.values()) {
+    floats.set(column, at);
+    at += rows;
+  }
+  return Bun.zstdCompressSync(shuffled(new Uint8Array(words.buffer)), {
+    level: LEVEL,
+  }) as Uint8Array<ArrayBuffer>;
+}
+
+/** @throws Error for bytes that `encodeChunk` has not made */
+export function decodeChunk(bytes: Uint8Array<ArrayBuffer>): FigureChunk {
+  const body = unshuffled(Bun.zstdDecompressSync(bytes));
+  const words = new Uint32Array(body.buffer);
+  const [rows = 0, width = 0] = words;
+  if (words.length !== 2 + rows + width * (1 + rows)) throw new Error("a chunk of figures is damaged");
+  const t = Array.from(words.subarray(2, 2 + rows));
+  const keys = words.subarray(2 + rows, 2 + rows + width);
+  const floats = new Float32Array(body.buffer);
+  const columns = new Map<number, Float32Array>();
+  let at = 2 + rows + width;
+  for (const key of keys) {
+    columns.set(key, floats.slice(at, at + rows));
+    at += rows;
+  }
+  return { t, columns };
+}
+
+/** Rows of several chunks in their order, with the columns of all. */
+export function joinChunks(chunks: readonly FigureChunk[]): FigureChunk {
+  const t = chunks.flatMap((chunk) => chunk.t);
+  const columns = new Map<number, Float32Array>();
+  let from = 0;
+  for (const chunk of chunks) {
+    for (const [key, values] of chunk.columns) {
+      const column = columns.get(key) ?? new Float32Array(t.length).fill(Number.NaN);
+      columns.set(key, column);
+      column.set(values, from);
+    }
+    from += chunk.t.length;
+  }
+  return { t, columns };
+}
+
+/** The rows of a time, its end excluded. */
+export function rowsBetween(chunk: FigureChunk, from: number, to: number): FigureChunk {
+  const first = chunk.t.findIndex((t) => t >= from);
+  if (first === -1) return { t: [], columns: new Map() };
+  const end = chunk.t.findIndex((t) => t >= to);
+  const last = end === -1 ? chunk.t.length : end;
+  if (first === 0 && last === chunk.t.length) return chunk;
+  const columns = new Map<number, Float32Array>();
+  for (const [key, values] of chunk.columns) columns.set(key, values.slice(first, last));
+  return { t: chunk.t.slice(first, last), columns };
+}
+
+function shuffled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const words = bytes.length / WORD;
+  const out = new Uint8Array(bytes.length);
+  for (let plane = 0; plane < WORD; plane++)
+    for (let word = 0; word < words; word++) out[plane * words + word] = bytes[word * WORD + plane] ?? 0;
+  return out;
+}
+
+function unshuffled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const words = Math.floor(bytes.length / WORD);
+  const out = new Uint8Array(words * WORD);
+  for (let plane = 0; plane < WORD; plane++)
+    for (let word = 0; word < words; word++) out[word * WORD + plane] = bytes[plane * words + word] ?? 0;
+  return out;
+}

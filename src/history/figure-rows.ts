@@ -1,0 +1,210 @@
+import type { SideDatabase } from "../db/side/side-database.ts";
+import { statement } from "../db/side/statement.ts";
+import { decodeChunk, encodeChunk, type FigureChunk, joinChunks, rowsBetween } from "./chunk.ts";
+
+/** The distances of stored rows, seconds. */
+export type FigureStep = 5 | 60 | 3600;
+
+/** What a column is of its series in a minute or an hour; samples have the first only. */
+export type Stat = "mean" | "max" | "min";
+const STATS: readonly Stat[] = ["mean", "max", "min"];
+
+const DAY = 86_400;
+const HOUR = 3600;
+
+/** The largest time that a chunk covers. */
+interface Level {
+  readonly step: FigureStep;
+  /** Chunks of one such time are joined once it has passed. */
+  readonly joins: readonly number[];
+  readonly stats: number;
+}
+
+const LEVELS: readonly Level[] = [
+  { step: 5, joins: [HOUR], stats: 1 },
+  { step: 60, joins: [HOUR, DAY], stats: 2 },
+  { step: 3600, joins: [DAY, 30 * DAY], stats: 3 },
+];
+
+/** How long rows stay, seconds. */
+export const KEPT_SECS: Readonly<Record<FigureStep, number>> = { 5: 2 * DAY, 60: 30 * DAY, 3600: 730 * DAY };
+
+/** Rows this much older than the newest one say that the clock was set back. */
+const SET_BACK_SECS = 120;
+
+const ADD_CHUNK = statement<never, [step: number, fromT: number, toT: number, body: Uint8Array]>(
+  "history-chunks.add",
+  "INSERT OR REPLACE INTO chunks (step, from_t, to_t, body) VALUES (?, ?, ?, ?)",
+);
+const NEWEST = statement<{ toT: number }, [step: number]>(
+  "history-chunks.newest",
+  "SELECT to_t AS toT FROM chunks WHERE step = ? ORDER BY from_t DESC LIMIT 1",
+);
+const OLDEST = statement<{ fromT: number }, [step: number]>(
+  "history-chunks.oldest",
+  "SELECT from_t AS fromT FROM chunks WHERE step = ? ORDER BY from_t LIMIT 1",
+);
+const CHUNKS = statement<{ body: Uint8Array<ArrayBuffer> }, [step: number, after: number, before: number]>(
+  "history-chunks.between",
+  "SELECT body FROM chunks WHERE step = ? AND from_t > ? AND from_t < ? ORDER BY from_t",
+);
+const FROMS = statement<{ fromT: number }, [step: number]>(
+  "history-chunks.froms",
+  "SELECT from_t AS fromT FROM chunks WHERE step = ? ORDER BY from_t",
+);
+const DELETE_FROM = statement<never, [step: number, fromT: number, beforeT: number]>(
+  "history-chunks.delete-between",
+  "DELETE FROM chunks WHERE step = ? AND from_t >= ? AND from_t < ?",
+);
+const DELETE_AFTER = statement<never, [step: number, fromT: number]>(
+  "history-chunks.delete-after",
+  "DELETE FROM chunks WHERE step = ? AND from_t >= ?",
+);
+
+const key = (series: number, stat: number): number => series * 4 + stat;
+
+/** The number of the column of a series. */
+export function columnOf(series: number, stat: Stat): number {
+  return key(series, STATS.indexOf(stat));
+}
+
+/** Adds samples, and the minutes and hours that they complete. Rows that are not newer than those stored are left out. */
+export function addSamples(db: SideDatabase, samples: FigureChunk): void {
+  let newest = db.get(NEWEST, 5)?.toT ?? 0;
+  const first = samples.t[0];
+  const last = samples.t.at(-1);
+  if (first === undefined || last === undefined) return;
+  if (first < newest - SET_BACK_SECS) {
+    for (const { step } of LEVELS) db.run(DELETE_AFTER, step, first - (first % HOUR));
+    newest = db.get(NEWEST, 5)?.toT ?? 0;
+  }
+  const fresh = rowsBetween(samples, newest + 1, Number.MAX_SAFE_INTEGER);
+  if (fresh.t.length === 0) return;
+  addChunk(db, 5, fresh);
+  summarize(db, 60, last);
+  summarize(db, 3600, last);
+  if (Math.floor(newest / HOUR) !== Math.floor(last / HOUR))
+    for (const level of LEVELS) join(db, level, last);
+}
+
+/** Makes the rows of the minutes or hours that ended before `last` from samples. */
+function summarize(db: SideDatabase, step: 60 | 3600, last: number): void {
+  const end = last - (last % step);
+  const done = db.get(NEWEST, step)?.toT;
+  const from = done === undefined ? (db.get(OLDEST, 5)?.fromT ?? end) : done + step;
+  if (from >= end) return;
+  const summary = summaryOf(readRows(db, 5, from, end), step, step === 60 ? 2 : 3);
+  if (summary.t.length > 0) addChunk(db, step, summary);
+}
+
+/** Rows at a greater distance: mean, highest and lowest of each column that is a sample. */
+function summaryOf(rows: FigureChunk, step: number, stats: number): FigureChunk {
+  const starts = groupStarts(rows.t, step);
+  const columns = new Map<number, Float32Array>();
+  for (const [column, values] of rows.columns) {
+    const series = Math.floor(column / 4);
+    const parts = Array.from({ length: stats }, () => new Float32Array(starts.length));
+    for (const [row, from] of starts.entries()) {
+      const { mean, max, min } = statsOf(values, from, starts[row + 1] ?? values.length);
+      for (const [at, value] of [mean, max, min].slice(0, stats).entries()) {
+        const part = parts[at];
+        if (part) part[row] = value;
+      }
+    }
+    for (const [at, part] of parts.entries()) columns.set(key(series, at), part);
+  }
+  return { t: starts.map((at) => (rows.t[at] ?? 0) - ((rows.t[at] ?? 0) % step)), columns };
+}
+
+/** Stored rows at a multiple of their distance. */
+export function atDistance({ t, columns }: FigureChunk, distance: number): FigureChunk {
+  const starts = groupStarts(t, distance);
+  const grouped = new Map<number, Float32Array>();
+  for (const [column, values] of columns) {
+    const stat = STATS[column % 4] ?? "mean";
+    const of = (from: number, row: number) => statsOf(values, from, starts[row + 1] ?? values.length)[stat];
+    grouped.set(column, Float32Array.from(starts, of));
+  }
+  return { t: starts.map((at) => (t[at] ?? 0) - ((t[at] ?? 0) % distance)), columns: grouped };
+}
+
+function groupStarts(t: readonly number[], step: number): number[] {
+  const starts: number[] = [];
+  let group = Number.NaN;
+  for (const [at, time] of t.entries()) {
+    const now = Math.floor(time / step);
+    if (now !== group) starts.push(at);
+    group = now;
+  }
+  return starts;
+}
+
+function statsOf(values: Float32Array, from: number, to: number): Record<Stat, number> {
+  let count = 0;
+  let sum = 0;
+  let max = Number.NEGATIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
+  for (let at = from; at < to; at++) {
+    const value = values[at] ?? Number.NaN;
+    if (Number.isNaN(value)) continue;
+    count += 1;
+    sum += value;
+    max = Math.max(max, value);
+    min = Math.min(min, value);
+  }
+  const none = Number.NaN;
+  return count === 0 ? { mean: none, max: none, min: none } : { mean: sum / count, max, min };
+}
+
+/** The rows of a time, its end excluded. */
+export function readRows(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
+  const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
+  const bodies = db.all(CHUNKS, step, from - longest, to);
+  return joinChunks(bodies.map(({ body }) => rowsBetween(decodeChunk(body), from, to)));
+}
+
+/** The time of the oldest row; undefined without one. */
+export function oldestRow(db: SideDatabase, step: FigureStep): number | undefined {
+  return db.get(OLDEST, step)?.fromT;
+}
+
+/** The time of the newest sample; undefined without one. */
+export function newestSample(db: SideDatabase): number | undefined {
+  return db.get(NEWEST, 5)?.toT;
+}
+
+/** Deletes the oldest chunk of a distance. Returns whether there was one. */
+export function deleteOldestChunk(db: SideDatabase, step: FigureStep): boolean {
+  const from = oldestRow(db, step);
+  return from !== undefined && db.run(DELETE_FROM, step, from, from + 1) > 0;
+}
+
+/** Deletes rows older than a time. Those that share a chunk with newer ones stay with them. */
+export function deleteRowsBefore(db: SideDatabase, step: FigureStep, before: number): number {
+  const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
+  return db.run(DELETE_FROM, step, 0, before - longest);
+}
+
+function addChunk(db: SideDatabase, step: FigureStep, chunk: FigureChunk): void {
+  db.run(ADD_CHUNK, step, chunk.t[0] ?? 0, chunk.t.at(-1) ?? 0, encodeChunk(chunk));
+}
+
+/** Joins the chunks of each time that has passed. */
+function join(db: SideDatabase, { step, joins }: Level, last: number): void {
+  for (const span of joins) {
+    const current = last - (last % span);
+    const counts = new Map<number, number>();
+    for (const { fromT } of db.all(FROMS, step)) {
+      const start = fromT - (fromT % span);
+      if (start < current) counts.set(start, (counts.get(start) ?? 0) + 1);
+    }
+    for (const [start, count] of counts) if (count > 1) joinSpan(db, step, start, span);
+  }
+}
+
+function joinSpan(db: SideDatabase, step: FigureStep, start: number, span: number): void {
+  const bodies = db.all(CHUNKS, step, start - 1, start + span);
+  const joined = joinChunks(bodies.map(({ body }) => decodeChunk(body)));
+  db.run(DELETE_FROM, step, start, start + span);
+  addChunk(db, step, joined);
+}

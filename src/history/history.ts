@@ -1,0 +1,133 @@
+import type { SideDatabase } from "../db/side/side-database.ts";
+import { openSideFile, type SideFile } from "../db/side/side-file.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log/logger.ts";
+import { addCounts } from "./counts.ts";
+import { addSamples, newestSample } from "./figure-rows.ts";
+import { addLines, joinBlocks, type LogPart, type NumberedLine, searchBlock } from "./log-blocks.ts";
+import { addMark, type Beginning, type Mark, markStart } from "./marks.ts";
+import { ensureNames } from "./names.ts";
+import { readFigures } from "./read-figures.ts";
+import { readLanes } from "./read-lanes.ts";
+import { addRequests, requestsBetween } from "./requests.ts";
+import type { HistoryBatch, HistoryRpc, LogPage, LogSearch } from "./rpc.ts";
+import { HISTORY_SCHEMA } from "./schema.ts";
+import { type HistorySettings, sweepHistory, trimHistory } from "./sweep.ts";
+
+/** What a node has done, on disk. The maintenance thread has it. */
+export interface History {
+  readonly rpc: HistoryRpc;
+  /** Marks what happens now, or later once the file can be written. */
+  mark(mark: Omit<Mark, "at">): void;
+  /** Marks the stop and closes the file. */
+  stop(): void;
+}
+
+export interface HistoryDeps {
+  /** The data directory. */
+  readonly dir: string;
+  readonly settings: HistorySettings;
+  readonly beginning: Omit<Beginning, "at">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly freeBytes?: (dir: string) => number;
+}
+
+const SEARCH_MS = 1_500;
+const MAX_REQUESTS = 500;
+const HOUR_SECS = 3600;
+/** Marks that wait while the file cannot be written. */
+const MAX_WAITING = 100;
+
+export function openHistory({ dir, settings, beginning, clock, log, freeBytes }: HistoryDeps): History {
+  const file = openSideFile({
+    dir,
+    schema: HISTORY_SCHEMA,
+    mode: "writer",
+    clock,
+    log,
+    ...(freeBytes && { freeBytes }),
+  });
+  const startedAt = nowSecs(clock);
+  let isStarted = false;
+  let sweptHour = 0;
+  let waiting: Mark[] = [];
+
+  /** Writes with the marks that wait, the start first. */
+  function write(work: (db: SideDatabase) => void): void {
+    const written = file.write((db) => {
+      if (!isStarted) markStart(db, { ...beginning, at: startedAt }, newestSample(db));
+      for (const mark of waiting) addMark(db, mark);
+      work(db);
+    });
+    if (!written.ok) return;
+    isStarted = true;
+    waiting = [];
+  }
+
+  function record(batch: HistoryBatch): void {
+    const now = nowSecs(clock);
+    waiting = [...waiting, ...batch.marks].slice(-MAX_WAITING);
+    write((db) => {
+      store(db, batch);
+      const hour = Math.floor(now / HOUR_SECS);
+      if (hour !== sweptHour) {
+        joinBlocks(db, clock.nowMs());
+        sweepHistory(db, settings, now);
+      }
+      sweptHour = hour;
+      trimHistory(db, settings.max_bytes);
+    });
+  }
+
+  write(() => {});
+  return {
+    rpc: {
+      record,
+      figures: (query) => file.read((db) => readFigures(db, query, nowSecs(clock))),
+      lanes: (query) => file.read((db) => readLanes(db, query, nowSecs(clock))),
+      requests: ({ from, to }) =>
+        file.read((db) => requestsBetween(db, from * 1000, to * 1000, MAX_REQUESTS)),
+      log: (search) => searchLog(file, search),
+    },
+    mark(mark) {
+      waiting = [...waiting, { ...mark, at: nowSecs(clock) }].slice(-MAX_WAITING);
+      write(() => {});
+    },
+    stop() {
+      write((db) => addMark(db, { at: nowSecs(clock), kind: "stop", detail: "" }));
+      file[Symbol.dispose]();
+    },
+  };
+}
+
+function store(db: SideDatabase, { samples, counts, lines, requests }: HistoryBatch): void {
+  const ids = ensureNames(db, [...samples.names, ...counts.flatMap((one) => Object.keys(one.counts))]);
+  const columns = new Map<number, Float32Array>();
+  for (const [at, name] of samples.names.entries()) {
+    const [id, column] = [ids.get(name), samples.columns[at]];
+    if (id !== undefined && column) columns.set(id * 4, column);
+  }
+  addSamples(db, { t: samples.t, columns });
+  addCounts(db, counts, ids);
+  if (lines.length > 0) addLines(db, lines);
+  if (requests.length > 0) addRequests(db, requests);
+}
+
+/** Searches block by block, so that the thread serves others in between. */
+async function searchLog(file: SideFile, search: LogSearch): Promise<Result<LogPage, string>> {
+  const endMs = performance.now() + SEARCH_MS;
+  const lines: NumberedLine[] = [];
+  let before: number | undefined = search.before;
+  while (before !== undefined && lines.length < search.limit) {
+    if (performance.now() > endMs) return ok({ lines, before, isPartial: true });
+    const query: LogSearch = { ...search, before, limit: search.limit - lines.length };
+    const part: Result<LogPart, string> = file.read((db) => searchBlock(db, query));
+    if (!part.ok) return err(part.error);
+    lines.push(...part.value.lines);
+    before = part.value.before;
+    await Bun.sleep(0);
+  }
+  return ok({ lines, before: before ?? null, isPartial: false });
+}

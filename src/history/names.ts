@@ -1,0 +1,22 @@
+import type { SideDatabase } from "../db/side/side-database.ts";
+import { statement } from "../db/side/statement.ts";
+
+const ALL_NAMES = statement<{ id: number; name: string }>("history-names.all", "SELECT id, name FROM names");
+const ADD_NAME = statement<never, [name: string]>(
+  "history-names.add",
+  "INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING",
+);
+
+/** The numbers of names in this file, for series and kinds of counts. */
+export function readNames(db: SideDatabase): Map<string, number> {
+  return new Map(db.all(ALL_NAMES).map(({ id, name }) => [name, id]));
+}
+
+/** Like `readNames`, with numbers for all of `names`. */
+export function ensureNames(db: SideDatabase, names: Iterable<string>): Map<string, number> {
+  const known = readNames(db);
+  const missing = [...names].filter((name) => !known.has(name));
+  if (missing.length === 0) return known;
+  for (const name of missing) db.run(ADD_NAME, name);
+  return readNames(db);
+}

@@ -1,0 +1,95 @@
+import type { SideDatabase } from "../db/side/side-database.ts";
+import { atDistance, columnOf, type FigureStep, KEPT_SECS, oldestRow, readRows } from "./figure-rows.ts";
+import { marksBetween, watchedSince } from "./marks.ts";
+import { readNames } from "./names.ts";
+import type { FiguresPage, FiguresQuery, Gap } from "./rpc.ts";
+
+/** Rows of one response. */
+export const MAX_POINTS = 2_000;
+const STEPS: readonly FigureStep[] = [5, 60, 3600];
+const HOUR_SECS = 3600;
+/** Rows that are this far apart have a gap between them, in steps. */
+const GAP_STEPS = 3;
+/** The newest rows come once a minute. */
+const LATE_SECS = 130;
+/** From here on figures have no decimals. */
+const WHOLE_FROM = 100_000;
+
+/** Whether so fine a distance gives a range too many rows. */
+export function isTooFine(from: number, to: number, step: FigureStep): boolean {
+  return (to - from) / step > MAX_POINTS;
+}
+
+/** The rows of a range at a distance, or at the smallest one that is kept and gives at most 2,000. */
+export function readFigures(db: SideDatabase, query: FiguresQuery, now: number): FiguresPage {
+  const { from, series } = query;
+  const to = Math.min(query.to, now + 1);
+  const step = query.step === "auto" ? finest(from, to, now) : query.step;
+  const distance = Math.max(1, Math.ceil((to - from) / step / MAX_POINTS)) * step;
+  const stored = readRows(db, step, from, to);
+  const { t, columns } = distance === step ? stored : atDistance(stored, distance);
+  const ids = readNames(db);
+  const page: [string, (number | null)[]][] = [];
+  for (const { name, column, stat } of series) {
+    const id = ids.get(name);
+    if (id === undefined) continue;
+    const values = columns.get(columnOf(id, step === 5 ? "mean" : stat));
+    if (values) page.push([column, Array.from(values, rounded)]);
+  }
+  return {
+    step: distance,
+    t,
+    columns: Object.fromEntries(page),
+    gaps: gapsOf(db, { from, to, now, step, distance, t }),
+  };
+}
+
+function finest(from: number, to: number, now: number): FigureStep {
+  return STEPS.find((step) => !isTooFine(from, to, step) && from >= now - KEPT_SECS[step]) ?? HOUR_SECS;
+}
+
+interface Rows {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+  readonly step: FigureStep;
+  readonly distance: number;
+  readonly t: readonly number[];
+}
+
+function gapsOf(db: SideDatabase, { from, to, now, step, distance, t }: Rows): Gap[] {
+  const gaps: Gap[] = [];
+  const known = watchedSince(db) ?? now;
+  const kept = oldestRow(db, step) ?? now;
+  const end = Math.min(to, now - LATE_SECS - step);
+  let last = from;
+  for (const at of [...t, end]) {
+    const isAfterRow = last !== from || t[0] === from;
+    if (at - last > GAP_STEPS * distance) {
+      // A row of a minute or an hour begins it.
+      const begin = isAfterRow ? last + distance : last;
+      gaps.push({ from: begin, to: at, why: whyOf(db, begin, at, { known, kept }) });
+    }
+    last = Math.max(last, at);
+  }
+  return gaps;
+}
+
+/** Why there are no figures of a time. */
+function whyOf(
+  db: SideDatabase,
+  from: number,
+  to: number,
+  { known, kept }: { readonly known: number; readonly kept: number },
+): Gap["why"] {
+  if (to <= known + HOUR_SECS && from < known) return "not_watched";
+  if (to <= kept) return "not_kept";
+  const kinds = marksBetween(db, from - HOUR_SECS, to).map(({ kind }) => kind);
+  if (kinds.findLast((kind) => kind === "crash" || kind === "stop") === "crash") return "crashed";
+  return kinds.includes("stop") ? "stopped" : "no_figures";
+}
+
+function rounded(value: number): number | null {
+  if (!Number.isFinite(value)) return null;
+  return Math.abs(value) >= WHOLE_FROM ? Math.round(value) : Math.round(value * 1000) / 1000;
+}

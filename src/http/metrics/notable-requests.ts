@@ -1,0 +1,49 @@
+/** A request that failed, or one of the slowest. */
+export interface NotableResponse {
+  readonly atMs: number;
+  readonly method: string;
+  /** The template of its route. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+  /** Of its API key; null without one. */
+  readonly keyPrefix: string | null;
+}
+
+/** The requests of one HTTP worker that failed, and its slowest ones, since they were last taken. */
+export interface NotableRequests {
+  note(response: NotableResponse): void;
+  take(): readonly NotableResponse[];
+}
+
+const MAX_FAILED = 100;
+const SLOWEST = 20;
+
+/** Statuses of faults: 501 says that something is not here. */
+const isFault = (status: number): boolean => status >= 500 && status !== 501;
+
+export function createNotableRequests(): NotableRequests {
+  let failed: NotableResponse[] = [];
+  /** The slowest first. */
+  let slow: NotableResponse[] = [];
+  return {
+    note(response) {
+      if (isFault(response.status)) {
+        if (failed.length < MAX_FAILED) failed.push(response);
+        return;
+      }
+      const last = slow[SLOWEST - 1];
+      if (last !== undefined && last.ms >= response.ms) return;
+      const at = slow.findIndex(({ ms }) => ms < response.ms);
+      slow.splice(at === -1 ? slow.length : at, 0, response);
+      if (slow.length > SLOWEST) slow.pop();
+    },
+    take() {
+      const taken = [...failed, ...slow];
+      failed = [];
+      slow = [];
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Config } from "../../config/schema.ts";
+import { settingsInForce } from "../../console/operator/present.ts";
+import { type History, openHistory } from "../../history/history.ts";
+import { err } from "../../lib/result.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import { version } from "../../version.ts";
+import type { Backups } from "../snapshot/backups.ts";
+
+const OFF = "history.enabled is off";
+
+/** The history of a node; one that is off keeps nothing. */
+export function openNodeHistory(config: Config, log: Logger): History {
+  // The figures are those of the console.
+  if (!config.history.enabled || !config.console.enabled) return noHistory;
+  return openHistory({
+    dir: config.data.dir,
+    settings: config.history,
+    beginning: { version, settings: settingDigests(config) },
+    clock: systemClock,
+    log,
+  });
+}
+
+const noHistory: History = {
+  rpc: {
+    record: () => {},
+    figures: () => err(OFF),
+    lanes: () => err(OFF),
+    log: async () => err(OFF),
+    requests: () => err(OFF),
+  },
+  mark: () => {},
+  stop: () => {},
+};
+
+/** A digest of the value of each setting. Secrets are masked. */
+function settingDigests(config: Config): Record<string, string> {
+  return Object.fromEntries(
+    settingsInForce(config, new Map()).map(({ key, value }) => [
+      key,
+      Bun.hash(JSON.stringify(value) ?? "").toString(36),
+    ]),
+  );
+}
+
+/** Backups that the history marks. */
+export function markedBackups(backups: Backups, history: Pick<History, "mark">): Backups {
+  return {
+    ...backups,
+    async make(...args) {
+      const made = await backups.make(...args);
+      history.mark({ kind: "backup", detail: args[0] });
+      return made;
+    },
+  };
+}
