@@ -16,6 +16,7 @@ import type { SendService } from "../push/send-service.ts";
 import type { SenderView } from "../push/sender-view.ts";
 import type { TokenEvents, TokenService } from "../push/tokens/token-events.ts";
 import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
+import type { PreviewMetadata } from "../read/hydrate/previews.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
 import type { Presenters } from "../read/present/presenters.ts";
 import type { Reads } from "../read/run-query.ts";
@@ -100,6 +101,14 @@ export interface ApiDeps extends ManagementDeps {
   /** Undefined while writes are off. */
   readonly writes: Writes | undefined;
   readonly transactions: Transactions;
+  /** Undefined while previews are off. */
+  readonly previews?: PreviewCrawls | undefined;
+}
+
+/** Looks up previews for clients that wait. */
+export interface PreviewCrawls {
+  /** @param mayFetch whether a URL without a fresh preview is fetched */
+  crawl(url: string, mayFetch: boolean): Promise<PreviewMetadata>;
 }
 
 /** Reads of the history. Their errors are ApiErrors. */

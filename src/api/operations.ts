@@ -18,6 +18,7 @@ import { tokenOperations } from "./operations/apps/tokens.ts";
 import { batchOperations } from "./operations/batch.ts";
 import { castOperations } from "./operations/casts/casts.ts";
 import { conversationOperations } from "./operations/casts/conversations.ts";
+import { embedOperations } from "./operations/casts/embeds.ts";
 import { reactionOperations } from "./operations/casts/reactions.ts";
 import { channelOperations } from "./operations/channels/channels.ts";
 import { memberOperations } from "./operations/channels/members.ts";
@@ -88,6 +89,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...blockOperations,
   ...moderationOperations,
   ...castOperations,
+  ...embedOperations,
   ...conversationOperations,
   ...reactionOperations,
   ...feedOperations,

@@ -428,6 +428,16 @@ export const configSchema = section({
     fold_below: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
     max_memory_mb: integer(16, 65_536),
   }),
+  previews: section({
+    mode: Type.Union([Type.Literal("off"), Type.Literal("on_demand"), Type.Literal("live")], {
+      rule: 'one of "off", "on_demand", "live"',
+    }),
+    max_mb: integer(16, 65_536),
+    oembed_hosts: Type.Array(Type.String({ format: "config-host", rule: "a host name" }), {
+      maxItems: 64,
+      rule: "a list of at most 64 host names",
+    }),
+  }),
   mcp: section({
     enabled: flag(),
     max_result_bytes: integer(16_384, 1_048_576),

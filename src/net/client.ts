@@ -1,6 +1,7 @@
 import { GenerationCache } from "../lib/generation-cache.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { CheckedAddress, UrlGuard } from "./guard.ts";
+import { INFLATED_ENCODINGS, inflateUpTo } from "./inflate.ts";
 import { STRICT_TLS } from "./operator-fetch.ts";
 import { readUpTo } from "./read-up-to.ts";
 
@@ -22,17 +23,24 @@ export interface OutboundCall {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Covers everything: DNS, connection, request and the whole response. */
   readonly timeoutMs: number;
-  /** The body is truncated after this many bytes. Default: 64 KB. */
-  readonly maxResponseBytes?: number;
+  /** The body is truncated after this many bytes, which the head of the response may decide. Default: 64 KB. */
+  readonly maxResponseBytes?: number | ((head: ResponseHead) => number);
+  /** The server may compress the body, which is inflated up to this many bytes. Default: it may not. */
+  readonly maxInflatedBytes?: number;
   /** Cancels the call, for example at shutdown. */
   readonly signal?: AbortSignal;
+}
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: Headers;
 }
 
 export interface OutboundResponse {
   /** 200 to 299 or 400 to 599. */
   readonly status: number;
   readonly headers: Headers;
-  /** The raw bytes, without decompression, up to the limit. */
+  /** The bytes up to the limit: as they were sent, or inflated if the call says so. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** Whether the body was longer than the limit. */
   readonly truncated: boolean;
@@ -172,7 +180,11 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
     const session = tls ? tlsSession : plainSessionOf(host);
     const options = {
       method: call.method,
-      headers: { ...call.headers, "accept-encoding": "identity", host },
+      headers: {
+        ...call.headers,
+        "accept-encoding": call.maxInflatedBytes === undefined ? "identity" : INFLATED_ENCODINGS,
+        host,
+      },
       body: call.body,
       redirect: "manual",
       decompress: false,
@@ -188,8 +200,13 @@ export function createOutboundClient({ guard, ca }: OutboundClientOptions): Outb
       await response.body?.cancel();
       return failure("malformed");
     }
-    const { body, truncated } = await readUpTo(response, call.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES);
-    return { status: response.status, headers: response.headers, body, truncated };
+    const { status, headers } = response;
+    const { maxResponseBytes: limit = DEFAULT_MAX_RESPONSE_BYTES, maxInflatedBytes } = call;
+    const sent = await readUpTo(response, typeof limit === "number" ? limit : limit({ status, headers }));
+    if (maxInflatedBytes === undefined) return { status, headers, ...sent };
+    const inflated = await inflateUpTo(sent.body, headers.get("content-encoding"), maxInflatedBytes);
+    if (!inflated) return failure("malformed");
+    return { status, headers, body: inflated.body, truncated: sent.truncated || inflated.truncated };
   }
 
   return {

@@ -12,6 +12,8 @@ import type { IndexSize } from "../ingest/size-bound.ts";
 import { ingestFigures } from "../ingest/thread/figures.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
+import { previewFigures } from "../previews/figures.ts";
+import type { PreviewsRpc } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import { sendFigures } from "../push/send-figures.ts";
 import { nowSecs } from "../runtime/clock.ts";
@@ -61,6 +63,8 @@ interface NodeOpsDeps {
   /** The hub's thread; undefined when neither gRPC nor its reads are served. */
   readonly hub: StatsClient<HubRpc> | undefined;
   /** The thread of writes and managed signers; undefined while both are off. */
+  /** Undefined while previews are off. */
+  readonly previews: StatsClient<PreviewsRpc> | undefined;
   readonly writes: (StatsClient<WritesRpc> & RpcClient<SignerStatsRpc>) | undefined;
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
@@ -100,6 +104,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery,
     matching,
     hub,
+    previews,
     writes,
     state,
     postgres,
@@ -121,6 +126,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     delivery: new PartStats("delivery", () => delivery.stats()),
     matching: new PartStats("matching", () => matching.stats()),
     hub: hub && new PartStats("hub", () => hub.stats()),
+    previews: previews && new PartStats("previews", () => previews.stats()),
     writes: writes && new PartStats("writes", () => writes.stats()),
     signers: writes && new PartStats("signers", () => writes.signerStats()),
     state: state && new PartStats("state", () => state.stats()),
@@ -175,6 +181,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     ),
     postgres ? figuresHere(clusterFigures, () => postgres) : figuresOf(stateFigures, stats.state),
     figuresOf(maintenanceFigures, stats.maintenance),
+    figuresOf(previewFigures, stats.previews),
     figuresHere(admissionFigures, () => admission),
     figuresHere(checkFigures, checkStates),
     figuresHere(

@@ -70,6 +70,11 @@ export const OPTIONAL_PARTS = {
     threads: ["score"],
     turnOff: (config) => ({ ...config, scores: { ...config.scores, mode: "off" } }),
   },
+  previews: {
+    entries: ["node/compose/previews.ts"],
+    threads: ["previews"],
+    turnOff: (config) => ({ ...config, previews: { ...config.previews, mode: "off" } }),
+  },
   compat: {
     entries: ["api/compat-plugin.ts"],
     turnOff: (config) => ({ ...config, service: { ...config.service, compat_prefixes: [] } }),

@@ -18,6 +18,7 @@ import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { LoopbackTarget } from "../net/guard.ts";
 import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
+import type { PreviewsRpc } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
@@ -129,7 +130,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
   const loopbackTargets: LoopbackTarget[] = [];
   const admission = createAdmission(processDescriptors()?.cap);
-  const { channels, commits, connectState, start, crashed } = createNodeWorkers(common, {
+  const { channels, commits, previewSignal, connectState, start, crashed } = createNodeWorkers(common, {
     admission,
     loopbackTargets,
     stateNode: state.node,
@@ -141,6 +142,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   });
   // Writes of the API go through its intake.
   const hasWrites = config.writes.enabled || config.signers.enabled;
+  // A demo network has only those of its own pages, which are made where they are read.
+  const hasPreviews = config.previews.mode !== "off" && !isDemo(db);
   const servesHub = config.hub.port !== 0 || config.hub.reads || hasWrites;
   const stateStarted = isLocal ? start("state") : undefined;
   const hasDemoConsole = isDemo(db) && config.console.enabled;
@@ -190,6 +193,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     postgres: state.postgres,
     matching: connectRpc<MatchRpc>(channels.matching.connect()),
     hub,
+    previews: hasPreviews ? connectRpc<PreviewsRpc>(channels.previews.connect()) : undefined,
     writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
     threads,
@@ -256,6 +260,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     matching: channels.matching,
     streamSlots,
     demo,
+    previews: hasPreviews ? { thread: channels.previews, signal: previewSignal } : undefined,
     writes: channels.writes,
     upstream: channels.upstream,
     tokenKeys: tokenKeysOf(masterKeysOf(config)),
@@ -289,6 +294,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     start("matching"),
     start("delivery"),
     hasWrites ? start("writes") : undefined,
+    hasPreviews ? start("previews") : undefined,
     follow(),
   ]);
   if (stateWatch) {

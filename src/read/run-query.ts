@@ -4,6 +4,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { HydrationCache } from "./hydrate/cache.ts";
 import type { CastRef, Hash } from "./hydrate/casts.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "./hydrate/hydrate.ts";
+import type { PreviewSource } from "./hydrate/previews.ts";
 import type { OwnerRules } from "./hydrate/relations.ts";
 import type { Presenters } from "./present/presenters.ts";
 
@@ -21,6 +22,8 @@ export interface ReadSource {
   readonly fullText: boolean;
   /** The private lists of the owner of the request's API key, where they have some. */
   readonly owner?: OwnerRules | undefined;
+  /** Looks up the previews of embedded URLs; undefined while they are off. */
+  readonly previews?: PreviewSource | undefined;
   /** Whether the dialect shows what authors are to the channels of their casts. Default: no. */
   readonly withAuthorRelations?: boolean;
   /** Whether the dialect leaves out what hidden people wrote where others quote it. Default: no. */
@@ -43,10 +46,18 @@ export function runQuery<Skeleton, Result>(
   requestOf: (skeleton: Skeleton) => HydrationRequest,
   present: (skeleton: Skeleton, hydration: Hydration) => Result,
 ): Result {
-  const { db, cache, clock, owner, withAuthorRelations = false, withoutHiddenQuotes = false } = reads;
+  const {
+    db,
+    cache,
+    clock,
+    owner,
+    previews,
+    withAuthorRelations = false,
+    withoutHiddenQuotes = false,
+  } = reads;
   const read = () => {
     const found = skeleton(db);
-    const request = { ...requestOf(found), owner, withAuthorRelations, withoutHiddenQuotes };
+    const request = { ...requestOf(found), owner, previews, withAuthorRelations, withoutHiddenQuotes };
     return { found, hydration: hydrate(db, request, nowSecs(clock), cache) };
   };
   // Most reads follow no commit. A read that finds all objects in the cache then runs no statement.

@@ -62,6 +62,7 @@ test("the comment of a choice names every choice", () => {
     "console.images",
     "console.status",
     "scores.mode",
+    "previews.mode",
     "log.level",
     "log.format",
   ]);

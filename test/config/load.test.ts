@@ -172,6 +172,7 @@ test("without any source the values are those that decisions section 11 names", 
       fold_below: 0.2,
       max_memory_mb: 1024,
     },
+    previews: { mode: "off", max_mb: 256, oembed_hosts: [] },
     mcp: { enabled: true, max_result_bytes: 65_536, writes: false, tools: [] },
     log: { level: "info", format: "json" },
   });

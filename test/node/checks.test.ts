@@ -56,6 +56,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
     delivery: stuck,
     matching: stuck,
     hub: undefined,
+    previews: undefined,
     writes: undefined,
     state: stuck,
     threads: { reports: async () => [] },

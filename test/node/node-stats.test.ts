@@ -166,6 +166,7 @@ test("the status and the metrics respond while no part does", async () => {
     threads: createThreads({
       lastFaultOf: () => ({ at: "2026-11-22T00:00:00Z", message: "private" }) as never,
     }),
+    previews: undefined,
     upstream: undefined,
     postgres: undefined,
     admission: createAdmission(),

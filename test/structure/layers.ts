@@ -1,6 +1,6 @@
 /**
- * The rooms of `src`, top to bottom: a file imports from its own room and from rooms below it. `db` has three rooms,
- * because the index and the state do not know of each other.
+ * The rooms of `src`, top to bottom: a file imports from its own room and from rooms below it. `db` has several rooms,
+ * because the index, the state and the side files do not know of each other.
  */
 export const LAYERS = [
   "main.ts",
@@ -20,6 +20,7 @@ export const LAYERS = [
   "apps",
   "writes",
   "signers",
+  "previews",
   "sign-in",
   "transactions",
   "moderation",

@@ -77,7 +77,6 @@ const responseSchemas = {
   conversationSummary: one({
     summary: one({ text: Type.String(), mentioned_profiles: NoItems, participants: NoItems }),
   }),
-  embedMetadata: one({ metadata: one({ _status: Type.String({ description: "Always `NOT_FETCHED`" }) }) }),
 };
 
 /** Default page size. */

@@ -55,7 +55,66 @@ export const MentionRanges = Type.Array(
 
 export const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
 
-export const UrlEmbed = Type.Object({ url: Type.String() }, closed);
+/** Further members may follow. */
+const open = { additionalProperties: true } as const;
+
+const PreviewPicture = Type.Object(
+  {
+    url: Type.String(),
+    width: Type.Optional(Type.String({ description: "Pixels" })),
+    height: Type.Optional(Type.String({ description: "Pixels" })),
+    type: Type.Optional(Type.String()),
+    alt: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+const PreviewImage = Type.Object({ width_px: Type.Integer(), height_px: Type.Integer() }, closed);
+
+/** What the page of an embedded URL says of itself. */
+export const EmbedMetadata = Type.Object(
+  {
+    _status: Type.Union(
+      [
+        Type.Literal("RESOLVED"),
+        Type.Literal("PENDING"),
+        Type.Literal("FAILED"),
+        Type.Literal("NOT_FETCHED"),
+      ],
+      { description: "`NOT_FETCHED`: previews are off, or the request has no API key" },
+    ),
+    content_type: Type.Optional(nullable(Type.String())),
+    content_length: Type.Optional(nullable(Count)),
+    image: Type.Optional(PreviewImage),
+    html: Type.Optional(
+      Type.Object(
+        {
+          ogTitle: Type.Optional(Type.String({ description: "Else the title of the page" })),
+          ogDescription: Type.Optional(Type.String()),
+          ogSiteName: Type.Optional(Type.String()),
+          ogImage: Type.Optional(Type.Array(PreviewPicture)),
+          ogVideo: Type.Optional(Type.Array(PreviewPicture)),
+          favicon: Type.Optional(Type.String()),
+        },
+        { ...open, description: "What the page says of itself by Open Graph and oEmbed" },
+      ),
+    ),
+    frame: Type.Optional(
+      Type.Object(
+        {
+          version: Type.String(),
+          image: Type.String(),
+          frames_url: Type.String({ description: "What a client opens" }),
+          title: Type.Optional(Type.String({ description: "Of the button that opens it" })),
+        },
+        { ...open, description: "The mini app that the page is, or its frame of the first kind" },
+      ),
+    ),
+  },
+  { ...closed, $id: "EmbedMetadata", description: "Present where previews are on" },
+);
+
+export const UrlEmbed = Type.Object({ url: Type.String(), metadata: Type.Optional(EmbedMetadata) }, closed);
 
 /** Fields of a cast that are the same in every dialect. */
 export const parentFields = {

@@ -72,7 +72,6 @@ export const schemas = {
   storageAllocations: StorageAllocationsResponse,
   storageUsage: StorageUsageResponse,
   conversationSummary: one({ summary: Type.String() }),
-  embedMetadata: one({ metadata: Type.Null() }),
 };
 
 /** The native dialect, under the service's own prefix. */

@@ -34,6 +34,7 @@ import { createHubInterface } from "./hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
+import { createNodePreviews, type PreviewsLink } from "./previews.ts";
 import { createPush } from "./push.ts";
 import { scorePolicyOf } from "./score-policy.ts";
 import { createNodeContracts, createNodeSignIn } from "./sign-in.ts";
@@ -53,6 +54,8 @@ export function createNodeHttp(deps: {
   readonly ops: NodeOps;
   /** The hub's thread. */
   readonly hub: MessagePort;
+  /** The thread that fetches previews; undefined while they are off. */
+  readonly previews: PreviewsLink | undefined;
   /** The thread of writes, which also has the private keys of users. */
   readonly writesThread: WritesThread;
   /** Undefined without a demo network. */
@@ -157,8 +160,12 @@ export function createNodeHttp(deps: {
     staleReason: staleReason ?? neverStale,
     confirm: deps.confirm,
   });
+  const previews = isBuilt("previews")
+    ? createNodePreviews(config, { db, clock, log: common.log, link: deps.previews })
+    : undefined;
   const source = {
     db,
+    previews: previews?.source,
     cache: new HydrationCache(commits, scorePolicyOf(config)),
     clock,
     maxIds: config.http.max_ids,
@@ -198,6 +205,7 @@ export function createNodeHttp(deps: {
           })
         : undefined,
       transactions: createNodeTransactions({ config, clock, admission }),
+      previews: previews?.crawls,
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
@@ -243,12 +251,14 @@ export function createNodeHttp(deps: {
     gate: keyGate.gate,
     admission,
     descriptors,
-    cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock }),
+    // Neither number ever falls, so their sum changes with each of them.
+    cache: new ResponseCache({ dataVersion: () => db.dataVersion() + (previews?.changes() ?? 0), clock }),
   });
   return {
     ...server,
     async stop(options) {
       await server.stop(options);
+      previews?.stop();
       await keyGate.usage.stop();
     },
   };

@@ -56,6 +56,8 @@ export function startHttpWorkers(
     readonly streamSlots: StreamSlots;
     /** Undefined without a demo network. */
     readonly demo: Pick<DemoServices, "rpc" | "targets"> | undefined;
+    /** Undefined while previews are off. */
+    readonly previews: { readonly thread: WorkerChannels; readonly signal: SharedArrayBuffer } | undefined;
     readonly writes: WorkerChannels;
     readonly upstream: WorkerChannels;
     /** What tokens of approval links are derived from; empty without a master key. */
@@ -109,6 +111,10 @@ export function startHttpWorkers(
       matching: { live: matching.connect(), replays: matching.connect() },
       streamSlots: slotsPort,
       demo: demo && services && { services: services.port2, targets: demo.targets },
+      previews: deps.previews && {
+        thread: deps.previews.thread.connect(),
+        signal: deps.previews.signal,
+      },
       writes: writes.connect(),
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,

@@ -20,6 +20,7 @@ import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { connectConfirm } from "../compose/confirm.ts";
 import { createNodeHttp } from "../compose/http.ts";
+import type { PreviewsLink } from "../compose/previews.ts";
 import { connectWrites } from "../compose/signers.ts";
 import { connectStreamSlots, createNodeStreams } from "../compose/streams.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
@@ -45,6 +46,8 @@ export interface HttpWorkerInit {
   readonly streamSlots: MessagePort;
   /** Connects to the thread that has the receivers of a demo network; undefined on any other node. */
   readonly demo: { readonly services: MessagePort; readonly targets: readonly LoopbackTarget[] } | undefined;
+  /** Connects to the thread that fetches previews; undefined while they are off. */
+  readonly previews: PreviewsLink | undefined;
   /** Connects to the thread of writes. */
   readonly writes: MessagePort;
   /** What tokens of approval links are derived from; empty without a master key. */
@@ -99,6 +102,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     delivery: connectRpc<DeliveryNode>(delivery),
     hub,
     writesThread: connectWrites(writes),
+    previews: init.previews,
     demo: init.demo && { services: connectRpc<DemoRpc>(init.demo.services), targets: init.demo.targets },
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,

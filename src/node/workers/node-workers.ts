@@ -7,6 +7,7 @@ import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
 import { EXIT_RETRYABLE } from "../../lib/failure.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
+import { PreviewSignal } from "../../previews/preview-signal.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import type { Threads } from "../console/threads.ts";
@@ -20,6 +21,7 @@ import type { HubWorkerInit } from "./hub.worker.ts";
 import type { IngestWorkerInit } from "./ingest.worker.ts";
 import type { MaintenanceWorkerInit } from "./maintenance.worker.ts";
 import type { MatchingWorkerInit } from "./matching.worker.ts";
+import type { PreviewsWorkerInit } from "./previews.worker.ts";
 import type { RankingWorkerInit } from "./ranking.worker.ts";
 import type { StateWorkerInit } from "./state.worker.ts";
 import type { UpstreamWorkerInit } from "./upstream.worker.ts";
@@ -35,6 +37,7 @@ export type WorkerName =
   | "hub"
   | "writes"
   | "maintenance"
+  | "previews"
   | "delivery"
   | "fanOut";
 
@@ -47,6 +50,8 @@ interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
   /** Those of `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
   readonly loopbackTargets: readonly LoopbackTarget[];
+  /** That of `PreviewSignal`. */
+  readonly previewSignal: SharedArrayBuffer;
 }
 
 /** A thread of which a node has one. */
@@ -106,6 +111,14 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
       commits,
     }),
   },
+  previews: {
+    entry: "previews",
+    init: ({ config, commits, previewSignal }): PreviewsWorkerInit => ({
+      config,
+      commits,
+      signal: previewSignal,
+    }),
+  },
   maintenance: {
     entry: "maintenance",
     init: ({ config, connectState }): MaintenanceWorkerInit => ({ config, state: connectState() }),
@@ -148,6 +161,8 @@ export interface NodeWorkers {
   connectState(): StateLink;
   /** The commits of the ingest worker, for readers of the index. */
   readonly commits: CommitSequence;
+  /** What the thread of previews signals to the readers of its file. */
+  readonly previewSignal: SharedArrayBuffer;
   /** Starts a worker. Resolves with its facts when it is ready. */
   start(name: WorkerName): WorkerHandle["ready"];
   /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
@@ -185,6 +200,7 @@ export function createNodeWorkers(
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
   };
   const commits = new CommitSequence();
+  const previewSignal = new PreviewSignal().shared;
   const connectState = (): StateLink => ({
     node: stateNode,
     signals: signals.shared,
@@ -195,6 +211,7 @@ export function createNodeWorkers(
   return {
     channels,
     commits,
+    previewSignal,
     connectState,
     crashed,
     start(name) {
@@ -212,6 +229,7 @@ export function createNodeWorkers(
           stateNode,
           signals: signals.shared,
           loopbackTargets,
+          previewSignal,
         }),
         keepLine: (line) => lines.add(thread, line),
         onDamage: damage.note,

@@ -5,6 +5,7 @@ import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
 import { type ChannelState, channelAt, loadChannels } from "./channels.ts";
+import type { PreviewMetadata, PreviewSource } from "./previews.ts";
 import { type HiddenReason, type OwnerRules, openRelations } from "./relations.ts";
 import { loadShownRelations } from "./shown-relations.ts";
 import { loadUsers, type UserState } from "./users.ts";
@@ -34,6 +35,8 @@ export interface Hydration {
    * shown.
    */
   readonly hidden: ReadonlyMap<number, HiddenReason> | undefined;
+  /** By the URLs that the casts embed. Undefined while previews are off. */
+  readonly previews: ReadonlyMap<string, PreviewMetadata> | undefined;
 }
 
 /** The objects that a skeleton names. */
@@ -52,6 +55,8 @@ export interface HydrationRequest {
   readonly owner?: OwnerRules | undefined;
   /** Whether quotes of hidden people are left out. */
   readonly withoutHiddenQuotes?: boolean;
+  /** Undefined while previews are off. */
+  readonly previews?: PreviewSource | undefined;
   /** Casts that the caller provides, live or not. Objects that they refer to are loaded; they are not in `casts`. */
   readonly providedCasts?: readonly CastState[];
 }
@@ -118,7 +123,12 @@ export function hydrate(
     version: cache.versionAt(nowSecs),
     viewer,
     hidden: hiddenAuthors({ db, cache }, request, casts),
+    previews: request.previews?.of(embeddedUrls(referring)),
   };
+}
+
+function* embeddedUrls(casts: Iterable<CastState>): Generator<string> {
+  for (const { embeds } of casts) for (const embed of embeds) if ("url" in embed) yield embed.url;
 }
 
 /** Returns why authors of quoted casts are hidden from the reader; undefined if none is. */

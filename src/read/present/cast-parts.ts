@@ -1,5 +1,6 @@
 import type { CastState, Mention } from "../hydrate/casts.ts";
 import type { Hydration } from "../hydrate/hydrate.ts";
+import type { PreviewMetadata } from "../hydrate/previews.ts";
 
 /** The users that a cast mentions, in the order of its mentions; undefined for an fid that does not exist. */
 export type Mentioned<User> = readonly (User | undefined)[];
@@ -18,6 +19,18 @@ export function createCastParts<User, Channel>(
     const mentioned: Mentioned<User> = mentions.map(([mentionedFid]) => presentUser(mentionedFid, hydration));
     return [author, mentioned, presentChannel(rootParentUrl, hydration)] as const;
   };
+}
+
+/** The previews of a cast's embeds, in their order; undefined while previews are off. */
+export type EmbedPreviews = readonly (PreviewMetadata | undefined)[] | undefined;
+
+export function previewsOf({ embeds }: CastState, { previews }: Hydration): EmbedPreviews {
+  return previews && embeds.map((embed) => ("url" in embed ? previews.get(embed.url) : undefined));
+}
+
+/** Presents an embedded URL, with its preview where there is one. */
+export function presentUrl(url: string, metadata: PreviewMetadata | undefined) {
+  return metadata ? { url, metadata } : { url };
 }
 
 /** Returns the text of a cast with the names of the mentioned users inserted, the form that clients show. */

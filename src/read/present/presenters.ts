@@ -36,7 +36,6 @@ export interface Presenters {
   readonly storageAllocations: Present<StorageState>;
   readonly storageUsage: Present<StorageState>;
   readonly conversationSummary: () => object;
-  readonly embedMetadata: () => object;
 }
 
 /** The text in place of a conversation summary. */

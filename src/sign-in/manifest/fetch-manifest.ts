@@ -1,4 +1,5 @@
 import type { OutboundClient, OutboundErrorKind } from "../../net/client.ts";
+import { requestFollowing } from "../../net/follow.ts";
 
 const PATH = "/.well-known/farcaster.json";
 const TIMEOUT_MS = 10_000;
@@ -28,36 +29,31 @@ export async function fetchManifest(
   domain: string,
   requester: string,
 ): Promise<FetchedManifest> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const get = (url: string) =>
-    client.request({
+  const url = `https://${domain}${PATH}`;
+  const response = await requestFollowing(
+    client,
+    {
       url,
       requester,
       method: "GET",
       headers: { accept: "application/json" },
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: MAX_BYTES,
-      signal,
-    });
-  const url = `https://${domain}${PATH}`;
-  let response = await get(url);
-  let redirectedTo: string | undefined;
-  if (!response.ok && response.error.redirect && MOVED.has(response.error.redirect.status)) {
-    const target = URL.parse(response.error.redirect.location, url);
-    redirectedTo = target?.href;
-    if (target?.protocol !== "https:" || target.port !== "")
-      return failed(
-        { code: "redirect", message: "the redirect leads to no https URL on port 443" },
-        redirectedTo,
-      );
-    response = await get(target.href);
-  }
+    },
+    {
+      maxRedirects: 1,
+      statuses: MOVED,
+      targetOf: ({ protocol, port, href }) => (protocol === "https:" && port === "" ? href : undefined),
+    },
+  );
+  const called = response.ok ? response.value.url : response.error.url;
+  const redirectedTo = called === url ? undefined : called;
   if (!response.ok) {
-    const { kind, message } = response.error;
-    // Both time limits are one for the caller.
-    const isLate = kind === "cancelled";
+    const { kind, message, isRefusedTarget } = response.error;
     return failed(
-      isLate ? { code: "timeout", message: "no complete response in time" } : { code: kind, message },
+      isRefusedTarget
+        ? { code: "redirect", message: "the redirect leads to no https URL on port 443" }
+        : { code: kind, message },
       redirectedTo,
     );
   }

@@ -126,6 +126,7 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     "compat getInteractions": { fids: [3, 194] },
     "compat getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
     "compat getRelevantFollowers": { target_fid: 3 },
+    "compat crawlCastEmbed": { url: "https://demo.example/read/bread/1" },
   };
 
   return ({ dialect, id, operation }) => {

@@ -215,14 +215,6 @@ export const castOperations = [
     response: "conversationSummary",
     run: ({ reads }) => reads.present.conversationSummary(),
   }),
-  read({
-    id: "crawlCastEmbed",
-    path: "/cast/embed/crawl",
-    summary: "Metadata of an embedded URL",
-    description: "Always null: the node fetches no pages.",
-    response: "embedMetadata",
-    run: ({ reads }) => reads.present.embedMetadata(),
-  }),
 ];
 
 export type ObjectTypeCheck = Assignable<

@@ -71,7 +71,31 @@ function ForeignImage({ url }: { url: string }) {
   );
 }
 
-function UrlEmbed({ url }: { url: string }) {
+type UrlOfCast = Extract<Cast["embeds"][number], { url: string }>;
+
+/** What the page of a link says of itself. Its image comes from its own host, only in a document that allows that. */
+function Preview({ html, frame }: NonNullable<UrlOfCast["metadata"]>) {
+  const { ogTitle: title, ogDescription: description } = html ?? {};
+  const image = areImagesLoaded ? imageUrl(frame?.image ?? html?.ogImage?.[0]?.url ?? "") : undefined;
+  if (title === undefined && image === undefined) return null;
+  return (
+    <div class="preview">
+      {image !== undefined && <ForeignImage url={image} />}
+      {title !== undefined && (
+        <b class="line">
+          <UserText text={title} runs={[{ kind: "text", text: title }]} />
+        </b>
+      )}
+      {description !== undefined && (
+        <p>
+          <UserText text={description} runs={[{ kind: "text", text: description }]} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function UrlEmbed({ url, metadata }: UrlOfCast) {
   const link = readLink(url);
   if (!link)
     return (
@@ -83,6 +107,7 @@ function UrlEmbed({ url }: { url: string }) {
   return (
     <>
       {image !== undefined && <ForeignImage url={image} />}
+      {metadata?._status === "RESOLVED" && <Preview {...metadata} />}
       <ForeignLink link={link} class="embed">
         <Icon name="globe" size={15} />
         <bdi dir="ltr" class="line">
@@ -110,7 +135,7 @@ function QuotedCast({ cast }: { cast: Cast }) {
 }
 
 function Embed({ embed }: { embed: Cast["embeds"][number] }) {
-  if ("url" in embed) return <UrlEmbed url={embed.url} />;
+  if ("url" in embed) return <UrlEmbed {...embed} />;
   if (embed.cast) return <QuotedCast cast={embed.cast} />;
   return (
     <a class="embed" href={castPage(embed.cast_id.hash)}>
@@ -121,7 +146,7 @@ function Embed({ embed }: { embed: Cast["embeds"][number] }) {
   );
 }
 
-/** What a cast shows below its text: links and quoted casts. Nothing of them is fetched. */
+/** What a cast shows below its text: links, with what the node knows of their pages, and quoted casts. */
 function Embeds({ embeds }: { embeds: readonly Cast["embeds"][number][] }) {
   if (embeds.length === 0) return null;
   return (

@@ -5,12 +5,21 @@ import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
 import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
+import type { PreviewMetadata } from "../../hydrate/previews.ts";
 import type { HiddenReason } from "../../hydrate/relations.ts";
 import type { ConversationNode } from "../../queries/casts/conversation.ts";
 import type { ConversationPage } from "../../queries/casts/conversation-page.ts";
 import type { Reaction } from "../../queries/casts/reactions.ts";
 import type { CastSlices } from "../../run-query.ts";
-import { createCastParts, type Mentioned, presentMentions, textWithNames } from "../cast-parts.ts";
+import {
+  createCastParts,
+  type EmbedPreviews,
+  type Mentioned,
+  presentMentions,
+  presentUrl,
+  previewsOf,
+  textWithNames,
+} from "../cast-parts.ts";
 import { TreeText } from "../native/cast.ts";
 import { memoizePresenter } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
@@ -29,10 +38,12 @@ export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined 
   const quotes = cast.embeds.map((embed) => presentQuote(embed, hydration));
   const relation = hydration.authorRelations.get(hash);
   const author = relation && presentRelation(relation);
-  if (!hydration.viewer && !hydration.hidden) return presentMemoized(cast, ...parts, quotes, author);
+  const previews = previewsOf(cast, hydration);
+  if (!hydration.viewer && !hydration.hidden)
+    return presentMemoized(cast, ...parts, quotes, author, previews);
   const context = hydration.viewer?.casts.get(hash);
   return {
-    ...presentState(cast, ...parts, quotes, author),
+    ...presentState(cast, ...parts, quotes, author, previews),
     ...(context && { viewer_context: { liked: context.liked, recasted: context.recasted } }),
   };
 }
@@ -44,6 +55,7 @@ function presentState(
   channel: ChannelShown,
   quotes: readonly (Quote | HiddenQuote | undefined)[],
   authorContext: ReturnType<typeof presentRelation> | undefined,
+  previews: EmbedPreviews,
 ) {
   const { text, ranges } = textWithNames(cast, mentioned);
   return {
@@ -51,7 +63,7 @@ function presentState(
     ...commonFields(cast, text, channel),
     thread_hash: cast.threadHash,
     author,
-    embeds: cast.embeds.map((embed, at) => quotes[at] ?? urlEmbed(embed)),
+    embeds: cast.embeds.map((embed, at) => quotes[at] ?? urlEmbed(embed, previews?.[at])),
     ...(cast.parent && { type: "cast-reply" as const }),
     reactions: { likes_count: cast.likes, recasts_count: cast.recasts, likes: [], recasts: [] },
     replies: { count: cast.replies },
@@ -105,8 +117,10 @@ function commonFields(cast: CastState, text: string, channel: ChannelShown) {
  * Presents a URL, or a quoted cast that is not in the index or whose author is not the one in the embed. Such a cast is
  * the URL under which clients show it: typed clients expect a cast in every embed that is not a URL.
  */
-function urlEmbed(embed: StoredEmbed) {
-  return { url: "url" in embed ? embed.url : `https://farcaster.xyz/~/conversations/${embed.hash}` };
+function urlEmbed(embed: StoredEmbed, preview: PreviewMetadata | undefined) {
+  return "url" in embed
+    ? presentUrl(embed.url, preview)
+    : { url: `https://farcaster.xyz/~/conversations/${embed.hash}` };
 }
 
 /** Presents the quoted cast of an embed; undefined for another embed and for a cast that `urlEmbed` presents. */
@@ -123,7 +137,8 @@ function presentQuote(embed: StoredEmbed, hydration: Hydration): Quote | HiddenQ
     const reason = hydration.hidden?.get(cast.fid);
     return reason ? hiddenCastDehydrated(cast, reason) : presentCastDehydrated(cast.hash, hydration);
   });
-  return (hydration.viewer || hydration.hidden ? quoteEmbed : presentMemoizedQuote)(quoted, ...parts, deeper);
+  const present = hydration.viewer || hydration.hidden ? quoteEmbed : presentMemoizedQuote;
+  return present(quoted, ...parts, deeper, previewsOf(quoted, hydration));
 }
 
 function quoteEmbed(
@@ -132,13 +147,14 @@ function quoteEmbed(
   mentioned: Mentioned<UserDehydrated>,
   channel: ChannelShown,
   deeper: readonly (CastDehydrated | ReturnType<typeof hiddenCastDehydrated> | undefined)[],
+  previews: EmbedPreviews,
 ) {
   const { text } = textWithNames(cast, mentioned);
   const embeds = cast.embeds.map((embed, at) => {
     const quoted = deeper[at];
     return quoted && "hash" in embed
       ? { cast_id: { fid: embed.fid, hash: embed.hash }, cast: quoted }
-      : urlEmbed(embed);
+      : urlEmbed(embed, previews?.[at]);
   });
   return {
     cast_id: { fid: cast.fid, hash: cast.hash },

@@ -25,7 +25,6 @@ export const compatPresenters = {
   conversationSummary: () => ({
     summary: { text: NO_SUMMARY, mentioned_profiles: [], participants: [] },
   }),
-  embedMetadata: () => ({ metadata: { _status: "NOT_FETCHED" } }),
 } satisfies Presenters;
 
 const ETHEREUM = 0;

@@ -8,9 +8,12 @@ import type { Reaction as ReactionState } from "../../queries/casts/reactions.ts
 import type { CastSlices } from "../../run-query.ts";
 import {
   createCastParts,
+  type EmbedPreviews,
   insertMentionNames,
   type Mentioned,
   presentMentions,
+  presentUrl,
+  previewsOf,
   type TextWithNames,
   textWithNames,
 } from "../cast-parts.ts";
@@ -31,7 +34,7 @@ export function presentCastState(cast: CastState, hydration: Hydration) {
   const related = partsOf(cast, hydration);
   if (!related) return undefined;
   const quotes = cast.embeds.map((embed) => ("url" in embed ? null : presentQuoted(embed, hydration)));
-  return presentWhole(cast, ...related, quotes);
+  return presentWhole(cast, ...related, quotes, previewsOf(cast, hydration));
 }
 
 export type Cast = NonNullable<ReturnType<typeof presentCast>>;
@@ -40,7 +43,7 @@ export type Cast = NonNullable<ReturnType<typeof presentCast>>;
 function presentQuoted({ fid, hash }: QuoteEmbed, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
   const related = cast?.fid === fid ? partsOf(cast, hydration) : undefined;
-  return cast && related ? presentShallow(cast, ...related) : null;
+  return cast && related ? presentShallow(cast, ...related, previewsOf(cast, hydration)) : null;
 }
 
 type QuoteEmbed = Extract<StoredEmbed, { hash: Hash }>;
@@ -55,16 +58,25 @@ const presentWhole = memoizePresenter(
     mentioned: Mentioned<User>,
     channel: ChannelShown,
     quotes: readonly Quoted[],
+    previews: EmbedPreviews,
   ) =>
     presentFields(cast, author, mentioned, channel, (embed, at) =>
-      "url" in embed ? { url: embed.url } : { cast_id: castIdOf(embed), cast: quotes[at] ?? null },
+      "url" in embed
+        ? presentUrl(embed.url, previews?.[at])
+        : { cast_id: castIdOf(embed), cast: quotes[at] ?? null },
     ),
 );
 
 const presentShallow = memoizePresenter(
-  (cast: CastState, author: User, mentioned: Mentioned<User>, channel: ChannelShown) =>
-    presentFields(cast, author, mentioned, channel, (embed) =>
-      "url" in embed ? { url: embed.url } : { cast_id: castIdOf(embed), cast: null },
+  (
+    cast: CastState,
+    author: User,
+    mentioned: Mentioned<User>,
+    channel: ChannelShown,
+    previews: EmbedPreviews,
+  ) =>
+    presentFields(cast, author, mentioned, channel, (embed, at) =>
+      "url" in embed ? presentUrl(embed.url, previews?.[at]) : { cast_id: castIdOf(embed), cast: null },
     ),
 );
 

@@ -62,5 +62,4 @@ export const nativePresenters = {
   storageAllocations: (storage, { nowSecs }) => presentAllocations(storage, nowSecs),
   storageUsage: (storage, { nowSecs }) => presentStorageUsage(storage, nowSecs),
   conversationSummary: () => ({ summary: NO_SUMMARY }),
-  embedMetadata: () => ({ metadata: null }),
 } satisfies Presenters;

@@ -1,0 +1,92 @@
+import type { PreviewCrawls } from "../../api/deps.ts";
+import type { Config } from "../../config/schema.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { isDemo } from "../../db/index/identity.ts";
+import { openSideFile } from "../../db/side/side-file.ts";
+import { connectRpc } from "../../lib/port-rpc.ts";
+import { createDemoPreviews } from "../../previews/demo-previews.ts";
+import { NOT_FETCHED, PENDING, PreviewReader } from "../../previews/preview-reader.ts";
+import { PreviewSignal } from "../../previews/preview-signal.ts";
+import { PREVIEW_SCHEMA } from "../../previews/preview-store.ts";
+import { previewUrlOf } from "../../previews/preview-url.ts";
+import type { PreviewsRpc } from "../../previews/rpc.ts";
+import type { PreviewSource } from "../../read/hydrate/previews.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+
+/** Connects an HTTP worker to the thread that fetches previews. */
+export interface PreviewsLink {
+  readonly thread: MessagePort;
+  /** That of `PreviewSignal`. */
+  readonly signal: SharedArrayBuffer;
+}
+
+/** The previews of an HTTP worker. */
+export interface NodePreviews {
+  readonly source: PreviewSource;
+  readonly crawls: PreviewCrawls;
+  /** Rises with every change of what the source shows. */
+  readonly changes: () => number;
+  stop(): void;
+}
+
+/** Returns the previews of this thread; undefined while they are off. A demo network has those of its own pages, whatever the setting. */
+export function createNodePreviews(
+  config: Config,
+  {
+    db,
+    clock,
+    log,
+    link,
+  }: {
+    readonly log: Logger;
+    readonly db: IndexDatabase;
+    readonly clock: Clock;
+    readonly link: PreviewsLink | undefined;
+  },
+): NodePreviews | undefined {
+  if (isDemo(db)) return demoPreviews();
+  if (!link) return undefined;
+  const thread = connectRpc<PreviewsRpc>(link.thread);
+  const signal = new PreviewSignal(link.signal);
+  const reader = new PreviewReader({
+    file: openSideFile({ dir: config.data.dir, schema: PREVIEW_SCHEMA, clock, log, mode: "reader" }),
+    signal,
+    nowMs: () => clock.nowMs(),
+    report(wanted, shown) {
+      // Nothing waits for it. The thread that ends takes the process with it.
+      thread.note(wanted, shown).catch(() => undefined);
+    },
+  });
+  return {
+    source: reader,
+    crawls: {
+      async crawl(text, mayFetch) {
+        const url = previewUrlOf(text);
+        if (!url) return mayFetch ? { _status: "FAILED" } : NOT_FETCHED;
+        if (!mayFetch) return reader.peek(url.href) ?? NOT_FETCHED;
+        return (await thread.crawl(url.href)) ?? PENDING;
+      },
+    },
+    changes: () => signal.changes,
+    stop: () => reader[Symbol.dispose](),
+  };
+}
+
+function demoPreviews(): NodePreviews {
+  const previewOf = createDemoPreviews();
+  return {
+    source: {
+      of: (urls) =>
+        new Map(
+          Iterator.from(urls).flatMap((url) => {
+            const metadata = previewOf(url);
+            return metadata ? [[url, metadata] as const] : [];
+          }),
+        ),
+    },
+    crawls: { crawl: async (url) => previewOf(url) ?? NOT_FETCHED },
+    changes: () => 0,
+    stop: () => undefined,
+  };
+}

@@ -1,0 +1,91 @@
+import { serviceNames } from "../../config/names.ts";
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import { openSideFile } from "../../db/side/side-file.ts";
+import { serveRpc } from "../../lib/port-rpc.ts";
+import { createConfiguredClient } from "../../net/configured-client.ts";
+import { fetchPreview } from "../../previews/fetch-preview.ts";
+import { startLiveEmbeds } from "../../previews/live-embeds.ts";
+import { shownOf } from "../../previews/preview-reader.ts";
+import { startPreviewService } from "../../previews/preview-service.ts";
+import { PreviewSignal } from "../../previews/preview-signal.ts";
+import { PREVIEW_SCHEMA } from "../../previews/preview-store.ts";
+import type { PreviewsRpc } from "../../previews/rpc.ts";
+import { setTimer, systemClock } from "../../runtime/clock.ts";
+import { createLogger } from "../../runtime/log/logger.ts";
+import { version } from "../../version.ts";
+import { scorePolicyOf } from "../compose/score-policy.ts";
+import { runWorker } from "./worker-entry.ts";
+
+/** The initial message of the worker of previews. */
+export interface PreviewsWorkerInit {
+  readonly config: Config;
+  /** The commits of the writer of the index. */
+  readonly commits: SharedArrayBuffer;
+  /** That of `PreviewSignal`. */
+  readonly signal: SharedArrayBuffer;
+}
+
+/** Fetches what embedded URLs show of themselves. No read waits for it. */
+runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) => {
+  const log = createLogger(config, { subsystem: "previews", keep: keepLine });
+  const stopping = new AbortController();
+  const { segment } = serviceNames(config.service.name);
+  const { public_url: publicUrl } = config.service;
+  const deps = {
+    client: createConfiguredClient(config.net),
+    userAgent: `${segment}-preview/${version}${publicUrl === "" ? "" : ` (+${publicUrl})`}`,
+    oembedHosts: new Set(config.previews.oembed_hosts),
+    signal: stopping.signal,
+  };
+  const service = startPreviewService({
+    file: openSideFile({
+      dir: config.data.dir,
+      schema: PREVIEW_SCHEMA,
+      clock: systemClock,
+      log,
+      mode: "writer",
+    }),
+    signal: new PreviewSignal(signal),
+    fetch: (url, mayCall) => fetchPreview(url, { ...deps, mayCall }),
+    maxBytes: config.previews.max_mb * 1024 * 1024,
+    clock: systemClock,
+    monotonicMs: () => performance.now(),
+    setTimer,
+    log,
+  });
+  const db = openIndexReader(indexPath(config.data.dir));
+  db.commits = new CommitSequence(commits);
+  const live =
+    config.previews.mode === "live"
+      ? startLiveEmbeds({
+          db,
+          scores: scorePolicyOf(config),
+          clock: systemClock,
+          setTimer,
+          log,
+          want: service.want,
+        })
+      : undefined;
+  return {
+    connect: (port) =>
+      serveRpc<PreviewsRpc>(port, {
+        note(wanted, shown) {
+          service.want(wanted);
+          service.noteUses(shown);
+        },
+        async crawl(href) {
+          const found = await service.crawl(href);
+          return found === "pending" ? undefined : shownOf(found);
+        },
+        stats: service.stats,
+      }),
+    async stop() {
+      stopping.abort();
+      live?.stop();
+      await service.stop();
+      db[Symbol.dispose]();
+    },
+  };
+});

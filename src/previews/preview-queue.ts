@@ -1,0 +1,181 @@
+import type { PreviewUrl } from "./preview-url.ts";
+
+/** What one host is asked at most. */
+export const HOST_LIMITS = {
+  /** Calls at once. */
+  running: 1,
+  /** Calls that may follow one another without a pause. */
+  burst: 5,
+  /** Time after which a host may be called once more, ms. */
+  refillMs: 2_000,
+  perDay: 500,
+} as const;
+
+const MAX_WAITING = 10_000;
+const MAX_RUNNING = 8;
+const MAX_HOSTS = 20_000;
+const DAY_MS = 86_400_000;
+
+interface Host {
+  tokens: number;
+  /** When the tokens were counted, ms. */
+  countedAtMs: number;
+  day: number;
+  calls: number;
+  restsUntilMs: number;
+  running: number;
+}
+
+interface Waiting extends PreviewUrl {
+  readonly isUrgent: boolean;
+  /** The host whose turn it waits for: its own, or one that it led to. */
+  readonly waitsFor: string;
+}
+
+/**
+ * URLs that wait to be fetched, the oldest first, those that a client waits for before the others. It bounds what waits, what runs, and what each
+ * host is asked. Times are those of a monotonic clock.
+ */
+export class PreviewQueue {
+  readonly #urgent = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #hosts = new Map<string, Host>();
+  readonly #running = new Set<string>();
+  /** URLs that were dropped because too many waited. */
+  dropped = 0;
+
+  get waiting(): number {
+    return this.#waiting.size + this.#urgent.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  has(href: string): boolean {
+    return this.#running.has(href) || this.#waiting.has(href) || this.#urgent.has(href);
+  }
+
+  /** Adds a URL unless it waits or runs already. The oldest one gives way where too many wait. */
+  add(url: PreviewUrl, { isUrgent = false, waitsFor = url.host } = {}): void {
+    const { href, host } = url;
+    if (this.#running.has(href) || this.#urgent.has(href)) return;
+    if (isUrgent) this.#waiting.delete(href);
+    else if (this.#waiting.has(href)) return;
+    (isUrgent ? this.#urgent : this.#waiting).set(href, { href, host, isUrgent, waitsFor });
+    if (this.waiting <= MAX_WAITING) return;
+    const list = this.#waiting.size > 0 ? this.#waiting : this.#urgent;
+    for (const oldest of list.keys()) {
+      list.delete(oldest);
+      this.dropped += 1;
+      break;
+    }
+  }
+
+  /** Takes the next URL that may be fetched now, as a call of its host; undefined where all have to wait. */
+  take(nowMs: number): Waiting | undefined {
+    if (this.#running.size >= MAX_RUNNING) return undefined;
+    const closed = new Set<string>();
+    for (const list of [this.#urgent, this.#waiting]) {
+      for (const [href, one] of list) {
+        if (closed.has(one.host) || closed.has(one.waitsFor)) continue;
+        const host = this.#hostOf(one.host, nowMs);
+        if (host.running >= HOST_LIMITS.running || this.#readyAtMs(one.host, nowMs) > nowMs) {
+          closed.add(one.host);
+          continue;
+        }
+        if (one.waitsFor !== one.host && this.#readyAtMs(one.waitsFor, nowMs) > nowMs) {
+          closed.add(one.waitsFor);
+          continue;
+        }
+        list.delete(href);
+        this.#running.add(href);
+        host.running += 1;
+        this.#spend(host);
+        return one;
+      }
+    }
+    return undefined;
+  }
+
+  /** Counts another call of a host, where a redirect leads; false if it may not be called now. */
+  call(name: string, nowMs: number): boolean {
+    if (this.#readyAtMs(name, nowMs) > nowMs) return false;
+    this.#spend(this.#hostOf(name, nowMs));
+    return true;
+  }
+
+  /** Ends the call of a URL that was taken. */
+  end({ href, host: name }: PreviewUrl): void {
+    this.#running.delete(href);
+    const host = this.#hosts.get(name);
+    if (host) host.running -= 1;
+  }
+
+  /** Lets a host rest. */
+  rest(name: string, forSecs: number, nowMs: number): void {
+    const host = this.#hostOf(name, nowMs);
+    host.restsUntilMs = Math.max(host.restsUntilMs, nowMs + forSecs * 1000);
+  }
+
+  /** When the next waiting URL may be taken; undefined if none can before one ends. */
+  nextAtMs(nowMs: number): number | undefined {
+    if (this.#running.size >= MAX_RUNNING) return undefined;
+    let next: number | undefined;
+    const seen = new Set<string>();
+    for (const list of [this.#urgent, this.#waiting])
+      for (const { host, waitsFor } of list.values()) {
+        const key = `${host} ${waitsFor}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        if (this.#hostOf(host, nowMs).running >= HOST_LIMITS.running) continue;
+        const at = Math.max(this.#readyAtMs(host, nowMs), this.#readyAtMs(waitsFor, nowMs));
+        if (next === undefined || at < next) next = at;
+      }
+    return next;
+  }
+
+  #spend(host: Host): void {
+    host.tokens -= 1;
+    host.calls += 1;
+  }
+
+  /** When a host may be called once more. */
+  #readyAtMs(name: string, nowMs: number): number {
+    const host = this.#hostOf(name, nowMs);
+    if (host.calls >= HOST_LIMITS.perDay) return (host.day + 1) * DAY_MS;
+    const refilledAtMs = host.tokens >= 1 ? nowMs : nowMs + (1 - host.tokens) * HOST_LIMITS.refillMs;
+    return Math.max(refilledAtMs, host.restsUntilMs);
+  }
+
+  #hostOf(name: string, nowMs: number): Host {
+    const day = Math.floor(nowMs / DAY_MS);
+    let host = this.#hosts.get(name);
+    if (host) {
+      host.tokens = Math.min(
+        HOST_LIMITS.burst,
+        host.tokens + (nowMs - host.countedAtMs) / HOST_LIMITS.refillMs,
+      );
+      host.countedAtMs = nowMs;
+      if (host.day !== day) {
+        host.day = day;
+        host.calls = 0;
+      }
+      return host;
+    }
+    if (this.#hosts.size >= MAX_HOSTS) this.#forgetIdle();
+    host = { tokens: HOST_LIMITS.burst, countedAtMs: nowMs, day, calls: 0, restsUntilMs: 0, running: 0 };
+    this.#hosts.set(name, host);
+    return host;
+  }
+
+  /** Forgets half of the hosts, those first that were added first. */
+  #forgetIdle(): void {
+    let left = MAX_HOSTS / 2;
+    for (const [name, host] of this.#hosts) {
+      if (host.running > 0) continue;
+      this.#hosts.delete(name);
+      if (--left === 0) return;
+    }
+  }
+}

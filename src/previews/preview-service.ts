@@ -1,0 +1,178 @@
+import type { SideDatabase } from "../db/side/side-database.ts";
+import type { SideFile } from "../db/side/side-file.ts";
+import { type Clock, nowSecs, type SetTimer } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log/logger.ts";
+import type { FetchOutcome } from "./fetch-preview.ts";
+import { PreviewQueue } from "./preview-queue.ts";
+import type { PreviewSignal } from "./preview-signal.ts";
+import { findPreview, noteUses, putOutcome, type StoredPreview, sweepPreviews } from "./preview-store.ts";
+import { type PreviewUrl, previewUrlOf } from "./preview-url.ts";
+
+/** How often a URL may be put back because a host on its way had to rest. */
+const MAX_ATTEMPTS = 4;
+const CRAWL_MS = 2_500;
+const MAX_CRAWLS = 256;
+const SWEEP_EVERY = 200;
+
+/** Figures of the previews. */
+export interface PreviewStats {
+  readonly waiting: number;
+  readonly running: number;
+  readonly dropped: number;
+  readonly bytes: number;
+  /** Fetches by how they ended. */
+  readonly outcomes: Readonly<Record<"found" | "missing" | "refused" | "failed" | "rest", number>>;
+  /** Why nothing is stored now; null while it is. */
+  readonly fault: string | null;
+}
+
+export interface PreviewService {
+  /** Fetches URLs when it is their turn, unless what is stored is fresh. */
+  want(hrefs: readonly string[]): void;
+  noteUses(hrefs: readonly string[]): void;
+  /** Fetches a URL before all others that wait. Resolves with what is known after 2.5 seconds at most. */
+  crawl(href: string): Promise<StoredPreview | "pending">;
+  stats(): PreviewStats;
+  stop(): Promise<void>;
+}
+
+export interface PreviewServiceDeps {
+  /** Open for writing. */
+  readonly file: SideFile;
+  readonly signal: PreviewSignal;
+  readonly fetch: (url: PreviewUrl, mayCall: (host: string) => boolean) => Promise<FetchOutcome>;
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly setTimer: SetTimer;
+  readonly log: Pick<Logger, "error">;
+  /** Called when a URL was found. */
+  readonly onFound?: (db: SideDatabase, url: PreviewUrl) => void;
+}
+
+/** Fetches previews in the background and stores them. It is the only writer of their file. */
+export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
+  const { file, signal, clock, monotonicMs, setTimer, log, maxBytes } = deps;
+  const queue = new PreviewQueue();
+  const attempts = new Map<string, number>();
+  const waiters = new Map<string, Set<() => void>>();
+  const running = new Set<Promise<void>>();
+  const outcomes = { found: 0, missing: 0, refused: 0, failed: 0, rest: 0 };
+  let crawls = 0;
+  let stored = 0;
+  let isStopped = false;
+  let fault: string | null = null;
+  let cancelTimer: (() => void) | undefined;
+  function settle(href: string): void {
+    attempts.delete(href);
+    for (const wake of waiters.get(href) ?? []) wake();
+    waiters.delete(href);
+  }
+
+  async function run(url: PreviewUrl): Promise<void> {
+    const outcome = await deps
+      .fetch(url, (host) => queue.call(host, monotonicMs()))
+      .catch((cause): FetchOutcome => {
+        log.error({ err: cause }, "A preview could not be made");
+        return { kind: "failed" };
+      });
+    queue.end(url);
+    if (isStopped) return;
+    outcomes[outcome.kind] += 1;
+    if (outcome.kind === "rest") {
+      const tried = (attempts.get(url.href) ?? 0) + 1;
+      if (outcome.afterSecs !== undefined) queue.rest(outcome.host, outcome.afterSecs, monotonicMs());
+      if (tried < MAX_ATTEMPTS) {
+        attempts.set(url.href, tried);
+        queue.add(url, { waitsFor: outcome.host });
+        return;
+      }
+    }
+    const written = file.write((to) => {
+      putOutcome(to, url, outcome.kind === "rest" ? { kind: "failed" } : outcome, nowSecs(clock));
+      if (outcome.kind === "found") deps.onFound?.(to, url);
+    });
+    fault = written.ok ? null : written.error;
+    if (++stored % SWEEP_EVERY === 0) file.write((to) => sweepPreviews(to, maxBytes));
+    signal.noteChange();
+    settle(url.href);
+  }
+
+  function pump(): void {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    if (isStopped) return;
+    const nowMs = monotonicMs();
+    for (let url = queue.take(nowMs); url; url = queue.take(nowMs)) {
+      const call = run(url).finally(() => {
+        running.delete(call);
+        pump();
+      });
+      running.add(call);
+    }
+    const nextMs = queue.nextAtMs(nowMs);
+    if (nextMs !== undefined) cancelTimer = setTimer(Math.max(1, nextMs - nowMs), pump);
+  }
+
+  function storedOf(href: string): StoredPreview | undefined {
+    const read = file.read((from) => findPreview(from, href));
+    return read.ok ? read.value : undefined;
+  }
+
+  const isFresh = (preview: StoredPreview | undefined) =>
+    preview !== undefined && preview.expiresAt > nowSecs(clock);
+
+  file.write((to) => sweepPreviews(to, maxBytes));
+  signal.noteChange();
+  return {
+    want(hrefs) {
+      for (const href of hrefs) {
+        const url = previewUrlOf(href);
+        if (url && !queue.has(url.href) && !isFresh(storedOf(url.href))) queue.add(url);
+      }
+      pump();
+    },
+    noteUses(hrefs) {
+      if (hrefs.length > 0) file.write((to) => noteUses(to, hrefs, nowSecs(clock)));
+    },
+    async crawl(href) {
+      const url = previewUrlOf(href);
+      if (!url) return "pending";
+      const known = storedOf(url.href);
+      if (isFresh(known) && known) return known;
+      queue.add(url, { isUrgent: true });
+      if (crawls < MAX_CRAWLS) {
+        crawls += 1;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const waiting = waiters.get(url.href) ?? new Set();
+        waiters.set(url.href, waiting.add(resolve));
+        const cancel = setTimer(CRAWL_MS, resolve);
+        pump();
+        await promise;
+        cancel();
+        waiting.delete(resolve);
+        if (waiting.size === 0 && waiters.get(url.href) === waiting) waiters.delete(url.href);
+        crawls -= 1;
+      } else pump();
+      return storedOf(url.href) ?? "pending";
+    },
+    stats() {
+      const bytes = file.read((from) => from.usedBytes());
+      return {
+        waiting: queue.waiting,
+        running: queue.running,
+        dropped: queue.dropped,
+        bytes: bytes.ok ? bytes.value : 0,
+        outcomes: { ...outcomes },
+        fault,
+      };
+    },
+    async stop() {
+      isStopped = true;
+      cancelTimer?.();
+      for (const href of [...waiters.keys()]) settle(href);
+      await Promise.all(running);
+      file[Symbol.dispose]();
+    },
+  };
+}
