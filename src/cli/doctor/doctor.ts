@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
@@ -6,6 +7,9 @@ import type { Finding, Level } from "./finding.ts";
 
 interface DoctorOptions {
   readonly sdk?: string;
+  readonly fix?: boolean;
+  readonly write?: boolean;
+  readonly url?: string;
   readonly json?: boolean;
 }
 
@@ -27,10 +31,17 @@ export function registerDoctor(program: Command, context: CommandContext): void 
       "--sdk <dir>",
       "read a repository's sources instead and list which of its calls of the hosted API work",
     )
+    .option("--fix", "with --sdk: print a diff that makes the app call this node, and what is left to you")
+    .option("--write", "with --fix: change these lines, and no other")
+    .option("--url <url>", "with --fix: the address of the node (default: service.public_url)")
     .action(async (options: DoctorOptions) => {
-      if (options.sdk === undefined) return await checkNode(context, options);
+      const { sdk, fix, write, url } = options;
+      if (sdk === undefined && [fix, write, url].some((option) => option !== undefined))
+        throw new UserError("--fix, --write and --url need --sdk");
+      if (sdk === undefined) return await checkNode(context, options);
       const { reportSdkCalls } = await import("../sdk-report/command.ts");
-      await reportSdkCalls(context, options.sdk, options.json ?? false);
+      const { nodeUrl } = await import("../client/node-url.ts");
+      await reportSdkCalls(context, sdk, { ...options, url: url && nodeUrl(url).href });
     });
 }
 

@@ -118,7 +118,7 @@ function verdictOf(given: string, path: string, settings: SettingsNames): Verdic
 }
 
 /** The text from `start` to what closes the bracket that has just opened. */
-function untilClosed(text: string, start: number, opening: string, closing: string): string {
+export function untilClosed(text: string, start: number, opening: string, closing: string): string {
   const end = Math.min(text.length, start + MAX_ARGUMENT_CHARS);
   let depth = 1;
   for (let at = start; at < end; at += 1) {

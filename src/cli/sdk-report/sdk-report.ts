@@ -2,6 +2,7 @@ import type { Config } from "../../config/schema.ts";
 import { SCOPES, type Scope } from "../../http/caller.ts";
 import { blankComments } from "./blank-comments.ts";
 import { basePathChange, findChanges, sdkMajorOf } from "./changes.ts";
+import { beforeFix } from "./fix/edits.ts";
 import { findClientNames, findDynamicCalls, findMethodCalls } from "./method-calls.ts";
 import { findPathCalls, findPathNames } from "./path-calls.ts";
 import { type RequestSupport, type Support, supportOfMethod } from "./request-support.ts";
@@ -67,10 +68,11 @@ export function createSdkReport(
   const sdkFile = files.find(({ text }) => text.includes(SDK_PACKAGE));
   const clients = sdkFile ? findClientNames(files) : undefined;
   const settings = findSettings(files);
-  const paths = findPathNames(files);
+  const called = files.map(({ path, text }) => ({ path, text: beforeFix(text) }));
+  const paths = findPathNames(called);
   const sdkMajor = sdkMajorOf(files);
 
-  for (const file of files) {
+  for (const [at, file] of files.entries()) {
     const placeOf = createPlaceOf(file);
     for (const { name, request, at, isCertain } of clients ? findMethodCalls(file, clients) : []) {
       const found = supportOfMethod(support, name, request);
@@ -85,12 +87,12 @@ export function createSdkReport(
     }
     for (const at of clients ? findDynamicCalls(file, clients) : [])
       unclear.add({ call: "[…]()", why: "the method is chosen at run time" }, "[…]()", placeOf(at));
-    for (const { method, path, at } of findPathCalls(file, paths)) {
+    for (const { method, path, at: start } of findPathCalls(called[at] ?? file, paths)) {
       const found = support.of(method, path);
-      if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(at));
+      if (found !== undefined) calls.add({ ...found, call: found.request }, found.request, placeOf(start));
       else {
         const call = pathWithoutValues(path);
-        unclear.add({ call, why: "the path is made at run time" }, call, placeOf(at));
+        unclear.add({ call, why: "the path is made at run time" }, call, placeOf(start));
       }
     }
     for (const { className, isCertain, at } of clientsWithoutBase(file, settings, sdkMajor)) {
