@@ -29,6 +29,7 @@ import { registerBans } from "./operations/bans.ts";
 import { registerOperations } from "./operations/operations.ts";
 import { registerSigner } from "./operations/signer.ts";
 import { flushOutput, printError } from "./output.ts";
+import { registerReplayApp } from "./replay-app/replay-app.ts";
 import { registerServe } from "./serve.ts";
 import { registerCompletion } from "./shell/completion.ts";
 import { addExamples } from "./shell/examples.ts";
@@ -70,6 +71,7 @@ const COMMANDS = [
   registerDemo,
   registerDemoClient,
   registerListen,
+  registerReplayApp,
   ...(leftOut.includes("mcp") ? [] : [registerMcp]),
   registerCompletion,
   registerVersion,

@@ -101,3 +101,19 @@ export function readSeedFile(path: string): string {
   if (digits === undefined) throw new UserError(`${path} must hold an Ed25519 private key: 64 hex digits`);
   return `0x${digits.toLowerCase()}`;
 }
+
+/**
+ * Reads an API key from a file.
+ *
+ * @throws UserError when the file has none.
+ */
+export function readApiKey(path: string): string {
+  let text: string | undefined;
+  try {
+    text = readSmallFile(path)?.trim();
+  } catch (cause) {
+    throw new UserError(`key file ${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  if (!/^[\x21-\x7e]{1,256}$/.test(text ?? "")) throw new UserError(`key file ${path} must hold an API key`);
+  return text ?? "";
+}

@@ -42,8 +42,9 @@ export function registerMcp(program: Command, context: CommandContext): void {
         print(`${JSON.stringify(configOf(printConfig, baseUrl, keyFile, write), null, 2)}\n`);
         return;
       }
+      const { readApiKey } = await import("./key-files.ts");
       const { callOverHttp, serveMcpOverStdio } = await import("../../mcp/stdio.ts");
-      const key = keyFile === undefined ? undefined : await readKey(keyFile);
+      const key = keyFile === undefined ? undefined : readApiKey(keyFile);
       if (key !== undefined && isPlainOverNetwork(baseUrl))
         printError(`warning: ${baseUrl.origin} is plain http: the API key is readable on the network\n`);
       const { exchange } = await import("./client.ts");
@@ -75,18 +76,6 @@ async function writesOfProcess(compatPrefix: string | undefined, headerPrefix: s
     hashHeader: `${headerPrefix}Message`,
     tokens: createConfirmTokens({ key: async () => key, owner: "", clock: systemClock }),
   };
-}
-
-async function readKey(file: string): Promise<string> {
-  const { readSmallFile } = await import("../../config/files/small-file.ts");
-  let text: string | undefined;
-  try {
-    text = readSmallFile(file)?.trim();
-  } catch (cause) {
-    throw new UserError(`key file ${file} cannot be read: ${reasonOf(cause)}`, { cause });
-  }
-  if (!/^[\x21-\x7e]{1,256}$/.test(text ?? "")) throw new UserError(`key file ${file} must hold an API key`);
-  return text ?? "";
 }
 
 /** The block that the agent reads: VS Code has a name of its own for the list. */

@@ -26,7 +26,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app associate": ["app associate --domain app.example --fid 3 --key-file fid-3.key"],
   "quick-auth": ["quick-auth rotate"],
   "quick-auth rotate": ["quick-auth rotate", "quick-auth rotate --now"],
-  doctor: ["doctor", "doctor --config /etc/svc/svc.toml --json", "doctor --sdk src"],
+  doctor: [
+    "doctor",
+    "doctor --config /etc/svc/svc.toml --json",
+    "doctor --sdk src",
+    "doctor --sdk src --fix --url https://node.example",
+  ],
   scores: ["scores status", "scores explain 3"],
   "scores run": ["scores run --data-dir /var/lib/svc", "scores run --set scores.max_memory_mb=2048"],
   "scores import": [
@@ -210,6 +215,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "demo-client": ["demo-client --app-id APP_ID --fids 4,5,6", "demo-client --answer rate-limited"],
   mcp: ["mcp", "mcp --url https://node.example --key-file key", "mcp --print-config claude"],
   listen: ["listen --secret SECRET", "listen --port 9200 --secret-file secrets --answer 503"],
+  "replay-app": ["replay-app record calls.jsonl", "replay-app play calls.jsonl"],
+  "replay-app record": ["replay-app record calls.jsonl", "--port 9301 replay-app record calls.jsonl"],
+  "replay-app play": ["replay-app play calls.jsonl --url https://node.example --key-file app.key"],
   completion: ["completion bash > /etc/bash_completion.d/svc", "completion fish | source"],
   manpage: ["manpage > /usr/local/share/man/man1/svc.1"],
   version: ["version", "version --json"],

@@ -127,7 +127,7 @@ export function fixText(fix: Fix, isWritten: boolean): string {
 const SECRET_PARAMETER = /((?:api_?key|token|secret)=)[^&"'`\s]+/gi;
 const SECRET_WORD = /(?<=["'`=\s])(?![A-Z_]+["'`\s])[\w-]{16,}(?=["'`\s]|$)/g;
 
-/** A line without what may be a secret: words of 16 characters and more that are no names of variables. */
+/** A line without words of 16 characters and more, unless they name variables: they may be secrets. */
 function shown(line: string): string {
   return printable(line).replace(SECRET_PARAMETER, "$1…").replace(SECRET_WORD, hidden);
 }

@@ -1,0 +1,106 @@
+import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { createPrivateFile } from "../../lib/files.ts";
+import { parseJson } from "../../lib/json.ts";
+
+/** A call that an app has made. Neither its headers nor the body of a write are kept. */
+export interface RecordedCall {
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark. Empty where it may hold a credential. */
+  readonly query: string;
+  readonly status: number;
+  /** The JSON of the response to a read. */
+  readonly body?: unknown;
+  /** Whether it cannot be played: a write, or a call with a credential in its query. */
+  readonly isPlayable: boolean;
+}
+
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const CREDENTIAL = /(?:^|&)(?:api_key|signer_uuid|signature|message|token|nonce|channel_token)=/i;
+
+/** Returns what is kept of a call. */
+export function recordedCall(
+  method: string,
+  { pathname, search }: Pick<URL, "pathname" | "search">,
+  status: number,
+  text: string,
+): RecordedCall {
+  const query = search.slice(1);
+  const isPlayable = method === "GET" && !CREDENTIAL.test(decodedOf(query));
+  const body = isPlayable && text.length <= MAX_BODY_BYTES ? parseJson(text) : undefined;
+  return {
+    method,
+    path: pathname,
+    query: isPlayable ? query : "",
+    status,
+    isPlayable,
+    ...(body !== undefined && { body }),
+  };
+}
+
+function decodedOf(query: string): string {
+  try {
+    return decodeURIComponent(query);
+  } catch {
+    return query;
+  }
+}
+
+/**
+ * Opens a file for calls, a line each. It is readable by its owner only, because responses may concern users.
+ *
+ * @returns adds a call; false once the file is full.
+ * @throws UserError for a file that cannot be made, or is there
+ */
+export function createRecording(path: string): (call: RecordedCall) => boolean {
+  if (statSync(path, { throwIfNoEntry: false })) throw new UserError(`${path} is there already`);
+  try {
+    createPrivateFile(path);
+  } catch (cause) {
+    throw new UserError(`${path} cannot be made: ${reasonOf(cause)}`, { cause });
+  }
+  let bytes = 0;
+  return (call) => {
+    const line = `${JSON.stringify(call)}\n`;
+    bytes += Buffer.byteLength(line);
+    if (bytes > MAX_FILE_BYTES) return false;
+    appendFileSync(path, line);
+    return true;
+  };
+}
+
+/**
+ * Reads a recording. A last line that was cut is left out.
+ *
+ * @throws UserError for a file that is none
+ */
+export function readRecording(path: string): RecordedCall[] {
+  let text: string;
+  try {
+    if (statSync(path).size > MAX_FILE_BYTES) throw new Error("it is too large");
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UserError(`${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  const lines = text.split("\n").slice(0, -1);
+  return lines.map((line, at) => {
+    const call = parseJson(line);
+    if (!isCall(call)) throw new UserError(`line ${at + 1} of ${path} is not a recorded call`);
+    return call;
+  });
+}
+
+function isCall(value: unknown): value is RecordedCall {
+  if (typeof value !== "object" || value === null) return false;
+  const { method, path, query, status, isPlayable } = value as Record<string, unknown>;
+  return (
+    typeof method === "string" &&
+    typeof path === "string" &&
+    path.startsWith("/") &&
+    typeof query === "string" &&
+    typeof status === "number" &&
+    typeof isPlayable === "boolean"
+  );
+}
