@@ -233,6 +233,9 @@ export const configSchema = section({
     on_unknown_set: Type.Union([Type.Literal("stop"), Type.Literal("warn")], {
       rule: 'one of "stop", "warn"',
     }),
+    on_mismatch: Type.Union([Type.Literal("serve"), Type.Literal("stop")], {
+      rule: 'one of "serve", "stop"',
+    }),
   }),
   protocol: section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {

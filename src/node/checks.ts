@@ -58,6 +58,11 @@ export const CHECKS = {
     setBy: "validators signed two blocks for one height of a shard",
     clearedBy: "both certificates are moved out of forks/ in the data directory, which is read every 10 s",
   },
+  state_differs: {
+    stops: "ready",
+    setBy: 'the index has another state than the validators signed, with trust.on_mismatch = "stop"',
+    clearedBy: "a block after which the index has the signed state",
+  },
   upstream_behind: {
     stops: "ready",
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",

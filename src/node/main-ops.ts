@@ -151,6 +151,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     upstream_peer: () => upstream?.peerReason(),
     unknown_validators: () => upstream?.validatorsReason(),
     fork: () => upstream?.forkReason(),
+    state_differs: () => (config.trust.on_mismatch === "stop" ? upstream?.mismatchReason() : undefined),
     upstream_behind: () => upstream?.lagReason(),
     not_set_up: () => notSetUpReason(config, db),
     state_away: () => awayReason(postgres),

@@ -31,6 +31,8 @@ export interface UpstreamWatch {
   forkReason(): string | undefined;
   /** The first of these reasons; undefined while the index is current. */
   behindReason(): string | undefined;
+  /** Why a shard of the index is not what its validators signed; undefined while none is known to differ. */
+  mismatchReason(): string | undefined;
   /** Reads the progress once, and logs changes. */
   poll(): Promise<void>;
   /** Ends the progress line, if there is one. */
@@ -81,6 +83,13 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     const [fork] = latest?.progress.trust.forks ?? [];
     return fork && forkedAt(fork);
   };
+  const mismatchReason = () => {
+    const state = latest?.progress.trust.states.find((one) => one.state === "differs");
+    return (
+      state &&
+      `the index has another state of shard ${state.shard} than its validators have signed since block ${state.mismatchHeight}`
+    );
+  };
   const reason = () => workerReason() ?? peerReason() ?? validatorsReason() ?? forkReason() ?? lagReason();
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();
@@ -102,6 +111,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     lagReason,
     validatorsReason,
     forkReason,
+    mismatchReason,
     behindReason: reason,
     finish: endLine,
 

@@ -56,6 +56,7 @@ test("the comment of a choice names every choice", () => {
     "trust.roots",
     "trust.events",
     "trust.on_unknown_set",
+    "trust.on_mismatch",
     "protocol.network",
     "channels.protocol_names",
     "quick_auth.algorithm",

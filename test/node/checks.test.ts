@@ -20,6 +20,7 @@ import { systemClock } from "../../src/runtime/clock.ts";
 import { watchForReplacement } from "../../src/runtime/replacement.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
+import type { ShardState } from "../../src/upstream/chain/proofs.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
 import { ProgressTracker } from "../../src/upstream/follow/progress-tracker.ts";
 import { configWith } from "../runtime/config.ts";
@@ -84,11 +85,22 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
 }
 
 /** A watch over the progress of a tracker, of which the test decides whether it is reported. */
+const PROVEN: ShardState = {
+  shard: 1,
+  state: "proven",
+  provenHeight: 60,
+  provenAt: NOW_SECS,
+  mismatchHeight: undefined,
+  mismatches: 1,
+  dirty: 0,
+};
+
 function followed() {
   const clock = new ManualClock(NOW_SECS);
   const tracker = new ProgressTracker(clock);
   const trust = new TrustTracker();
   const forks: { shard: number; height: number }[] = [];
+  const states: ShardState[] = [];
   let isSilent = false;
   const watch = createUpstreamWatch({
     async readProgress() {
@@ -99,7 +111,7 @@ function followed() {
           ...trust.progress(),
           forks,
           disputes: [],
-          states: [],
+          states,
           healing: { healed: 0, quarantined: [] },
         },
         engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
@@ -117,6 +129,7 @@ function followed() {
   return {
     watch,
     forks,
+    states,
     clock,
     tracker,
     trust,
@@ -251,7 +264,7 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     trust.unknownValidators(1);
     await watch.poll();
     const failing = watch.validatorsReason();
-    trust.verified(1, 8);
+    trust.verified(1, 8, { signers: 5, validators: 7 });
     await watch.poll();
     return [failing, watch.validatorsReason()];
   },
@@ -265,6 +278,17 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     forks.pop();
     await watch.poll();
     return [failing, watch.forkReason()];
+  },
+
+  async state_differs() {
+    const { watch, states, apply } = followed();
+    apply();
+    states.push({ ...PROVEN, state: "differs", mismatchHeight: 50 });
+    await watch.poll();
+    const failing = watch.mismatchReason();
+    states.splice(0, 1, PROVEN);
+    await watch.poll();
+    return [failing, watch.mismatchReason()];
   },
 
   async upstream_behind() {

@@ -24,6 +24,7 @@ function source() {
         validators_file: path,
         events: "two",
         on_unknown_set: "stop",
+        on_mismatch: "serve",
       },
     },
     (cause) => faults.push(cause instanceof Error ? cause.message : ""),

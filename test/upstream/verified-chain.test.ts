@@ -44,7 +44,12 @@ describe("following a chain that validators sign", () => {
       level: "blocks",
       reason: undefined,
       validators: "file",
-      shards: SHARDS.map((shard) => ({ shard, verifiedHeight: LAST_BLOCK, isSetUnknown: false })),
+      shards: SHARDS.map((shard) => ({
+        shard,
+        verifiedHeight: LAST_BLOCK,
+        isSetUnknown: false,
+        quorum: { signers: 3, validators: 4 },
+      })),
       states: [],
       healing: { healed: 0, quarantined: [] },
       refused: {},

@@ -47,6 +47,34 @@ export interface Following {
   readonly eta_secs: number | null;
   /** The lag of the shard that lags most. */
   readonly lag_secs: number | null;
+  /** How the followed network is verified; null before it is reached. */
+  readonly proof: Proof | null;
+}
+
+/** How the followed network is verified, of the shard of which it says least. */
+export interface Proof {
+  /**
+   * `fork`, `unknown_validators`: the shard has stopped. `differs`, `incomplete`, `unproven`, `computing`, `proven`: as in `/status`. `blocks`: only its
+   * blocks are verified. `node`: nothing is.
+   */
+  readonly state:
+    | "fork"
+    | "unknown_validators"
+    | "differs"
+    | "node"
+    | "blocks"
+    | "unproven"
+    | "incomplete"
+    | "computing"
+    | "proven";
+  readonly shard: number;
+  /** The block of the fork, the first one of the difference, or the newest proven one. */
+  readonly height: number | null;
+  /** How long ago the newest proven block was. */
+  readonly age_secs: number | null;
+  /** How many of the validators of the shard signed its newest block. */
+  readonly signers: number | null;
+  readonly validators: number | null;
 }
 
 /** The methods of the main thread for pages that anybody may open. */

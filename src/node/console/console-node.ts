@@ -39,6 +39,7 @@ import { createCheckReader, type SourceReading } from "./check-reading.ts";
 import { historyQueries } from "./history-queries.ts";
 import { createHistoryRecorder } from "./history-recorder.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
+import { proofOf } from "./proof.ts";
 import type { Threads } from "./threads.ts";
 
 /** What the main thread knows for the pages of the console. */
@@ -287,5 +288,6 @@ function followingOf(upstream: UpstreamWatch): Following {
       : null,
     eta_secs: progress?.etaSecs === undefined ? null : Math.round(progress.etaSecs),
     lag_secs: knownLagSecs(progress) ?? null,
+    proof: progress ? proofOf(progress.trust, Date.now() / 1000) : null,
   };
 }

@@ -127,7 +127,9 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
       forks.observe(verified.value, signed);
       await notAtFork(shard);
       heads.set(shard, { ...verified.value, certified: height });
-      tracker.verified(shard, height);
+      // Each signature is of another validator: a certificate with any other one is refused.
+      const signers = signed.commits?.signatures.length ?? 0;
+      tracker.verified(shard, height, { signers, validators: sets.at(shard, height)?.size ?? 0 });
       return;
     }
     const { code, uncertified } = verified.error;

@@ -44,6 +44,14 @@ export interface ShardTrust {
   readonly verifiedHeight: number | undefined;
   /** Whether the newest block is signed by validators that are not known. */
   readonly isSetUnknown: boolean;
+  /** Who signed the newest one; undefined before the first. */
+  readonly quorum: Quorum | undefined;
+}
+
+/** How many of the validators of a shard signed a block. */
+export interface Quorum {
+  readonly signers: number;
+  readonly validators: number;
 }
 
 /** Tracks what of the followed chain is verified, over all stages and connections. */
@@ -51,7 +59,7 @@ export class TrustTracker {
   #level: TrustLevel = "node";
   #reason: string | undefined = "the upstream has not been reached yet";
   #validators: ValidatorOrigin | undefined;
-  readonly #shards = new Map<number, { verifiedHeight: number | undefined; isSetUnknown: boolean }>();
+  readonly #shards = new Map<number, Omit<ShardTrust, "shard">>();
   readonly #refused: Partial<Record<RefusalCode | PageRefusal, number>> = {};
 
   verifies(origin: ValidatorOrigin, level: "blocks" | "roots"): void {
@@ -68,12 +76,13 @@ export class TrustTracker {
     this.#shards.clear();
   }
 
-  verified(shard: number, height: number): void {
-    this.#shards.set(shard, { verifiedHeight: height, isSetUnknown: false });
+  verified(shard: number, height: number, quorum: Quorum): void {
+    this.#shards.set(shard, { verifiedHeight: height, isSetUnknown: false, quorum });
   }
 
   unknownValidators(shard: number): void {
-    this.#shards.set(shard, { verifiedHeight: this.#shards.get(shard)?.verifiedHeight, isSetUnknown: true });
+    const { verifiedHeight, quorum } = this.#shards.get(shard) ?? {};
+    this.#shards.set(shard, { verifiedHeight, isSetUnknown: true, quorum });
   }
 
   refused(code: RefusalCode | PageRefusal): void {
@@ -90,9 +99,7 @@ export class TrustTracker {
       level: this.#level,
       reason: this.#reason,
       validators: this.#validators,
-      shards: [...this.#shards]
-        .sort(([a], [b]) => a - b)
-        .map(([shard, { verifiedHeight, isSetUnknown }]) => ({ shard, verifiedHeight, isSetUnknown })),
+      shards: [...this.#shards].sort(([a], [b]) => a - b).map(([shard, known]) => ({ shard, ...known })),
       refused: { ...this.#refused },
     };
   }

@@ -268,9 +268,11 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
     level,
     reason: reason ?? null,
     validators: validators ?? null,
-    shards: shards.map(({ shard, verifiedHeight, isSetUnknown }) => ({
+    shards: shards.map(({ shard, verifiedHeight, isSetUnknown, quorum }) => ({
       shard,
       verified_height: verifiedHeight ?? null,
+      signers: quorum?.signers ?? null,
+      validators: quorum?.validators ?? null,
       set_unknown: isSetUnknown,
       ...stateSection(states.find((state) => state.shard === shard)),
     })),

@@ -23,6 +23,7 @@ import {
   useHistory,
 } from "./history.tsx";
 import { PublicIncidents } from "./incidents.tsx";
+import { ProofLine } from "./proof-line.tsx";
 import { latestOf, type SeriesColumns } from "./series.ts";
 
 const PATH = "/console/status";
@@ -76,6 +77,7 @@ function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }
             {msg.upVersion(formatSecs(pulse.uptime_secs), pulse.version, pulse.network)}
           </span>
         </div>
+        {following?.proof && !isStale && <ProofLine proof={following.proof} />}
         <Filling pulse={pulse} />
         <div class="stats">
           <Stat label={msg.requestsPerSecond} value={orDash(pulse.requests_per_second, formatRate)} />

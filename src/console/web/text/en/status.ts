@@ -156,6 +156,32 @@ export const now = "Now";
 export const theseAreItsLastFigures = "These are its last figures.";
 export const itHasNoPeopleAndNo = "It has no people and no casts, and follows no other node.";
 export const upToDate = "Up to date.";
+export const notTheNetworks = "not proven";
+export const provenAt = (height: Value, shard: Value, ago: Value, quorum: Value) =>
+  `Proven at height ${height} of shard ${shard}, ${ago} ago${quorum}.`;
+export const against = (signers: Value, validators: Value) =>
+  `, against ${signers} of ${validators} validators`;
+export const blocksAreVerified = (quorum: Value) => `Each block is verified${quorum}.`;
+export const stateIsComputed =
+  "Its state is being computed, and then compared with the one that they signed.";
+export const stateIsIncomplete =
+  "It was filled person by person, which does not give everything, so its whole state cannot be proven.";
+export const stateIsUnproven =
+  "Its state is unproven: no release has proven a whole state of this network, so the difference may be a rule that is not known here.";
+export const nodeIsBelieved =
+  "Unproven: the node that it follows is believed, and its blocks are not verified.";
+export const stateDiffers = (shard: Value, height: Value) =>
+  `Shard ${shard} has another state than its validators signed, since height ${height}.`;
+export const whatToDoAboutAnotherState = (service: Value) =>
+  `Accounts that differ are read again. If that does not end it, “${service} verify --roots” names what this disk has lost.`;
+export const validatorsAreUnknown = (shard: Value) =>
+  `Shard ${shard} is signed by validators that this release does not know.`;
+export const whatToDoAboutUnknownValidators = (service: Value) =>
+  `Update ${service}, or set trust.validators_file.`;
+export const validatorsForked = (shard: Value, height: Value) =>
+  `Validators signed two blocks for height ${height} of shard ${shard}, which has stopped.`;
+export const whatToDoAboutAFork =
+  "Ask the operators of the network which one counts, then move the certificates out of “forks” in the data directory.";
 export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   " ",
   lagSecs,
