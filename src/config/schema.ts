@@ -229,7 +229,9 @@ export const configSchema = section({
       maxLength: MAX_PATH_CHARS,
       rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
     }),
-    events: Type.Union([Type.Literal("one"), Type.Literal("two")], { rule: 'one of "one", "two"' }),
+    events: Type.Union([Type.Literal("one"), Type.Literal("two"), Type.Literal("rpc")], {
+      rule: 'one of "one", "two", "rpc"',
+    }),
     on_unknown_set: Type.Union([Type.Literal("stop"), Type.Literal("warn")], {
       rule: 'one of "stop", "warn"',
     }),

@@ -7,11 +7,12 @@ export function upstreamUrls({ upstream: { url, urls } }: UpstreamSettings): rea
   return url === "" ? urls : [url];
 }
 
-/** Whether a second node confirms what the first one says and no block binds. */
+/** Whether a second node, or the chain, confirms what the followed one says and no block binds. */
 export function confirmsEvents(
   settings: UpstreamSettings & { readonly trust: Pick<Config["trust"], "events"> },
 ): boolean {
-  return settings.trust.events === "two" && upstreamUrls(settings).length > 1;
+  const least = { one: Number.POSITIVE_INFINITY, two: 2, rpc: 1 }[settings.trust.events];
+  return upstreamUrls(settings).length >= least;
 }
 
 /** Whether the node follows others, instead of being a network of its own. */

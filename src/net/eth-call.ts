@@ -23,6 +23,7 @@ const GAS = "0x4c4b40";
 const TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const HEX = /^0x([0-9a-fA-F]{2})*$/;
+const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/;
 
 /** @param rpcUrl the operator's RPC of a chain. */
 export function createEthCall(rpcUrl: string): EthCall {
@@ -45,7 +46,23 @@ export function createEthCode(rpcUrl: string): EthCode {
   };
 }
 
-function createAsk(rpcUrl: string): (method: string, params: readonly unknown[]) => Promise<EthCallResult> {
+/** Reads the number of the newest block of a chain; undefined if the RPC does not say. Never throws. */
+export type EthBlockNumber = () => Promise<number | undefined>;
+
+/** @param rpcUrl the operator's RPC of a chain. */
+export function createEthBlockNumber(rpcUrl: string): EthBlockNumber {
+  const ask = createAsk(rpcUrl, QUANTITY);
+  return async () => {
+    const number = Number(await ask("eth_blockNumber", []));
+    return Number.isSafeInteger(number) ? number : undefined;
+  };
+}
+
+/** @param form of a result. */
+function createAsk(
+  rpcUrl: string,
+  form = HEX,
+): (method: string, params: readonly unknown[]) => Promise<EthCallResult> {
   const fetchRpc = createOperatorFetch(rpcUrl);
   return async (method, params) => {
     try {
@@ -59,7 +76,7 @@ function createAsk(rpcUrl: string): (method: string, params: readonly unknown[])
       const body = truncated ? undefined : parseJsonBytes(bytes);
       if (typeof body !== "object" || body === null) return "unavailable";
       const { result, error } = body as Readonly<Record<string, unknown>>;
-      if (typeof result === "string" && HEX.test(result)) return result as Hex;
+      if (typeof result === "string" && form.test(result)) return result as Hex;
       return isRevert(error) ? "reverted" : "unavailable";
     } catch {
       // A call without a response says nothing. The client may try again.

@@ -2,12 +2,9 @@ import { decodeFunctionData, encodeFunctionResult, parseAbi, toFunctionSelector 
 import { type Owners, UnconfirmedError } from "../auth/confirmed-owners.ts";
 import { err, mapOk, ok, type Result } from "../lib/result.ts";
 import { fromHex, type Hex, recoverAddress, toHex } from "../protocol/validate/eth.ts";
+import { ID_REGISTRY, KEY_REGISTRY } from "../transactions/contracts.ts";
 import type { People } from "./people.ts";
 import { KEY_STATES, type RegistryFacts } from "./registry-facts.ts";
-
-/** The contracts on Optimism that the index can speak for. */
-export const ID_REGISTRY = "0x00000000fc6c5f01fc30151999387bb99a9f489b";
-export const KEY_REGISTRY = "0x00000000fc1237824fb747abde0ff18990e59b7e";
 
 const idRegistry = parseAbi([
   "function idOf(address owner) view returns (uint256 fid)",

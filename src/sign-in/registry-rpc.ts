@@ -1,15 +1,10 @@
 import { UnconfirmedError } from "../auth/confirmed-owners.ts";
 import type { StaleReason } from "../auth/custody.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
+import { ID_REGISTRY, KEY_REGISTRY } from "../transactions/contracts.ts";
 import { type ContractSignatures, readValidation } from "./contract-signature.ts";
 import type { People } from "./people.ts";
-import {
-  ID_REGISTRY,
-  KEY_REGISTRY,
-  type RegistryCall,
-  type RegistryRefusal,
-  SERVED,
-} from "./registry-calls.ts";
+import { type RegistryCall, type RegistryRefusal, SERVED } from "./registry-calls.ts";
 import type { RegistryFacts } from "./registry-facts.ts";
 
 /** A JSON-RPC response. */

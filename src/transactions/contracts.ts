@@ -8,6 +8,8 @@ import { SIGNED_KEY_REQUEST_TYPES } from "../protocol/validate/gasless-key.ts";
  */
 export const OPTIMISM_CHAIN_ID = 10;
 
+export const ID_REGISTRY: Hex = "0x00000000fc6c5f01fc30151999387bb99a9f489b";
+export const KEY_REGISTRY: Hex = "0x00000000fc1237824fb747abde0ff18990e59b7e";
 export const ID_GATEWAY: Hex = "0x00000000fc25870c6ed6b6c7e41fb078b7656f69";
 export const KEY_GATEWAY: Hex = "0x00000000fc56947c7e7183f8ca4b62398caadf0b";
 export const STORAGE_REGISTRY: Hex = "0x00000000fcce7f938e7ae6d3c335bd6a1a7c593d";

@@ -467,6 +467,7 @@ const ACCEPTED: readonly [key: string, texts: readonly string[]][] = [
   ["trust.roots", ["sample", "full"]],
   ["trust.on_unknown_set", ["stop", "warn"]],
   ["trust.on_mismatch", ["serve", "stop"]],
+  ["trust.events", ["one", "two"]],
   ["protocol.network", ["mainnet", "testnet", "devnet"]],
   ["chain.l1_rpc_url", ["", "https://eth.example/v2/key?x=1"]],
   ["net.allow_cidrs", ["0.0.0.0/0,::/0,10.1.2.3/32"]],
@@ -545,6 +546,9 @@ test("settings that do not go together are refused", () => {
   }
   expect(refusedKeys("upstream.username=u")).toEqual(["upstream.username"]);
   expect(refusedKeys("upstream.password=p")).toEqual(["upstream.password"]);
+  expect(refusedKeys("trust.events=rpc")).toEqual(["trust.events"]);
+  const rpc = "chain.op_rpc_url=https://op.example";
+  expect(refusedKeys("trust.events=rpc", rpc, "protocol.network=devnet")).toEqual(["trust.events"]);
 });
 
 test("a list of tools for agents has known names only", () => {
@@ -563,6 +567,7 @@ test("settings that go together are accepted", () => {
   accepted("hub.port=-1", "http.port=0");
   accepted("service.shutdown_deadline_secs=11", "http.drain_delay_secs=5");
   accepted("upstream.username=u", "upstream.password=p:q");
+  accepted("trust.events=rpc", "chain.op_rpc_url=https://op.example");
   for (const host of ["127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "localhost"]) {
     accepted("hub.admin=true", `hub.host=${host}`);
   }

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { optimism as chain } from "viem/chains";
 import { type Hex, toHex } from "../../src/protocol/validate/eth.ts";
-import { ID_REGISTRY, KEY_REGISTRY } from "../../src/sign-in/registry-calls.ts";
+import { ID_REGISTRY, KEY_REGISTRY } from "../../src/transactions/contracts.ts";
 import type { TestApi } from "../support/api.ts";
 import { signerEvent } from "../support/events.ts";
 import { makeWallet, signDigest } from "../support/messages.ts";

@@ -58,6 +58,7 @@ export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
 /** Whether decisions about owners survive the loss of one node. */
 function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Finding {
   const check = "who owns an fid";
+  if (config.trust.events === "rpc") return ok(check, "as the chain says at chain.op_rpc_url (trust.events)");
   if (!confirmsEvents(config)) return ok(check, "as the followed node says (trust.events)");
   if (nodes > 2) return ok(check, `as two of ${nodes} nodes say alike (trust.events)`);
   return warn(

@@ -13,7 +13,7 @@ export interface Conflict {
 /** Finds all conflicts between settings. */
 export function findConflicts(config: Config): readonly Conflict[] {
   const conflicts: Conflict[] = [];
-  const { backup, http, hub, service, trust, upstream } = config;
+  const { backup, chain, http, hub, protocol, service, trust, upstream } = config;
   if (service.compat_prefixes.includes(service.name)) {
     conflicts.push({
       key: "service.compat_prefixes",
@@ -70,6 +70,14 @@ export function findConflicts(config: Config): readonly Conflict[] {
       message:
         'must be false without trust.level = "roots" and trust.roots = "full": only a proven state is served',
     });
+  }
+  if (trust.events === "rpc") {
+    const [otherKey, message] =
+      chain.op_rpc_url === ""
+        ? (["chain.op_rpc_url", 'must not be "rpc" without chain.op_rpc_url'] as const)
+        : (["protocol.network", 'must not be "rpc" but on mainnet, whose registries are known'] as const);
+    if (chain.op_rpc_url === "" || protocol.network !== "mainnet")
+      conflicts.push({ key: "trust.events", otherKey, message });
   }
   if ((upstream.username === "") !== (upstream.password === "")) {
     const [given, missing] = upstream.username === "" ? ["password", "username"] : ["username", "password"];

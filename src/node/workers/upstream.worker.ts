@@ -7,6 +7,7 @@ import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
 import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
+import { createEthBlockNumber, createEthCall } from "../../net/eth-call.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { nameServerOf } from "../../protocol/validate/username-proof.ts";
@@ -73,6 +74,13 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
             comparesRoots: config.trust.level === "roots",
           },
     forksDir: join(config.data.dir, "forks"),
+    registries:
+      config.trust.events === "rpc"
+        ? {
+            call: createEthCall(config.chain.op_rpc_url),
+            blockNumber: createEthBlockNumber(config.chain.op_rpc_url),
+          }
+        : undefined,
     clock: systemClock,
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,

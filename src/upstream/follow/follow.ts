@@ -30,6 +30,7 @@ import { startFullSync } from "../fill/full-sync.ts";
 import { startReconciliation } from "../fill/reconciliation.ts";
 import { RefusedPageError } from "../fill/replication/account-records.ts";
 import type { Healing } from "../heal/healer.ts";
+import type { ConfirmByChainDeps } from "../peers/confirm-by-chain.ts";
 import type { Endpoint, EndpointDeps } from "../peers/endpoint.ts";
 import type { Endpoints } from "../peers/endpoints.ts";
 import { Stage, UpstreamPositions } from "../positions.ts";
@@ -59,6 +60,8 @@ export interface FollowerDeps {
   readonly verification?: Verification | undefined;
   /** Where two certificates for one height are kept. Default: in memory, until the process ends. */
   readonly forksDir?: string;
+  /** The operator's RPC of Optimism, which confirms who owns an fid in place of a second node; undefined if nodes do. */
+  readonly registries?: Pick<ConfirmByChainDeps, "call" | "blockNumber"> | undefined;
   readonly clock: Clock;
   /** The fids to follow; undefined for all. */
   readonly fids: ReadonlySet<number> | undefined;

@@ -6,7 +6,8 @@ import { PeerError } from "../calls/peer.ts";
 import { forkedAt } from "../chain/chain-verifier.ts";
 import { Forks } from "../chain/forks.ts";
 import { healedAccounts, shardStates } from "../chain/proofs.ts";
-import { TrustTracker } from "../chain/trust-tracker.ts";
+import { type Dispute, TrustTracker } from "../chain/trust-tracker.ts";
+import { createConfirmByChain } from "../peers/confirm-by-chain.ts";
 import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
 import { createConfirmOwners } from "../peers/confirm-owners.ts";
 import { createEndpoints } from "../peers/endpoints.ts";
@@ -62,6 +63,9 @@ export function startFollower(deps: FollowerDeps): Follower {
     shards: () => positions.shards,
     onFault: report,
   });
+  const onDispute = (dispute: Dispute) =>
+    report("an on-chain event is disputed", new Error(disputeText(dispute)));
+  const chain = deps.registries && createConfirmByChain({ ...deps.registries, db: deps.db, onDispute });
   const events = createConfirmEvents({
     db: deps.db,
     endpoints,
@@ -70,7 +74,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     signal: stopping.signal,
     keep: (confirmed) => deps.writer.apply({ ops: [], positions: [], confirmed }),
     clock: deps.clock,
-    onDispute: (dispute) => report("an on-chain event is disputed", new Error(disputeText(dispute))),
+    onDispute,
   });
   const running = follow(
     { ...deps, timings, trust, schedule, engine, endpoints, forks },
@@ -79,7 +83,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     stopping.signal,
   );
   return {
-    ...createConfirmOwners(events),
+    ...(chain ?? createConfirmOwners(events)),
     progress: () => {
       const upstreams = endpoints.status();
       return {
@@ -87,7 +91,7 @@ export function startFollower(deps: FollowerDeps): Follower {
         trust: {
           ...trust.progress(),
           forks: forks.all(),
-          disputes: events.disputes(),
+          disputes: (chain ?? events).disputes(),
           healing: healedAccounts(deps.db),
           states: trust.level === "roots" ? shardStates(deps.db, deps.network, shardCount(deps.db)) : [],
         },

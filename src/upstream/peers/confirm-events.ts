@@ -12,6 +12,7 @@ import type { Dispute } from "../chain/trust-tracker.ts";
 import { type Timings, wait } from "../timings.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Endpoints } from "./endpoints.ts";
+import { createLanes, LANES, TOO_MANY_QUESTIONS } from "./lanes.ts";
 
 /** What two nodes say counts for so long. A later event of the index is compared at once. */
 const CONFIRMED_MS = 600_000;
@@ -21,11 +22,6 @@ const KEPT_SECS = 86_400;
 const REWRITTEN_SECS = 3600;
 const DISPUTED_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
-/** Questions at a time, and those that wait. What no one has signed has little of both. */
-const LANES: Readonly<Record<Lane, { readonly running: number; readonly waiting: number }>> = {
-  signed: { running: 4, waiting: 256 },
-  open: { running: 2, waiting: 32 },
-};
 const CALL_TIMEOUT_MS = 4000;
 /** For the blocks that a node may know before this one. */
 const MAX_BEHIND_MS = 3000;
@@ -61,7 +57,8 @@ export interface ConfirmEvents {
 
 /** For the log. */
 export function disputeText({ fid, upstreams }: Dispute): string {
-  return `of fid ${fid}, other events than here are at upstream ${upstreams.join(" and ")}`;
+  const where = upstreams.length > 0 ? `at upstream ${upstreams.join(" and ")}` : "on the chain";
+  return `of fid ${fid}, other events than here are ${where}`;
 }
 
 type Outcome = Confirmed<readonly OnChainEvent[]>;
@@ -93,7 +90,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
   /** What is to be kept. It is written together, because each commit ends cached responses. */
   const unwritten = new Map<string, ConfirmedEvents>();
   let isWriting = false;
-  const lanes = { signed: new Slots(LANES.signed), open: new Slots(LANES.open) };
+  const lanes = createLanes();
 
   function remember(key: string, stored: readonly OnChainEvent[], outcome: Outcome, ms: number): Outcome {
     remembered.delete(key);
@@ -248,7 +245,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       const running = asking.get(key);
       if (running) return running;
       const slot = lanes[lane].take();
-      if (!slot) return waitsFor("too many owners are being confirmed at a time");
+      if (!slot) return waitsFor(TOO_MANY_QUESTIONS);
       const asked = slot
         .then(() => compare(fid, type))
         .finally(() => {
@@ -259,33 +256,6 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       return asked;
     },
   };
-}
-
-/** Turns of one lane. */
-class Slots {
-  readonly #limits: { readonly running: number; readonly waiting: number };
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(limits: { readonly running: number; readonly waiting: number }) {
-    this.#limits = limits;
-  }
-
-  /** Resolves when it is the caller's turn; undefined where too many wait. */
-  take(): Promise<void> | undefined {
-    if (this.#running < this.#limits.running) {
-      this.#running += 1;
-      return Promise.resolve();
-    }
-    if (this.#waiting.length >= this.#limits.waiting) return undefined;
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  release(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#running -= 1;
-  }
 }
 
 /** Whether as many nodes as have to have the events of the index, and no others. */

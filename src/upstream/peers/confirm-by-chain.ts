@@ -1,0 +1,224 @@
+import { createHash } from "node:crypto";
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem/utils";
+import type { Confirmed, ConfirmRpc, Lane } from "../../auth/confirmed-owners.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { onChainEventsOf, registrationOf } from "../../db/index/project/on-chain.ts";
+import type { EthBlockNumber, EthCall, EthCallRequest } from "../../net/eth-call.ts";
+import { canonicalKey } from "../../protocol/auth-address.ts";
+import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
+import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import { ID_REGISTRY, KEY_REGISTRY } from "../../transactions/contracts.ts";
+import type { Dispute } from "../chain/trust-tracker.ts";
+import { createLanes, TOO_MANY_QUESTIONS } from "./lanes.ts";
+
+/** What the chain said counts for so long. A later event of the index is compared at once. */
+const CONFIRMED_MS = 60_000;
+const DISPUTED_MS = 15_000;
+const WAITS_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+/** An event of a later block than this many after the newest one does not come from the chain. Ten minutes. */
+const MAX_AHEAD_BLOCKS = 300;
+const MAX_DISPUTES = 100;
+/** What a node may have sent in place of a key: it is not asked for. */
+const MAX_KEY_BYTES = 256;
+const KEY_ADDED = 1;
+
+const registries = parseAbi([
+  "function custodyOf(uint256 fid) view returns (address custody)",
+  "function keyDataOf(uint256 fid, bytes key) view returns ((uint8 state, uint32 keyType))",
+]);
+
+export interface ConfirmByChainDeps {
+  readonly db: IndexDatabase;
+  /** The operator's RPC of Optimism. */
+  readonly call: EthCall;
+  readonly blockNumber: EthBlockNumber;
+  readonly onDispute: (dispute: Dispute) => void;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+}
+
+/** What the chain says, and how long that counts. */
+interface Finding<T> {
+  readonly outcome: Confirmed<T>;
+  readonly forMs: number;
+}
+
+/**
+ * Asks the registries of Optimism who owns an fid and which keys it has, in place of a second node. What they say counts once the chain
+ * has passed the newest event that the index has: a node that invents a transfer changes nothing, and one that withholds a transfer does
+ * not let the previous owner act. The new owner acts once the index has the transfer.
+ */
+export function createConfirmByChain(
+  deps: ConfirmByChainDeps,
+): ConfirmRpc & { disputes(): readonly Dispute[] } {
+  const { db, call, blockNumber, onDispute } = deps;
+  const nowMs = deps.nowMs ?? (() => performance.now());
+  const lanes = createLanes();
+  const remembered = new Map<
+    string,
+    { readonly of: string; readonly outcome: Confirmed<unknown>; readonly untilMs: number }
+  >();
+  const asking = new Map<string, Promise<Confirmed<unknown>>>();
+  const disputes = new Map<string, Dispute>();
+
+  async function ask<T>(
+    name: string,
+    stored: readonly OnChainEvent[],
+    lane: Lane,
+    find: () => Promise<Finding<T>>,
+  ): Promise<Confirmed<T>> {
+    const of = digest(stored);
+    const known = remembered.get(name);
+    if (known && known.untilMs > nowMs() && known.of === of) return known.outcome as Confirmed<T>;
+    const key = `${name} ${of}`;
+    const running = asking.get(key);
+    if (running) return running as Promise<Confirmed<T>>;
+    const slot = lanes[lane].take();
+    if (!slot) return { isConfirmed: false, reason: TOO_MANY_QUESTIONS };
+    const asked = slot
+      .then(find)
+      .then(({ outcome, forMs }) => {
+        remembered.delete(name);
+        remembered.set(name, { of, outcome, untilMs: nowMs() + forMs });
+        dropOldest(remembered, MAX_REMEMBERED);
+        return outcome;
+      })
+      .finally(() => {
+        lanes[lane].release();
+        asking.delete(key);
+      });
+    asking.set(key, asked);
+    return asked;
+  }
+
+  /** Whether the chain has passed the newest event of the index; undefined if it does not say. */
+  async function hasPassed(stored: readonly OnChainEvent[]): Promise<boolean | undefined> {
+    const head = await blockNumber();
+    const newest = Math.max(0, ...stored.map((event) => event.blockNumber));
+    return head === undefined ? undefined : newest <= head || newest > head + MAX_AHEAD_BLOCKS;
+  }
+
+  /** Returns what the chain says in place of the index, unless it is late. */
+  async function otherwise<T>(stored: readonly OnChainEvent[], value: T): Promise<Finding<T>> {
+    const isPast = await hasPassed(stored);
+    if (isPast === undefined) return waits("the chain could not be asked who owns the fid");
+    if (!isPast) return waits("the chain's node has not reached the newest event of the fid yet");
+    return { outcome: { isConfirmed: true, value }, forMs: DISPUTED_MS };
+  }
+
+  function note(fid: number, type: OnChainEventType, isDisputed: boolean): void {
+    const key = `${type}:${fid}`;
+    const isNew = isDisputed && !disputes.has(key);
+    disputes.delete(key);
+    if (!isDisputed) return;
+    disputes.set(key, { fid, type, upstreams: [] });
+    dropOldest(disputes, MAX_DISPUTES);
+    if (isNew) onDispute({ fid, type, upstreams: [] });
+  }
+
+  return {
+    disputes: () => [...disputes.values()],
+
+    confirmCustody(fid, lane) {
+      const type = OnChainEventType.EVENT_TYPE_ID_REGISTER;
+      const stored = onChainEventsOf(db, type, fid);
+      return ask<Uint8Array | undefined>(`custody ${fid}`, stored, lane, async () => {
+        const owner = addressIn(await call(custodyCall(fid)));
+        if (owner === undefined) return waits("the chain could not be asked who owns the fid");
+        const value = owner.some((byte) => byte !== 0) ? owner : undefined;
+        const shown = registrationOf(stored).custody ?? undefined;
+        if (isSame(value, shown)) {
+          note(fid, type, false);
+          return { outcome: { isConfirmed: true, value }, forMs: CONFIRMED_MS };
+        }
+        const found = await otherwise(stored, value);
+        // An owner that the index does not have yet is a transfer that is on its way.
+        const wasOwner = !value || stored.some(({ body }) => isSame(newOwner(body), value));
+        note(fid, type, found.outcome.isConfirmed && wasOwner);
+        return found;
+      });
+    },
+
+    confirmKey(fid, key, lane) {
+      const type = OnChainEventType.EVENT_TYPE_SIGNER;
+      const wanted = canonicalKey(key);
+      const stored = onChainEventsOf(db, type, fid).filter(({ body }) => isSame(keyOf(body), wanted));
+      return ask(`key ${fid} ${toHex(wanted)}`, stored, lane, async () => {
+        const last = stored.at(-1)?.body;
+        const raw = last?.$case === "signerEventBody" ? last.value.key : wanted;
+        if (raw.length > MAX_KEY_BYTES)
+          return { outcome: { isConfirmed: true, value: false }, forMs: CONFIRMED_MS };
+        const state = keyStateIn(await call(keyCall(fid, raw)));
+        if (state === undefined) return waits("the chain could not be asked which keys the fid has");
+        if (state === KEY_ADDED) {
+          note(fid, type, false);
+          return { outcome: { isConfirmed: true, value: true }, forMs: CONFIRMED_MS };
+        }
+        const found = await otherwise(stored, false);
+        note(fid, type, found.outcome.isConfirmed);
+        return found;
+      });
+    },
+  };
+}
+
+function waits(reason: string): Finding<never> {
+  return { outcome: { isConfirmed: false, reason }, forMs: WAITS_MS };
+}
+
+function custodyCall(fid: number): EthCallRequest {
+  const data = encodeFunctionData({ abi: registries, functionName: "custodyOf", args: [BigInt(fid)] });
+  return { to: ID_REGISTRY, data };
+}
+
+function keyCall(fid: number, key: Uint8Array): EthCallRequest {
+  const args = [BigInt(fid), toHex(key)] as const;
+  return { to: KEY_REGISTRY, data: encodeFunctionData({ abi: registries, functionName: "keyDataOf", args }) };
+}
+
+/** What is no result of the registry, such as nothing of an address without code, says nothing. */
+function addressIn(result: Hex | "reverted" | "unavailable"): Uint8Array | undefined {
+  return decoded(() => {
+    const data = result as Hex;
+    return fromHex(decodeFunctionResult({ abi: registries, functionName: "custodyOf", data }));
+  });
+}
+
+function keyStateIn(result: Hex | "reverted" | "unavailable"): number | undefined {
+  return decoded(() => {
+    const data = result as Hex;
+    return decodeFunctionResult({ abi: registries, functionName: "keyDataOf", data }).state;
+  });
+}
+
+function decoded<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}
+
+function newOwner(body: OnChainEvent["body"]): Uint8Array | undefined {
+  return body?.$case === "idRegisterEventBody" ? body.value.to : undefined;
+}
+
+function keyOf(body: OnChainEvent["body"]): Uint8Array | undefined {
+  return body?.$case === "signerEventBody" ? canonicalKey(body.value.key) : undefined;
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a && b ? Buffer.compare(a, b) === 0 : a === b;
+}
+
+function digest(events: readonly OnChainEvent[]): string {
+  const hash = createHash("sha256");
+  for (const event of events) hash.update(OnChainEvent.encode(event).finish()).update(";");
+  return hash.digest("base64");
+}
+
+function dropOldest(map: Map<string, unknown>, max: number): void {
+  const [oldest] = map.keys();
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { decodeFunctionData, encodeFunctionResult, parseAbi } from "viem/utils";
+import { createEthBlockNumber, createEthCall } from "../../../src/net/eth-call.ts";
+import type { Hex } from "../../../src/protocol/validate/eth.ts";
+import { toHex } from "../../../src/protocol/validate/eth.ts";
+import { ID_REGISTRY, KEY_REGISTRY } from "../../../src/transactions/contracts.ts";
+import { createConfirmByChain } from "../../../src/upstream/peers/confirm-by-chain.ts";
+import { registerEvent, signerEvent, transferEvent } from "../../support/events.ts";
+import { makeWallet } from "../../support/messages.ts";
+import { startTestNode, type TestNode } from "../../support/node.ts";
+
+const FID = 7;
+const NOBODY: Hex = `0x${"00".repeat(20)}`;
+const [seller, buyer, thief] = ["seller", "buyer", "thief"].map((name) => makeWallet(name).address) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+const abi = parseAbi([
+  "function custodyOf(uint256 fid) view returns (address custody)",
+  "function keyDataOf(uint256 fid, bytes key) view returns ((uint8 state, uint32 keyType))",
+]);
+
+/** The registries of Optimism, behind an RPC. */
+function startChain() {
+  const owners = new Map<number, Uint8Array>([[FID, seller]]);
+  const keys = new Set<string>();
+  const chain = { owners, keys, head: 1000, calls: 0, isDown: false };
+  const resultOf = (to: string, data: Hex): Hex => {
+    const { functionName, args } = decodeFunctionData({ abi, data });
+    if (functionName === "custodyOf" && to === ID_REGISTRY) {
+      const owner = owners.get(Number(args[0]));
+      return encodeFunctionResult({ abi, functionName, result: owner ? toHex(owner) : NOBODY });
+    }
+    if (functionName === "keyDataOf" && to === KEY_REGISTRY)
+      return encodeFunctionResult({
+        abi,
+        functionName,
+        result: { state: keys.has(args[1]) ? 1 : 0, keyType: 1 },
+      });
+    return "0x";
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { method, params } = await request.json();
+      chain.calls += 1;
+      if (chain.isDown) return new Response("down", { status: 503 });
+      const result =
+        method === "eth_blockNumber"
+          ? `0x${chain.head.toString(16)}`
+          : resultOf(params[0].to, params[0].data);
+      return Response.json({ jsonrpc: "2.0", id: 1, result });
+    },
+  });
+  return { chain, url: server.url.href, stop: () => server.stop(true) };
+}
+
+describe("with trust.events = rpc", () => {
+  let node: TestNode;
+  let rpc: ReturnType<typeof startChain>;
+  let nowMs: number;
+  let noted: number[];
+  let confirm: ReturnType<typeof createConfirmByChain>;
+
+  beforeEach(() => {
+    node = startTestNode();
+    rpc = startChain();
+    nowMs = 0;
+    noted = [];
+    confirm = createConfirmByChain({
+      db: node.db,
+      call: createEthCall(rpc.url),
+      blockNumber: createEthBlockNumber(rpc.url),
+      onDispute: ({ fid }) => noted.push(fid),
+      nowMs: () => nowMs,
+    });
+    node.ingestEvent(registerEvent(FID, seller, { block: 900 }));
+  });
+  afterEach(async () => {
+    await rpc.stop();
+    node[Symbol.dispose]();
+  });
+
+  const custody = async () => {
+    const confirmed = await confirm.confirmCustody(FID, "signed");
+    return confirmed.isConfirmed ? confirmed.value : confirmed.reason;
+  };
+
+  test("the owner on the chain counts, and is asked for once a minute", async () => {
+    expect(await custody()).toEqual(seller);
+    expect(await custody()).toEqual(seller);
+    expect(rpc.chain.calls).toBe(1);
+    nowMs += 60_001;
+    expect(await custody()).toEqual(seller);
+    expect(rpc.chain.calls).toBe(2);
+    expect(confirm.disputes()).toEqual([]);
+  });
+
+  test("check 15: a transfer that the followed node invents changes nothing, and is named once", async () => {
+    node.ingestEvent(transferEvent(FID, seller, thief, { block: 950 }));
+    expect(await custody()).toEqual(seller);
+    nowMs += 15_001;
+    expect(await custody()).toEqual(seller);
+    expect(noted).toEqual([FID]);
+    expect(confirm.disputes()).toEqual([{ fid: FID, type: 3, upstreams: [] }]);
+  });
+
+  test("an invented transfer far in the future is no reason to wait for it", async () => {
+    node.ingestEvent(transferEvent(FID, seller, thief, { block: 999_999_999 }));
+    expect(await custody()).toEqual(seller);
+  });
+
+  test("a transfer that the RPC has not reached yet: neither address acts, until it has", async () => {
+    node.ingestEvent(transferEvent(FID, seller, buyer, { block: 1001 }));
+    expect(await custody()).toBe("the chain's node has not reached the newest event of the fid yet");
+    expect(confirm.disputes()).toEqual([]);
+    rpc.chain.head = 1001;
+    rpc.chain.owners.set(FID, buyer);
+    nowMs += 1001;
+    expect(await custody()).toEqual(buyer);
+    expect(noted).toEqual([]);
+  });
+
+  test("a transfer that the followed node withholds: the previous owner does not act, and nothing is disputed yet", async () => {
+    expect(await custody()).toEqual(seller);
+    rpc.chain.owners.set(FID, buyer);
+    nowMs += 60_001;
+    expect(await custody()).toEqual(buyer);
+    expect(confirm.disputes()).toEqual([]);
+  });
+
+  test("without a response, or with one that is not the registry's, decisions wait", async () => {
+    rpc.chain.isDown = true;
+    expect(await custody()).toBe("the chain could not be asked who owns the fid");
+    rpc.chain.isDown = false;
+    nowMs += 1001;
+    expect(await custody()).toEqual(seller);
+  });
+
+  test("a key counts while the registry has it, whatever the followed node says", async () => {
+    const key = new Uint8Array(32).fill(5);
+    node.ingestEvent(signerEvent(FID, key, { block: 901 }));
+    const has = async () => {
+      const confirmed = await confirm.confirmKey(FID, key, "open");
+      return confirmed.isConfirmed ? confirmed.value : confirmed.reason;
+    };
+    expect(await has()).toBe(false);
+    expect(confirm.disputes()).toEqual([{ fid: FID, type: 1, upstreams: [] }]);
+    rpc.chain.keys.add(toHex(key));
+    nowMs += 15_001;
+    expect(await has()).toBe(true);
+    expect(confirm.disputes()).toEqual([]);
+  });
+});
