@@ -127,7 +127,7 @@ export function createRegistryRpc(deps: {
         if (typeof address !== "string" || !ADDRESS.test(address))
           throw new RpcError("invalidParams", "the first parameter must be an address");
         requireNow(block);
-        return [ID_REGISTRY, KEY_REGISTRY].includes(address.toLowerCase()) ? "0x01" : "0x";
+        return [ID_REGISTRY, KEY_REGISTRY].some((one) => one === address.toLowerCase()) ? "0x01" : "0x";
       }
       default:
         throw REFUSALS.unserved();

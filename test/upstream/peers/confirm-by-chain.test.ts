@@ -44,13 +44,16 @@ function startChain() {
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      const { method, params } = await request.json();
+      const { method, params } = (await request.json()) as {
+        method: string;
+        params: { to: string; data: Hex }[];
+      };
       chain.calls += 1;
       if (chain.isDown) return new Response("down", { status: 503 });
       const result =
         method === "eth_blockNumber"
           ? `0x${chain.head.toString(16)}`
-          : resultOf(params[0].to, params[0].data);
+          : resultOf(params[0]?.to ?? "", params[0]?.data ?? "0x");
       return Response.json({ jsonrpc: "2.0", id: 1, result });
     },
   });
