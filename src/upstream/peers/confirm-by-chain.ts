@@ -177,7 +177,7 @@ function keyCall(fid: number, key: Uint8Array): EthCallRequest {
   return { to: KEY_REGISTRY, data: encodeFunctionData({ abi: registries, functionName: "keyDataOf", args }) };
 }
 
-/** What is no result of the registry, such as nothing of an address without code, says nothing. */
+/** Undefined for bytes that the registry does not return, such as none, which is what an address without code returns. */
 function addressIn(result: Hex | "reverted" | "unavailable"): Uint8Array | undefined {
   return decoded(() => {
     const data = result as Hex;
