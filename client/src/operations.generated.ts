@@ -50,6 +50,8 @@ export const operations: Readonly<Record<string, string>> = {
   "POST /moderation/bans": "ban.add",
   "DELETE /moderation/bans": "ban.remove",
   "GET /moderation/bans": "ban.read",
+  "PUT /user/channel/follow": "channel.follow",
+  "POST /user/address/verify": "address.verify",
   "GET /audit": "audit.read",
 };
 
@@ -103,5 +105,7 @@ export const requestOf = {
   addAppBans: "POST /moderation/bans",
   removeAppBans: "DELETE /moderation/bans",
   listAppBans: "GET /moderation/bans",
+  setChannelFollow: "PUT /user/channel/follow",
+  verifyOwnAddress: "POST /user/address/verify",
   listAuditEntries: "GET /audit",
 } as const;

@@ -59,6 +59,7 @@ import { channelSettingsWriteOperations } from "./operations/writes/channel-sett
 import { channelWriteOperations } from "./operations/writes/channels.ts";
 import { linkWriteOperations } from "./operations/writes/links.ts";
 import { messageOperations } from "./operations/writes/messages.ts";
+import { ownWriteOperations } from "./operations/writes/own-writes.ts";
 import { profileWriteOperations } from "./operations/writes/profile.ts";
 import { reactionWriteOperations } from "./operations/writes/reactions.ts";
 
@@ -75,6 +76,7 @@ const SIGNED = [
   ...sessionOperations,
   ...loginClientOperations,
   ...appBanOperations,
+  ...ownWriteOperations,
   ...auditOperations,
 ] as const;
 

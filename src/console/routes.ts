@@ -4,6 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { ApiError } from "../http/errors.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
+import { networkOf } from "../protocol/network/network.ts";
 import { version } from "../version.ts";
 import {
   acceptsHtml,
@@ -20,7 +21,16 @@ import { LICENSES } from "./web-build.ts";
 export function pageSettingsOf(
   config: Pick<
     Config,
-    "service" | "console" | "auth" | "http" | "stream" | "signers" | "quick_auth" | "web_signin" | "chain"
+    | "service"
+    | "console"
+    | "auth"
+    | "http"
+    | "stream"
+    | "signers"
+    | "quick_auth"
+    | "web_signin"
+    | "chain"
+    | "protocol"
   >,
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
@@ -29,6 +39,7 @@ export function pageSettingsOf(
   return {
     service: segment,
     version,
+    network: networkOf(config.protocol.network),
     demo: isDemo,
     headerPrefix,
     domain: domainName,

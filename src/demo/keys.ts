@@ -22,6 +22,8 @@ interface WalletText {
 export interface DemoKeys {
   readonly fid: number;
   readonly custody: WalletText;
+  /** It may own channels of the demo network. */
+  readonly recovery: WalletText;
   /** The wallet that may sign in for the fid beside the custody address; null where it has none. */
   readonly authAddress: WalletText | null;
   readonly signers: readonly {
@@ -73,6 +75,7 @@ export function demoKeys(fid: number): DemoKeys | undefined {
   return {
     fid,
     custody: walletText(keyring.custody(fid)),
+    recovery: walletText(keyring.recovery(fid)),
     authAddress: AUTH_ADDRESS_FIDS.includes(fid) ? walletText(keyring.authAddress(fid)) : null,
     signers: clientFidsOf(fid).map((clientFid) => {
       const key = keyring.signer(fid, clientFid);

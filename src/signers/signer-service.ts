@@ -66,6 +66,8 @@ export interface SignerService {
   ): Promise<readonly SignerView[]>;
   /** An approved signer of the actor for a user that may sign messages of a type. */
   findWriter(actor: SignerActor, fid: number, type: MessageType): Promise<SignerView | undefined>;
+  /** An approved signer whose user the actor is, of any owner, that may sign messages of a type. */
+  findOwn(actor: SignerActor, type: MessageType): Promise<SignerView | undefined>;
   /**
    * A signer of the owner for a user who has signed in: an approved one that may sign everything, else one that waits for this user.
    *
@@ -148,6 +150,34 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
       if (seen.state.fid === fid) unseen.push(seen);
     }
     return [...(await viewAll(listed, origin)), ...unseen];
+  }
+
+  /** Returns the first of a user's signers that may sign messages of a type: one of `first`, or of those of the user's keys. */
+  async function writerAmong(
+    first: readonly StoredSigner[],
+    wanted: {
+      readonly actor: SignerActor;
+      readonly fid: number;
+      readonly type: MessageType;
+      readonly isUsable: (signer: StoredSigner) => boolean;
+    },
+  ): Promise<SignerView | undefined> {
+    const { actor, fid, type, isUsable } = wanted;
+    const mayWrite = async (signer: StoredSigner | undefined) => {
+      if (!signer || !isUsable(signer) || !signer.permissions.includes(type)) return undefined;
+      const seen = await view(signer, actor);
+      return seen.state.status === "approved" && seen.state.fid === fid ? seen : undefined;
+    };
+    for (const signer of first) {
+      const found = await mayWrite(signer);
+      if (found) return found;
+    }
+    // Those that come first may all be revoked. The keys that the user has now are few.
+    for (const key of facts.keysOf(fid, nowSecs(clock), MAX_KEYS)) {
+      const found = await mayWrite(await store.findByKey(key));
+      if (found) return found;
+    }
+    return undefined;
   }
 
   async function register(
@@ -242,21 +272,14 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
 
     async findWriter(actor, fid, type) {
       const { ownerFid } = actor;
-      const mayWrite = async (signer: StoredSigner | undefined) => {
-        if (signer?.ownerFid !== ownerFid || !signer.permissions.includes(type)) return undefined;
-        const seen = await view(signer, actor);
-        return seen.state.status === "approved" && seen.state.fid === fid ? seen : undefined;
-      };
-      for (const signer of await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_FIRST })) {
-        const found = await mayWrite(signer);
-        if (found) return found;
-      }
-      // Those that come first may all be revoked. The keys that the user has now are few.
-      for (const key of facts.keysOf(fid, nowSecs(clock), MAX_KEYS)) {
-        const found = await mayWrite(await store.findByKey(key));
-        if (found) return found;
-      }
-      return undefined;
+      const first = await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_FIRST });
+      return writerAmong(first, { actor, fid, type, isUsable: (signer) => signer.ownerFid === ownerFid });
+    },
+
+    async findOwn(actor, type) {
+      const { ownerFid: fid } = actor;
+      const first = await store.listByFid(fid, { after: 0, limit: MAX_FIRST });
+      return writerAmong(first, { actor, fid, type, isUsable: () => true });
     },
 
     async forLogin(actor, fid, waiting) {

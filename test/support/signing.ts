@@ -69,6 +69,8 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /login_client/list": "login_client.read",
   "PUT /login_client": "login_client.update",
   "DELETE /login_client": "login_client.delete",
+  "PUT /user/channel/follow": "channel.follow",
+  "POST /user/address/verify": "address.verify",
   "POST /moderation/bans": "ban.add",
   "DELETE /moderation/bans": "ban.remove",
   "GET /moderation/bans": "ban.read",

@@ -1,7 +1,7 @@
 import type { ThreadRoot } from "../../db/index/project/casts.ts";
+import type { ChannelChange } from "../../protocol/channels/change.ts";
 import { slotOf } from "../../protocol/message/merge-rules.ts";
 import type { SignedMessage } from "../../protocol/message/signed-message.ts";
-import type { TrackedChange } from "./channel-changes.ts";
 
 /** A message that was added to or removed from a slot, with its stored bytes. */
 export interface ChangedMessage {
@@ -15,6 +15,12 @@ export interface ChangedMessage {
 export interface SlotChange {
   readonly before: ChangedMessage | undefined;
   readonly after: ChangedMessage | undefined;
+}
+
+/** A change of a channel and what identifies it on every node that applies the same decisions. */
+export interface TrackedChange {
+  readonly change: ChannelChange;
+  readonly reference: string;
 }
 
 interface Step extends ChangedMessage {

@@ -30,12 +30,6 @@ import type { MergeContext } from "./merge.ts";
 
 /** Which changes of channels are events. Each is noted by the operation that makes it, and written with the others of the operation. */
 
-/** A change and what identifies it on every node that applies the same decisions. */
-export interface TrackedChange {
-  readonly change: ChannelChange;
-  readonly reference: string;
-}
-
 type Changes = Pick<MergeContext, "db" | "changes">;
 type Details = Omit<ChannelChange, "channelId" | "id">;
 

@@ -8,6 +8,7 @@ import { hubSubmitExamples } from "./hub-requests.ts";
 import { managedExamples } from "./managed-examples.ts";
 import { type DialectName, documentedOperations, exampleOf, send } from "./operations.ts";
 import { opsExamples } from "./ops-examples.ts";
+import { ownWriteExamples } from "./publish-examples.ts";
 import { readRequests } from "./read-requests.ts";
 import { scoreExamples } from "./score-examples.ts";
 import { loginExamples, signInExamples } from "./sign-in-examples.ts";
@@ -50,6 +51,7 @@ export async function generateExamples(
     ...scoreExamples,
     ...historyExamples,
     ...signInExamples,
+    ...ownWriteExamples,
   });
   const ofCompat = await examplesOf("compat");
   const users = ofCompat.getUsers?.responses["200"] as { readonly users: Json[] } | undefined;

@@ -18,6 +18,22 @@ const GUEST_FID = 14;
 const FOLLOWED_FID = 3;
 const BLOCKED_FID = 9;
 
+const MESSAGE = `0x${"5c".repeat(20)}` as const;
+const merged = { responses: { "200": { message: MESSAGE, state: "merged" } } } as const;
+
+/** Writes that a user signs with the custody address. Those of a key make the same messages. */
+export const ownWriteExamples: Readonly<Record<string, OperationExample>> = {
+  setChannelFollow: { body: { channel_id: REGISTERED_CHANNEL, following: true }, ...merged },
+  verifyOwnAddress: {
+    body: {
+      address: `0x${"1f".repeat(20)}`,
+      block_hash: `0x${"0b".repeat(32)}`,
+      eth_signature: `0x${"2e".repeat(65)}`,
+    },
+    ...merged,
+  },
+};
+
 /** The examples of writes by managed signers. They run last, because they change the network. */
 export async function publishExamples(
   api: TestApi,

@@ -57,7 +57,7 @@ const NAME_BY_STATUS = new Map(
 );
 
 /** Returns the error of a refusal. */
-function errorOfWrite({ status, code, message, retryAfterSecs }: WriteRefusal): ApiError {
+export function errorOfWrite({ status, code, message, retryAfterSecs }: WriteRefusal): ApiError {
   return new ApiError(NAME_BY_STATUS.get(status) ?? "internal", message, {
     code,
     ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }),
@@ -143,7 +143,7 @@ function routeName({ method }: Request, route: string): string {
     .join("/")}`;
 }
 
-const WRITES_OFF = "writes are turned off by writes.enabled";
+export const WRITES_OFF = "writes are turned off by writes.enabled";
 
 /** The key of a request, from its header or its body. */
 function idemOf({ headers }: Request, bodyIdem: unknown): string | undefined {

@@ -7,6 +7,9 @@ import * as msg from "../text/en/common.ts";
 export interface DemoKeys {
   readonly fid: number;
   readonly custody: { readonly address: string; readonly privateKey: string };
+  /** The wallet signs with it where a page asks for its address; it shows the custody address only. */
+  readonly recovery: { readonly address: string; readonly privateKey: string };
+  readonly signers: readonly { readonly privateKey: string }[];
 }
 
 /** What the wallet asks the visitor. `settle` with undefined declines. */
@@ -55,7 +58,7 @@ export function signUnasked(): void {
 }
 
 const keys = new Map<number, DemoKeys>();
-async function keysOf(fid: number): Promise<DemoKeys> {
+export async function keysOf(fid: number): Promise<DemoKeys> {
   const known = keys.get(fid);
   if (known) return known;
   const loaded = await request<DemoKeys>({ method: "GET", path: `/console/demo/key?fid=${fid}` });
@@ -113,11 +116,13 @@ async function accounts(mayAsk: boolean): Promise<readonly string[]> {
 async function keyFor(address: unknown, message: Readonly<Record<string, unknown>>): Promise<string> {
   const fid = borrowedFid.value;
   const held = fid === undefined ? undefined : await keysOf(fid);
-  if (!held || String(address).toLowerCase() !== held.custody.address)
-    throw new WalletError(4100, "The wallet does not have this account.");
+  const account = [held?.custody, held?.recovery].find(
+    (one) => one?.address === String(address).toLowerCase(),
+  );
+  if (!held || !account) throw new WalletError(4100, "The wallet does not have this account.");
   if (sessionStorage.getItem(KEPT_TRUST) === null)
     await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message, settle }));
-  return held.custody.privateKey;
+  return account.privateKey;
 }
 
 async function signTypedData(address: unknown, json: unknown): Promise<string> {

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { CastRow } from "../content/cast-row.tsx";
-import { ChannelRow, PeopleRows, PersonRow } from "../content/face.tsx";
+import { ChannelRow, PersonRow } from "../content/face.tsx";
 import { LoadImages } from "../content/images.tsx";
 import { NotReadyYet } from "../content/node-state.tsx";
-import { type Cast, type Channel, get, type User } from "../data/call.ts";
+import { type Call, type Cast, type Channel, get, type ResponseOf, type User } from "../data/call.ts";
 import { listOf } from "../data/pages.ts";
 import { useQuery } from "../data/query.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { ListRegion } from "../parts/list-region.tsx";
 import { PageHead, useUrlTabs } from "../parts/page-head.tsx";
-import { Region } from "../parts/region.tsx";
-import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/explore.ts";
-import { formatCount, formatMoment } from "../text/format.ts";
+import { Region, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/channels.ts";
 import { channelPrefix, plainName } from "../text/name.ts";
-import { ChannelName, UserName, UserText } from "../text/user-text.tsx";
+import { ChannelName, UserName } from "../text/user-text.tsx";
+import { FollowButton, Parked } from "./channel-actions.tsx";
+import { About, Moderation, moderationsCall, Pin, Roles, rolesCall } from "./channel-parts.tsx";
 import { castKey, channelKey, PAGE_SIZE, userKey } from "./lists.ts";
 
 const TYPING_MS = 150;
@@ -82,6 +82,7 @@ function ChannelsPage() {
 const TABS = [
   { id: "casts", label: msg.casts },
   { id: "members", label: msg.members },
+  { id: "moderation", label: msg.moderation },
 ] as const;
 
 /** The channel of the path, or all of them. */
@@ -90,14 +91,37 @@ export function Page() {
   return id === undefined ? <ChannelsPage /> : <ChannelPage id={id} key={id} />;
 }
 
+type TabId = (typeof TABS)[number]["id"];
+
+/** The list of a tab. A channel that is not registered has casts and those who cast. */
+function TabPanel({ tab, id, isRegistered }: { tab: TabId; id: string; isRegistered: boolean }) {
+  if (tab === "casts") return <ChannelCasts id={id} isRegistered={isRegistered} />;
+  if (tab === "members") return isRegistered ? <Roles id={id} /> : <Members id={id} />;
+  return isRegistered ? (
+    <Moderation id={id} />
+  ) : (
+    <section class="card pad">
+      <p>{msg.onlyRegisteredChannelsAreModerated}</p>
+    </section>
+  );
+}
+
+function callOf(tab: TabId, id: string, isRegistered: boolean) {
+  if (tab === "casts") return feedCall(id, isRegistered);
+  if (!isRegistered) return memberCall(id);
+  return tab === "members" ? rolesCall(id) : moderationsCall(id);
+}
+
 function ChannelPage({ id }: { id: string }) {
   const { selected, list, panel } = useUrlTabs("channel", msg.channel, TABS);
-  const isCasts = selected.id === "casts";
   const call = get("/channel", { id });
   const channel = useQuery(call);
   const status = channel.error?.status;
   const isMissing = !channel.data && (status === 404 || status === 400);
-  const name = channel.data?.channel.name ?? id;
+  const shown = channel.data?.channel;
+  const name = shown?.name ?? id;
+  const isRegistered = shown?.source === "protocol";
+  const isKnown = shown !== undefined || channel.error !== undefined;
   return (
     <>
       <PageHead
@@ -110,20 +134,29 @@ function ChannelPage({ id }: { id: string }) {
         heading={<ChannelName name={name} />}
       >
         {!isMissing && <LoadImages />}
+        {shown && isRegistered && <FollowButton channel={shown} />}
       </PageHead>
       {isMissing ? (
         <NoChannel id={id} />
       ) : (
         <div class="split">
           <div class="stack">
+            {shown && <Parked channel={shown} />}
             {list}
-            <div {...panel}>{isCasts ? <ChannelCasts id={id} /> : <Members id={id} />}</div>
+            <div class="stack" {...panel}>
+              {isKnown ? (
+                <TabPanel tab={selected.id} id={id} isRegistered={isRegistered} />
+              ) : (
+                <Skeleton rows={8} />
+              )}
+            </div>
           </div>
           <div class="stack">
-            <CallPanel call={isCasts ? feedCall(id) : memberCall(id)} key={selected.id} />
+            <CallPanel call={callOf(selected.id, id, isRegistered)} key={`${selected.id} ${isRegistered}`} />
             <Region title={msg.about} call={call} query={channel}>
               {(body) => <About channel={body.channel} />}
             </Region>
+            {isRegistered && <Pin id={id} />}
           </div>
         </div>
       )}
@@ -131,13 +164,17 @@ function ChannelPage({ id }: { id: string }) {
   );
 }
 
-const feedCall = (id: string) => get("/feed/channels", { channel_ids: id, limit: PAGE_SIZE });
+const feedCall = (id: string, isRegistered: boolean): Call<CastsOfChannel> =>
+  isRegistered
+    ? get("/channel/feed", { id, limit: PAGE_SIZE })
+    : get("/feed/channels", { channel_ids: id, limit: PAGE_SIZE });
+type CastsOfChannel = ResponseOf<"GET /channel/feed">;
 const memberCall = (id: string) => get("/channel/members", { channel_id: id, limit: PAGE_SIZE });
 
-const ChannelCasts = ({ id }: { id: string }) => (
+const ChannelCasts = ({ id, isRegistered }: { id: string; isRegistered: boolean }) => (
   <ListRegion
     title={msg.casts}
-    call={feedCall(id)}
+    call={feedCall(id, isRegistered)}
     read={listOf("casts")}
     keyOf={castKey}
     row={(cast: Cast) => <CastRow cast={cast} withChannel={false} />}
@@ -156,34 +193,6 @@ const Members = ({ id }: { id: string }) => (
     empty={<p>{msg.noMembersYet}</p>}
   />
 );
-
-function About({ channel }: { channel: Channel }) {
-  const { description, lead, member_count, follower_count, created_at, url } = channel;
-  return (
-    <div class="pad stack s">
-      {description && (
-        <p class="measure">
-          <UserText text={description} />
-        </p>
-      )}
-      <Facts
-        class="pairs"
-        facts={{
-          [msg.members]: formatCount(member_count),
-          [msg.followers]: follower_count > 0 && formatCount(follower_count),
-          [msg.firstCast]: created_at !== null && created_at > 0 && formatMoment(created_at * 1000),
-          [msg.parentUrl]: <UserText text={url} runs={[{ kind: "text", text: url }]} />,
-        }}
-      />
-      {lead && (
-        <>
-          <h3>{msg.lead}</h3>
-          <PeopleRows users={[lead]} />
-        </>
-      )}
-    </div>
-  );
-}
 
 function NoChannel({ id }: { id: string }) {
   return (

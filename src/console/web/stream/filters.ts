@@ -1,4 +1,4 @@
-import { CHANNEL_EVENT_KINDS, type EventKind, isChannelEvent } from "../../../protocol/event-kind.ts";
+import { CHANNEL_EVENT_KINDS, type EventKind } from "../../../protocol/event-kind.ts";
 import * as msg from "../text/en/stream.ts";
 
 /** The kinds of events of a stream. */
@@ -67,7 +67,7 @@ export function readFilters(search: string): StreamFilters {
     else if (name === "kinds")
       kinds.push(...EVENT_KINDS.filter((kind) => text.split(",").map(decode).includes(kind)));
     else {
-      const field = FILTER_FIELDS.find((one) => one.name === (name === "fids" ? fidsField(search) : name));
+      const field = FILTER_FIELDS.find((one) => one.name === name);
       if (!field) continue;
       const items = field.values === "expression" ? [decode(text)] : text.split(",").map(decode);
       const known = values[field.name] ?? [];
@@ -76,12 +76,6 @@ export function readFilters(search: string): StreamFilters {
     }
   }
   return { kinds: EVENT_KINDS.filter((kind) => kinds.includes(kind)), match, values };
-}
-
-/** Only of channels `fids` is another filter than `author_fids`. */
-function fidsField(search: string): string {
-  const kinds = new URLSearchParams(search).getAll("kinds").flatMap((text) => text.split(","));
-  return kinds.length > 0 && kinds.every(isChannelEvent) ? "fids" : "author_fids";
 }
 
 /** Writes filters as a query string without `?`. A comma within a value is `%2C`, between values it is a comma. */

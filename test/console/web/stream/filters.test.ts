@@ -51,7 +51,7 @@ describe("filters of the stream", () => {
     ).toEqual({
       kinds: ["cast.created"],
       match: "all",
-      values: { author_fids: ["1", "2", "3"], text: ["%E0%A4%A"] },
+      values: { fids: ["1", "2"], author_fids: ["2", "3"], text: ["%E0%A4%A"] },
     });
   });
 

@@ -203,8 +203,15 @@ function itemsOf({ values }: FilterField, given: unknown): readonly string[] | u
   return values === "hashes" ? texts.map((hash) => hash.toLowerCase()) : texts;
 }
 
+/** Only of channels `fids` is another filter than `author_fids`. */
+function withActors({ fids, author_fids: actors = [], ...others }: FieldValues): FieldValues {
+  const all = [...new Set([...actors, ...(fids ?? [])])];
+  return all.length === 0 ? others : { ...others, author_fids: all };
+}
+
 /** The form for the filters of a stream: its kinds, or all that have these filters. */
-export function fromStream({ kinds, match, values }: StreamFilters): FilterState {
+export function fromStream({ kinds, match, values: given }: StreamFilters): FilterState {
+  const values = kinds.length > 0 && kinds.every(isChannelEvent) ? given : withActors(given);
   const isPlain = Object.keys(values).length === 0;
   const fitting = EVENT_KINDS.filter((kind) =>
     Object.keys(values).every((name) => fieldNamesOf(kind).includes(name)),

@@ -33,31 +33,11 @@ export const aHashIs0xAnd40 = "A hash is 0x and 40 hexadecimal digits. ";
 export const noQuotesYet = "No quotes yet.";
 export const noLikesYet = "No likes yet.";
 
-// explore/channels.tsx
+// explore/channels.tsx, and pages like it
 export const channels = "Channels";
-export const findAChannel = "Find a channel";
-export const allChannelsByName = "All channels, by name";
-export const channelsFound = "Channels found";
-export const noChannelsYetAChannelBegins = "No channels yet. A channel begins with its first cast.";
 export const noChannelsFound = "No channels found.";
 export const casts = "Casts";
-export const members = "Members";
-export const channel = "Channel";
-export const about = "About";
-export const noCastsInThisChannelAll = "No casts in this channel: all were deleted.";
-export const noMembersYet = "No members yet.";
 export const followers = "Followers";
-export const firstCast = "First cast";
-export const parentUrl = "Parent URL";
-export const lead = "Lead";
-export const thisChannelDoesNotExistHere = "This channel does not exist here yet.";
-export const aChannelBeginsWithTheFirst = (part: Rich): Rich => [
-  "A channel begins with the first cast whose parent URL is that of the channel, such as ",
-  part,
-  ". It needs no registration.",
-];
-export const httpsFarcasterXyzChannel = (value: Rich): Rich => ["https://farcaster.xyz/~/channel/", value];
-export const searchTheChannels = "Search the channels";
 
 // explore/person-tabs.tsx
 export const replied = "replied";
