@@ -16,7 +16,7 @@ import {
 } from "./openapi-examples/generate.ts";
 import { documentedOperations, queryText } from "./openapi-examples/operations.ts";
 
-const MAX_DOCUMENT_BYTES = 1_060_000;
+const MAX_DOCUMENT_BYTES = 1_120_000;
 
 let api: TestApi;
 beforeAll(async () => {
