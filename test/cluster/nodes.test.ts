@@ -6,12 +6,20 @@ import { compiledProgram } from "../support/compiled-program.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import type { RunningNode } from "../support/program.ts";
 import { newSessionKey, sessionHeaders } from "../support/sessions.ts";
+import { DOMAIN, newNonce, post, signInMessage, signText } from "../support/sign-in.ts";
+import { MASTER_KEY } from "../support/signers.ts";
 import type { Method } from "../support/signing.ts";
 
 /** Two real nodes over one PostgreSQL, as their clients and their operator see them. */
 
 const FID = 3;
-const DRAINING = ["http.drain_delay_secs=1", "service.shutdown_deadline_secs=20"];
+const SETTINGS = [
+  "http.drain_delay_secs=1",
+  "service.shutdown_deadline_secs=20",
+  `signers.encryption_key=${MASTER_KEY}`,
+  // The nodes of a balancer have its URL, which tokens name.
+  "service.public_url=https://node.example",
+];
 
 describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
   let cluster: TestCluster;
@@ -21,7 +29,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
   beforeAll(async () => {
     cluster = await startCluster({ seed: "two nodes of one state", command: compiledProgram });
     // Both at once: the first makes the schema.
-    [a, b] = await Promise.all([cluster.start("a", ...DRAINING), cluster.start("b", ...DRAINING)]);
+    [a, b] = await Promise.all([cluster.start("a", ...SETTINGS), cluster.start("b", ...SETTINGS)]);
   }, 180_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
@@ -53,6 +61,23 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => send(n % 2 === 0 ? a : b)));
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array<number>(19).fill(401)]);
+  });
+
+  test("checks 2, 9: of 50 copies of a sign-in on both nodes one gets a token, which both verify by the same key", async () => {
+    const message = signInMessage(await newNonce(a));
+    const body = { message, signature: signText(message), domain: DOMAIN };
+    const copies = Array.from({ length: 50 }, (_, n) =>
+      post(n % 2 === 0 ? a : b, "/quick-auth/verify-siwf", body),
+    );
+    const all = (await Promise.all(copies)).map((response) => response.body);
+    expect(all.filter(({ reason }) => reason === "invalid_nonce")).toHaveLength(49);
+    const token = String(all.find(({ valid }) => valid === true)?.token);
+    const verify = (node: RunningNode) =>
+      fetch(`${node.url}/quick-auth/verify-jwt?${new URLSearchParams({ token, domain: DOMAIN })}`);
+    expect([(await verify(a)).status, (await verify(b)).status]).toEqual([200, 200]);
+    const keysOf = async (node: RunningNode) =>
+      (await fetch(`${node.url}/quick-auth/.well-known/jwks.json`)).text();
+    expect(await keysOf(a)).toBe(await keysOf(b));
   });
 
   test("a session that one creates signs on the other, an operation once in all, and ends on both at once", async () => {
@@ -193,7 +218,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
 
   test("a start is refused with its reason: an id in use, settings that differ, a node by itself", async () => {
     const start = async (...settings: string[]) =>
-      run([...cluster.argsOf("c", "http.port=0", "hub.port=0", ...settings), "serve"]);
+      run([...cluster.argsOf("c", ...SETTINGS, "http.port=0", "hub.port=0", ...settings), "serve"]);
     const [inUse, differing, solo] = await Promise.all([
       start("node.id=a", "data.dir=other-a"),
       start(
@@ -222,7 +247,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
       const stoppedAtMs = performance.now();
       expect(await (nodes[at % 2] as RunningNode).stop()).toBe(0);
       expect(performance.now() - stoppedAtMs).toBeGreaterThan(1_000);
-      nodes[at % 2] = await cluster.start(name, ...DRAINING);
+      nodes[at % 2] = await cluster.start(name, ...SETTINGS);
       await until(() => balancer.ready === 2, "the balancer knows both again");
     }
     expect(await balancer.stop()).toEqual([]);
@@ -251,7 +276,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
       `INSERT INTO svc."__drizzle_migrations" (hash, created_at) VALUES ('later', 99999999999999)`,
     );
     expect((await callSigned(b, FID, "GET", "/frame/app/list")).status).toBe(200);
-    a = await cluster.start("a", ...DRAINING);
+    a = await cluster.start("a", ...SETTINGS);
     const created = await callSigned(a, FID, "POST", "/frame/app", {
       name: "N",
       app_url: "https://127.0.0.1",
@@ -261,7 +286,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     await cluster.database.query("UPDATE svc.cluster SET min_reader = 99999999999999");
     expect(await Promise.all([a.exited, b.exited])).toEqual([1, 1]);
     expect(a.logs()).toContain("the state needs a newer release of this program");
-    const refused = await run([...cluster.argsOf("a", "http.port=0", "hub.port=0"), "serve"]);
+    const refused = await run([...cluster.argsOf("a", ...SETTINGS, "http.port=0", "hub.port=0"), "serve"]);
     expect([refused.exitCode, refused.errors]).toEqual([1, expect.stringContaining("newer release")]);
   }, 180_000);
 });
