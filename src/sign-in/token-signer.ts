@@ -54,18 +54,17 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
   let opened: { readonly kid: string; readonly key: KeyObject } | undefined;
   let making: Promise<boolean> | undefined;
 
-  /** Makes a key after the last one, once for all callers of this thread. */
-  function make(
-    with_: Sealer,
-    keys: readonly SignInKey[],
-    currentAt: number,
-    by: OperatorOrigin,
-  ): Promise<boolean> {
+  /** Makes a key after the last one, once for all callers of this thread. The first one signs at once, others after they were listed. */
+  function make(with_: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
     making ??= (async () => {
-      const { obsolete } = keyRingAt(keys, nowSecs(clock), settings.tokenTtlSecs);
-      const made = await newKey(with_, settings.algorithm, { createdAt: nowSecs(clock), currentAt });
+      const key = await newKey(with_, settings.algorithm);
+      // To make one takes time, during which nobody has it.
+      const now = nowSecs(clock);
+      const made = { ...key, createdAt: now, currentAt: keys.length === 0 ? now : now + LISTED_AHEAD_SECS };
+      const { obsolete } = keyRingAt(keys, now, settings.tokenTtlSecs);
       const isAdded = await store.add(made, { after: keys.at(-1)?.kid ?? null, obsolete }, by);
-      if (isAdded) log.info({ kid: made.kid, signsAt: currentAt }, "Made a key for tokens of Quick Auth");
+      if (isAdded)
+        log.info({ kid: made.kid, signsAt: made.currentAt }, "Made a key for tokens of Quick Auth");
       return isAdded;
     })().finally(() => {
       making = undefined;
@@ -78,12 +77,12 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
     const now = nowSecs(clock);
     let keys = await store.list();
     if (keys.length === 0) {
-      await make(with_, keys, now, BY_NODE);
+      await make(with_, keys, BY_NODE);
       keys = await store.list();
     }
     const ring = keyRingAt(keys, now, settings.tokenTtlSecs);
     if (isRotationDue(ring, now, settings))
-      make(with_, keys, now + LISTED_AHEAD_SECS, BY_NODE).catch((cause) =>
+      make(with_, keys, BY_NODE).catch((cause) =>
         log.error({ err: cause }, "The next key for tokens of Quick Auth could not be made"),
       );
     return ring.current;
@@ -124,15 +123,14 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
       if (!sealer) return err("locked");
       const now = nowSecs(clock);
       if (isNow) {
-        const key = await newKey(sealer, settings.algorithm, { createdAt: now, currentAt: now });
-        await store.replace(key, by);
+        const key = await newKey(sealer, settings.algorithm);
+        await store.replace({ ...key, createdAt: now, currentAt: now }, by);
         opened = undefined;
         log.warn({ kid: key.kid }, "Replaced all keys for tokens of Quick Auth");
         return ok({ kid: key.kid, signsAt: now });
       }
       const keys = await store.list();
-      if (!keyRingAt(keys, now, settings.tokenTtlSecs).hasNext)
-        await make(sealer, keys, keys.length === 0 ? now : now + LISTED_AHEAD_SECS, by);
+      if (!keyRingAt(keys, now, settings.tokenTtlSecs).hasNext) await make(sealer, keys, by);
       const next = (await store.list()).at(-1);
       return next ? ok({ kid: next.kid, signsAt: next.currentAt }) : err("locked");
     },
@@ -160,8 +158,7 @@ export async function resealTokenKeys(
 async function newKey(
   sealer: Sealer,
   algorithm: TokenAlgorithm,
-  times: Pick<SignInKey, "createdAt" | "currentAt">,
-): Promise<SignInKey> {
+): Promise<Omit<SignInKey, "createdAt" | "currentAt">> {
   const { privateKey, publicKey } =
     algorithm === "RS256"
       ? await makeKeyPair("rsa", { modulusLength: RSA_BITS })
@@ -175,7 +172,7 @@ async function newKey(
       alg: algorithm,
       use: "sig",
     };
-    return { kid, algorithm, publicJwk, ...sealer.seal(holderOf(kid), pkcs8), ...times };
+    return { kid, algorithm, publicJwk, ...sealer.seal(holderOf(kid), pkcs8) };
   } finally {
     pkcs8.fill(0);
   }
