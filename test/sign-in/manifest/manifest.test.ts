@@ -9,9 +9,17 @@ import { readManifest } from "../../../src/sign-in/manifest/findings.ts";
 import type { TestApi } from "../../support/api.ts";
 import { createCertificateAuthority } from "../../support/certificates.ts";
 import { transferEvent } from "../../support/events.ts";
-import { makeWallet } from "../../support/messages.ts";
+import { makeWallet, type TestWallet } from "../../support/messages.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { addressOf, custody, PERSON, post, signText, startSignInApi } from "../../support/sign-in.ts";
+import {
+  addressOf,
+  authWallet,
+  custody,
+  PERSON,
+  post,
+  signText,
+  startSignInApi,
+} from "../../support/sign-in.ts";
 
 const DOMAIN = "app.example";
 const PATH = "/.well-known/farcaster.json";
@@ -171,6 +179,124 @@ describe("a manifest that is given", () => {
       ["miniapp.webhookUrl: other_node"],
     ],
   ])("with %s", async (_, content, expected) => {
+    expect(codes(await given(content))).toEqual([...expected]);
+  });
+
+  const signedBy = (type: "custody" | "auth" | "app_key", wallet: TestWallet, key = addressOf(wallet)) => {
+    const header = encodeHeader({ fid: PERSON, type, key } as Parameters<typeof encodeHeader>[0]);
+    const payload = encodePayload({ domain: DOMAIN });
+    return { header, payload, signature: encodeSignature(fromHex(signText(`${header}.${payload}`, wallet))) };
+  };
+  const base64 = (part: string) => Buffer.from(part, "base64url").toString("base64");
+  const hexText = (signature: string) =>
+    Buffer.from(`0x${Buffer.from(signature, "base64url").toString("hex")}`).toString("base64url");
+  const stranger = makeWallet("stranger");
+
+  // What manifests in public repositories look like, signed with keys of this test.
+  test.each<[string, unknown, readonly string[]]>([
+    [
+      "the words of a template",
+      {
+        ...manifest,
+        accountAssociation: { header: "placeholder", payload: "placeholder", signature: "placeholder" },
+      },
+      ["accountAssociation.header: association_header", "accountAssociation.payload: association_domain"],
+    ],
+    [
+      "the empty texts of a template",
+      { ...manifest, accountAssociation: { header: "", payload: "", signature: "" } },
+      [
+        "accountAssociation.header: association_header",
+        "accountAssociation.payload: association_payload",
+        "accountAssociation.payload: association_domain",
+        "accountAssociation.signature: association_signature",
+      ],
+    ],
+    [
+      "a header that is no JSON",
+      {
+        ...manifest,
+        accountAssociation: {
+          ...association(DOMAIN),
+          header: Buffer.from('{"fid":00003}').toString("base64url"),
+        },
+      },
+      ["accountAssociation.header: association_header"],
+    ],
+    [
+      "the association within the app",
+      { miniapp: { ...app, accountAssociation: association(DOMAIN) } },
+      ["accountAssociation: association_missing"],
+    ],
+    [
+      "an auth address in the common base64",
+      {
+        ...manifest,
+        accountAssociation: {
+          ...signedBy("auth", authWallet),
+          signature: base64(signedBy("auth", authWallet).signature),
+        },
+      },
+      [],
+    ],
+    [
+      "the custody address as an auth address",
+      { ...manifest, accountAssociation: signedBy("auth", custody) },
+      [],
+    ],
+    [
+      "an old signature, base64 of hex digits",
+      {
+        ...manifest,
+        accountAssociation: {
+          ...signedBy("custody", custody),
+          signature: hexText(signedBy("custody", custody).signature),
+        },
+      },
+      ["accountAssociation.signature: legacy_encoding"],
+    ],
+    [
+      "an auth address of no one",
+      { ...manifest, accountAssociation: signedBy("auth", stranger) },
+      ["accountAssociation.header: association_key"],
+    ],
+    [
+      "an auth address as the custody address",
+      { ...manifest, accountAssociation: signedBy("custody", authWallet) },
+      ["accountAssociation.header: custody_changed"],
+    ],
+    [
+      "another key than that of the signature",
+      { ...manifest, accountAssociation: signedBy("custody", stranger, addressOf(custody)) },
+      ["accountAssociation.signature: association_signature"],
+    ],
+    [
+      "a signature of a smart wallet",
+      {
+        ...manifest,
+        accountAssociation: {
+          ...signedBy("auth", authWallet),
+          signature: Buffer.alloc(640, 1).toString("base64"),
+        },
+      },
+      ["accountAssociation.signature: association_signature"],
+    ],
+    [
+      "members of other platforms",
+      { ...manifest, baseBuilder: { allowedAddresses: [] }, miniapp: { ...app, extra: 1 } },
+      [],
+    ],
+    [
+      "an app over http",
+      { ...manifest, miniapp: { ...app, homeUrl: `http://${DOMAIN}/` } },
+      ["miniapp.homeUrl: invalid"],
+    ],
+    [
+      "an app at localhost",
+      { ...manifest, miniapp: { ...app, homeUrl: "http://localhost:3000" } },
+      ["miniapp.homeUrl: invalid", "miniapp.homeUrl: other_host"],
+    ],
+  ])("with %s, as many are", async (_, content, expected) => {
     expect(codes(await given(content))).toEqual([...expected]);
   });
 
