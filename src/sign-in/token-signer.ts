@@ -58,7 +58,7 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
   function make(with_: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
     making ??= (async () => {
       const key = await newKey(with_, settings.algorithm);
-      // To make one takes time, during which nobody has it.
+      // Making a key takes time, and verifiers get it only afterwards.
       const now = nowSecs(clock);
       const made = { ...key, createdAt: now, currentAt: keys.length === 0 ? now : now + LISTED_AHEAD_SECS };
       const { obsolete } = keyRingAt(keys, now, settings.tokenTtlSecs);

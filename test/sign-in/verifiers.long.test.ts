@@ -133,7 +133,7 @@ const run = async (command: readonly string[], cwd: string, env: Readonly<Record
   return { code, out: out.trim(), errors };
 };
 
-/** What a verifier of another language is told: the keys, the issuer, the audience and a token. */
+/** What a verifier of another language gets: the keys, the issuer, the audience and a token. */
 const environment = (token: string) => ({
   KEYS: keySetUrl().href,
   ISSUER: `${api.url}/quick-auth`,
