@@ -95,6 +95,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       writes: undefined,
       streams: undefined,
       history: undefined,
+      forYou: undefined,
       transactions: createNodeTransactions({ config: common.config, clock: systemClock, admission }),
     }),
     ops: {

@@ -19,6 +19,8 @@ import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
 import type { PreviewMetadata } from "../read/hydrate/previews.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
 import type { Presenters } from "../read/present/presenters.ts";
+import type { ActSnapshot } from "../read/queries/feeds/act-snapshot.ts";
+import type { ForYouLists } from "../read/queries/feeds/for-you.ts";
 import type { Reads } from "../read/run-query.ts";
 import type { SessionService } from "../sessions/session-service.ts";
 import type { EnvelopeChecker } from "../sign-in/manifest/envelope.ts";
@@ -98,6 +100,8 @@ export interface ApiDeps extends ManagementDeps {
     /** `writes.mute_links`. */
     readonly muteLinks: boolean;
   };
+  /** Undefined while `feeds.for_you` is `trending`. */
+  readonly forYou: ForYouFeed | undefined;
   /** Undefined while writes are off. */
   readonly writes: Writes | undefined;
   readonly transactions: Transactions;
@@ -121,6 +125,15 @@ export interface PublicHistory {
   }): Promise<{ readonly page: object; readonly isClosed: boolean }>;
   lanes(query: LanesQuery): Promise<object>;
   since(at: number): Promise<object>;
+}
+
+/** What feeds for viewers are made of. */
+export interface ForYouFeed {
+  readonly lists: ForYouLists;
+  /** Returns the newest snapshot; undefined while there is none that is new enough. */
+  newest(): Promise<ActSnapshot | undefined>;
+  /** Returns the snapshot of a generation, if it is kept. */
+  of(generation: number): ActSnapshot | undefined;
 }
 
 /** The services of the records that owners sign for. */

@@ -25,6 +25,7 @@ import { memberOperations } from "./operations/channels/members.ts";
 import { registeredChannelOperations } from "./operations/channels/registered.ts";
 import { channelFeedOperations, feedOperations } from "./operations/feeds/feed.ts";
 import { followingFeedOperations } from "./operations/feeds/following.ts";
+import { forYouOperations } from "./operations/feeds/for-you.ts";
 import { trendingFeedOperations } from "./operations/feeds/trending.ts";
 import { userFeedOperations } from "./operations/feeds/user-casts.ts";
 import { historyOperations } from "./operations/history/history.ts";
@@ -97,6 +98,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...feedOperations,
   ...followingFeedOperations,
   ...trendingFeedOperations,
+  ...forYouOperations,
   ...channelFeedOperations,
   ...userFeedOperations,
   ...channelOperations,

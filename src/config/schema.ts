@@ -337,6 +337,11 @@ export const configSchema = section({
     max_connections_per_ip: integer(1, 100_000),
   }),
   trending: section({ window_hours: integer(1, 720) }),
+  feeds: section({
+    for_you: Type.Union([Type.Literal("ranked"), Type.Literal("trending")], {
+      rule: 'one of "ranked", "trending"',
+    }),
+  }),
   notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
   net: section({
     allow_cidrs: networks(),

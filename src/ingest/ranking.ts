@@ -7,10 +7,12 @@ import {
   SNAPSHOT_INTERVAL_MS,
   snapshotTimeAt,
 } from "../db/index/counts/rankings.ts";
+import { scoresOf } from "../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { urlOf } from "../db/index/project/named-ids.ts";
 import { statement } from "../db/index/statement.ts";
 import { channelIdOf } from "../protocol/channel-url.ts";
+import type { ScoreSource } from "../read/hydrate/users.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /** Dependencies and settings of the refresh of rankings. */
@@ -18,17 +20,20 @@ export interface RankingRefreshDeps {
   readonly db: IndexDatabase;
   readonly clock: Clock;
   readonly windowHours: number;
+  /** Where scores decide on feeds: an act counts by the score of its actor. */
+  readonly scores?: ScoreSource | undefined;
   /** Sends a snapshot to the writer; resolves when it is stored. */
   readonly store: (snapshot: RankingSnapshot) => Promise<void>;
 }
 
 /** Computes the rankings unless there are some of this interval. Newer ones are of a clock that was wrong. */
-export async function refreshRankings({ db, clock, windowHours, store }: RankingRefreshDeps): Promise<void> {
+export async function refreshRankings(refresh: RankingRefreshDeps): Promise<void> {
+  const { db, clock, windowHours, scores, store } = refresh;
   // An index that is being built in bulk has neither all rows nor the indexes for reading them.
   if (bulkPhaseOf(db) !== undefined) return;
   const snapshot = snapshotTimeAt(clock.nowMs());
   if (newestSnapshot(db, "casts") === snapshot) return;
-  await store(computeRankings(db, { snapshot, windowHours }));
+  await store(computeRankings(db, { snapshot, windowHours, scores }));
 }
 
 /**
@@ -108,6 +113,18 @@ const engagementOf = statement<Counts & { id: number }, [idsJson: string]>(
    FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value`,
 );
 
+/** Each of those acts, with what it counts: a like 1, a recast 2, any number of replies 3. */
+const actsOn = statement<{ id: number; fid: number; weight: number }, [idsJson: string]>(
+  "ranking.acts",
+  `SELECT c.id, r.fid, r.type AS weight FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
+     CROSS JOIN reactions r ON r.target_id = c.id AND r.type IN (1, 2) AND r.fid != c.fid
+   UNION ALL
+   SELECT DISTINCT c.id, r.fid, 3 FROM json_each(?1) j CROSS JOIN casts c ON c.id = j.value
+     CROSS JOIN casts r ON r.parent_id = c.id AND r.fid != c.fid`,
+);
+/** The score from which an act counts whole. */
+const WHOLE_SCORE = 0.5;
+
 interface Candidate {
   readonly id: number;
   readonly hash: Uint8Array;
@@ -134,7 +151,7 @@ interface ChannelTally {
  */
 export function computeRankings(
   db: IndexDatabase,
-  options: { snapshot: number; windowHours: number },
+  options: { snapshot: number; windowHours: number; scores?: ScoreSource | undefined },
 ): RankingSnapshot {
   const nowSecs = Math.floor(options.snapshot / 1000);
   const since = nowSecs - options.windowHours * HOUR_SECS;
@@ -151,7 +168,10 @@ export function computeRankings(
   }
   return {
     snapshot: options.snapshot,
-    rankings: { casts: rankCasts(db, candidates, nowSecs), channels: rankChannels(channels) },
+    rankings: {
+      casts: rankCasts(db, candidates, { nowSecs, scores: options.scores }),
+      channels: rankChannels(channels),
+    },
   };
 }
 
@@ -189,16 +209,22 @@ function decay(engagement: number, timestamp: number, nowSecs: number): number {
   return engagement / (ageHours + 2) ** 1.5;
 }
 
-function rankCasts(db: IndexDatabase, candidates: Candidate[], nowSecs: number): RankedRef[] {
+function rankCasts(
+  db: IndexDatabase,
+  candidates: Candidate[],
+  { nowSecs, scores }: { readonly nowSecs: number; readonly scores: ScoreSource | undefined },
+): RankedRef[] {
   candidates.sort((a, b) => b.bound - a.bound);
   let ranked: (Candidate & { score: number })[] = [];
   for (let at = 0; at < candidates.length; at += CASTS_PER_COUNT) {
     const last = ranked[MAX_RANKED - 1];
     if (last && last.score > (candidates[at]?.bound ?? 0)) break;
     const batch = candidates.slice(at, at + CASTS_PER_COUNT);
-    const engagement = new Map<number, number>();
-    for (const row of db.all(engagementOf, JSON.stringify(batch.map(({ id }) => id))))
-      engagement.set(row.id, weigh(row));
+    const engagement = engagementAmong(
+      db,
+      batch.map(({ id }) => id),
+      scores,
+    );
     for (const candidate of batch) {
       const score = decay(engagement.get(candidate.id) ?? 0, candidate.timestamp, nowSecs);
       if (score > 0) ranked.push({ ...candidate, score });
@@ -207,6 +233,24 @@ function rankCasts(db: IndexDatabase, candidates: Candidate[], nowSecs: number):
     ranked = ranked.slice(0, MAX_RANKED);
   }
   return ranked.map(({ hash, score }) => ({ ref: hash, score }));
+}
+
+/** The engagement of casts by id. With scores an actor counts in proportion to the score up to 0.5, and whole from there on. */
+function engagementAmong(
+  db: IndexDatabase,
+  ids: readonly number[],
+  scores: ScoreSource | undefined,
+): ReadonlyMap<number, number> {
+  const json = JSON.stringify(ids);
+  if (!scores) return new Map(db.all(engagementOf, json).map((row) => [row.id, weigh(row)]));
+  const acts = db.all(actsOn, json);
+  const known = scoresOf(db, scores.mode, [...new Set(acts.map(({ fid }) => fid))]);
+  const engagement = new Map<number, number>();
+  for (const { id, fid, weight } of acts) {
+    const share = Math.min(1, (known.get(fid) ?? scores.unknown) / WHOLE_SCORE);
+    engagement.set(id, (engagement.get(id) ?? 0) + share * weight);
+  }
+  return engagement;
 }
 
 function tally(channels: Map<string, ChannelTally>, id: string, fid: number, engagement: number): void {

@@ -258,6 +258,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     hub: channels.hub,
     ingest: channels.ingest,
     matching: channels.matching,
+    ranking: channels.ranking,
     streamSlots,
     demo,
     previews: hasPreviews ? { thread: channels.previews, signal: previewSignal } : undefined,

@@ -60,6 +60,7 @@ test("the comment of a choice names every choice", () => {
     "protocol.network",
     "channels.protocol_names",
     "quick_auth.algorithm",
+    "feeds.for_you",
     "console.images",
     "console.status",
     "scores.mode",

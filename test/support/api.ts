@@ -25,6 +25,7 @@ import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
+import { createForYouFeed, createForYouRpc } from "../../src/node/compose/for-you.ts";
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
 import { createPush } from "../../src/node/compose/push.ts";
@@ -277,6 +278,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     push: createPush({ ...parts, management, fanOut }),
     streams: undefined,
     history: undefined,
+    forYou: createForYouFeed({
+      ranking: createForYouRpc(db),
+      clock: node.clock,
+      onFault: (cause) => {
+        throw cause;
+      },
+    }),
     writes: nodeWrites.rpc,
     transactions: createNodeTransactions({ config: common.config, clock: node.clock, admission }),
   });

@@ -73,6 +73,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
         push: createPush({ common, index: db, state, management, fanOut }),
         streams: undefined,
         history: undefined,
+        forYou: undefined,
         transactions: createNodeTransactions({ config, clock, admission }),
       }),
     });

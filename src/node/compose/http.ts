@@ -1,4 +1,5 @@
 import type { Admission } from "../../admission/admission.ts";
+import type { ForYouFeed } from "../../api/deps.ts";
 import { apiPlugins } from "../../api/plugins.ts";
 import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { neverStale } from "../../auth/custody.ts";
@@ -81,6 +82,8 @@ export function createNodeHttp(deps: {
   readonly admission: Admission;
   /** The streams of this worker; undefined while they are disabled. */
   readonly streams: Streams | undefined;
+  /** Undefined while feeds for viewers are the trending feed. */
+  readonly forYou: ForYouFeed | undefined;
   /** The process's file descriptors; undefined where the system does not report their limit. */
   readonly descriptors: Descriptors | undefined;
   /** Aborts when the process starts to shut down. */
@@ -204,6 +207,7 @@ export function createNodeHttp(deps: {
             clock,
           })
         : undefined,
+      forYou: deps.forYou,
       transactions: createNodeTransactions({ config, clock, admission }),
       previews: previews?.crawls,
     }),

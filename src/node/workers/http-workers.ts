@@ -53,6 +53,7 @@ export function startHttpWorkers(
     readonly hub: WorkerChannels;
     readonly ingest: WorkerChannels;
     readonly matching: WorkerChannels;
+    readonly ranking: WorkerChannels;
     readonly streamSlots: StreamSlots;
     /** Undefined without a demo network. */
     readonly demo: Pick<DemoServices, "rpc" | "targets"> | undefined;
@@ -109,6 +110,7 @@ export function startHttpWorkers(
       hub: hub.connect(),
       ingest: ingest.connect(),
       matching: { live: matching.connect(), replays: matching.connect() },
+      ranking: deps.ranking.connect(),
       streamSlots: slotsPort,
       demo: demo && services && { services: services.port2, targets: demo.targets },
       previews: deps.previews && {

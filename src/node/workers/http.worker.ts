@@ -19,6 +19,7 @@ import { processDescriptors } from "../../runtime/process.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { connectConfirm } from "../compose/confirm.ts";
+import { createForYouFeed, type ForYouRpc, ranksForViewers } from "../compose/for-you.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import type { PreviewsLink } from "../compose/previews.ts";
 import { connectWrites } from "../compose/signers.ts";
@@ -42,6 +43,8 @@ export interface HttpWorkerInit {
   readonly ingest: MessagePort;
   /** Connect to the matching thread, for live streams and for those that read earlier events. */
   readonly matching: { readonly live: MessagePort; readonly replays: MessagePort };
+  /** Connects to the thread that ranks casts. */
+  readonly ranking: MessagePort;
   /** Connects to the count of streams on the main thread. */
   readonly streamSlots: MessagePort;
   /** Connects to the thread that has the receivers of a demo network; undefined on any other node. */
@@ -106,6 +109,13 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     demo: init.demo && { services: connectRpc<DemoRpc>(init.demo.services), targets: init.demo.targets },
     tokenKeys: init.tokenKeys,
     listeningUrl: () => listeningUrl,
+    forYou: ranksForViewers(config)
+      ? createForYouFeed({
+          ranking: connectRpc<ForYouRpc>(init.ranking),
+          clock: systemClock,
+          onFault: (err) => log.error({ err }, "the feed for viewers could not be ranked"),
+        })
+      : undefined,
     ops: connectNodeOps(node),
     confirm: connectConfirm(init.upstream),
     loadWebBuild,

@@ -2,9 +2,11 @@ import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { startRankingRefresh } from "../../ingest/ranking.ts";
 import type { IngestRpc } from "../../ingest/thread/rpc.ts";
-import { connectRpc } from "../../lib/port-rpc.ts";
+import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
+import { createForYouRpc, type ForYouRpc } from "../compose/for-you.ts";
+import { enforcedScores } from "../compose/score-policy.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the ranking worker; `ingest` connects to the writer of the index. */
@@ -22,10 +24,13 @@ runWorker<RankingWorkerInit>(async ({ config, ingest }, { keepLine }) => {
     db,
     clock: systemClock,
     windowHours: config.trending.window_hours,
+    scores: enforcedScores(config, "feeds"),
     store: client.storeRankings,
     onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),
   });
+  const forYou = createForYouRpc(db);
   return {
+    connect: (port) => serveRpc<ForYouRpc>(port, forYou),
     async stop() {
       await rankings.stop();
       db[Symbol.dispose]();

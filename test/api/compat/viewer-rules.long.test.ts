@@ -237,7 +237,7 @@ function casesOf(model: Model, person: number): Readonly<Record<string, readonly
       casts(`/feed/following?fid=${person}&with_recasts=false`),
     ],
     GetFeedTrending: [casts("/feed/trending"), casts("/feed/trending?channel_id=art")],
-    GetFeedForYou: [casts("/feed/for_you")],
+    GetFeedByTopic: [casts("/feed/topic?slug=a")],
     GetFeedChannels: [casts("/feed/channels?channel_ids=art")],
     GetFeedParentUrls: [casts(`/feed/parent_urls?parent_urls=${encodeURIComponent(CHANNEL)}`)],
     GetFeedUserCasts: [
@@ -290,10 +290,10 @@ const KEPT = [
   "SearchChannels GetChannel GetChannels GetChannelsById GetTrendingChannels GetActiveChannelsOfUser GetChannelsOfUser",
   "GetUserMemberships GetBans",
 ].flatMap((names) => names.split(" "));
-/** Operations with a test of their own below. */
+/** Operations with a test of their own below, or in a file of their own. */
 const APART = [
   "GetCastConversation GetNotifications GetChannelNotifications GetParentUrlNotifications",
-  "GetRelevantFollowers GetRelevantChannelFollowers",
+  "GetRelevantFollowers GetRelevantChannelFollowers GetFeedForYou",
 ].flatMap((names) => names.split(" "));
 
 async function pagesOf(

@@ -9,7 +9,7 @@ import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Feeds", price: perRows(5) });
 
-const TRENDING =
+export const TRENDING =
   "Ranked by likes, recasts and replies relative to age, over a rolling window. The ranking is refreshed every minute; all pages " +
   "of a cursor belong to one ranking.";
 
@@ -44,12 +44,23 @@ export const trendingFeedOperations = [
   }),
   read({
     id: "getFeedForYou",
+    surface: "native",
     path: "/feed/for_you",
     aliases: ["/feed/topic"],
     summary: "The trending feed under another name",
     description: TRENDING,
     query: page(),
     response: "castPage",
+    run: ({ reads }, { query }) => respondWithTrending(reads, query),
+  }),
+  read({
+    id: "getFeedByTopic",
+    surface: "compat",
+    path: "/feed/topic",
+    summary: "The trending feed under another name",
+    description: TRENDING,
+    query: compatPage(),
+    response: CompatCastPage,
     run: ({ reads }, { query }) => respondWithTrending(reads, query),
   }),
 ];

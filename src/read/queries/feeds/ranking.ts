@@ -53,6 +53,18 @@ export function rankedCasts(db: IndexDatabase, query: RankingQuery): Page<Ranked
   return rankingPage(db, "casts", query, (...from) => db.all(liveCasts, ...from));
 }
 
+/**
+ * Returns ranked casts after a rank, of the ranking that is nearest to a time in unix milliseconds; none when there is none within an hour.
+ */
+export function rankedCastsAt(
+  db: IndexDatabase,
+  atMs: number,
+  { afterRank, limit }: { readonly afterRank: number; readonly limit: number },
+): readonly Ranked<number>[] {
+  const snapshot = nearestSnapshot(db, "casts", atMs);
+  return snapshot === undefined ? [] : db.all(liveCasts, snapshot, afterRank, limit);
+}
+
 /** Returns a page of the ranked channels, as `rankedCasts`. Channels without live casts are skipped. */
 export function rankedChannels(db: IndexDatabase, query: RankingQuery): Page<Ranked<string>> {
   return rankingPage(db, "channels", query, (...from) => db.all(liveChannels, ...from));
