@@ -11,7 +11,7 @@ import type { Reason } from "../../../read/queries/feeds/for-you-ranking.ts";
 import { rankedCasts, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
+import { compatPage } from "../../dialects/compat.ts";
 import { compatCastFields } from "../../dialects/compat-objects.ts";
 import { Count, closed, Fid, Next } from "../../dialects/fields.ts";
 import { decodeCursorOfEither } from "../../respond.ts";
@@ -63,7 +63,7 @@ export const forYouOperations = [
       fid: optional(fid({ description: "The viewer, if `viewer_fid` is not given" })),
       ...compatPage(),
     },
-    response: Type.Union([ForYouPage, CompatCastPage]),
+    response: ForYouPage,
     async run({ reads, forYou }, { query: { fid: ofFid, ...query } }) {
       const viewerFid = query.viewer_fid ?? ofFid;
       const asked = { ...query, viewer_fid: viewerFid };
