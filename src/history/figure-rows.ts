@@ -1,4 +1,4 @@
-import type { SideDatabase } from "../db/side/side-database.ts";
+import { decodeStored, type SideDatabase } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 import { decodeChunk, encodeChunk, type FigureChunk, joinChunks, rowsBetween } from "./chunk.ts";
 
@@ -160,7 +160,15 @@ function statsOf(values: Float32Array, from: number, to: number): Record<Stat, n
 export function readRows(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
   const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
   const bodies = db.all(CHUNKS, step, from - longest, to);
-  return joinChunks(bodies.map(({ body }) => rowsBetween(decodeChunk(body), from, to)));
+  return joinChunks(
+    bodies.map(({ body }) =>
+      rowsBetween(
+        decodeStored(() => decodeChunk(body)),
+        from,
+        to,
+      ),
+    ),
+  );
 }
 
 /** The time of the oldest row; undefined without one. */
@@ -204,7 +212,7 @@ function join(db: SideDatabase, { step, joins }: Level, last: number): void {
 
 function joinSpan(db: SideDatabase, step: FigureStep, start: number, span: number): void {
   const bodies = db.all(CHUNKS, step, start - 1, start + span);
-  const joined = joinChunks(bodies.map(({ body }) => decodeChunk(body)));
+  const joined = joinChunks(bodies.map(({ body }) => decodeStored(() => decodeChunk(body))));
   db.run(DELETE_FROM, step, start, start + span);
   addChunk(db, step, joined);
 }

@@ -1,4 +1,4 @@
-import type { SideDatabase } from "../db/side/side-database.ts";
+import { decodeStored, type SideDatabase } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 
 /** The levels of kept lines. */
@@ -94,7 +94,10 @@ function writeBlock(db: SideDatabase, id: number, lines: readonly LogLine[]): vo
 
 function linesOf(db: SideDatabase, id: number): NumberedLine[] {
   const body = db.get(BODY, id)?.body;
-  if (!body) return [];
+  return body ? decodeStored(() => decodeLines(body, id)) : [];
+}
+
+function decodeLines(body: Uint8Array<ArrayBuffer>, id: number): NumberedLine[] {
   const text = new TextDecoder().decode(Bun.zstdDecompressSync(body));
   return text.split("\n").map((line, at) => {
     const [atMs, level, thread, message, fields] = JSON.parse(line) as [

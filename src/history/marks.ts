@@ -1,4 +1,4 @@
-import type { SideDatabase } from "../db/side/side-database.ts";
+import { decodeStored, type SideDatabase } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 
 export type MarkKind = "start" | "stop" | "crash" | "release" | "setting" | "pause" | "resume" | "backup";
@@ -88,7 +88,7 @@ export function markStart(
 
 function changedKeys(before: string | undefined, now: Readonly<Record<string, string>>): string[] {
   if (before === undefined) return [];
-  const old = JSON.parse(before) as Readonly<Record<string, string>>;
+  const old = decodeStored(() => JSON.parse(before) as Readonly<Record<string, string>>);
   return Object.keys({ ...old, ...now })
     .filter((key) => old[key] !== now[key])
     .sort();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SideDatabase, SideSchema } from "../db/side/side-database.ts";
+import { decodeStored, type SideDatabase, type SideSchema } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 import type { PreviewHtml } from "../read/hydrate/previews.ts";
 import type { FetchOutcome } from "./fetch-preview.ts";
@@ -106,7 +106,10 @@ export function findPreview(db: SideDatabase, href: string): StoredPreview | und
   const row = db.get(select, hashOfUrl(href));
   if (row?.url !== href) return undefined;
   const { width, height, meta } = row;
-  const { html, frame } = (meta === null ? {} : JSON.parse(meta)) as Pick<StoredPreview, "html" | "frame">;
+  const { html, frame } = (meta === null ? {} : decodeStored(() => JSON.parse(meta))) as Pick<
+    StoredPreview,
+    "html" | "frame"
+  >;
   return {
     url: row.url,
     isResolved: row.status === RESOLVED,

@@ -17,6 +17,24 @@ export class NewerSideFile extends Error {
   override name = "NewerSideFile";
 }
 
+/** A stored value that this program has not written: SQLite sees damage of pages, not of what is in them. */
+export class DamagedContent extends Error {
+  override name = "DamagedContent";
+}
+
+/**
+ * Decodes a stored value.
+ *
+ * @throws DamagedContent where `decode` throws
+ */
+export function decodeStored<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    throw new DamagedContent("a stored value cannot be decoded", { cause });
+  }
+}
+
 const BUSY_TIMEOUT_MS = 2_000;
 
 /** An open connection to a side file. Its methods throw SQLite's errors. */

@@ -6,7 +6,7 @@ import type { Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { companionsOf } from "../sqlite/open.ts";
-import { NewerSideFile, SideDatabase, type SideSchema } from "./side-database.ts";
+import { DamagedContent, NewerSideFile, SideDatabase, type SideSchema } from "./side-database.ts";
 
 /**
  * A database beside the index and the state whose content the node can lose: history, previews. Never a reason not to be ready. While it cannot be
@@ -136,8 +136,15 @@ function freeBytesOf(dir: string): number {
   return bavail * bsize;
 }
 
+/** A file of the right version without a table of it is another program's, or was replaced. */
+const LACKS_TABLE = /^no such (?:table|column|index)\b/;
+
 function isUnusable(cause: unknown): boolean {
-  return cause instanceof NewerSideFile || (cause instanceof SQLiteError && DAMAGE.has(cause.errno & 0xff));
+  return (
+    cause instanceof NewerSideFile ||
+    cause instanceof DamagedContent ||
+    (cause instanceof SQLiteError && (DAMAGE.has(cause.errno & 0xff) || LACKS_TABLE.test(cause.message)))
+  );
 }
 
 /** SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE, RANGE: faults of a statement or of its parameters. */
@@ -146,8 +153,8 @@ const BUGS: ReadonlySet<number> = new Set([1, 18, 19, 20, 21, 25]);
 /** Errors of the file or its disk, unlike bugs. */
 function isStorageFault(cause: unknown): boolean {
   return (
+    isUnusable(cause) ||
     (cause instanceof SQLiteError && !BUGS.has(cause.errno & 0xff)) ||
-    cause instanceof NewerSideFile ||
     cause instanceof NoSpace ||
     (cause instanceof Error && "syscall" in cause)
   );

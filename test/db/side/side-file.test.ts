@@ -1,9 +1,10 @@
+import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import type { SideSchema } from "../../../src/db/side/side-database.ts";
+import { decodeStored, type SideSchema } from "../../../src/db/side/side-database.ts";
 import { openSideFile, type SideFile, sideFilePath } from "../../../src/db/side/side-file.ts";
 import { createStatementRegistry } from "../../../src/db/sqlite/statement-registry.ts";
 
@@ -96,6 +97,32 @@ describe("a side file", () => {
     expect(texts()).toEqual(["a"]);
     expect(readdirSync(dir).some((name) => name.startsWith("notes.db.bad-"))).toBe(true);
     expect(lines).toHaveLength(1);
+  });
+
+  test("of this version without its tables is moved away, before or while it is used", () => {
+    const { add, path, texts, dir } = open();
+    add("a");
+    const other = new Database(path);
+    other.run("DROP TABLE notes");
+    other.close();
+    expect(texts()).toBeString();
+    expect(add("b")).toEqual({ ok: true, value: 1 });
+    expect(texts()).toEqual(["b"]);
+    expect(readdirSync(dir).some((name) => name.startsWith("notes.db.bad-"))).toBe(true);
+  });
+
+  test("with a value that cannot be decoded is moved away by its writer, and refused by a reader", () => {
+    const { file, add, texts, dir } = open();
+    add("no JSON");
+    const reader = open({ dir, mode: "reader" });
+    const decode = ({ file }: { file: SideFile }) =>
+      file.read((db) => db.all(ALL).map(({ text }) => decodeStored(() => JSON.parse(text))));
+    expect(decode(reader).ok).toBe(false);
+    expect(readdirSync(dir).some((name) => name.startsWith("notes.db.bad-"))).toBe(false);
+    expect(decode({ file }).ok).toBe(false);
+    expect(readdirSync(dir).some((name) => name.startsWith("notes.db.bad-"))).toBe(true);
+    expect(add("1")).toEqual({ ok: true, value: 1 });
+    expect(texts()).toEqual(["1"]);
   });
 
   test("that was removed is made again", () => {
