@@ -108,6 +108,13 @@ describe("the head of a page", () => {
     expect(html.ogTitle?.length).toBeLessThanOrEqual(300);
   });
 
+  test("text that is cut ends with a whole character", () => {
+    for (const before of ["", "a"])
+      expect(
+        parse(`<meta property="og:title" content="${before}${"😀".repeat(400)}">`).html.ogTitle,
+      ).toSatisfy((title: string) => title.isWellFormed() && title.length <= 300);
+  });
+
   test("50,000 metas and 80,000 nested elements are read in bounded time", () => {
     const startedAt = performance.now();
     const metas = `<meta property="og:image" content="https://x.example/i.png">`.repeat(50_000);
@@ -237,6 +244,17 @@ describe("oEmbed", () => {
       height: 360,
     });
     expect(found).not.toHaveProperty("extra");
+  });
+
+  test("members of other types than text and numbers are left out", () => {
+    const odd = { toString: 1, valueOf: 1 };
+    for (const value of [odd, [1], true, null])
+      expect(
+        oembedOf(
+          bytes({ type: "link", version: value, cache_age: value, thumbnail_width: value }),
+          URL_OF_PAGE,
+        ),
+      ).toMatchObject({ version: "1.0", cache_age: null, thumbnail_width: null });
   });
 
   test("anything else is none", () => {

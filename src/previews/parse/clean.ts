@@ -11,7 +11,8 @@ export function cleanText(text: unknown, maxChars: number): string | undefined {
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line === "") return undefined;
-  return line.length <= maxChars ? line : [...line].slice(0, maxChars).join("").slice(0, maxChars);
+  // A character outside of the first plane that is cut in half is no text.
+  return line.length <= maxChars ? line : line.slice(0, maxChars).replace(/\p{Cs}$/u, "");
 }
 
 /** Returns an absolute http or https URL; undefined for any other text. */

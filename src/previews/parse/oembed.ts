@@ -16,19 +16,22 @@ export function oembedOf(body: Uint8Array, url: string): Oembed | undefined {
   if (typeof type !== "string" || !TYPES.includes(type)) return undefined;
   const text = (name: string) => cleanText(sent[name], MAX_TEXT_CHARS) ?? null;
   const link = (name: string) => cleanUrl(sent[name], url) ?? null;
+  // An object of a stranger may have no text at all: `String` throws.
+  const scalar = (name: string) =>
+    typeof sent[name] === "string" || typeof sent[name] === "number" ? String(sent[name]) : undefined;
   const pixels = (name: string) => {
-    const number = Number(sent[name]);
-    return sent[name] !== null && Number.isSafeInteger(number) && number > 0 && number < 1e6 ? number : null;
+    const number = Number(scalar(name) ?? Number.NaN);
+    return Number.isSafeInteger(number) && number > 0 && number < 1e6 ? number : null;
   };
   return {
     type,
-    version: sent.version === undefined ? "1.0" : (cleanText(String(sent.version), 20) ?? "1.0"),
+    version: cleanText(scalar("version"), 20) ?? "1.0",
     title: text("title"),
     author_name: text("author_name"),
     author_url: link("author_url"),
     provider_name: text("provider_name"),
     provider_url: link("provider_url"),
-    cache_age: sent.cache_age === undefined ? null : (cleanText(String(sent.cache_age), 20) ?? null),
+    cache_age: cleanText(scalar("cache_age"), 20) ?? null,
     thumbnail_url: link("thumbnail_url"),
     thumbnail_width: pixels("thumbnail_width"),
     thumbnail_height: pixels("thumbnail_height"),
