@@ -12,5 +12,7 @@ export function normalizeDomain(text: string): string | undefined {
 /** Whether a list of domains has one, itself or by an entry such as `*.example`; an empty list has all. */
 export function isListed(domain: string, list: readonly string[]): boolean {
   if (list.length === 0) return true;
-  return list.some((entry) => (entry.startsWith("*.") ? domain.endsWith(entry.slice(1)) : entry === domain));
+  // A dot at the end names the same host.
+  const host = domain.replace(/\.+(?=$|:)/, "");
+  return list.some((entry) => (entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : entry === host));
 }

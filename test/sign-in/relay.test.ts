@@ -163,6 +163,8 @@ describe("a channel", () => {
     ["an unknown member", { extra: 1 }],
     ["a domain of the network's client", { domain: "farcaster.xyz" }],
     ["a domain below it", { domain: "relay.farcaster.xyz" }],
+    ["its domain with a dot at the end", { domain: "farcaster.xyz." }],
+    ["its domain with dots and a port", { domain: "ＦＡＲＣＡＳＴＥＲ。xyz..:443" }],
     ["a domain with a path", { domain: "app.example/x" }],
     ["a short nonce", { nonce: "abc" }],
     ["a script to return to", { redirectUrl: "javascript:alert(1)" }],
