@@ -109,10 +109,11 @@ describe("the head of a page", () => {
   });
 
   test("text that is cut ends with a whole character", () => {
-    for (const before of ["", "a"])
-      expect(
-        parse(`<meta property="og:title" content="${before}${"😀".repeat(400)}">`).html.ogTitle,
-      ).toSatisfy((title: string) => title.isWellFormed() && title.length <= 300);
+    for (const before of ["", "a"]) {
+      const title =
+        parse(`<meta property="og:title" content="${before}${"😀".repeat(400)}">`).html.ogTitle ?? "";
+      expect([title.isWellFormed(), title.length]).toEqual([true, before === "" ? 300 : 299]);
+    }
   });
 
   test("50,000 metas and 80,000 nested elements are read in bounded time", () => {
