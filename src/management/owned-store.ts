@@ -15,7 +15,7 @@ export interface OwnedRecord {
 }
 
 /** Why a store refused a change. */
-export type StoreRefusal = "not-found" | "not-owner" | "cap-reached" | "too-many-secrets";
+export type StoreRefusal = "not-found" | "not-owner" | "cap-reached" | "taken" | "too-many-secrets";
 
 /** A claim of ownership of a record, with the time of the request. */
 export interface Claim {
@@ -30,7 +30,7 @@ export interface Claim {
  * to the audit log, if given, in its transaction; a refusal does not.
  */
 export interface OwnedStore<Item, Changes> {
-  /** Adds a record, unless its owner already has `cap` of them. */
+  /** Adds a record, unless its owner already has `cap` of them. `taken`: there is one of its id, which callers may choose. */
   create(item: Item, cap: number, audit?: AuditEntry): Promise<Item | StoreRefusal>;
   find(id: string, nowSecs: number): Promise<Item | undefined>;
   /** All records of an owner, oldest first. */
@@ -57,7 +57,8 @@ export interface OwnedTable<Item> {
   /** Locks a record against other writers, and returns its owner. */
   lock(tx: Tx, id: string): Promise<number | undefined>;
   countByOwner(tx: Tx, ownerFid: number): Promise<number>;
-  insert(tx: Tx, item: Item): Promise<void>;
+  /** Returns whether no record had its id. */
+  insert(tx: Tx, item: Item): Promise<boolean>;
   /** Writes all columns that can change. */
   update(tx: Tx, item: Item): Promise<void>;
   delete(tx: Tx, id: string, nowSecs: number): Promise<void>;
@@ -131,7 +132,7 @@ export function ownedTable<T extends Table, Item extends OwnedRecord & RecordOf<
     `${name}.count`,
     `SELECT count(*) AS count FROM ${name} WHERE owner_fid = $1`,
   );
-  const insertRow = sql<unknown, SqlValue[]>(`${name}.insert`, codec.insert);
+  const insertRow = sql<unknown, SqlValue[]>(`${name}.insert`, `${codec.insert} ON CONFLICT DO NOTHING`);
   const update = codec.update(idColumn, ["owner_fid", "created_at"]);
   const updateRow = sql<unknown, SqlValue[]>(`${name}.update`, update.sql);
   const deleteById = sql<unknown, [id: string]>(
@@ -160,8 +161,9 @@ export function ownedTable<T extends Table, Item extends OwnedRecord & RecordOf<
     lock: async (tx, id) => (await tx.get(lockById, id))?.owner_fid,
     countByOwner: async (tx, ownerFid) => (await tx.get(count, ownerFid))?.count ?? 0,
     async insert(tx, item) {
-      await tx.run(insertRow, ...codec.values(item));
+      if ((await tx.run(insertRow, ...codec.values(item))) === 0) return false;
       await hooks.inserted?.(tx, item);
+      return true;
     },
     async update(tx, item) {
       await hooks.updating?.(tx, item);
@@ -232,7 +234,7 @@ export function createOwnedStore<Item extends OwnedRecord, Changes extends Parti
         await lockFirst(tx);
         await tx.lock("owner", `${table.name}:${item.ownerFid}`);
         if ((await table.countByOwner(tx, item.ownerFid)) >= cap) return "cap-reached";
-        await table.insert(tx, item);
+        if (!(await table.insert(tx, item))) return "taken";
         for (const secret of item.secrets) await addSecret(tx, table.idOf(item), secret);
         await record(tx, audit);
         return item;

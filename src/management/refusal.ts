@@ -42,6 +42,8 @@ export function refusalOf(refusal: StoreRefusal, { noun, cap }: RefusalWords): E
       return refused("forbidden", `the ${noun} belongs to another fid`);
     case "cap-reached":
       return refused("tooManyRequests", `an fid may own at most ${cap} ${noun}s`);
+    case "taken":
+      return refused("badRequest", `the id is that of another ${noun}`);
     case "too-many-secrets":
       return refused("tooManyRequests", `the ${noun} has too many unexpired secrets`);
   }

@@ -96,6 +96,14 @@ export function ownedStoreContract<Item extends AnyItem, Changes extends object>
       expect(await store.listByOwner(3, 100)).toHaveLength(3);
     });
 
+    test("of concurrent creations of one id one succeeds, and the others change nothing", async () => {
+      const { store, item, idOf } = await start();
+      const outcomes = await Promise.all([3, 4, 5, 6].map((fid) => store.create(item(1, fid), 25)));
+      expect(outcomes.filter((outcome) => outcome === "taken")).toHaveLength(3);
+      const [created] = outcomes.filter((outcome) => outcome !== "taken");
+      expect(await store.find(idOf(item(1)), 100)).toEqual(created as never);
+    });
+
     test("a refused creation leaves no secret", async () => {
       const { store, item, secretRows } = await start();
       expect(await store.create(item(1), 0)).toBe("cap-reached");

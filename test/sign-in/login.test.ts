@@ -211,7 +211,10 @@ describe("the login page", () => {
     expect((await create({ client_id: "not-a-uuid" })).status).toBe(400);
     const client_id = crypto.randomUUID();
     expect((await create({ client_id })).body.login_client.client_id).toBe(client_id);
-    expect((await create({ client_id })).status).toBe(400);
+    expect(await create({ client_id })).toMatchObject({
+      status: 400,
+      body: { message: "the id is that of another login client" },
+    });
     const path = `/login_client?client_id=${client_id}`;
     expect((await signed.call({ method: "GET", path, fid: USER })).status).toBe(403);
     const change = { client_id, permissions: "write" };

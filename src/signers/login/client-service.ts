@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../lib/result.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import {
   type Actor,
   createOwnedParts,
@@ -76,7 +76,6 @@ export function createLoginClientService(options: {
         permissions: permissions as LoginClient["permissions"],
       });
       if (!fault.ok) return fault;
-      if (await store.find(clientId, now)) return err({ kind: "badRequest", message: "client_id is taken" });
       const client = {
         clientId,
         ownerFid: actor.fid,

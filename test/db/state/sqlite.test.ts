@@ -45,7 +45,7 @@ test("an id is never reused", async () => {
   using file = openStateFile();
   const apps = localStores(file.db).apps;
   await apps.create(app, 25);
-  await expect(apps.create({ ...app, secrets: [makeSecret(2)] }, 25)).rejects.toThrow("UNIQUE");
+  expect(await apps.create({ ...app, secrets: [makeSecret(2)] }, 25)).toBe("taken");
   expect(await apps.listByOwner(3, 100)).toEqual([app]);
   expect(file.rows("secrets")).toBe(1);
 });
