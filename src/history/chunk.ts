@@ -28,19 +28,24 @@ export function encodeChunk({ t, columns }: FigureChunk): Uint8Array<ArrayBuffer
   }) as Uint8Array<ArrayBuffer>;
 }
 
-/** @throws Error for bytes that `encodeChunk` has not made */
-export function decodeChunk(bytes: Uint8Array<ArrayBuffer>): FigureChunk {
-  const body = unshuffled(Bun.zstdDecompressSync(bytes));
-  const words = new Uint32Array(body.buffer);
-  const [rows = 0, width = 0] = words;
-  if (words.length !== 2 + rows + width * (1 + rows)) throw new Error("a chunk of figures is damaged");
-  const t = Array.from(words.subarray(2, 2 + rows));
-  const keys = words.subarray(2 + rows, 2 + rows + width);
-  const floats = new Float32Array(body.buffer);
+/**
+ * Unpacks rows. Columns that are not wanted cost little: most readers want a few of many.
+ *
+ * @throws Error for bytes that `encodeChunk` has not made
+ */
+export function decodeChunk(
+  bytes: Uint8Array<ArrayBuffer>,
+  isWanted: (column: number) => boolean = () => true,
+): FigureChunk {
+  const body = Bun.zstdDecompressSync(bytes);
+  const total = Math.floor(body.length / WORD);
+  const [rows = 0, width = 0] = wordsOf(body, 0, 2);
+  if (total !== 2 + rows + width * (1 + rows)) throw new Error("a chunk of figures is damaged");
+  const t = Array.from(wordsOf(body, 2, rows));
   const columns = new Map<number, Float32Array>();
   let at = 2 + rows + width;
-  for (const key of keys) {
-    columns.set(key, floats.slice(at, at + rows));
+  for (const key of wordsOf(body, 2 + rows, width)) {
+    if (isWanted(key)) columns.set(key, new Float32Array(wordsOf(body, at, rows).buffer));
     at += rows;
   }
   return { t, columns };
@@ -82,10 +87,12 @@ function shuffled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-function unshuffled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+/** Some words of shuffled bytes. */
+function wordsOf(bytes: Uint8Array, from: number, count: number): Uint32Array<ArrayBuffer> {
   const words = Math.floor(bytes.length / WORD);
-  const out = new Uint8Array(words * WORD);
+  const out = new Uint8Array(count * WORD);
   for (let plane = 0; plane < WORD; plane++)
-    for (let word = 0; word < words; word++) out[word * WORD + plane] = bytes[plane * words + word] ?? 0;
-  return out;
+    for (let word = 0; word < count; word++)
+      out[word * WORD + plane] = bytes[plane * words + from + word] ?? 0;
+  return new Uint32Array(out.buffer);
 }

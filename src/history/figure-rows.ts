@@ -156,14 +156,20 @@ function statsOf(values: Float32Array, from: number, to: number): Record<Stat, n
   return count === 0 ? { mean: none, max: none, min: none } : { mean: sum / count, max, min };
 }
 
-/** The rows of a time, its end excluded. */
-export function readRows(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
+/** The rows of a time, its end excluded. @param isWanted which columns are read; default: all */
+export function readRows(
+  db: SideDatabase,
+  step: FigureStep,
+  from: number,
+  to: number,
+  isWanted?: (column: number) => boolean,
+): FigureChunk {
   const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
   const bodies = db.all(CHUNKS, step, from - longest, to);
   return joinChunks(
     bodies.map(({ body }) =>
       rowsBetween(
-        decodeStored(() => decodeChunk(body)),
+        decodeStored(() => decodeChunk(body, isWanted)),
         from,
         to,
       ),

@@ -26,14 +26,17 @@ export function readFigures(db: SideDatabase, query: FiguresQuery, now: number):
   const to = Math.min(query.to, now + 1);
   const step = query.step === "auto" ? finest(from, to, now) : query.step;
   const distance = Math.max(1, Math.ceil((to - from) / step / MAX_POINTS)) * step;
-  const stored = readRows(db, step, from, to);
-  const { t, columns } = distance === step ? stored : atDistance(stored, distance);
   const ids = readNames(db);
-  const page: [string, (number | null)[]][] = [];
-  for (const { name, column, stat } of series) {
+  const wanted = series.flatMap(({ name, column, stat }) => {
     const id = ids.get(name);
-    if (id === undefined) continue;
-    const values = columns.get(columnOf(id, step === 5 ? "mean" : stat));
+    return id === undefined ? [] : [{ column, key: columnOf(id, step === 5 ? "mean" : stat) }];
+  });
+  const keys = new Set(wanted.map(({ key }) => key));
+  const stored = readRows(db, step, from, to, (key) => keys.has(key));
+  const { t, columns } = distance === step ? stored : atDistance(stored, distance);
+  const page: [string, (number | null)[]][] = [];
+  for (const { column, key } of wanted) {
+    const values = columns.get(key);
     if (values) page.push([column, Array.from(values, rounded)]);
   }
   return {

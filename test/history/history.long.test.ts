@@ -58,6 +58,17 @@ describe("a chunk of figures", () => {
     );
   });
 
+  test("gives the columns that are wanted, and no others", () => {
+    fc.assert(
+      fc.property(chunks, fc.integer({ min: 0, max: 300 }), (chunk, below) => {
+        const columns = new Map([...chunk.columns].filter(([key]) => key < below));
+        expect(plain(decodeChunk(encodeChunk(chunk), (key) => key < below))).toEqual(
+          plain({ ...chunk, columns }),
+        );
+      }),
+    );
+  });
+
   test("is joined from its parts", () => {
     fc.assert(
       fc.property(chunks, fc.integer({ min: 0, max: 4_000_000_000 }), (chunk, at) => {
