@@ -26,10 +26,12 @@ interface Host {
   running: number;
 }
 
-interface Waiting extends PreviewUrl {
+export interface Waiting extends PreviewUrl {
   readonly isUrgent: boolean;
   /** The host whose turn it waits for: its own, or one that it led to. */
   readonly waitsFor: string;
+  /** How often it was put back. */
+  readonly returns: number;
 }
 
 /**
@@ -57,12 +59,12 @@ export class PreviewQueue {
   }
 
   /** Adds a URL unless it waits or runs already. The oldest one gives way where too many wait. */
-  add(url: PreviewUrl, { isUrgent = false, waitsFor = url.host } = {}): void {
+  add(url: PreviewUrl, { isUrgent = false, waitsFor = url.host, returns = 0 } = {}): void {
     const { href, host } = url;
     if (this.#running.has(href) || this.#urgent.has(href)) return;
     if (isUrgent) this.#waiting.delete(href);
     else if (this.#waiting.has(href)) return;
-    (isUrgent ? this.#urgent : this.#waiting).set(href, { href, host, isUrgent, waitsFor });
+    (isUrgent ? this.#urgent : this.#waiting).set(href, { href, host, isUrgent, waitsFor, returns });
     if (this.waiting <= MAX_WAITING) return;
     const list = this.#waiting.size > 0 ? this.#waiting : this.#urgent;
     for (const oldest of list.keys()) {

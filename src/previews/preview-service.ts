@@ -3,7 +3,7 @@ import type { SideFile } from "../db/side/side-file.ts";
 import { type Clock, nowSecs, type SetTimer } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { FetchOutcome } from "./fetch-preview.ts";
-import { PreviewQueue } from "./preview-queue.ts";
+import { PreviewQueue, type Waiting } from "./preview-queue.ts";
 import type { PreviewSignal } from "./preview-signal.ts";
 import { findPreview, noteUses, putOutcome, type StoredPreview, sweepPreviews } from "./preview-store.ts";
 import { type PreviewUrl, previewUrlOf } from "./preview-url.ts";
@@ -54,7 +54,6 @@ export interface PreviewServiceDeps {
 export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
   const { file, signal, clock, monotonicMs, setTimer, log, maxBytes } = deps;
   const queue = new PreviewQueue();
-  const attempts = new Map<string, number>();
   const waiters = new Map<string, Set<() => void>>();
   const running = new Set<Promise<void>>();
   const outcomes = { found: 0, missing: 0, refused: 0, failed: 0, rest: 0 };
@@ -64,12 +63,11 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
   let fault: string | null = null;
   let cancelTimer: (() => void) | undefined;
   function settle(href: string): void {
-    attempts.delete(href);
     for (const wake of waiters.get(href) ?? []) wake();
     waiters.delete(href);
   }
 
-  async function run(url: PreviewUrl): Promise<void> {
+  async function run(url: Waiting): Promise<void> {
     const outcome = await deps
       .fetch(url, (host) => queue.call(host, monotonicMs()))
       .catch((cause): FetchOutcome => {
@@ -80,11 +78,10 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
     if (isStopped) return;
     outcomes[outcome.kind] += 1;
     if (outcome.kind === "rest") {
-      const tried = (attempts.get(url.href) ?? 0) + 1;
       if (outcome.afterSecs !== undefined) queue.rest(outcome.host, outcome.afterSecs, monotonicMs());
-      if (tried < MAX_ATTEMPTS) {
-        attempts.set(url.href, tried);
-        queue.add(url, { waitsFor: outcome.host });
+      const returns = url.returns + 1;
+      if (returns < MAX_ATTEMPTS) {
+        queue.add(url, { waitsFor: outcome.host, returns });
         return;
       }
     }
