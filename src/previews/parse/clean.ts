@@ -11,7 +11,7 @@ export function cleanText(text: unknown, maxChars: number): string | undefined {
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line === "") return undefined;
-  // A character outside of the first plane that is cut in half is no text.
+  // A character of two units may have been cut in half.
   return line.length <= maxChars ? line : line.slice(0, maxChars).replace(/\p{Cs}$/u, "");
 }
 
