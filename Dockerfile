@@ -22,7 +22,9 @@ RUN /image-root.sh /root-of-image
 FROM scratch
 COPY --from=root /root-of-image /
 COPY --from=build /out/svc /usr/bin/svc
-USER 65532:65532
+# Platforms whose volumes belong to root set 0:0.
+ARG RUN_AS=65532:65532
+USER $RUN_AS
 ENV SVC_DATA_DIR=/data SVC_HTTP_HOST=0.0.0.0 SVC_HUB_HOST=0.0.0.0
 VOLUME /data
 EXPOSE 8080 3383

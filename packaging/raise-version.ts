@@ -3,11 +3,13 @@ import { join } from "node:path";
 
 /** The digests of the migrations that a release contains, from the first release on. A released migration never changes. */
 const RELEASED = "drizzle/released.json";
+/** Its two versions are that of package.json. */
+const CHART = "packaging/helm/svc/Chart.yaml";
 
 type Digests = Readonly<Record<string, string>>;
 
 /**
- * Raises the version of a checkout: package.json, the heading of the changelog, and the list of released migrations.
+ * Raises the version of a checkout: package.json, the chart, the heading of the changelog, and the list of released migrations.
  * @throws Error for a version that is not higher, for a changelog without entries, and where a released migration has changed
  */
 export async function raiseVersion(
@@ -30,6 +32,9 @@ export async function raiseVersion(
   if (!heading.test(changelog)) throw new Error("CHANGELOG.md has no section of unreleased changes");
   await Bun.write(changelogPath, changelog.replace(heading, `## ${version} (${date})`));
   await Bun.write(packagePath, packageText.replace(`"version": "${current}"`, `"version": "${version}"`));
+  const chart = Bun.file(join(root, CHART));
+  if (await chart.exists())
+    await Bun.write(chart, (await chart.text()).replaceAll(/^((?:appV|v)ersion:) .*$/gm, `$1 ${version}`));
   await Bun.write(join(root, RELEASED), `${JSON.stringify(await digestsOf(root), null, 2)}\n`);
 }
 

@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../src/version.ts";
 import { buildDeb, type DebianArchitecture } from "./deb.ts";
+import { brewFormula, nixRelease } from "./formulas.ts";
 import { type Origin, packageFile, packFolder, packNpm } from "./npm/packages.ts";
 import { changedMigrations, raiseVersion } from "./raise-version.ts";
 import { createSbom } from "./sbom.ts";
@@ -29,7 +30,7 @@ const TARGETS = [
   "darwin-arm64",
 ];
 /** The names of the files of a release. */
-const MADE = /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|SHA256SUMS)$/;
+const MADE = /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|svc\.rb|release\.json|SHA256SUMS)$/;
 const MADE_FOR_NPM = /^[a-z0-9._-]+-(node|node-[a-z0-9-]+|client)-\d+\.\d+\.\d+\.tgz$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
@@ -99,6 +100,7 @@ writeFileSync(
     .replace('VERSION=""', `VERSION="${version}"`),
   { mode: 0o755 },
 );
+if (values["download-url"] !== "") await writeFormulas(values["download-url"]);
 await writeSums();
 process.stdout.write(`${readdirSync(outdir, { recursive: true }).sort().join("\n")}\n`);
 
@@ -133,6 +135,24 @@ function clientPackage(): void {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Writes the formula of Homebrew and the hashes for the flake of Nix, which name the archives by their URLs. */
+async function writeFormulas(downloadUrl: string): Promise<void> {
+  const hashes = new Map(
+    await Promise.all(
+      targets.map(async (target) => {
+        const path = join(outdir, `svc-${version}-${target}.tar.gz`);
+        return [
+          target,
+          new Bun.CryptoHasher("sha256").update(await Bun.file(path).bytes()).digest("hex"),
+        ] as const;
+      }),
+    ),
+  );
+  const archives = { downloadUrl, hashes };
+  writeFileSync(join(outdir, "svc.rb"), brewFormula(archives, origin.repository ?? downloadUrl));
+  writeFileSync(join(outdir, "release.json"), nixRelease(archives));
 }
 
 /** Writes the checksums of all other files, in the form that `sha256sum -c` reads. Registries of npm have those of their packages. */

@@ -52,7 +52,7 @@ describe.each(FILES)("%s", (file) => {
       for (const own of ["command", "entrypoint", "user", "privileged"]) expect(node).not.toHaveProperty(own);
     }
     expect(await Bun.file(join(ROOT, "Dockerfile")).text()).toMatch(
-      /^USER 65532.*^CMD \["serve", "--migrate"\]$/ms,
+      /^ARG RUN_AS=65532:65532$.*^USER \$RUN_AS$.*^CMD \["serve", "--migrate"\]$/ms,
     );
   });
 

@@ -21,6 +21,9 @@ function finalStage(): [string, string][] {
     });
 }
 
+/** Who the program runs as, unless a platform says otherwise. */
+const user = () => /^ARG RUN_AS=(\S+)$/m.exec(dockerfile)?.[1];
+
 const argumentsOf = (name: string) => finalStage().find(([instruction]) => instruction === name)?.[1] ?? "";
 
 const canRun = process.platform === "linux" && (await mayOverlay());
@@ -28,7 +31,7 @@ const canRun = process.platform === "linux" && (await mayOverlay());
 describe("the container image", () => {
   test("is empty but for the program and its root, and does not run as root", () => {
     expect(argumentsOf("FROM")).toBe("scratch");
-    expect(argumentsOf("USER")).toBe("65532:65532");
+    expect([argumentsOf("USER"), user()]).toEqual(["$RUN_AS", "65532:65532"]);
     expect(
       finalStage()
         .filter(([name]) => name === "COPY")
@@ -51,7 +54,7 @@ describe("the container image", () => {
 touch ${root}/image/usr/bin/svc; mount --bind ${compiledProgram[0]} ${root}/image/usr/bin/svc
 mkdir ${root}/image/proc ${root}/image/dev
 mount --bind /proc ${root}/image/proc; mount --bind /dev ${root}/image/dev
-inside="chroot --userspec=${argumentsOf("USER")} ${root}/image"
+inside="chroot --userspec=${user()} ${root}/image"
 env -i "PATH=$PATH" ${environment} SVC_HTTP_PORT=0 SVC_HUB_PORT=0 $inside ${command} > ${root}/out 2> ${root}/log & pid=$!
 for i in $(seq 100); do
   url=$(sed -n 's/.*"api":"\\([^"]*\\)".*/\\1/p' ${root}/out)

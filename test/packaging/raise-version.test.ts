@@ -30,7 +30,9 @@ test("a later release raises the version and adds its migrations", async () => {
   await raise("0.1.0");
   await write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n- More.\n\n## 0.1.0 (2026-12-01)\n");
   await write("drizzle/state/0001_more.sql", "ALTER TABLE a ADD COLUMN c;\n");
+  await write("packaging/helm/svc/Chart.yaml", "name: svc\nversion: 0.1.0\nappVersion: 0.1.0\n");
   await raise("0.2.0");
+  expect(await read("packaging/helm/svc/Chart.yaml")).toBe("name: svc\nversion: 0.2.0\nappVersion: 0.2.0\n");
   expect(JSON.parse(await read("package.json"))).toEqual({ name: "svc", version: "0.2.0" });
   expect(await read("CHANGELOG.md")).toContain("## 0.2.0 (2026-12-01)\n\n- More.\n\n## 0.1.0");
   expect(Object.keys(JSON.parse(await read("drizzle/released.json"))).length).toBe(2);

@@ -1,5 +1,0 @@
-// Imported `with { type: "text" }`.
-declare module "*.md" {
-  const text: string;
-  export default text;
-}
