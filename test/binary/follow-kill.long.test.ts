@@ -10,6 +10,7 @@ import { heightAt, makeDevnetChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS } from "../support/upstream/shards.ts";
+import { HeldSnapshots } from "../support/upstream/snapshots.ts";
 import { Watch } from "../support/upstream/watch.ts";
 
 /** Half of them during the backfill. */
@@ -76,7 +77,68 @@ test(
   30_000 + KILLS * 10_000,
 );
 
-function follow(url: string): Bun.Subprocess {
+/** About as many calls as a fill from snapshots makes: one for each virtual shard, and those around the keys that no page gives. */
+const CALLS_OF_A_FILL = 650;
+const FILL_KILLS = Number(process.env.UPSTREAM_KILLS ?? (IS_LONG ? 30 : 1));
+
+test(
+  "check 17: after kill -9 at any moment of a fill from snapshots, the index equals that of a node that received everything in order",
+  async () => {
+    const random = seededRandom(`${SEED} of a fill`);
+    const chain = makeDevnetChain(`${SEED} of a fill`, HISTORY + 10);
+    const node = new UpstreamNode(chain);
+    node.produce(HISTORY);
+    const snapshots = new HeldSnapshots();
+    snapshots.perPage = 5;
+    snapshots.take(node);
+    // The process has the clock of this machine, and uses no snapshot of an earlier day.
+    snapshots.age(chain.endsAt - Math.floor(Date.now() / 1000));
+    const watch = new Watch();
+    let pages = 0;
+    const onCall = (method: string) => {
+      if (method === "GetShardTransactions") pages += 1;
+      return watch.onCall(method);
+    };
+    const faults = { onCall, onDelivery: () => undefined };
+    const server = new UpstreamServer(node, { faults, snapshots });
+    await server.start();
+    const ownDir = `${dir.path}/filled`;
+    let index: IndexDatabase | undefined;
+    const hasEverything = () => {
+      if (watch.polls === 0) return false;
+      index ??= openIndexReader(indexPath(ownDir));
+      const read = index;
+      return [0, ...DATA_SHARDS].every(
+        (shard) => (getPosition(read, `upstream ${shard} applied`) ?? 0) >= node.height(shard),
+      );
+    };
+    for (let kill = 0; kill < FILL_KILLS; kill++) {
+      const child = follow(server.url, ownDir);
+      // What was read before is not read again, so early kills come at most anywhere, later ones near the end.
+      const calls = 1 + random.below(Math.ceil(CALLS_OF_A_FILL / (1 + kill / 4)));
+      await watch.until(child.exited, () => watch.calls >= calls || hasEverything());
+      for (let more = random.below(MOST_TURNS_MORE); more > 0; more--) await turn();
+      child.kill("SIGKILL");
+      await child.exited;
+      watch.reset();
+    }
+    node.produce(HISTORY + 10);
+    const child = follow(server.url, ownDir);
+    await watch.until(child.exited, hasEverything);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    server.stop();
+    if (!index) throw new Error("the index was never inspected");
+    // Each of the 512 virtual shards is read from the snapshots.
+    expect(pages).toBeGreaterThanOrEqual(512);
+    expect(chain.dumpOf(index)).toBe(chain.referenceDump);
+    index[Symbol.dispose]();
+    expect(verifyIndex(indexPath(ownDir))).toEqual([]);
+  },
+  60_000 + FILL_KILLS * 10_000,
+);
+
+function follow(url: string, ownDir = dataDir): Bun.Subprocess {
   const settings = [
     "--set",
     "protocol.network=devnet",
@@ -85,7 +147,7 @@ function follow(url: string): Bun.Subprocess {
     "--set",
     `upstream.url=${url}`,
   ];
-  return Bun.spawn([...compiledProgram, "--data-dir", dataDir, "--port", "0", ...settings, "serve"], {
+  return Bun.spawn([...compiledProgram, "--data-dir", ownDir, "--port", "0", ...settings, "serve"], {
     cwd: dir.path,
     env: { PATH: process.env.PATH ?? "", HOME: dir.path },
     stdout: "ignore",
