@@ -212,6 +212,7 @@ export const configSchema = section({
       maxLength: 128,
       rule: "at most 128 printable ASCII characters without parentheses",
     }),
+    discover: flag(),
     bulk_from: Type.Array(Type.String({ format: "config-host", rule: "a host name or an IP address" }), {
       maxItems: MAX_UPSTREAMS,
       rule: `a list of at most ${MAX_UPSTREAMS} host names or IP addresses`,

@@ -14,6 +14,7 @@ async function nodesOf(states: readonly EndpointState[], followed = 0) {
       queueMicrotask(() => queueMicrotask(asked.resolve));
       return states.map(
         (state, index): EndpointStatus => ({
+          isDiscovered: false,
           position: index + 1,
           state,
           isActive: index === followed,

@@ -17,6 +17,8 @@ import { createValidatorSource } from "../../upstream/chain/validator-source.ts"
 import { createUpstreamFaultLog } from "../../upstream/follow/fault-log.ts";
 import { startFollower } from "../../upstream/follow/follower.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
+import { DISCOVER_EVERY_MS } from "../../upstream/peers/discover.ts";
+import { publicAddressOf } from "../../upstream/peers/network-place.ts";
 import { startVerifierThreads } from "../worker-urls.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -82,6 +84,9 @@ runWorker<UpstreamWorkerInit>(async ({ config, ingest, verifierUrl }, { keepLine
           }
         : undefined,
     clock: systemClock,
+    ...(config.upstream.discover && {
+      discovery: { everyMs: DISCOVER_EVERY_MS, publicAddress: (host) => publicAddressOf(host) },
+    }),
     fids: followedFids(config.upstream),
     logsHubEvents: config.hub.reads,
     calls: { ...config.upstream, bulkFrom: config.upstream.bulk_from },

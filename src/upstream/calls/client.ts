@@ -44,6 +44,7 @@ import { FOLLOWED_TYPES } from "./block-assembler.ts";
 import { ChannelCalls } from "./channel-calls.ts";
 import { ENCODED, RECEIVED_BLOCK, type ReceivedBlock, SNAPSHOT_PAGE } from "./codecs.ts";
 import { CallTransport, isCode } from "./connection.ts";
+import { CONNECTED_PEERS, type Contact } from "./contacts.ts";
 import { MESSAGES_PER_PAGE, type Page, pageOf } from "./pages.ts";
 import type { ResponseStream } from "./response-stream.ts";
 
@@ -93,6 +94,11 @@ export class UpstreamClient {
       const date = Date.parse(String(metadata.get("date")[0]));
       if (!Number.isNaN(date)) onDate?.(date);
     });
+  }
+
+  /** Returns the nodes of the network that the peer knows by gossip. */
+  contacts(): Promise<readonly Contact[]> {
+    return this.#calls.unary("getConnectedPeers", GetInfoRequest, {}, CONNECTED_PEERS);
   }
 
   async fids(shardId: number, pageToken: Uint8Array | undefined): Promise<Page<number>> {

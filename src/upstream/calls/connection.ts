@@ -22,6 +22,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
  * Opens a connection to the upstream at the first call and again after each loss. Calls meanwhile fail as
  * UNAVAILABLE. `url` is http (plain) or https (TLS), without path and credentials, as the settings check.
  *
+ * @param options.address where the host is, if that was looked up before: no other address is called.
  * @param options.contact how the operator of the called node reaches ours (`upstream.contact`). Default: not said.
  */
 export function connectUpstream(
@@ -30,12 +31,22 @@ export function connectUpstream(
     retryMs = DEFAULT_TIMINGS.retryMs,
     maxRetryMs = DEFAULT_TIMINGS.maxRetryMs,
     contact = "",
-  }: Partial<Pick<Timings, "retryMs" | "maxRetryMs">> & { readonly contact?: string } = {},
+    address,
+  }: Partial<Pick<Timings, "retryMs" | "maxRetryMs">> & {
+    readonly contact?: string;
+    readonly address?: string | undefined;
+  } = {},
 ): Client {
-  const { protocol, hostname, port } = new URL(url);
+  const { protocol, hostname, port: ownPort } = new URL(url);
   const isTls = protocol === "https:";
+  const port = ownPort || (isTls ? 443 : 80);
   const security = isTls ? credentials.createSsl(null, null, null, STRICT_TLS) : credentials.createInsecure();
-  return new Client(`${hostname}:${port || (isTls ? 443 : 80)}`, security, {
+  const target = address === undefined ? hostname : address.includes(":") ? `[${address}]` : address;
+  return new Client(`${target}:${port}`, security, {
+    ...(address !== undefined && {
+      "grpc.default_authority": `${hostname}:${port}`,
+      ...(isTls && { "grpc.ssl_target_name_override": hostname }),
+    }),
     "grpc.primary_user_agent": `${programName}/${version}${contact === "" ? "" : ` (+${contact})`}`,
     "grpc.max_receive_message_length": MAX_RESPONSE_BYTES,
     // A peer that froze or vanished silently is detected within 15 s.
@@ -63,6 +74,7 @@ type UnaryMethod =
   | "getLinksByTarget"
   | "getCastsByParent"
   | "getTrieMetadataByPrefix"
+  | "getConnectedPeers"
   | "getChannelOwner"
   | "getChannelMetadata"
   | "getChannelPin"

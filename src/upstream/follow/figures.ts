@@ -286,14 +286,17 @@ function trustSection({ trust, upstreams }: UpstreamProgress) {
       type: type === OnChainEventType.EVENT_TYPE_SIGNER ? "signer" : "id_register",
       upstreams: positions,
     })),
-    upstreams: upstreams.map(({ position, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
-      position,
-      state,
-      active: isActive,
-      lag_blocks: lagBlocks ?? null,
-      latency_ms: latencyMs ?? null,
-      reason: why ?? null,
-    })),
+    upstreams: upstreams.map(
+      ({ position, isDiscovered, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
+        position,
+        discovered: isDiscovered,
+        state,
+        active: isActive,
+        lag_blocks: lagBlocks ?? null,
+        latency_ms: latencyMs ?? null,
+        reason: why ?? null,
+      }),
+    ),
   };
 }
 

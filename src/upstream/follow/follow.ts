@@ -32,7 +32,7 @@ import { RefusedPageError } from "../fill/replication/account-records.ts";
 import type { Healing } from "../heal/healer.ts";
 import type { ConfirmByChainDeps } from "../peers/confirm-by-chain.ts";
 import type { Endpoint, EndpointDeps } from "../peers/endpoint.ts";
-import type { Endpoints } from "../peers/endpoints.ts";
+import type { Endpoints, EndpointsDeps } from "../peers/endpoints.ts";
 import { Stage, UpstreamPositions } from "../positions.ts";
 import { Scope } from "../scope.ts";
 import type { StageDeps, StoppableVerifier } from "../stage.ts";
@@ -67,6 +67,8 @@ export interface FollowerDeps {
   readonly fids: ReadonlySet<number> | undefined;
   /** Whether the hub events of applied blocks are logged. Default: true. */
   readonly logsHubEvents?: boolean;
+  /** How nodes are found that the settings do not name; undefined if they are not. */
+  readonly discovery?: EndpointsDeps["discovery"];
   /** How the nodes are called. `concurrency` is that of a backfill. */
   readonly calls: EndpointDeps["settings"];
   readonly timings?: Timings;

@@ -61,6 +61,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     }),
     received: (shard) => positions.received(shard) ?? 0,
     shards: () => positions.shards,
+    ...(deps.discovery && { discovery: deps.discovery }),
     onFault: report,
   });
   const onDispute = (dispute: Dispute) =>

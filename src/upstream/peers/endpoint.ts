@@ -17,8 +17,10 @@ export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 /** A node of `upstream.urls`, as it is shown: by its position, because the status is public. */
 export interface EndpointStatus {
-  /** Its place in the settings, from 1 on. */
+  /** Its place in the settings, from 1 on; those that others have announced are after them. */
   readonly position: number;
+  /** Whether others have announced it, and the settings do not name it. */
+  readonly isDiscovered: boolean;
   readonly state: EndpointState;
   /** Whether blocks are read from it. */
   readonly isActive: boolean;
@@ -40,6 +42,8 @@ export interface EndpointDeps {
   readonly url: string;
   /** From 1 on. */
   readonly position: number;
+  /** The address of a node that others have announced; undefined for one of the settings. */
+  readonly address?: string | undefined;
   readonly settings: LimitSettings & {
     readonly contact: string;
     /** Hosts from which the whole network may be filled. */
@@ -76,7 +80,11 @@ export class Endpoint {
     this.url = deps.url;
     this.position = deps.position;
     this.#deps = deps;
-    this.connection = connectUpstream(deps.url, { ...deps.timings, contact: deps.settings.contact });
+    this.connection = connectUpstream(deps.url, {
+      ...deps.timings,
+      contact: deps.settings.contact,
+      address: deps.address,
+    });
   }
 
   /** Looks up where it is, which decides how it may be called. Called before the first call, and cheap from then on. */
@@ -84,12 +92,17 @@ export class Endpoint {
     if (this.#limits) return this.#limits;
     const { settings, nowMs, timings } = this.#deps;
     const host = hostOfUrl(this.url);
-    const isPublic = await isPublicHost(host);
+    const isPublic = this.isDiscovered || (await isPublicHost(host));
     const limits = limitsFor(settings, isPublic);
-    this.#mayFill = !isPublic || settings.bulkFrom.includes(host);
+    this.#mayFill = !this.isDiscovered && (!isPublic || settings.bulkFrom.includes(host));
     this.#rate ??= new CallRate(limits.callsPerSec, { nowMs, recoveryMs: timings.rateRecoveryMs });
     this.#limits = limits;
     return limits;
+  }
+
+  /** Whether it is not of the settings: another node has announced it. */
+  get isDiscovered(): boolean {
+    return this.#deps.address !== undefined;
   }
 
   /** Whether an index of the whole network may be filled from it. */

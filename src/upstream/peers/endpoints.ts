@@ -5,6 +5,7 @@ import { RefusedBlockError } from "../chain/chain-verifier.ts";
 import { RefusedPageError } from "../fill/replication/account-records.ts";
 import { type Timings, wait } from "../timings.ts";
 import { type AskOptions, askNode } from "./ask-node.ts";
+import { type DiscoveryDeps, placeOf, runDiscovery } from "./discover.ts";
 import { Endpoint, type EndpointDeps, type EndpointState, type EndpointStatus } from "./endpoint.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
@@ -12,6 +13,8 @@ import { SilenceWatch } from "./silence-watch.ts";
 const LAGGING_BLOCKS = 20;
 const MAX_LAG_BLOCKS = 600;
 const MAX_ASK_MS = 15_000;
+/** Nodes beside those of the settings. */
+const MAX_DISCOVERED = 8;
 
 export interface EndpointsDeps {
   /** From the settings, at least one. */
@@ -24,6 +27,8 @@ export interface EndpointsDeps {
   readonly received: (shard: number) => number;
   /** The number of data shards of what is stored; undefined before the first. */
   readonly shards: () => number | undefined;
+  /** How further nodes are found (`upstream.discover`); undefined if they are not. */
+  readonly discovery?: { readonly everyMs: number; readonly publicAddress: DiscoveryDeps["publicAddress"] };
   readonly onFault: (what: string, cause: unknown) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
@@ -72,13 +77,14 @@ export interface Endpoints {
 
 /** Follows the state of the nodes: each is asked for its newest blocks, and the followed one is left when another is better. */
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
-  const { settings, timings, received, onFault } = deps;
+  const { settings, timings, received, discovery, onFault } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const all = deps.urls.map(
     (url, index) => new Endpoint({ url, position: index + 1, settings, timings, nowMs }),
   );
   const [only] = all;
-  const isAlone = all.length === 1;
+  const configured: readonly Endpoint[] = [...all];
+  const isAlone = all.length === 1 && !discovery;
   const silence = new SilenceWatch(nowMs);
   const closing = new AbortController();
   let active: { readonly endpoint: Endpoint; readonly leave: AbortController } | undefined;
@@ -115,7 +121,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
   /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
   function hasOurShards({ answer }: Endpoint): boolean {
-    const known = all.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
+    const known = configured.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
     const ours = deps.shards();
     if (ours !== undefined && known.includes(ours)) return answer?.shards === ours;
     const count = (shards = 0) => known.filter((other) => other === shards).length;
@@ -125,10 +131,23 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   /** Whether a node can be followed, as far as its last response says. */
   const isUsable = (one: Endpoint) =>
     isWell(one) &&
+    (!one.isDiscovered || isVouchedFor(one)) &&
     hasOurShards(one) &&
     (lagOf(one) ?? 0) <= MAX_LAG_BLOCKS &&
     hasBlocksUpTo(one, (shard) => received(shard) - LAGGING_BLOCKS) &&
     (!wantsFill || one.mayFill);
+
+  /** Whether a node of the settings is where an announced one is, whose blocks are verified: that one is never the only source. */
+  const isVouchedFor = (one: Endpoint) =>
+    deps.ask().sets !== undefined &&
+    configured.some(
+      (other) =>
+        isWell(other) &&
+        other.answer?.shards === one.answer?.shards &&
+        [...(one.answer?.heads.keys() ?? [])].every(
+          (shard) => Math.abs(one.head(shard) - other.head(shard)) <= MAX_LAG_BLOCKS,
+        ),
+    );
 
   const hasBlocksUpTo = (one: Endpoint, height: (shard: number) => number) =>
     [...(one.answer?.heads.keys() ?? [])].every((shard) => one.head(shard) >= height(shard));
@@ -152,9 +171,11 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     return first;
   }
 
-  /** Leaves the followed node if another one can be followed. */
+  /** Leaves the followed node if another one can be followed, or it must not be the only source. */
   function leave(reason: string): boolean {
-    if (!active || !best(active.endpoint)) return false;
+    if (!active) return false;
+    const isUnsupported = active.endpoint.isDiscovered && !isVouchedFor(active.endpoint);
+    if (!isUnsupported && !best(active.endpoint)) return false;
     const { endpoint, leave: leaving } = active;
     active = undefined;
     endpoint.failed(reason);
@@ -185,8 +206,13 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       notify();
       return;
     }
-    const other = best(active.endpoint);
-    const fault = other && faultOf(active.endpoint, other);
+    const { endpoint } = active;
+    if (endpoint.isDiscovered && !isVouchedFor(endpoint)) {
+      leave("no node of the settings is where it is");
+      return;
+    }
+    const other = best(endpoint);
+    const fault = other && faultOf(endpoint, other);
     if (fault !== undefined) leave(fault);
   }
 
@@ -201,7 +227,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         deps.ask(),
       );
       one.answered(answer, askedAtMs);
-      if (all.every(({ isRefused }) => isRefused)) one.forgive();
+      if (!one.isDiscovered && configured.every(({ isRefused }) => isRefused)) one.forgive();
       if (!hasOurShards(one)) one.lacks(`it has ${answer.shards} shards, and the others another number`);
     } catch (cause) {
       if (closing.signal.aborted) return;
@@ -216,8 +242,9 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   /** Asks one node again and again. A node that never responds delays no other. */
   async function watch(one: Endpoint): Promise<void> {
     while (!closing.signal.aborted) {
+      if (one.isDiscovered && one.isRefused && one !== active?.endpoint) return drop(one);
       // Where all were refused, the one that sends true blocks again is followed again.
-      if (!one.isRefused || all.every(({ isRefused }) => isRefused)) await ask(one);
+      if (!one.isRefused || configured.every(({ isRefused }) => isRefused)) await ask(one);
       evaluate();
       await wait(Math.max(timings.headPollMs, one.coolUntilMs - nowMs()), closing.signal);
     }
@@ -231,7 +258,47 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     }
   }
 
+  /** Makes room for another announced node. */
+  function drop(one: Endpoint): void {
+    all.splice(all.indexOf(one), 1);
+    one.close();
+  }
+
+  /** Asks a node that others have announced, and keeps it if it serves the network's blocks. */
+  async function add(url: string, address: string): Promise<void> {
+    const position = Math.max(...all.map((one) => one.position)) + 1;
+    const one = new Endpoint({ url, address, position, settings, timings, nowMs });
+    await ask(one);
+    const hasBlocks = [...(one.answer?.heads.values() ?? [])].every((head) => head > 0);
+    if (!closing.signal.aborted && isWell(one) && hasOurShards(one) && hasBlocks) {
+      all.push(one);
+      running.push(watch(one));
+    } else one.close();
+  }
+
+  let guide = 0;
+  async function contacts() {
+    const well = configured.filter(isWell);
+    const one = well[guide++ % Math.max(1, well.length)];
+    if (!one) return [];
+    const timeout = Math.min(MAX_ASK_MS, timings.callTimeoutMs);
+    const asking = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
+    return one.client(asking, { callTimeoutMs: timeout, stallMs: timeout }).contacts();
+  }
+
   const running = isAlone ? [] : [...all.map(watch), watchSilence()];
+  if (discovery)
+    running.push(
+      runDiscovery({
+        ...discovery,
+        network: deps.ask().network,
+        contacts,
+        add,
+        isKnown: (place) => all.some(({ url }) => placeOf(url) === place),
+        hasRoom: () => all.length < configured.length + MAX_DISCOVERED,
+        signal: closing.signal,
+      }),
+    );
 
   function stateOf(one: Endpoint): EndpointState {
     if (one.isRefused) return "refused";
@@ -313,6 +380,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         const state = stateOf(one);
         return {
           position: one.position,
+          isDiscovered: one.isDiscovered,
           state,
           isActive: one === active?.endpoint,
           lagBlocks: isAlone ? undefined : lagOf(one),
@@ -327,7 +395,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       }),
     second: () => best(active?.endpoint),
     witnesses() {
-      const well = all.filter(isUsable);
+      // Those that were announced may all be one liar's.
+      const well = configured.filter(isUsable);
       const followed = well.filter((one) => one === active?.endpoint);
       return [...followed, ...well.filter((one) => one !== active?.endpoint)];
     },

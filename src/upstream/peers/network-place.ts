@@ -20,6 +20,20 @@ export async function isPublicHost(host: string, resolve: Resolve = resolveBySys
   }
 }
 
+/** Returns the first address of a host of which all addresses are public; undefined for any other host. */
+export async function publicAddressOf(
+  host: string,
+  resolve: Resolve = resolveBySystem,
+): Promise<string | undefined> {
+  if (isIP(host) !== 0) return isPublicAddress(host) ? host : undefined;
+  try {
+    const addresses = await resolve(host, { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS) });
+    return addresses.every(isPublicAddress) ? addresses[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   return address !== undefined && classify(address) === "public";

@@ -1,3 +1,4 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ConfirmRpc } from "../../../src/auth/confirmed-owners.ts";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
@@ -8,7 +9,7 @@ import { SignedBlock, SignedChunk } from "../../../src/protocol/wire/generated/c
 import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
-import type { Verification } from "../../../src/upstream/follow/follow.ts";
+import type { FollowerDeps, Verification } from "../../../src/upstream/follow/follow.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
@@ -47,6 +48,8 @@ export interface RecordedNode {
   readonly heads: Map<number, number>;
   /** The newest block of each shard as it says; default: `heads`. */
   announced: ReadonlyMap<number, number>;
+  /** The addresses that it announces of other nodes. */
+  announces: readonly string[];
   /** Calls by their method. */
   readonly calls: Map<string, number>;
   /** Accepts calls, of one method or of all, and responds to none, until `resume`. */
@@ -64,10 +67,15 @@ async function startNode(
   const heads = new Map(SHARDS.map((shard) => [shard, lastBlock]));
   let gate: (PromiseWithResolvers<void> & { readonly method: string | undefined }) | undefined;
   const calls = new Map<string, number>();
-  const node = { recording, announced: heads as ReadonlyMap<number, number> };
+  const node = {
+    recording,
+    announced: heads as ReadonlyMap<number, number>,
+    announces: [] as readonly string[],
+  };
   const server = await serveRecording(() => node.recording, heads, {
     listing,
     announced: () => node.announced,
+    contacts: () => encodedContacts(node.announces),
     async answers(method) {
       calls.set(method, (calls.get(method) ?? 0) + 1);
       if (gate && (gate.method ?? method) === method) await gate.promise;
@@ -89,6 +97,27 @@ async function startNode(
   });
 }
 
+/** A response of GetConnectedPeers. */
+export function encodedContacts(addresses: readonly string[], network: number = NETWORK): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const address of addresses)
+    writer
+      .tag(1, WireType.LengthDelimited)
+      .bytes(
+        new BinaryWriter()
+          .tag(1, WireType.LengthDelimited)
+          .string("/ip4/203.0.113.9/udp/3382/quic-v1")
+          .tag(4, WireType.Varint)
+          .int32(network)
+          .tag(6, WireType.LengthDelimited)
+          .string(address)
+          .finish(),
+      );
+  // Its other list, and what a later version adds.
+  writer.tag(2, WireType.LengthDelimited).bytes(Uint8Array.of(8, 1));
+  return writer.finish();
+}
+
 /** An index that follows the recorded network of four validators, of which three sign. */
 export async function followNodes({
   sets = [validators] as readonly ValidatorSet[],
@@ -96,6 +125,9 @@ export async function followNodes({
   isFollowing = true,
   /** Nodes that serve the network. */
   nodes: count = 1,
+  /** How many of them the settings name. The others are found if one announces them. */
+  named = undefined as number | undefined,
+  discovery = undefined as FollowerDeps["discovery"],
   lastBlock = LAST_BLOCK,
   /** What all of them serve. */
   recording = chain,
@@ -157,7 +189,8 @@ export async function followNodes({
     },
     start() {
       follower = startFollower({
-        urls: nodes.map(({ url }) => url),
+        urls: nodes.slice(0, named).map(({ url }) => url),
+        ...(discovery && { discovery }),
         db,
         writer: {
           async apply(batch) {

@@ -141,6 +141,8 @@ export async function serveRecording(
   heads: ReadonlyMap<number, number>,
   {
     hasBlockShard = true,
+    /** The answer to GetConnectedPeers, encoded. */
+    contacts = (): Uint8Array => new Uint8Array(),
     listing = { count: 0 },
     announced = () => heads,
     answers = async (_method: string) => {},
@@ -158,6 +160,7 @@ export async function serveRecording(
       getEvents: rawMethod("GetEvents", EventsRequest),
       getShardChunks: rawMethod("GetShardChunks", ShardChunksRequest),
       ...(!accounts && { getOnChainEvents: rawMethod("GetOnChainEvents", OnChainEventRequest) }),
+      getConnectedPeers: rawMethod("GetConnectedPeers", GetInfoRequest),
       getBlocks: { ...rawMethod("GetBlocks", BlocksRequest), responseStream: true },
       subscribe: { ...rawMethod("Subscribe", SubscribeRequest), responseStream: true },
     },
@@ -177,6 +180,7 @@ export async function serveRecording(
           ).finish();
         },
       ),
+      getConnectedPeers: unary(() => answers("GetConnectedPeers"), contacts),
       getFids: unary(
         () => answers("GetFids"),
         () => {
