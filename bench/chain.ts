@@ -1,4 +1,8 @@
+import type { IndexDatabase } from "../src/db/index/database.ts";
 import { createIngestEngine } from "../src/ingest/engine.ts";
+import type { RelayedOp } from "../src/ingest/relayed-op.ts";
+import { createRootKeeper } from "../src/ingest/trie/root-keeper.ts";
+import { createWorkBudget, NO_BUDGET } from "../src/ingest/trie/work-budget.ts";
 import { FARCASTER_EPOCH_UNIX_SECS } from "../src/protocol/time.ts";
 import { SignedChunk } from "../src/protocol/wire/generated/certificate.ts";
 import { FarcasterNetwork, MessageType } from "../src/protocol/wire/generated/message.ts";
@@ -22,6 +26,9 @@ const BLOCKS = 100;
 const MESSAGES_PER_BLOCK = 8;
 const KEYS_PER_ACCOUNT = 900;
 const ACCOUNTS = 100;
+const FOLLOWED_FIDS = 10;
+const FOLLOWED_RUNS = 3;
+const BLOCKS_PER_SECOND = 3;
 const NOW_SECS = 1_795_423_200;
 
 /**
@@ -72,7 +79,97 @@ export async function benchChain(): Promise<Figure[]> {
       value: median(times.roots.slice(1)) / (ACCOUNTS * KEYS_PER_ACCOUNT),
       unit: "us",
     },
+    ...followedSeconds(verify),
   ];
+}
+
+type Roots = "sample" | "full" | undefined;
+
+/**
+ * Measures the CPU time of a second of following: 25 messages in 3 blocks, of accounts with 900 casts each, with the levels of
+ * `trust.level` and `trust.roots`. Time passes as on the network, so that the budget of `sample` is what it is in operation.
+ */
+function followedSeconds(verify: () => void): Figure[] {
+  const micros = (roots: Roots, isVerified: boolean) => {
+    const spent: number[] = [];
+    for (let run = 0; run < FOLLOWED_RUNS; run++) {
+      using index = temporaryIndex();
+      let nowMs = 0;
+      const apply = applierOf(index.db, roots, () => nowMs);
+      const total = microsOf(() => {
+        for (let block = 1; block <= BLOCKS; block++) {
+          apply.block(run, block);
+          nowMs += 1000 / BLOCKS_PER_SECOND;
+        }
+        if (isVerified) verify();
+      });
+      spent.push((total / BLOCKS) * BLOCKS_PER_SECOND);
+    }
+    return median(spent);
+  };
+  const of = "a second of following, trust.level = node";
+  const node = micros(undefined, false);
+  const figure = (what: string, value: number): Figure => ({
+    what: `a second of following, ${what}`,
+    value,
+    unit: "us",
+    ratio: { of, value: value / node },
+  });
+  return [
+    { what: of, value: node, unit: "us" },
+    figure("blocks", micros(undefined, true)),
+    figure("roots, sample", micros("sample", true)),
+    figure("roots, full", micros("full", true)),
+  ];
+}
+
+/** Fills an index with accounts of 900 casts, and returns what applies the next blocks to it. */
+function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const engine = createIngestEngine({
+    db,
+    network,
+    clock: new ManualClock(NOW_SECS),
+    onFault: (cause) => {
+      throw cause;
+    },
+    ...(roots && {
+      roots: createRootKeeper({
+        db,
+        network,
+        budget: roots === "full" ? NO_BUDGET : createWorkBudget(() => nowMs() + performance.now()),
+        firstBudget: NO_BUDGET,
+        maxKeysAtOnce: roots === "full" ? Number.POSITIVE_INFINITY : 5000,
+      }),
+    }),
+  });
+  engine.applyRelayed({ ops: history(), positions: [{ key: "upstream shards", position: 1 }], shards: 1 });
+  const rules = rulesOf(network);
+  const block = (run: number, number: number, fids = FOLLOWED_FIDS) => {
+    const timestamp = NOW_SECS - FARCASTER_EPOCH_UNIX_SECS;
+    const events = castsOf(run, number, timestamp, fids);
+    const one = { number, timestamp, hash: new Uint8Array(32), seqnum: 0, events };
+    engine.applyRelayed({
+      ...relayedBlocks(rules, { shard: 1, isJournal: false }, [one]),
+      positions: [],
+      followsKeys: roots !== undefined,
+    });
+  };
+  // The first block computes all accounts.
+  block(FOLLOWED_RUNS, 0);
+  return { block };
+}
+
+let oldCasts: RelayedOp[] | undefined;
+/** The casts that accounts have had for long. */
+function history(): readonly RelayedOp[] {
+  oldCasts ??= Array.from({ length: FOLLOWED_FIDS * KEYS_PER_ACCOUNT }, (_, at): RelayedOp => {
+    const body = { $case: "castAddBody" as const, value: { text: `long ago ${at}` } };
+    const [type, timestamp] = [MessageType.MESSAGE_TYPE_CAST_ADD, 1000 + at];
+    const message = signMessage({ type, fid: 1 + (at % FOLLOWED_FIDS), timestamp, body }, makeSigner("old"));
+    return { kind: "put", message, happenedAt: 0 };
+  });
+  return oldCasts;
 }
 
 /** Applies blocks of new casts to an empty index as the follower does. */
@@ -87,18 +184,7 @@ function applyMicros(run: number): number {
       throw cause;
     },
   });
-  const rules = {
-    network,
-    nameServer: undefined,
-    nowUnixSecs: NOW_SECS,
-    scope: new Scope(undefined, []),
-    shards: 1,
-    hasBlockShard: true,
-    logsHubEvents: true,
-    onRefused: ({ reason }: { reason: string }) => {
-      throw new Error(reason);
-    },
-  };
+  const rules = rulesOf(network);
   const timestamp = NOW_SECS - FARCASTER_EPOCH_UNIX_SECS;
   const blocks = Array.from({ length: BLOCKS }, (_, number) => ({
     number: number + 1,
@@ -116,9 +202,24 @@ function applyMicros(run: number): number {
   });
 }
 
-function castsOf(run: number, block: number, timestamp: number): FollowedEvent[] {
+function rulesOf(network: FarcasterNetwork) {
+  return {
+    network,
+    nameServer: undefined,
+    nowUnixSecs: NOW_SECS,
+    scope: new Scope(undefined, []),
+    shards: 1,
+    hasBlockShard: true,
+    logsHubEvents: true,
+    onRefused: ({ reason }: { reason: string }) => {
+      throw new Error(reason);
+    },
+  };
+}
+
+function castsOf(run: number, block: number, timestamp: number, fids = 500): FollowedEvent[] {
   return Array.from({ length: MESSAGES_PER_BLOCK }, (_, at) => {
-    const fid = 1 + ((block * MESSAGES_PER_BLOCK + at) % 500);
+    const fid = 1 + ((block * MESSAGES_PER_BLOCK + at) % fids);
     const castAddBody = { text: `cast ${run} ${block} ${at}` };
     const data = {
       type: MessageType.MESSAGE_TYPE_CAST_ADD,
