@@ -7,7 +7,8 @@ import {
   snapshotTimeAt,
   storeRankings,
 } from "../../src/db/index/counts/rankings.ts";
-import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { writeScores } from "../../src/db/index/counts/scores.ts";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { computeRankings, refreshRankings, startRankingRefresh } from "../../src/ingest/ranking.ts";
 import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { hashesOfCasts, hex } from "../../src/read/hydrate/casts.ts";
@@ -57,6 +58,8 @@ const plan = fc.record({
 function expectedRankings(
   live: readonly ModelCast[],
   reactions: readonly { fid: number; type: ReactionType; target: ModelCast }[],
+  /** What an act of an actor counts. */
+  shareOf: (fid: number) => number = () => 1,
 ) {
   const inWindow = live.filter(({ at }) => at >= NOW - 24 * HOUR);
   const parentOf = (cast: ModelCast) =>
@@ -71,7 +74,8 @@ function expectedRankings(
   const weigh = (likes: number, recasts: number, replies: number) => likes + 2 * recasts + 3 * replies;
   const casts = inWindow
     .map((cast) => {
-      const others = (fids: number[]) => new Set(fids.filter((one) => one !== cast.fid)).size;
+      const others = (fids: number[]) =>
+        [...new Set(fids.filter((one) => one !== cast.fid))].reduce((sum, one) => sum + shareOf(one), 0);
       const engagement = weigh(
         others(reactorsOf(cast, LIKE)),
         others(reactorsOf(cast, RECAST)),
@@ -102,6 +106,27 @@ function expectedRankings(
 
 function scores(ranked: readonly RankedRef[], name: (ref: Uint8Array) => string): Map<string, number> {
   return new Map(ranked.map(({ ref, score }) => [name(ref), score]));
+}
+
+/** Of four accounts; the others have none. */
+const SCORES = new Map([
+  [1, 0],
+  [2, 0.2],
+  [3, 0.5],
+  [4, 0.9],
+]);
+
+function withScores(db: IndexDatabase): IndexDatabase {
+  const runId = writeScores(db, {
+    step: "begin",
+    run: { kind: "imported", at: 1, method: "csv", params: {}, seeds: [] },
+  });
+  const rows = [...SCORES].map(([account, score]) => ({
+    ...{ fid: account, score: 100 * score, state: 0, rank: 0, viaFid: 0, sources: null, note: null },
+  }));
+  writeScores(db, { step: "rows", runId, rows });
+  writeScores(db, { step: "finish", runId, stats: {} });
+  return db;
 }
 
 describe("rankings", () => {
@@ -142,6 +167,17 @@ describe("rankings", () => {
           expect(ranked.map(({ score }) => score)).toEqual(
             ranked.map(({ score }) => score).toSorted((a, b) => b - a),
           );
+        // Where scores decide, an act counts by its actor's, whole from 0.5 on.
+        const scored = computeRankings(withScores(db), {
+          ...{ snapshot: NOW * 1000, windowHours: 24 },
+          scores: { mode: "imported", unknown: 0.1 },
+        });
+        const byScore = expectedRankings(live, [...made.values()], (one) =>
+          Math.min(1, 2 * (SCORES.get(one) ?? 0.1)),
+        ).casts;
+        const found = scores(scored.rankings.casts, (ref) => ref.toHex());
+        expect([...found.keys()].sort()).toEqual([...byScore.keys()].sort());
+        for (const [hash, score] of byScore) expect(found.get(hash)).toBeCloseTo(score, 9);
       }),
       { numRuns: 60 },
     );

@@ -23,8 +23,8 @@ export interface UserState {
   readonly score: number | undefined;
 }
 
-/** What scores may decide: filters of webhooks and streams, audiences of sends, the order of user search, trending and for_you feeds. */
-export type ScoreUse = "webhooks" | "sends" | "search" | "feeds";
+/** What scores may decide: filters of webhooks and streams, audiences of sends, the order of user search, trending and for_you feeds, the fold. */
+export type ScoreUse = "webhooks" | "sends" | "search" | "feeds" | "fold";
 
 /** Which scores are shown, and the one of an account without. */
 export interface ScoreSource {

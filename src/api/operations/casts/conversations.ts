@@ -141,6 +141,13 @@ export const conversationOperations = [
       ),
       include_chronological_parent_casts: flag(false),
       sort_type: optional(choice(["chron", "desc_chron", "algorithmic"]), "chron"),
+      fold: optional(
+        choice(["above", "below"], {
+          description:
+            "Only direct replies above or below the fold. Below are those by accounts with a low score, unless the viewer follows the account, or " +
+            "the author of the cast liked or replied to it. Where `scores.enforce` does not list `fold`, all are above",
+        }),
+      ),
       limit: limit(DEFAULT_DIRECT_REPLIES),
       cursor: cursor(),
       viewer_fid: viewerFid(),
@@ -163,6 +170,8 @@ export const conversationOperations = [
               depth: query.reply_depth,
               withParents: query.include_chronological_parent_casts,
               limit: Math.min(query.limit, MAX_DIRECT_REPLIES),
+              fold: query.fold,
+              viewerFid: query.viewer_fid,
               rules: openListRules(reads, { viewerFid: query.viewer_fid }),
             });
           return page ? { page, nodes: pageNodes(reads, page) } : undefined;

@@ -14,6 +14,7 @@ import {
   conversationNodes,
   type ReplyTree,
 } from "./conversation.ts";
+import { type FoldSide, selectFold } from "./fold.ts";
 
 /** The most ancestors that are shown, the nearest ones. */
 export const MAX_PARENTS = 50;
@@ -107,12 +108,15 @@ export function conversationPage(
     withParents: boolean;
     limit: number;
     after: ReplyKey | undefined;
+    /** Which side of the fold is shown; undefined for both. */
+    fold?: FoldSide | undefined;
+    viewerFid?: number | undefined;
     /** What the viewer is shown of the replies and ancestors; undefined for everything. */
     rules?: ListRules | undefined;
   },
 ): ConversationPage | undefined {
   const { db } = source;
-  const { hash, depth, order, limit, after, rules } = query;
+  const { hash, depth, order, limit, after, rules, fold, viewerFid } = query;
   const cast = castByHash(db, hash);
   if (cast === undefined) return undefined;
   const { id } = cast;
@@ -121,8 +125,12 @@ export function conversationPage(
   const hiddenReplies = rules && countHidden(db, id, rules);
   if (depth === 0) return { id, order, parents, hiddenReplies, rows: [], cursor: null };
   const cursor = conversationCursors[order];
-  const page = visiblePage<ReplyShape, ReplyRow>({ limit, after, cursor }, rules?.casts, (part) =>
-    directReplies(db, { id, order, ...part }),
+  const ofSide = fold && selectFold<ReplyRow>(source, fold, { castId: id, viewerFid });
+  const select = ofSide && rules ? (some: readonly ReplyRow[]) => ofSide(rules.casts(some)) : undefined;
+  const page = visiblePage<ReplyShape, ReplyRow>(
+    { limit, after, cursor },
+    select ?? ofSide ?? rules?.casts,
+    (part) => directReplies(db, { id, order, ...part }),
   );
   const rows = page.rows.map((row) => ({ ...row, replies: [] }) satisfies ReplyTree & { score: number });
   attachReplies(source, rows, { depth: depth - 1, room: MAX_REPLIES - rows.length, visible: rules?.casts });
