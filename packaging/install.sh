@@ -3,14 +3,17 @@
 #
 #   curl -fsSL <url>/install.sh | sh
 #
+# `sh install.sh --uninstall` removes what it has installed; settings and data stay.
+#
 # Variables: SVC_DOWNLOAD_URL (where the files of the release are), SVC_VERSION (default: the one of this script's release),
-# SVC_PREFIX (default /usr/local as root, else ~/.local).
+# SVC_PREFIX (default /usr/local as root, else ~/.local), SVC_PUBLIC_KEY (of minisign; then the signature has to be there).
 set -eu
 # Other users and the service read what is installed, whatever the umask of the caller.
 umask 022
 
 DOWNLOAD_URL=""
 VERSION=""
+PUBLIC_KEY=""
 
 fail() {
   echo "install.sh: $*" >&2
@@ -57,20 +60,64 @@ target() {
   echo "$system-$machine$libc$cpu"
 }
 
-# Puts the unit into its folder. An edited one stays: it is neither the one of this release nor, byte for byte, the one
+# Puts a unit into its folder. An edited one stays: it is neither the one of this release nor, byte for byte, the one
 # that an installer wrote and noted.
 install_unit() {
-  unit=/etc/systemd/system/svc.service
-  written=$prefix/share/svc/svc.service
+  unit=/etc/systemd/system/$1
+  written=$prefix/share/svc/$1
   mkdir -p "$(dirname "$written")"
-  if [ -e "$unit" ] && ! cmp -s "$unit" "$from/svc.service" && ! cmp -s "$unit" "$written"; then
-    cp "$from/svc.service" "$unit.new"
+  if [ -e "$unit" ] && ! cmp -s "$unit" "$from/$1" && ! cmp -s "$unit" "$written"; then
+    cp "$from/$1" "$unit.new"
     echo "Kept $unit, which differs from the one of a release. The new one is $unit.new."
   else
-    cp "$from/svc.service" "$unit"
+    cp "$from/$1" "$unit"
     rm -f "$unit.new"
   fi
-  cp "$from/svc.service" "$written"
+  cp "$from/$1" "$written"
+}
+
+# Checks who has signed the checksums, where that can be checked. The checksums are from the same place as the files.
+check_signature() {
+  key=${SVC_PUBLIC_KEY:-$PUBLIC_KEY}
+  [ -n "$key" ] || return 0
+  if ! command -v minisign > /dev/null; then
+    [ -z "${SVC_PUBLIC_KEY:-}" ] || fail "it needs minisign to check the signature"
+    echo "The signature of the release was not checked: minisign is not installed."
+    return 0
+  fi
+  fetch "$url/SHA256SUMS.minisig" "$work/SHA256SUMS.minisig"
+  minisign -Vq -P "$key" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig" > /dev/null 2>&1 ||
+    fail "the signature of SHA256SUMS is wrong: nothing was installed"
+}
+
+choose_prefix() {
+  if [ "$(id -u)" = 0 ]; then prefix=${SVC_PREFIX:-/usr/local}; else prefix=${SVC_PREFIX:-$HOME/.local}; fi
+}
+
+# Removes what this script has installed. An edited unit, settings, data and the user stay.
+uninstall() {
+  choose_prefix
+  [ -e "$prefix/bin/svc" ] || fail "there is no $prefix/bin/svc"
+  kept=""
+  for name in svc.service svc@.service; do
+    unit=/etc/systemd/system/$name
+    written=$prefix/share/svc/$name
+    [ -e "$written" ] || continue
+    if [ -d /run/systemd/system ]; then
+      case "$name" in
+        *@*) systemctl disable --now "svc@*.service" > /dev/null 2>&1 || true ;;
+        *) systemctl disable --now "$name" > /dev/null 2>&1 || true ;;
+      esac
+    fi
+    if cmp -s "$unit" "$written"; then rm -f "$unit" "$unit.new"; elif [ -e "$unit" ]; then kept="$kept $unit"; fi
+    rm -f "$written"
+  done
+  rm -f "$prefix/bin/svc" "$prefix/share/man/man1/svc.1" "$prefix/share/bash-completion/completions/svc" \
+    "$prefix/share/zsh/site-functions/_svc" "$prefix/share/fish/vendor_completions.d/svc.fish"
+  rmdir "$prefix/share/svc" 2> /dev/null || true
+  if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ]; then systemctl daemon-reload; fi
+  for path in /etc/svc /var/lib/svc; do if [ -e "$path" ] && [ "$prefix" = /usr/local ]; then kept="$kept $path"; fi; done
+  echo "Removed $prefix/bin/svc.${kept:+ Kept:$kept}"
 }
 
 verify() {
@@ -82,6 +129,11 @@ verify() {
 }
 
 main() {
+  case "${1:-}" in
+    "") ;;
+    --uninstall) uninstall && return ;;
+    *) fail "unknown option: $1" ;;
+  esac
   url=${SVC_DOWNLOAD_URL:-$DOWNLOAD_URL}
   version=${SVC_VERSION:-$VERSION}
   [ -n "$url" ] || fail "set SVC_DOWNLOAD_URL to the folder of the release"
@@ -91,6 +143,7 @@ main() {
   # A shell that a signal ends does not run the line above by itself.
   trap 'exit 130' HUP INT TERM
   fetch "$url/SHA256SUMS" "$work/SHA256SUMS"
+  check_signature
 
   file="svc-$version-$(target).tar.gz"
   line=$(grep "  $file\$" "$work/SHA256SUMS") || fail "the release has no $file"
@@ -99,7 +152,7 @@ main() {
   tar -C "$work" -xzf "$work/$file"
   from="$work/svc-$version-$(target)"
 
-  if [ "$(id -u)" = 0 ]; then prefix=${SVC_PREFIX:-/usr/local}; else prefix=${SVC_PREFIX:-$HOME/.local}; fi
+  choose_prefix
   mkdir -p "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" \
     "$prefix/share/zsh/site-functions" "$prefix/share/fish/vendor_completions.d"
   # A running program cannot be written to, but its name can be given to another file.
@@ -121,7 +174,8 @@ main() {
     if ! getent passwd svc > /dev/null; then
       useradd --system --home-dir /var/lib/svc --no-create-home --shell /usr/sbin/nologin svc
     fi
-    install_unit
+    install_unit svc.service
+    install_unit svc@.service
     mkdir -p /etc/svc
     [ -e /etc/svc/svc.toml ] || cp "$from/svc.toml" /etc/svc/svc.toml
     # Whose the secrets are that svc init writes.
@@ -142,4 +196,4 @@ main() {
   esac
 }
 
-main
+main "$@"

@@ -3,7 +3,7 @@
  * [--repository <url>] [--bugs <url>]`. `bun run release --version 0.2.0` raises the version before (packaging/raise-version.ts).
  * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
  * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
- * SVC_DOWNLOAD_URL). The packages for npm are in the folder `npm` of the outdir, in `--npm-scope` (default `@svc`).
+ * SVC_DOWNLOAD_URL). `--minisign-key <file>` signs SHA256SUMS, and `install.sh` checks it by the public key beside it, `<file>.pub`. The packages for npm are in the folder `npm` of the outdir, in `--npm-scope` (default `@svc`).
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,8 @@ const TARGETS = [
   "darwin-arm64",
 ];
 /** The names of the files of a release. */
-const MADE = /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|svc\.rb|release\.json|SHA256SUMS)$/;
+const MADE =
+  /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|svc\.rb|release\.json|NOTES\.md|SHA256SUMS(\.minisig)?)$/;
 const MADE_FOR_NPM = /^[a-z0-9._-]+-(node|node-[a-z0-9-]+|client)-\d+\.\d+\.\d+\.tgz$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
@@ -47,6 +48,8 @@ const { values } = parseArgs({
     /** Raises the version and ends. */
     version: { type: "string" },
     "npm-scope": { type: "string", default: "@svc" },
+    /** A secret key of minisign without a password (`minisign -GW`). */
+    "minisign-key": { type: "string" },
     "no-packages": { type: "boolean", default: false },
     /** Of the release, for what is generated (ISO 8601); now by default. */
     date: { type: "string", default: new Date().toISOString() },
@@ -97,11 +100,24 @@ writeFileSync(
   join(outdir, "install.sh"),
   installer
     .replace('DOWNLOAD_URL=""', `DOWNLOAD_URL="${values["download-url"]}"`)
-    .replace('VERSION=""', `VERSION="${version}"`),
+    .replace('VERSION=""', `VERSION="${version}"`)
+    .replace('PUBLIC_KEY=""', `PUBLIC_KEY="${await publicKey(values["minisign-key"])}"`),
   { mode: 0o755 },
 );
 if (values["download-url"] !== "") await writeFormulas(values["download-url"]);
+writeFileSync(join(outdir, "NOTES.md"), notesOf(await Bun.file(join(ROOT, "CHANGELOG.md")).text()));
 await writeSums();
+if (values["minisign-key"] !== undefined)
+  run([
+    "minisign",
+    "-S",
+    "-s",
+    resolve(values["minisign-key"]),
+    "-m",
+    join(outdir, "SHA256SUMS"),
+    "-t",
+    `svc ${version}`,
+  ]);
 process.stdout.write(`${readdirSync(outdir, { recursive: true }).sort().join("\n")}\n`);
 
 /** What the packages name as their sources and as the place for bugs; nothing without `--repository`. */
@@ -137,6 +153,23 @@ function clientPackage(): void {
   }
 }
 
+/** The second line of the public key beside a secret one; empty without one. */
+async function publicKey(secretKey: string | undefined): Promise<string> {
+  if (secretKey === undefined) return "";
+  const key = (await Bun.file(`${secretKey}.pub`).text()).trim().split("\n").at(-1) ?? "";
+  if (!/^RW[\w+/]{54}$/.test(key)) throw new Error(`${secretKey}.pub is not a public key of minisign`);
+  return key;
+}
+
+/** The section of the changelog for this version, without its heading. */
+function notesOf(changelog: string): string {
+  const [, section = ""] =
+    new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(
+      changelog,
+    ) ?? [];
+  return `${section.trim()}\n`;
+}
+
 /** Writes the formula of Homebrew and the hashes for the flake of Nix, which name the archives by their URLs. */
 async function writeFormulas(downloadUrl: string): Promise<void> {
   const hashes = new Map(
@@ -157,7 +190,7 @@ async function writeFormulas(downloadUrl: string): Promise<void> {
 
 /** Writes the checksums of all other files, in the form that `sha256sum -c` reads. Registries of npm have those of their packages. */
 async function writeSums(): Promise<void> {
-  const names = readdirSync(outdir).filter((name) => name !== "SHA256SUMS" && name !== "npm");
+  const names = readdirSync(outdir).filter((name) => !name.startsWith("SHA256SUMS") && name !== "npm");
   const lines = await Promise.all(
     names.sort().map(async (name) => {
       const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(outdir, name)).bytes());

@@ -69,6 +69,15 @@ export async function unitFor(programPath: string): Promise<string> {
   return (await Bun.file(join(ROOT, UNIT)).text()).replaceAll("/usr/local/bin/svc", programPath);
 }
 
+/** The unit of several nodes on one machine: `svc@a` reads /etc/svc/a.toml and keeps its data in /var/lib/svc-a. */
+export async function instanceUnitFor(programPath: string): Promise<string> {
+  return (await unitFor(programPath))
+    .replace("Description=svc", "Description=svc %i")
+    .replace("SVC_DATA_DIR=/var/lib/svc", "SVC_DATA_DIR=/var/lib/svc-%i")
+    .replace(" serve --migrate", " --config /etc/svc/%i.toml serve --migrate")
+    .replace("StateDirectory=svc", "StateDirectory=svc-%i");
+}
+
 /** Puts what an archive has beside the program into a folder. */
 export async function stageArchive(stage: Stage, binary: string, date: string): Promise<void> {
   const generated = generatedFiles(date);
@@ -76,6 +85,7 @@ export async function stageArchive(stage: Stage, binary: string, date: string): 
   for (const file of [LICENSE, CHANGELOG]) stage.copy(join(ROOT, file), file);
   stage.copy(join(ROOT, SETTINGS), "svc.toml");
   stage.write("svc.service", await unitFor("/usr/local/bin/svc"));
+  stage.write("svc@.service", await instanceUnitFor("/usr/local/bin/svc"));
   stage.write("svc.1", generated.manPage);
   await stageMonitoring(stage, "monitoring");
   stage.write("completions/svc.bash", generated.bash);
@@ -89,6 +99,7 @@ export async function stageDebian(stage: Stage, binary: string, date: string): P
   const gzip = (text: string) => Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });
   stage.copy(binary, "usr/bin/svc", 0o755);
   stage.write("usr/lib/systemd/system/svc.service", await unitFor("/usr/bin/svc"));
+  stage.write("usr/lib/systemd/system/svc@.service", await instanceUnitFor("/usr/bin/svc"));
   stage.copy(join(ROOT, SETTINGS), "etc/svc/svc.toml");
   stage.write("usr/share/man/man1/svc.1.gz", gzip(generated.manPage));
   stage.write("usr/share/bash-completion/completions/svc", generated.bash);

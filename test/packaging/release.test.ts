@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { createSbom } from "../../packaging/sbom.ts";
+import { instanceUnitFor, unitFor } from "../../packaging/stage-files.ts";
 import { bundleScripts } from "../../src/console/bundle.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
@@ -62,9 +63,10 @@ afterAll(async () => {
 
 async function install(
   env: Record<string, string> = {},
+  ...args: string[]
 ): Promise<{ exitCode: number; text: string; home: string }> {
   const home = mkdtempSync(join(folder, "home-"));
-  const child = Bun.spawn(["sh", join(release, "install.sh")], {
+  const child = Bun.spawn(["sh", join(release, "install.sh"), ...args], {
     env: {
       PATH: process.env.PATH ?? "",
       HOME: home,
@@ -103,6 +105,56 @@ describe("the installer", () => {
     expect(exitCode).toBe(1);
     expect(await Bun.file(join(home, "local/bin/svc")).exists()).toBe(false);
   });
+
+  test("--uninstall removes what was installed, and nothing else", async () => {
+    const { home } = await install();
+    const own = { SVC_PREFIX: join(home, "local") };
+    await Bun.write(join(home, "local/share/man/man1/other.1"), "of another program");
+    const { exitCode, text } = await install(own, "--uninstall");
+    expect([exitCode, text]).toEqual([0, `Removed ${home}/local/bin/svc.\n`]);
+    expect([...new Bun.Glob("**/*").scanSync(join(home, "local"))]).toEqual(["share/man/man1/other.1"]);
+    expect((await install(own, "--uninstall")).text).toContain(`there is no ${home}/local/bin/svc`);
+    expect((await install(own, "--remove")).text).toContain("unknown option: --remove");
+  });
+
+  test("without minisign a key that was asked for is refused, and none is asked for by itself", async () => {
+    const tools = mkdtempSync(join(folder, "tools-"));
+    for (const tool of "sh uname id ls getconf grep mktemp rm curl sha256sum tar gzip mkdir cp chmod mv cat dirname true".split(
+      " ",
+    )) {
+      const path = Bun.which(tool);
+      if (path) symlinkSync(path, join(tools, tool));
+    }
+    const { text } = await install({ PATH: tools, SVC_PUBLIC_KEY: "RWQ" });
+    expect(text).toContain("it needs minisign to check the signature");
+  });
+
+  test.skipIf(Bun.which("minisign") === null)(
+    "checks who signed the checksums, where minisign is there",
+    async () => {
+      const keys = mkdtempSync(join(folder, "keys-"));
+      const keyOf = (name: string) => {
+        const [secret, pub] = [join(keys, name), join(keys, `${name}.pub`)];
+        Bun.spawnSync(["minisign", "-G", "-W", "-s", secret, "-p", pub], { stdin: "ignore" });
+        return { secret, text: readFileSync(pub, "utf8").trim().split("\n").at(-1) ?? "" };
+      };
+      const [own, other] = [keyOf("own"), keyOf("other")];
+      const sums = join(release, "SHA256SUMS");
+      const signature = join(keys, "SHA256SUMS.minisig");
+      Bun.spawnSync(["minisign", "-S", "-s", own.secret, "-m", sums, "-x", signature]);
+      replaced.set("SHA256SUMS.minisig", readFileSync(signature, "utf8"));
+      expect((await install({ SVC_PUBLIC_KEY: own.text })).exitCode).toBe(0);
+      const forged = await install({ SVC_PUBLIC_KEY: other.text });
+      replaced.set("SHA256SUMS", `${readFileSync(sums, "utf8")}${"0".repeat(64)}  more\n`);
+      const changed = await install({ SVC_PUBLIC_KEY: own.text });
+      replaced.clear();
+      for (const { exitCode, text } of [forged, changed]) {
+        expect(text).toContain("the signature of SHA256SUMS is wrong: nothing was installed");
+        expect(exitCode).toBe(1);
+      }
+    },
+    180_000,
+  );
 
   test("leaves no files when it is stopped by Ctrl-C", async () => {
     const temporary = mkdtempSync(join(folder, "tmp-"));
@@ -267,6 +319,7 @@ test("the archive has what an operator needs beside the program", () => {
     "svc.1",
     "svc.service",
     "svc.toml",
+    "svc@.service",
   ]);
 });
 
@@ -330,4 +383,50 @@ describe("the bill of materials", () => {
     expect(new Set(components.map((component) => JSON.stringify(component))).size).toBe(components.length);
     for (const name of await pagePackages()) expect(names).toContain(name);
   });
+});
+
+describe("svc version --check", () => {
+  const check = async (from: string, version: string) => {
+    const { newestRelease } = await import("../../src/cli/client/newest-release.ts");
+    return newestRelease(from, version);
+  };
+  const at = () => `http://127.0.0.1:${server.port}`;
+
+  test("names the release of a folder, with its notes where it is newer", async () => {
+    const newer = await check(at(), "0.0.9");
+    expect(newer).toEqual({
+      newest: packageJson.version,
+      isNewer: true,
+      notes: await Bun.file(join(release, "NOTES.md")).text(),
+    });
+    expect(newer.notes?.length).toBeGreaterThan(500);
+    expect(await check(at(), packageJson.version)).toMatchObject({ isNewer: false, notes: null });
+    expect(await check(at(), "9.0.0")).toMatchObject({ isNewer: false });
+  });
+
+  test("refuses a folder without a release, one without TLS, and a redirect to one", async () => {
+    replaced.set("SHA256SUMS", "nothing");
+    await expect(check(at(), "0.1.0")).rejects.toThrow("has no release");
+    replaced.clear();
+    await expect(check("http://releases.example", "0.1.0")).rejects.toThrow("is not an https URL");
+    using away = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.redirect("http://releases.example/x"),
+    });
+    await expect(check(`http://127.0.0.1:${away.port}`, "0.1.0")).rejects.toThrow("is not an https URL");
+    using around = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: ({ url }) => Response.redirect(url) });
+    await expect(check(`http://127.0.0.1:${around.port}`, "0.1.0")).rejects.toThrow("redirects too often");
+  });
+});
+
+test("the unit of several nodes differs from that of one in its name, settings and data only", async () => {
+  const [one, several] = [await unitFor("/usr/bin/svc"), await instanceUnitFor("/usr/bin/svc")];
+  const changed = several.split("\n").filter((line) => !one.split("\n").includes(line));
+  expect(changed).toEqual([
+    "Description=svc %i",
+    "Environment=SVC_DATA_DIR=/var/lib/svc-%i",
+    "ExecStart=/usr/bin/svc --config /etc/svc/%i.toml serve --migrate",
+    "StateDirectory=svc-%i",
+  ]);
 });

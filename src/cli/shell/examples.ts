@@ -220,7 +220,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "replay-app play": ["replay-app play calls.jsonl --url https://node.example --key-file app.key"],
   completion: ["completion bash > /etc/bash_completion.d/svc", "completion fish | source"],
   manpage: ["manpage > /usr/local/share/man/man1/svc.1"],
-  version: ["version", "version --json"],
+  version: [
+    "version",
+    "version --json",
+    "version --check --from https://git.example/svc/releases/latest/download",
+  ],
 };
 
 /** The environment variables, for the end of the help. */
