@@ -34,6 +34,7 @@ const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set([
   "read",
   "openRead",
   "anonymousOrKey",
+  "keyUnlessRead",
   "bearer",
 ]);
 /** What these scopes allow to the owner, a new custody address must be able to stop at once. */

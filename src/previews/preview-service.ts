@@ -40,7 +40,7 @@ export interface PreviewServiceDeps {
   /** Open for writing. */
   readonly file: SideFile;
   readonly signal: PreviewSignal;
-  readonly fetch: (url: PreviewUrl, mayCall: (host: string) => boolean) => Promise<FetchOutcome>;
+  readonly fetchPreview: (url: PreviewUrl, mayCall: (host: string) => boolean) => Promise<FetchOutcome>;
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
@@ -69,7 +69,7 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
 
   async function run(url: Waiting): Promise<void> {
     const outcome = await deps
-      .fetch(url, (host) => queue.call(host, monotonicMs()))
+      .fetchPreview(url, (host) => queue.call(host, monotonicMs()))
       .catch((cause): FetchOutcome => {
         log.error({ err: cause }, "A preview could not be made");
         return { kind: "failed" };

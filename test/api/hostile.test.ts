@@ -38,6 +38,10 @@ const FITTING: Readonly<Record<string, string>> = {
   latitude: "52.5",
   longitude: "13.4",
   public_key: `0x${"1".repeat(64)}`,
+  from: "1700000000",
+  to: "1700003600",
+  at: "1700000000",
+  url: "https://example.com/",
 };
 
 /** Hostile values. */

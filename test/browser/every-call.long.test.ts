@@ -22,6 +22,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "/console/operator": "the routes of the operator are private to the page",
   "/console/manage": "it asks for nothing before a wallet connects",
   "/console/manage/apps/new": "it is a form",
+  "/console/sign-in": "it makes its calls when a visitor tries a sign-in",
 };
 /** An empty search asks for nothing. */
 const PATHS: Readonly<Record<string, string>> = { "/console/search": "/console/search?q=bread&in=casts" };

@@ -78,6 +78,11 @@ const EXCEPTIONS: readonly { readonly file: string; readonly what: string; reado
     why: "it takes the code of a contract from viem, and calls the operator's RPC by src/net's own fetch",
   },
   {
+    file: "src/cli/sdk-report/sign-in-rules.ts",
+    what: "the global fetch",
+    why: "it looks for quickAuth.fetch in the sources of an app, and calls nothing",
+  },
+  {
     file: "src/upstream/calls/connection.ts",
     what: "@grpc/grpc-js: Client, connectivityState, credentials",
     why: "upstream.urls are the operator's setting, and nothing that the upstream says leads to another address",

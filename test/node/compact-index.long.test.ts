@@ -47,7 +47,8 @@ const copyTo = (name: string, from = original) => {
   cpSync(from, to, { recursive: true });
   return to;
 };
-const SETTINGS = ["--set", "upstream.url=http://127.0.0.1:1", "--set", `upstream.fids=${FOLLOWED.join()}`];
+// A run of some seconds logs how far it is.
+const SETTINGS = ["--log-level", "warn", "--set", "upstream.url=http://127.0.0.1:1", "--set", `upstream.fids=${FOLLOWED.join()}`];
 const compact = (dataDir: string) =>
   Bun.spawn([...compiledProgram, "--data-dir", dataDir, ...SETTINGS, "index", "compact", "--json"], {
     stdout: "pipe",

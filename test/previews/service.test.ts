@@ -57,7 +57,7 @@ function startService({ outcomes = [], dir: given, freeBytes = () => 100 * GIB, 
   const service = startPreviewService({
     file: openSideFile({ ...side, mode: "writer" }),
     signal,
-    async fetch({ href }) {
+    async fetchPreview({ href }) {
       fetched.push(href);
       return outcomes[Math.min(fetched.length, outcomes.length) - 1] ?? found(`page ${fetched.length}`);
     },
@@ -182,7 +182,7 @@ describe("a crawl", () => {
 
   test("ends after 2.5 seconds", async () => {
     const never = Promise.withResolvers<FetchOutcome>();
-    const { service, time } = startService({ fetch: () => never.promise });
+    const { service, time } = startService({ fetchPreview: () => never.promise });
     const crawl = service.crawl(URL_A);
     time.advanceMs(2_500);
     expect(await crawl).toBe("pending");
@@ -270,7 +270,7 @@ describe("the file", () => {
   test("stays within its limit: the previews that were shown longest ago make room", async () => {
     const long = { ogDescription: "x".repeat(1000), ogTitle: "y".repeat(300) };
     const { service, time, shown } = startService({
-      fetch: async () => found("", { html: long }),
+      fetchPreview: async () => found("", { html: long }),
       maxBytes: 1024 * 1024,
     });
     for (let at = 0; at < 1_200; at++) {

@@ -23,7 +23,7 @@ describe("readSendRequest", () => {
     expect(expectOk(readSendRequest(body, APP_URL))).toEqual({
       notification: { title: "Title", body: "Body", targetUrl: `${APP_URL}/page` },
       uuid: UUID,
-      audience: { targetFids: [1, -1], excludeFids: [3], followingFid: 4 },
+      audience: { targetFids: [1, -1], excludeFids: [3], followingFid: 4, minimumScore: 0.5 },
     });
   });
 

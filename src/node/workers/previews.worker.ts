@@ -48,7 +48,7 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
       mode: "writer",
     }),
     signal: new PreviewSignal(signal),
-    fetch: (url, mayCall) => fetchPreview(url, { ...deps, mayCall }),
+    fetchPreview: (url, mayCall) => fetchPreview(url, { ...deps, mayCall }),
     maxBytes: config.previews.max_mb * 1024 * 1024,
     clock: systemClock,
     monotonicMs: () => performance.now(),

@@ -87,12 +87,12 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
           : [],
       ),
     );
-  // Manifests, prepared transactions, what only registered channels have, API keys, signers, login clients, streams, audiences and sends by owners are the
+  // Manifests, prepared transactions, what only registered channels have, API keys, signers, login clients, streams, the history of figures, audiences and sends by owners are the
   // service's own: the hosted API has none under these paths.
   const own = new Set(
     [...under("svc")].filter(
       (path) =>
-        !/ \/(?:api_key|frame\/manifest|jfs|login_client|managed_signer|moderation|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/(?:channel|score)|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
+        !/ \/(?:api_key|frame\/manifest|history|jfs|login_client|managed_signer|moderation|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/(?:channel|score)|frame\/app\/audience|frame\/app\/campaign\/estimate)\b/.test(
           path,
         ) && path !== "post /frame/app/campaign",
     ),

@@ -6,11 +6,13 @@ import { contentDifferences, indexContent } from "../../support/index-content.ts
 import { temporaryIndex } from "../../support/temporary-index.ts";
 import { wildMessages } from "../../support/wild-network.ts";
 
-/** Makes the index what it was before the migration that creates the index of people. */
+/** Makes the index what it was before the migration that creates the index of people, and the one after it. */
 const OLDER = `
+  DROP TABLE confirmed_events;
   DROP TABLE people_fts;
   CREATE TABLE display_name_words (word text NOT NULL, fid integer NOT NULL, PRIMARY KEY(word, fid)) WITHOUT ROWID;
-  DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)`;
+  DELETE FROM __drizzle_migrations
+  WHERE created_at IN (SELECT created_at FROM __drizzle_migrations ORDER BY created_at DESC LIMIT 2)`;
 
 test("an index from before the index of people gets it at the next start, once", () => {
   using index = temporaryIndex();

@@ -10,10 +10,11 @@ import {
   splitValues,
   writeFilters,
 } from "../../../../src/console/web/stream/filters.ts";
+import { isChannelEvent } from "../../../../src/protocol/event-kind.ts";
 
 const anyText = fc.string({ unit: "grapheme-composite", minLength: 1, maxLength: 20 });
 
-const filters: fc.Arbitrary<StreamFilters> = fc.record({
+const anyFilters: fc.Arbitrary<StreamFilters> = fc.record({
   kinds: fc.subarray([...EVENT_KINDS]),
   match: fc.constantFrom("all", "any"),
   values: fc
@@ -28,6 +29,13 @@ const filters: fc.Arbitrary<StreamFilters> = fc.record({
       ),
     )
     .map((entries) => Object.fromEntries(entries)),
+});
+
+/** `fids` is a filter of its own with channel events only; with other kinds it is a spelling of `author_fids`. */
+const filters = anyFilters.map(({ kinds, match, values }): StreamFilters => {
+  const { fids, ...others } = values;
+  const isOfChannels = kinds.length > 0 && kinds.every(isChannelEvent);
+  return { kinds, match, values: fids && isOfChannels ? { ...others, fids } : others };
 });
 
 describe("filters of the stream", () => {
