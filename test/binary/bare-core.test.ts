@@ -109,7 +109,18 @@ test("the bare core has no thread, route, document or metric of the parts", asyn
 
 test("the bare core refuses a state in PostgreSQL, whose records it could not reach", () => {
   const { exitCode, stderr } = Bun.spawnSync(
-    [program, "--data-dir", `${dir.path}/other`, "--port", "0", "--set", "hub.port=0", "--set", "state.url=postgres://svc@127.0.0.1/svc", "serve"],
+    [
+      program,
+      "--data-dir",
+      `${dir.path}/other`,
+      "--port",
+      "0",
+      "--set",
+      "hub.port=0",
+      "--set",
+      "state.url=postgres://svc@127.0.0.1/svc",
+      "serve",
+    ],
     { env: { HOME: dir.path } },
   );
   expect(exitCode).not.toBe(0);

@@ -48,7 +48,14 @@ const copyTo = (name: string, from = original) => {
   return to;
 };
 // A run of some seconds logs how far it is.
-const SETTINGS = ["--log-level", "warn", "--set", "upstream.url=http://127.0.0.1:1", "--set", `upstream.fids=${FOLLOWED.join()}`];
+const SETTINGS = [
+  "--log-level",
+  "warn",
+  "--set",
+  "upstream.url=http://127.0.0.1:1",
+  "--set",
+  `upstream.fids=${FOLLOWED.join()}`,
+];
 const compact = (dataDir: string) =>
   Bun.spawn([...compiledProgram, "--data-dir", dataDir, ...SETTINGS, "index", "compact", "--json"], {
     stdout: "pipe",
