@@ -63,7 +63,7 @@ test("after SIGTERM a node serves for the drain delay, is not ready, ends stream
   const sentAtMs = performance.now();
   const stopped = node.stop();
   while ((await fetch(`${node.url}/ready`)).status === 200) await Bun.sleep(5);
-  // The worker is told after /ready has changed.
+  // The worker learns of it after /ready has changed.
   let response: Response;
   do response = await fetch(`${node.url}/v2/svc/user?fid=3`);
   while (response.headers.get("connection") !== "close");
