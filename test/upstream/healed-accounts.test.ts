@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { isAnyDirty } from "../../src/db/index/trie/account-roots.ts";
 import { quarantinedAccounts } from "../../src/db/index/trie/heals.ts";
 import { shardProof } from "../../src/db/index/trie/shard-proofs.ts";
+import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
+import { createWorkBudget } from "../../src/ingest/trie/work-budget.ts";
 import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
 import { HubEvent, HubEventType } from "../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
@@ -9,7 +13,11 @@ import type { SnapshotEntry } from "../../src/protocol/wire/generated/snapshot.t
 import { fidOfKey, messageKind } from "../../src/trust/trie-key.ts";
 import { followNetwork, type ServedNetwork, serveNetwork } from "../support/upstream/follow-recorded.ts";
 import { type Recording, recordedChain } from "../support/upstream/recorded.ts";
-import { RECORDED_TIMINGS, type RecordedIndex } from "../support/upstream/recorded-index.ts";
+import {
+  RECORDED_NETWORK,
+  RECORDED_TIMINGS,
+  type RecordedIndex,
+} from "../support/upstream/recorded-index.ts";
 
 const SHARDS = [1, 2];
 /** The home of both fids. */
@@ -170,4 +178,31 @@ describe("an upstream that has left out a reaction of 5008 and deleted a cast of
     expect(index.healings.at(-1)).toMatchObject({ outcome: "healed", fid: 5007, kinds: ["event_signer"] });
     expect(index.db.sqlite.query(`SELECT * ${lost}`).all().length).toBe(before.length);
   });
+});
+
+test("check 12: with trust.roots = sample, a row that the disk lost is found while blocks are applied, and healed", async () => {
+  await using served = await serveNetwork("oneValidator", { last: 400, snapshots: { 1: 60, 2: 60 } });
+  using db = openIndexInMemory();
+  const budget = createWorkBudget(() => performance.now());
+  const roots = createRootKeeper({ db, network: RECORDED_NETWORK, budget, maxKeysAtOnce: 5000 });
+  const options = { db, roots: "sample", retries: true, engine: { roots } } as const;
+  await using index = followNetwork("oneValidator", [served], options);
+  await index.caughtUp();
+  const isProven = (shard: number) => shardProof(db, shard).mismatchHeight === null && !isAnyDirty(db, shard);
+  let height = 400;
+  const next = async () => {
+    height += 1;
+    for (const shard of [0, ...SHARDS]) served.heads.set(shard, height);
+    await index.caughtUp();
+  };
+  while (!SHARDS.every(isProven)) await next();
+  const lost = "FROM on_chain_events WHERE type = 1 AND fid = 5007";
+  const before = db.sqlite.query(`SELECT * ${lost}`).all();
+  db.sqlite.run(`DELETE ${lost}`);
+  while (index.healings.length === 0) {
+    await next();
+    if (!SHARDS.every(isProven)) await index.until(() => index.healings.length > 0 || SHARDS.every(isProven));
+  }
+  expect(index.healings).toMatchObject([{ outcome: "healed", fid: 5007, kinds: ["event_signer"] }]);
+  expect(db.sqlite.query(`SELECT * ${lost}`).all()).toHaveLength(before.length);
 });

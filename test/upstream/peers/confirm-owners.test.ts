@@ -120,6 +120,28 @@ function operations({ db, confirm }: Followed) {
 
 const NOT_CUSTODY = "signature is not by the custody address of the fid";
 
+describe("whose custody counts with two upstreams", () => {
+  test("check 15: the followed node forges a transfer: the thief is refused, and the owner still signs", async () => {
+    const options = { nodes: 2, isFollowing: false, recording: sold, lastBlock: 90 };
+    await using followed = await followNodes(options);
+    const [liar, other] = followed.nodes as [RecordedNode, RecordedNode];
+    liar.recording = moved(sold, thief, PLACE.height);
+    other.pause();
+    followed.start();
+    await followed.allApplied(90);
+    other.resume();
+    await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+    expect(followed.active()).toBe(liar);
+    using node = operations(followed);
+    expect(custodyFromIndex(followed.db)(FID)).toEqual(thief.address);
+    expect(await node.signedBy(thief)).toBe(NOT_CUSTODY);
+    expect(await node.people.methodOf(FID, thief.address, true)).toBeUndefined();
+    expect(await node.people.methodOf(FID, seller.address, true)).toBe("custody");
+    expect(await node.signedBy(seller)).toBe(FID);
+    expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: 3, upstreams: [2] }]);
+  });
+});
+
 describe("whose custody counts with three upstreams", () => {
   test("check 15: the followed node forges a transfer: reads show it, the thief is refused, and the owner still signs", async () => {
     await using followed = await followFirst({ lastBlock: 90, first: moved(sold, thief, PLACE.height) });

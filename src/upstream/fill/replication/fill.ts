@@ -26,7 +26,11 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
   signal.addEventListener("abort", end);
   const client = deps.client.until(ending.signal);
   const batcher = new SpoolBatcher(writer);
-  const snapshots = createSnapshots({ ...deps, client });
+  const parts = remainingParts(deps);
+  const snapshots = createSnapshots(
+    { ...deps, client },
+    { left: parts.length / (VIRTUAL_SHARDS * deps.shards) },
+  );
   const reader: PartDeps = {
     ...deps,
     client,
@@ -38,7 +42,6 @@ export async function fillFromSnapshots(deps: StageDeps, verifier: Verifier): Pr
     keepsKeys: deps.chain.isVerifying,
     mayHave: snapshots.mayHave,
   };
-  const parts = remainingParts(deps);
   const work = async () => {
     for (let next = parts.pop(); next; next = parts.pop())
       for (let place = next; !place.isDone; ) {

@@ -74,11 +74,13 @@ export interface Snapshots {
   after(shard: number, gone: number): Promise<number>;
 }
 
+/** @param options.left the share of them that is not in the spool yet. */
 export function createSnapshots(
   deps: Pick<
     StageDeps,
     "client" | "chain" | "rules" | "positions" | "shards" | "timings" | "signal" | "onFault" | "roomBytes"
   >,
+  { left }: { readonly left: number },
 ): Snapshots {
   const { client, rules, positions, shards, timings, signal, onFault, roomBytes } = deps;
   const heights = new Map<number, number>();
@@ -91,7 +93,7 @@ export function createSnapshots(
     announced.set(shard, Math.max(announced.get(shard) ?? 0, keys));
     const total = [...announced.values()].reduce((sum, one) => sum + one, 0);
     const room = await roomBytes();
-    if (total * LEAST_BYTES_OF_KEY > room)
+    if (total * left * LEAST_BYTES_OF_KEY > room)
       throw new PeerError(
         `its snapshots have ${total.toLocaleString("en")} records, for which the index has no room (${Math.floor(room / 1e9)} GB)`,
       );
