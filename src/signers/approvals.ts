@@ -208,6 +208,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
     const stranger = refuseStranger(signer, fid);
     if (stranger) return stranger;
+    // A key without scopes would say that nothing is granted, or everything.
+    if (grantedTo(signer.permissions).length === 0) return needsChain();
     const terms = termsOf(signer, fid, nonce, deadline);
     if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
       return refuse("badRequest", "custody_signature is not of the fid's custody address");
@@ -265,8 +267,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         );
       const stranger = refuseStranger(signer, fid);
       if (stranger) return stranger;
-      if (grantedTo(signer.permissions).length === 0)
-        return refuse("badRequest", "what this signer is for needs a key that is added on chain");
+      if (grantedTo(signer.permissions).length === 0) return needsChain();
       const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);
@@ -293,6 +294,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       }
     },
   };
+}
+
+function needsChain() {
+  return refuse("badRequest", "what this signer is for needs a key that is added on chain");
 }
 
 /** The network takes one key a minute from a user. */

@@ -6,7 +6,7 @@ import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { fromHex, toHex } from "../../src/protocol/validate/eth.ts";
 import { MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
-import { recoverKeyRequest } from "../../src/signers/key-add.ts";
+import { keyAddTypedData, recoverKeyRequest } from "../../src/signers/key-add.ts";
 import { signerEvent, transferEvent } from "../support/events.ts";
 import { gaslessKeyMessage, requestMetadata } from "../support/gasless-keys.ts";
 import { makeSigner, makeWallet, signDigest, type TestWallet } from "../support/messages.ts";
@@ -172,6 +172,33 @@ describe("managed signers", () => {
     const second = expectOk(await register(fixture, signer));
     expect(expectErr(await fixture.thread.viewApproval(token)).kind).toBe("gone");
     expectOk(await fixture.thread.viewApproval(second.approvalUrl?.split("/").at(-1) ?? ""));
+  });
+
+  test("a signer with permissions in channels only cannot be approved by a link: they need a key on chain", async () => {
+    using fixture = openSigners();
+    const types = [18, 19, 20, 21];
+    const { signer } = expectOk(await fixture.service.create(actor(), types));
+    const view = expectOk(await register(fixture, signer));
+    const token = view.approvalUrl?.split("/").at(-1) ?? "";
+    expect(expectOk(await fixture.thread.viewApproval(token))).toMatchObject({ scopes: [] });
+    const wallet = custodyOf(9);
+    const prepared = expectErr(await fixture.thread.prepareApproval(token, wallet.address));
+    expect(prepared).toMatchObject({ kind: "badRequest", message: expect.stringContaining("on chain") });
+    // Without the page, too.
+    const deadline = toFarcasterSecs(nowSecs(fixture.clock)) + 60;
+    const terms = { fid: 9, key: signer.publicKey, scopes: [], ttlSecs: 86_400, nonce: 1, deadline };
+    const approval = {
+      fid: 9,
+      nonce: 1,
+      deadline,
+      custodySignature: signTypedData(keyAddTypedData(terms), wallet),
+      requestSignature: undefined,
+    };
+    expect(expectErr(await fixture.thread.submitApproval(token, approval, origin))).toEqual(prepared);
+    expect(fixture.submitted).toEqual([]);
+    // The app brings the key on chain instead.
+    expect(fixture.node.ingestEvent(chainAdd(9, signer.publicKey))).toBe("ok");
+    expect(await statusOf(fixture, signer.signerUuid)).toEqual(["approved", 9]);
   });
 
   test("a user approves by a link; then the signer signs for only this user", async () => {

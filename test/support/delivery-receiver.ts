@@ -124,12 +124,14 @@ function hmacKey(hash: string): Promise<CryptoKey> {
 
 interface Data {
   readonly hash?: string;
+  readonly cast_hash?: string;
   readonly user?: { readonly fid: number };
   readonly target_user?: { readonly fid: number };
   readonly cast?: { readonly hash: string };
 }
 
 function eventOf({ type, data }: { readonly type: string; readonly data: Data }): string {
+  if (type.startsWith("channel.")) return `${type} ${data.cast_hash}`;
   const subject = data.hash ?? `${data.user?.fid} ${data.cast?.hash ?? data.target_user?.fid}`;
   return `${type} ${subject}`;
 }

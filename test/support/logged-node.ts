@@ -42,9 +42,13 @@ export interface LoggedNode extends AsyncDisposable {
   merge(...records: readonly EncodedRecord[]): string[];
 }
 
-export async function startLoggedNode(limits: Partial<SubscribersDeps> = {}): Promise<LoggedNode> {
+/** @param nowSecs its time, which stands still, in unix seconds */
+export async function startLoggedNode(
+  limits: Partial<SubscribersDeps> = {},
+  nowSecs = DEFAULT_NOW_SECS,
+): Promise<LoggedNode> {
   const dir = mkdtempSync(join(tmpdir(), "logged-node-test-"));
-  const clock = new ManualClock(DEFAULT_NOW_SECS);
+  const clock = new ManualClock(nowSecs);
   const state = openStateFile();
   const db = createIndex(dir);
   claimNetwork(db, "mainnet");

@@ -1,4 +1,4 @@
-import { channelHistoryOf } from "../../db/index/channels/history.ts";
+import { isChannelHistoryDue } from "../../db/index/channels/history.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type UnknownCount, unknownCounts } from "../../db/index/unknown-records.ts";
 import type { EngineSchedule } from "../../protocol/network/engine-versions.ts";
@@ -17,11 +17,10 @@ export interface EngineProgress {
 
 /** Returns what the index by itself says about how this program and the network's rules fit together. */
 export function engineProgressOf(db: IndexDatabase): EngineProgress {
-  const { followedFrom, isDone } = channelHistoryOf(db);
   return {
     unknownAt: undefined,
     unknown: unknownCounts(db),
-    isHistoryDue: followedFrom !== undefined && !isDone,
+    isHistoryDue: isChannelHistoryDue(db),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { isChannelHistoryDue } from "../../../db/index/channels/history.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
@@ -233,9 +234,10 @@ export const registeredChannelOperations = [
     query: { fid: fid(), ...page() },
     response: "channelPage",
     run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, followedChannelsCursor, (db, page) =>
-        followedChannels(db, { fid: query.fid, ...page }),
-      ),
+      respondWithChannelPage(reads, query, followedChannelsCursor, (db, page) => {
+        requireHistory(db);
+        return followedChannels(db, { fid: query.fid, ...page });
+      }),
   }),
   read({
     id: "getChannelRolesOfUser",
@@ -248,7 +250,10 @@ export const registeredChannelOperations = [
       const { fid, limit } = query;
       return runQuery(
         reads,
-        (db) => ({ fid, ...rolesOfUser(db, { fid, limit, after }) }),
+        (db) => {
+          requireHistory(db);
+          return { fid, ...rolesOfUser(db, { fid, limit, after }) };
+        },
         ({ rows }) => ({ fids: [fid], channelIds: rows.map(({ id }) => id) }),
         reads.present.membershipPage,
       );
@@ -256,7 +261,14 @@ export const registeredChannelOperations = [
   }),
 ];
 
+/** @throws ApiError `unavailable` while an index of before V21 lacks what shard 0 decided about channels */
+function requireHistory(db: IndexDatabase): void {
+  if (isChannelHistoryDue(db))
+    throw new ApiError("unavailable", "the channels of the followed node are still being read");
+}
+
 function required(db: IndexDatabase, name: string): RegisteredChannel {
+  requireHistory(db);
   const channel = registeredChannel(db, name);
   if (!channel) throw new ApiError("notFound", "no registered channel has this name");
   return channel;

@@ -41,6 +41,12 @@ export function channelHistoryOf(db: IndexDatabase): ChannelHistory {
   };
 }
 
+/** Whether decisions about channels that are older than this index's following have still to be read. */
+export function isChannelHistoryDue(db: IndexDatabase): boolean {
+  const { followedFrom, isDone } = channelHistoryOf(db);
+  return followedFrom !== undefined && !isDone;
+}
+
 export const followedFromPosition = (block: number): PositionUpdate => ({ key: FROM, position: block });
 export const historyNextPosition = (block: number): PositionUpdate => ({ key: NEXT, position: block });
 export const HISTORY_DONE: PositionUpdate = { key: DONE, position: 1 };

@@ -1,4 +1,5 @@
 import { channelsActiveAt } from "../../../db/index/channels/follows.ts";
+import { isChannelHistoryDue } from "../../../db/index/channels/history.ts";
 import { fidOfOwner } from "../../../db/index/channels/owner-claims.ts";
 import { registrarOfIndex } from "../../../db/index/channels/registrar.ts";
 import {
@@ -65,6 +66,10 @@ export interface ChannelMetadata
   extends Partial<Pick<ChannelUpdateBody, "name" | "description" | "imageUrl" | "header" | "rules">>,
     ChannelModes {}
 
+const CHANNELS_ARE_READ: Refusal = {
+  code: "unavailable",
+  reason: "the channels of the followed node are still being read",
+};
 const NOT_REGISTERED: Refusal = { code: "not_found", reason: "channel not registered" };
 const MAX_FID = 0xffff_ffff;
 
@@ -75,14 +80,19 @@ export function refusalOfChannel(
   needsRegistration: boolean,
 ): ReturnType<typeof refuse> | undefined {
   if (!isFilled()) return err(BEING_FILLED);
+  if (isChannelHistoryDue(db)) return err(CHANNELS_ARE_READ);
   if (channelId.length !== CHANNEL_ID_BYTES)
     return invalidParam(`channel_id must be ${CHANNEL_ID_BYTES} bytes`);
   return needsRegistration && !findRegistration(db, channelId) ? err(NOT_REGISTERED) : undefined;
 }
 
 /** Returns why a read of channels by an fid is refused; undefined if it is not. */
-export function refusalOfFid({ isFilled }: ReadContext, fid: number): ReturnType<typeof refuse> | undefined {
+export function refusalOfFid(
+  { db, isFilled }: ReadContext,
+  fid: number,
+): ReturnType<typeof refuse> | undefined {
   if (!isFilled()) return err(BEING_FILLED);
+  if (isChannelHistoryDue(db)) return err(CHANNELS_ARE_READ);
   return fid >= 1 && fid <= MAX_FID ? undefined : invalidParam(`fid must be from 1 to ${MAX_FID}`);
 }
 
