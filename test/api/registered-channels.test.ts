@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { followedFromPosition, HISTORY_DONE } from "../../src/db/index/channels/history.ts";
+import { type PositionUpdate, putPosition } from "../../src/db/index/positions.ts";
 import { channelIdOfKey } from "../../src/protocol/channels/registrations.ts";
 import { CastingMode, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  ChannelRegisterEventType,
+  OnChainEvent,
+  OnChainEventType,
+} from "../../src/protocol/wire/generated/on-chain.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import {
   Action,
@@ -340,4 +347,75 @@ describe("check 15: casts in a registered channel", () => {
     expect(await get(`svc/channel/pin?id=${KEY}`)).toEqual({ pin: null });
     expect(await get("svc/channel/pin?id=plain")).toEqual({ pin: null });
   });
+});
+
+test("check 7: events of the registry that break its form are stored and served as events, and make no channel", async () => {
+  const { CHANNEL_REGISTER_EVENT_TYPE_REGISTER: register, CHANNEL_REGISTER_EVENT_TYPE_RENEW: renew } =
+    ChannelRegisterEventType;
+  const broken = [
+    {
+      channelKey: "wrong-label",
+      eventType: register,
+      ownerAddress: walletOf(1),
+      label: channelIdOfKey("other"),
+    },
+    {
+      channelKey: "short",
+      eventType: register,
+      ownerAddress: walletOf(1).subarray(1),
+      label: channelIdOfKey("short"),
+    },
+    {
+      channelKey: "unknown",
+      eventType: renew,
+      ownerAddress: new Uint8Array(),
+      label: channelIdOfKey("unknown"),
+    },
+  ].map((value, index) =>
+    OnChainEvent.fromPartial({
+      type: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
+      chainId: 1,
+      blockNumber: 500_000 + index,
+      blockTimestamp: 1_700_000_000,
+      blockHash: new Uint8Array(32).fill(1),
+      transactionHash: new Uint8Array(32).fill(2),
+      body: { $case: "channelRegisterEventBody", value: { expiry: 4_000_000_000, ...value } },
+    }),
+  );
+  const path = "v1/onChainEventsByFid?fid=0&event_type=EVENT_TYPE_CHANNEL_REGISTER";
+  const events = async () => ((await (await fetch(`${api.url}/${path}`)).json()) as Body).events.length;
+  const before = await events();
+  expect(broken.map((event) => api.node.ingestEvent(event))).toEqual(["ok", "ok", "ok"]);
+  expect(await events()).toBe(before + 3);
+  for (const key of ["wrong-label", "other", "short", "unknown"])
+    expect((await fetch(`${api.url}/v2/svc/channel/roles?id=${key}`)).status).toBe(404);
+});
+
+test("check 27: while what shard 0 decided before has to be read, the new reads are 503, and the others are served", async () => {
+  const { db } = api.node;
+  const move = (positions: readonly PositionUpdate[]) =>
+    db.transaction(() => {
+      for (const { key, position } of positions) putPosition(db, key, position);
+      db.invalidations.everything();
+    });
+  const statuses = async () => {
+    const paths = [
+      ...["roles", "pin", "moderations", "bans", "follows", "feed"].map(
+        (name) => `svc/channel/${name}?id=${KEY}`,
+      ),
+      "svc/user/channel/follows?fid=8",
+      "svc/user/channel/roles?fid=3",
+    ];
+    const found = await Promise.all(paths.map(async (path) => (await fetch(`${api.url}/v2/${path}`)).status));
+    const hub = await fetch(`${api.url}/v1/channelOwner?channel_key=${KEY}`);
+    return [...new Set([...found.slice(0, 5), ...found.slice(6)]), found[5], hub.status];
+  };
+  expect(await statuses()).toEqual([200, 200, 200]);
+  move([followedFromPosition(5)]);
+  const [own, feed, hub] = await statuses();
+  expect({ own, feed }).toEqual({ own: 503, feed: 200 });
+  expect(hub).toBe(503);
+  expect((await get(`svc/channel?id=${KEY}`)).channel.id).toBe(KEY);
+  move([HISTORY_DONE]);
+  expect(await statuses()).toEqual([200, 200, 200]);
 });

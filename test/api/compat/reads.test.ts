@@ -427,6 +427,37 @@ read(
 read("fetchChannelMembers", ({ inChannel }) => ({ channelId: inChannel.id, limit: 20 }), some("members"));
 read("fetchFollowersForAChannel", ({ inChannel }) => ({ id: inChannel.id, viewerFid, limit: 1000 }));
 read("fetchRelevantFollowersForAChannel", ({ inChannel }) => ({ id: inChannel.id, viewerFid }));
+/** The registered channels of the demo network; the second has no owner. */
+const REGISTERED = "night-trains";
+const PARKED = "star-charts";
+const ofRegistered = (
+  method: SdkMethod,
+  params: Readonly<Record<string, unknown>>,
+  shows: (response: Body) => void,
+) => read(method, () => params, shows, `check 28: ${method} of registered channels`);
+ofRegistered("lookupChannel", { id: REGISTERED, viewerFid }, ({ channel }) =>
+  expect(channel).toMatchObject({ id: REGISTERED, source: "protocol", lead: { fid: 9 } }),
+);
+ofRegistered("fetchBulkChannels", { ids: [REGISTERED, PARKED, "bread-club"], viewerFid }, ({ channels }) =>
+  expect((channels as Body[]).map(({ id, lead }) => [id, lead?.fid])).toEqual([
+    [REGISTERED, 9],
+    [PARKED, undefined],
+    ["bread-club", 3],
+  ]),
+);
+ofRegistered("searchChannels", { q: "star ch" }, ({ channels }) => expect(channels[0].id).toBe(PARKED));
+ofRegistered("fetchChannelMembers", { channelId: REGISTERED, limit: 20 }, ({ members }) =>
+  expect((members as Body[]).slice(0, 1).map(({ role, user }) => [role, user.fid])).toEqual([["owner", 9]]),
+);
+ofRegistered("fetchFollowersForAChannel", { id: REGISTERED, viewerFid, limit: 1000 }, ({ users }) =>
+  expect(users).toHaveLength(34),
+);
+ofRegistered(
+  "fetchRelevantFollowersForAChannel",
+  { id: REGISTERED, viewerFid: 3 },
+  some("top_relevant_followers_hydrated"),
+);
+ofRegistered("fetchUserChannels", { fid: 3, limit: 10 }, some("channels"));
 read("fetchChannelInvites", ({ inChannel }) => ({ channelId: inChannel.id }));
 read("fetchUsersActiveChannels", ({ inChannel }) => ({ fid: inChannel.cast.author.fid }), some("channels"));
 

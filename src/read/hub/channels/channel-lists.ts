@@ -15,7 +15,7 @@ import { type ReadContext, readList } from "../context.ts";
 import { EMPTY_PAGE, type Page, type PageQuery, type RowFormat, readKeyedList, tokenCodec } from "../page.ts";
 import { invalidParam, type Refusal } from "../refusal.ts";
 import type { ListReader } from "../turns.ts";
-import { type OfChannel, refusalOfChannel, refusalOfFid } from "./channel-reads.ts";
+import { type OfChannel, refusalOfChannel, refusalOfFid, refusalOfUnread } from "./channel-reads.ts";
 
 type List<Query, Row> = <Item>(
   query: Query & PageQuery,
@@ -146,6 +146,7 @@ export function createChannelLists(context: ReadContext): ChannelLists {
       const fid = fidOfOwner(db, address);
       return keyedList(context, query, format, reader, {
         mayBeEmpty: true,
+        refused: refusalOfUnread(context),
         name: `GetChannelsByAddress ${address.toHex()}`,
         shape: ["text"],
         keyOf: ({ channelId }) => [channelId.toHex()],

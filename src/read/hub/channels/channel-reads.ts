@@ -73,26 +73,29 @@ const CHANNELS_ARE_READ: Refusal = {
 const NOT_REGISTERED: Refusal = { code: "not_found", reason: "channel not registered" };
 const MAX_FID = 0xffff_ffff;
 
+/** Returns why the node cannot say anything about channels yet; undefined if it can. */
+export function refusalOfUnread({ db, isFilled }: ReadContext): ReturnType<typeof refuse> | undefined {
+  if (!isFilled()) return err(BEING_FILLED);
+  return isChannelHistoryDue(db) ? err(CHANNELS_ARE_READ) : undefined;
+}
+
 /** Returns why a read of a channel is refused; undefined if it is not. */
 export function refusalOfChannel(
-  { db, isFilled }: ReadContext,
+  context: ReadContext,
   channelId: Uint8Array,
   needsRegistration: boolean,
 ): ReturnType<typeof refuse> | undefined {
-  if (!isFilled()) return err(BEING_FILLED);
-  if (isChannelHistoryDue(db)) return err(CHANNELS_ARE_READ);
+  const unread = refusalOfUnread(context);
+  if (unread) return unread;
   if (channelId.length !== CHANNEL_ID_BYTES)
     return invalidParam(`channel_id must be ${CHANNEL_ID_BYTES} bytes`);
-  return needsRegistration && !findRegistration(db, channelId) ? err(NOT_REGISTERED) : undefined;
+  return needsRegistration && !findRegistration(context.db, channelId) ? err(NOT_REGISTERED) : undefined;
 }
 
 /** Returns why a read of channels by an fid is refused; undefined if it is not. */
-export function refusalOfFid(
-  { db, isFilled }: ReadContext,
-  fid: number,
-): ReturnType<typeof refuse> | undefined {
-  if (!isFilled()) return err(BEING_FILLED);
-  if (isChannelHistoryDue(db)) return err(CHANNELS_ARE_READ);
+export function refusalOfFid(context: ReadContext, fid: number): ReturnType<typeof refuse> | undefined {
+  const unread = refusalOfUnread(context);
+  if (unread) return unread;
   return fid >= 1 && fid <= MAX_FID ? undefined : invalidParam(`fid must be from 1 to ${MAX_FID}`);
 }
 
@@ -106,10 +109,11 @@ const followedAt = statement<{ timestamp: number }, [url: string, fid: number, s
 const NO_TARGET = new Uint8Array();
 
 export function createChannelReads(context: ReadContext): ChannelReads {
-  const { db, isFilled } = context;
+  const { db } = context;
   return {
     channelOwner({ key }) {
-      if (!isFilled()) return err(BEING_FILLED);
+      const unread = refusalOfUnread(context);
+      if (unread) return unread;
       const channel = findRegistrationByKey(db, key);
       if (!channel) return err(NOT_REGISTERED);
       const { ownerAddress, expiry } = channel;
