@@ -126,7 +126,7 @@ describe("a verification over the boundary of V21", () => {
     expect({ verified: verified(node), owner: owner(node) }).toEqual({ verified: [], owner: 0 });
   });
 
-  test("whatever the lag of the author's shard, the end is that of shard 0, and no change is told twice", () => {
+  test("whatever the lag of the author's shard, the end is that of shard 0, and no change is an event twice", () => {
     const change = fc.record({ isAdd: fc.boolean(), secsAgo: fc.integer({ min: 1, max: 60 }) });
     fc.assert(
       fc.property(
