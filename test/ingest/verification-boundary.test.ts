@@ -116,8 +116,7 @@ describe("a verification over the boundary of V21", () => {
     const address = `0x${Buffer.from(walletOf(FID)).toString("hex")}`;
     const primary = userData(FID, UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM, address, NOW - 50);
     node.relay([decides(verification, 30), merges(verification), merges(primary)]);
-    const primaries = () =>
-      node.db.sqlite.query("SELECT count(*) AS n FROM user_data").get();
+    const primaries = () => node.db.sqlite.query("SELECT count(*) AS n FROM user_data").get();
     expect(primaries()).toEqual({ n: 1 });
     const removal = disownsWallet(FID, NOW - 20);
     node.relay([decides(removal, 31)]);
