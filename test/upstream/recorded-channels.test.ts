@@ -1,12 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, credentials } from "@grpc/grpc-js";
+import { HUB_EVENT_TYPES, nameOf } from "../../src/api/operations/hub/names.ts";
 import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { channelHistoryOf, forgetDecisions } from "../../src/db/index/channels/history.ts";
 import { fidOfOwner, putOwnerClaim } from "../../src/db/index/channels/owner-claims.ts";
 import { findRegistrationByKey, settingsOf } from "../../src/db/index/channels/registrations.ts";
 import { countsOfChannel, findSlot, putSlot } from "../../src/db/index/channels/slots.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
-import { ChannelSlotKind, MemberState, memberTarget, SlotState } from "../../src/protocol/channels/slots.ts";
+import { eventsAfter } from "../../src/db/index/log/outbox.ts";
+import { FrameDecoder } from "../../src/import/record-file.ts";
+import {
+  ChannelSlotKind,
+  isChannelMessage,
+  MemberState,
+  memberTarget,
+  SlotState,
+} from "../../src/protocol/channels/slots.ts";
+import { isChannelEvent } from "../../src/protocol/event-kind.ts";
+import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
+import { HubEvent, HubEventType } from "../../src/protocol/wire/generated/hub.ts";
+import { MessageData } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
 import { startTestHub } from "../support/hub.ts";
 import { recorded, startRecordedUpstream } from "../support/upstream/recorded.ts";
 import { followRecorded } from "../support/upstream/recorded-index.ts";
@@ -24,6 +38,8 @@ const responses: RecordedResponse[] = await (async () => {
 })();
 
 const answer = (request: string) => responses.find((one) => one.request === `GET /v1/${request}`)?.body;
+/** The followed node has no later blocks of the data shards. */
+const LAST_BLOCK = 269;
 const KEYS = ["v21-5000", "v21-5000-fid", "v21-5000-parked"];
 const BUSY = "660ba0230bbdbe271db34cad12a19c0a09c33df9e9d2753a23edb79079d0466b";
 
@@ -72,6 +88,37 @@ describe("an index that followed the recorded devnet of engine V21", () => {
       followers: answer(`channelFollowerCount?${named}`)?.count as number,
     });
   });
+
+  test.each([1, 2])(
+    "check 22: hub events of shard %i about channels have the ids of the reference node",
+    async (shard) => {
+      const isOfChannels = ({ type, body }: Pick<HubEvent, "type" | "body">) => {
+        if (type === HubEventType.HUB_EVENT_TYPE_CHANNEL_OWNER_CHANGE_HINT) return true;
+        if (body?.$case === "mergeOnChainEventBody")
+          return body.value.onChainEvent?.type === OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER;
+        const data = body?.$case === "mergeMessageBody" ? body.value.message?.dataBytes : undefined;
+        return data !== undefined && isChannelMessage(MessageData.decode(data));
+      };
+      const sent = new FrameDecoder(0)
+        .push(await recorded(`hub-events-of-shard-${shard}.bin`))
+        .map(({ payload }) => HubEvent.decode(payload))
+        .filter((event) => isOfChannels(event) && blockOfEvent(event.id) <= LAST_BLOCK)
+        .map(({ id, type }) => `${id} ${nameOf(HUB_EVENT_TYPES, type)}`);
+      const served: string[] = [];
+      for (let from = 0; ; ) {
+        const path = `/v1/events?from_event_id=${from}&shard_index=${shard}`;
+        const page = (await (await fetch(`${node.url}${path}`)).json()) as {
+          events: readonly { id: number; type: string }[];
+          nextPageEventId: number;
+        };
+        served.push(...page.events.map(({ id, type }) => `${id} ${type}`));
+        if (page.events.length === 0 || page.nextPageEventId === from) break;
+        from = page.nextPageEventId;
+      }
+      expect(sent.length).toBeGreaterThan(shard === 1 ? 10 : 5);
+      expect(sent.filter((one) => !served.includes(one))).toEqual([]);
+    },
+  );
 
   test("check 5: every registration is stored once", () => {
     const events = node.db.sqlite.query("SELECT count(*) AS n FROM on_chain_events WHERE type = 6").get();
@@ -127,6 +174,42 @@ test("check 2: what the data shards repeat and prune elsewhere changes no verifi
   await Promise.all([before.caughtUp(), after.caughtUp()]);
   expect(liveVerifications(after.db)).toEqual(liveVerifications(before.db));
   expect(channelRows(after.db)).toMatchObject(withoutFollowers(channelRows(before.db)));
+});
+
+describe("the events of the recorded network", () => {
+  /** When its last blocks were made. */
+  const THEN = 1_795_422_900;
+
+  async function eventsAt(nowSecs: number) {
+    using upstream = await startRecordedUpstream(269);
+    await using index = followRecorded(upstream, { nowSecs });
+    await index.caughtUp();
+    return eventsAfter(index.db, 0, 100_000).filter(({ kind }) => isChannelEvent(kind));
+  }
+
+  test("check 31: each change of a channel is one event, of the block of shard 0 that decided it", async () => {
+    const events = await eventsAt(THEN);
+    const ids = events.map(({ eventId }) => eventId.toHex());
+    expect(ids.length).toBeGreaterThan(5);
+    expect(new Set(ids).size).toBe(ids.length);
+    const ofShards = (isFollow: boolean) =>
+      new Set(
+        events
+          .filter(({ kind }) => kind.startsWith("channel.follow.") === isFollow)
+          .map(({ block }) => block?.shard === 0),
+      );
+    expect(ofShards(false)).toEqual(new Set([true]));
+    expect(ofShards(true)).toEqual(new Set([false]));
+    const kinds = new Set(events.map(({ kind }) => kind));
+    for (const kind of ["channel.created", "channel.updated", "channel.pinned", "cast.moderated"] as const)
+      expect(kinds).toContain(kind);
+    // Another node gives them the same ids.
+    expect((await eventsAt(THEN)).map(({ eventId }) => eventId.toHex()).sort()).toEqual(ids.sort());
+  });
+
+  test("check 31: history has none", async () => {
+    expect(await eventsAt(THEN + 86_400)).toEqual([]);
+  });
 });
 
 /** The data shards have the follows. */
@@ -194,6 +277,22 @@ describe("checks 24 and 27: an index whose channels are not those of the network
       expect([channels, slots, claims]).toEqual(expected.filter((_, at) => at !== 2));
       expect(counts).toEqual(expect.arrayContaining(expected[2] ?? []));
     }
+  });
+
+  test("continues after a stop with the blocks that it has not read yet", async () => {
+    using db = openIndexInMemory();
+    await followedToEnd(db);
+    const [channels, slots, , claims] = channelRows(db) as unknown[][];
+    forget(db);
+    {
+      using upstream = await startRecordedUpstream(269, { isListed: true });
+      await using index = followRecorded(upstream, { db });
+      await index.until(() => channelHistoryOf(db).next !== undefined);
+    }
+    expect(channelHistoryOf(db).next).toBeGreaterThan(1);
+    await followedToEnd(db, true);
+    const after = channelRows(db) as unknown[][];
+    expect([after[0], after[1], after[3]]).toEqual([channels, slots, claims]);
   });
 
   test("reads the state of each channel once the blocks of shard 0 are deleted, and drops what is not in it", async () => {
