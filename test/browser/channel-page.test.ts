@@ -58,6 +58,10 @@ describe("the page of a registered channel", () => {
     await confirm(one);
     await page.getByText("You no longer follow the channel.").waitFor();
     await page.getByRole("button", { name: "Follow", exact: true }).waitFor();
+    // Both are events of the stream.
+    await goto("/console/stream");
+    await page.locator('[data-kind="channel.follow.created"]').getByText("Night Trains").waitFor();
+    await page.locator('[data-kind="channel.follow.deleted"]').waitFor();
   });
 
   consoleTest("the owner of a parked channel ends the parking with a verification", async (open) => {

@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import { type ServerSentEvent, SseParser } from "../../../lib/sse-parser.ts";
+import { isChannelEvent } from "../../../protocol/event-kind.ts";
 import * as msg from "../text/en/common.ts";
 import type { Call } from "./call.ts";
 import { apiKey, callNode, isApiKeyWanted, RequestFailure, readFailure } from "./request.ts";
@@ -129,7 +130,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
   function take({ id, event, data }: ServerSentEvent): void {
     if (event === "gap") handlers.onGap?.();
     if (event === "error") throw failureOfFrame(data);
-    if (!KINDS.test(event)) return;
+    if (!KINDS.test(event) && !isChannelEvent(event)) return;
     const body = JSON.parse(data) as { created_at: number; data: unknown };
     handlers.onEvent({ cursor: id, kind: event, createdAt: body.created_at, data: body.data });
   }
