@@ -10,6 +10,7 @@ import { openState, statePath } from "../src/db/state/database.ts";
 import { ResponseCache } from "../src/http/response/response-cache.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { createFanOut } from "../src/node/compose/fan-out.ts";
+import { createForYouFeed, createForYouRpc } from "../src/node/compose/for-you.ts";
 import { createManagement } from "../src/node/compose/management.ts";
 import { createPush } from "../src/node/compose/push.ts";
 import { createNodeSignIn } from "../src/node/compose/sign-in.ts";
@@ -95,7 +96,13 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       writes: undefined,
       streams: undefined,
       history: undefined,
-      forYou: undefined,
+      forYou: createForYouFeed({
+        ranking: createForYouRpc(db),
+        clock: systemClock,
+        onFault: (cause) => {
+          throw cause;
+        },
+      }),
       transactions: createNodeTransactions({ config: common.config, clock: systemClock, admission }),
     }),
     ops: {

@@ -24,6 +24,7 @@ import { benchReads } from "./reads.ts";
 import { benchReadsOfNodes } from "./reads-of-nodes.ts";
 import { benchReplication } from "./replication.ts";
 import { benchRoots } from "./roots.ts";
+import { benchRules } from "./rules.ts";
 import { benchScores } from "./scores.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
@@ -62,6 +63,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "hub-events": benchHubEvents,
   stream: benchStream,
   dialects: benchDialects,
+  rules: benchRules,
   prices: benchPrices,
   throughput: benchThroughput,
   growth: benchGrowth,

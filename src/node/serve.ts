@@ -315,6 +315,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
       common,
       db,
       ingest: channels.ingest,
+      threads,
       lines,
       damage,
       onCrash: crashed("score"),

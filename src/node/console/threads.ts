@@ -5,8 +5,8 @@ import { createVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 
 /** The threads of the process, for the operator. */
 export interface Threads {
-  /** Adds a worker that is starting. */
-  add(name: string, worker: { vitals(): Promise<ThreadVitals> }): void;
+  /** Adds a worker that is starting. Returns a function that removes one that has ended. */
+  add(name: string, worker: { vitals(): Promise<ThreadVitals> }): () => void;
   /** Asks all threads. The vitals of one that does not respond are undefined. */
   vitals(): Promise<readonly (readonly [name: string, vitals: ThreadVitals | undefined])[]>;
   reports(): Promise<readonly ThreadReport[]>;
@@ -17,14 +17,18 @@ export const MAIN_THREAD = "main";
 
 export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads {
   const ownVitals = createVitals();
-  const threads = [new PartStats(MAIN_THREAD, async () => ownVitals())];
+  let threads = [new PartStats(MAIN_THREAD, async () => ownVitals())];
 
   const vitals = () =>
     Promise.all(threads.map(async (thread) => [thread.name, await thread.request()] as const));
   return {
     vitals,
     add(name, worker) {
-      threads.push(new PartStats(name, () => worker.vitals()));
+      const added = new PartStats(name, () => worker.vitals());
+      threads.push(added);
+      return () => {
+        threads = threads.filter((thread) => thread !== added);
+      };
     },
     async reports() {
       return (await vitals()).map(([name, now]): ThreadReport => {

@@ -5,6 +5,7 @@ import { setTimer } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import { type ScoreSchedule, scheduleScores } from "../../scores/schedule.ts";
+import type { Threads } from "../console/threads.ts";
 import type { DamageReports } from "../storage-watch.ts";
 import { workerUrl } from "../worker-urls.ts";
 import type { ScoreWorkerInit } from "./score.worker.ts";
@@ -15,12 +16,14 @@ export function startScoreRuns(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock">;
   readonly db: IndexDatabase;
   readonly ingest: Pick<WorkerChannels, "connect">;
+  /** Has the thread while it runs. */
+  readonly threads: Pick<Threads, "add">;
   readonly lines: RecentLines;
   readonly damage: Pick<DamageReports, "note">;
   /** Called when the thread fails after its run. */
   readonly onCrash: (reason: string) => void;
 }): ScoreSchedule {
-  const { common, db, ingest, lines, damage, onCrash } = deps;
+  const { common, db, ingest, threads, lines, damage, onCrash } = deps;
   const { config, log, clock } = common;
   const stopping = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   async function run(): Promise<string | undefined> {
@@ -35,6 +38,7 @@ export function startScoreRuns(deps: {
       onDamage: damage.note,
       onCrash,
     });
+    const removeThread = threads.add("score", worker);
     try {
       const stats = await worker.ready;
       log.info(stats, "Scores were computed");
@@ -45,6 +49,7 @@ export function startScoreRuns(deps: {
         log.error({ reason }, "Scores could not be computed");
       return reason;
     } finally {
+      removeThread();
       await worker.stop();
     }
   }

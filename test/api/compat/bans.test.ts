@@ -84,6 +84,24 @@ test("a ban hides a user from lists under keys of its owner only, at once, and i
   expect(await authorsIn(FEED, 1)).toEqual([5, 4, 3]);
 });
 
+test("check 3: one URL a thousand times in turns under commits: no owner gets another's response, and without a key no list counts", async () => {
+  await send("POST", "/ban/", { fids: [4] }, 1);
+  await send("POST", "/ban/", { fids: [5] }, 2);
+  const bannedBy = new Map<number | undefined, number>([
+    [1, 4],
+    [2, 5],
+  ]);
+  for (let round = 0; round < 1_000; round++) {
+    if (round % 20 === 0) graph.post(7, 1_000 + round, { text: `${round}` });
+    const owner = [1, 2, undefined][round % 3];
+    const authors = new Set(await authorsIn(`${FEED}&limit=100&viewer_fid=7`, owner));
+    const hidden = bannedBy.get(owner);
+    for (const fid of [4, 5]) expect(authors.has(fid)).toBe(fid !== hidden);
+  }
+  await send("DELETE", "/ban/", { fids: [4] }, 1);
+  await send("DELETE", "/ban/", { fids: [5] }, 2);
+}, 60_000);
+
 test("the list of bans is its owner's, newest first, in pages", async () => {
   const fids = [3, 5, 6];
   await send("POST", "/ban", { fids }, 2);
