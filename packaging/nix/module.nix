@@ -51,6 +51,9 @@ in
       serviceConfig = {
         ExecStart = "${lib.getExe cfg.package} serve --migrate";
         EnvironmentFile = lib.mkIf (cfg.environmentFile != null) cfg.environmentFile;
+        Type = "notify";
+        TimeoutStartSec = "infinity";
+        WatchdogSec = "120";
         User = "svc";
         Group = "svc";
         StateDirectory = "svc";

@@ -25,6 +25,7 @@ import { openDataDir } from "../runtime/data-dir.ts";
 import type { RecentLines } from "../runtime/log/recent-lines.ts";
 import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
+import { createSupervisor } from "../runtime/supervisor.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { computesScores } from "../scores/settings.ts";
 import { tokenKeysOf } from "../signers/approval-token.ts";
@@ -277,6 +278,10 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("HTTP workers", () => http.stop());
   takeRequests = http.takeRequests;
   const httpUrl = await http.url;
+  const supervisor = createSupervisor();
+  supervisor.ready();
+  shutdown.add("signs of life", () => supervisor.stop());
+  shutdown.signal.addEventListener("abort", () => supervisor.stopping(), { once: true });
   await starting.stop();
   dataDir.announce(httpUrl);
 

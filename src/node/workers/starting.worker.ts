@@ -1,6 +1,7 @@
 import type { Config } from "../../config/schema.ts";
 import { errorKinds } from "../../http/errors.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
+import { createSupervisor } from "../../runtime/supervisor.ts";
 import { version } from "../../version.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -66,6 +67,9 @@ runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, {
       );
     },
   });
+  // The work blocks the main thread, whose signs of life would fail to come.
+  const supervisor = createSupervisor();
+  supervisor.ready();
   log.info(
     { url: server.url.href, task: progress.task },
     "Opened the HTTP interface for a start that takes long",
@@ -77,6 +81,9 @@ runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, {
         progress = event.data as StartingProgress;
       };
     },
-    stop: () => server.stop(true),
+    async stop() {
+      supervisor.stop();
+      await server.stop(true);
+    },
   };
 });
