@@ -1,6 +1,6 @@
-/** Controls, bidirectional overrides, zero-width characters, tag characters, separators of lines, hidden variation selectors. */
+/** Controls, bidirectional overrides, tag characters, separators of lines, and all that has no shape: fillers, selectors but for that of emoji. */
 const HIDDEN =
-  /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\p{Variation_Selector}{2,}|(?!\uFE0F)\p{Variation_Selector}/gu;
+  /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800]|\p{Variation_Selector}{2,}|(?!\uFE0F)\p{Default_Ignorable_Code_Point}/gu;
 /** What a client that renders Markdown would load by itself. */
 const LOADED = /!(?=\[)|<(?=[a-z!/])/gi;
 

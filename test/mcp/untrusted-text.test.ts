@@ -3,13 +3,19 @@ import fc from "fast-check";
 import { renderText } from "../../src/mcp/render.ts";
 import { visibleText } from "../../src/mcp/untrusted-text.ts";
 
-const HIDDEN = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?!\n)\p{Cc}|\p{Variation_Selector}{2}/u;
+const HIDDEN =
+  /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?!\n)\p{Cc}|\p{Variation_Selector}{2}|(?!\uFE0F)\p{Default_Ignorable_Code_Point}/u;
 
 describe("untrusted text", () => {
   test("replaces and counts bidi overrides, tags, escapes and zero-width characters, and keeps line feeds", () => {
     const hostile = "a\u202Eb\u{E0041}c\u001B[31md\u200Be\nf";
     expect(visibleText(hostile)).toEqual({ text: "a\uFFFDb\uFFFDc\uFFFD[31md\uFFFDe\nf", replaced: 4 });
     expect(visibleText("plain ❤\uFE0F")).toEqual({ text: "plain ❤\uFE0F", replaced: 0 });
+  });
+
+  test("replaces characters without a shape, in which a text could hide another one", () => {
+    const shapeless = "\u3164\u115F\u1160\uFFA0\u034F\u17B4\u2800\u180B\u{E0100}";
+    expect(visibleText(`a${shapeless}b`)).toEqual({ text: `a${"\uFFFD".repeat(8)}b`, replaced: 8 });
   });
 
   test("breaks images of Markdown and tags of HTML", () => {
