@@ -12,13 +12,16 @@ export interface RecordedCall {
   readonly status: number;
   /** The JSON of the response to a read. */
   readonly body?: unknown;
-  /** Whether it cannot be played: a write, or a call with a credential in its query. */
+  /** False for a write, and for a call with a credential in its query or its response. */
   readonly isPlayable: boolean;
 }
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
-const CREDENTIAL = /(?:^|&)(?:api_key|signer_uuid|signature|message|token|nonce|channel_token)=/i;
+const CREDENTIAL =
+  /(?:^|&)(?:(?:x[-_])?api[-_]?key|signer_uuid|signature|message|(?:access_?|channel_?)?token|nonce|secret)=/i;
+/** Reads whose responses have secrets: those of webhooks, signers and sign-ins, and the tokens of notifications. */
+const SECRET_READ = /\/(?:webhook|signer|login|notification_tokens)(?:\/|$)/i;
 
 /** Returns what is kept of a call. */
 export function recordedCall(
@@ -28,7 +31,8 @@ export function recordedCall(
   text: string,
 ): RecordedCall {
   const query = search.slice(1);
-  const isPlayable = method === "GET" && !CREDENTIAL.test(decodedOf(query));
+  const isPlayable =
+    method === "GET" && !CREDENTIAL.test(decodedOf(query)) && !SECRET_READ.test(decodedOf(pathname));
   const body = isPlayable && text.length <= MAX_BODY_BYTES ? parseJson(text) : undefined;
   return {
     method,

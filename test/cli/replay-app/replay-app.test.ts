@@ -73,7 +73,20 @@ describe("a recording", () => {
       status: 200,
       isPlayable: false,
     });
-    for (const query of ["signer_uuid=s", "fid=1&api_key=s", "api%5Fkey=s"])
+    for (const path of [
+      "/v2/farcaster/webhook/list/",
+      "/v2/farcaster/%77ebhook?webhook_id=1",
+      "/v2/farcaster/signer/developer_managed",
+      "/v2/farcaster/frame/notification_tokens/",
+    ])
+      expect(recordedCall("GET", at(path), 200, '{"secrets":[{"value":"s"}]}')).toMatchObject({
+        query: "",
+        isPlayable: false,
+      });
+    expect(JSON.stringify(recordedCall("GET", at("/v2/farcaster/signer"), 200, '{"a":1}'))).not.toContain(
+      '"a"',
+    );
+    for (const query of ["signer_uuid=s", "fid=1&api_key=s", "api%5Fkey=s", "apiKey=s", "x-api-key=s"])
       expect(recordedCall("GET", at(`/v2/farcaster/signer?${query}`), 200, "{}")).toMatchObject({
         query: "",
         isPlayable: false,
