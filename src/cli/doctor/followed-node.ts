@@ -63,7 +63,7 @@ function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Findi
   if (nodes > 2) return ok(check, `as two of ${nodes} nodes say alike (trust.events)`);
   return warn(
     check,
-    "each decision needs both nodes (trust.events): while one is away, late or lies, signed requests respond with 503",
+    "the first decision of an fid, and each after a change of its owner, needs both nodes (trust.events): while one is away, late or lies, they respond with 503",
     "List a third node in upstream.urls",
   );
 }
