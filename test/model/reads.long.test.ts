@@ -190,9 +190,9 @@ for (const seed of SEEDS) {
 }
 
 const MANAGED =
-  /\/(?:api_key|audit|frame|login_client|managed_signer|moderation|session|stream|webhook)(?:\/|$)/;
+  /\/(?:api_key|audit|frame|history|login_client|managed_signer|moderation|session|stream|webhook)(?:\/|$)/;
 
-/** Returns every documented read of protocol data: all operations of the prefix but the management API and streams. */
+/** Returns every documented read of protocol data: all operations of the prefix but the management API, streams and the history of the node. */
 function readsIn(api: TestApi): string[] {
   return Object.entries(pathsWithAliases(api.document)).flatMap(([path, operations]) => {
     if (!path.startsWith("/v2/svc/") || MANAGED.test(path)) return [];
