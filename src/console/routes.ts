@@ -23,6 +23,7 @@ export function pageSettingsOf(
     Config,
     | "service"
     | "console"
+    | "history"
     | "auth"
     | "http"
     | "stream"
@@ -48,6 +49,7 @@ export function pageSettingsOf(
     manage,
     operator,
     incidents: status === "public",
+    history: config.history.enabled,
     sessions: config.auth.sessions,
     anonymous: config.http.anonymous,
     stream: config.stream.enabled,

@@ -50,5 +50,8 @@ export function readLanes(
 function bucketOf(from: number, to: number, buckets: number, now: number): number {
   const least = Math.max(1, (to - from) / buckets);
   const { step } = DISTANCES.find(({ upTo, kept }) => least <= upTo && from >= now - kept) ?? DISTANCES[2];
-  return Math.ceil(least / step) * step;
+  let secs = Math.ceil(least / step) * step;
+  // The first bucket begins before the range where that is between two.
+  while (Math.ceil((to - (from - (from % secs))) / secs) > buckets) secs += step;
+  return secs;
 }

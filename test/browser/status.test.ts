@@ -171,7 +171,7 @@ describe("the status page", () => {
       await route.fulfill({ response, json: { ...(await response.json()), ...columns } });
     });
     await page.emulateMedia({ forcedColors: "active" });
-    await goto("/console/status?range=6h");
+    await goto("/console/status?w=6h");
     expect(await page.locator("nav[aria-label='Time range'] [aria-current]").textContent()).toBe("6 hours");
     await page.locator(".plot canvas").first().waitFor();
     expect(await lostInForcedColors(page)).toEqual([]);
@@ -181,7 +181,7 @@ describe("the status page", () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.locator(".plot canvas").first().waitFor();
     await page.getByRole("link", { name: "24 hours" }).click();
-    await page.waitForURL(`${origin}/console/status?range=24h`);
+    await page.waitForURL(`${origin}/console/status?w=24h`);
     expect(await noSidewaysScroll(page)).toBe(true);
     expect(await axeViolations(page)).toEqual([]);
   });

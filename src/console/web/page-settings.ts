@@ -19,6 +19,8 @@ export interface PageSettings {
   readonly operator: boolean;
   /** Whether anybody sees the incidents of the node. */
   readonly incidents: boolean;
+  /** Whether the node keeps a history. */
+  readonly history: boolean;
   /** Whether owners may have sessions. */
   readonly sessions: boolean;
   /** Whether reads need no API key. */

@@ -6,6 +6,9 @@ export type Schemas = components["schemas"];
 export type User = Schemas["User"];
 export type Cast = Schemas["Cast"];
 export type Channel = Schemas["Channel"];
+export type HistoryLanes = Schemas["HistoryLanes"];
+export type HistoryFigures = Schemas["HistoryFigures"];
+export type HistorySince = Schemas["HistorySince"];
 
 interface Verbs {
   readonly GET: "get";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { IncidentsReport, OperatorIncident } from "../../../checks/incident-report.ts";
-import { useQuery } from "../data/query.ts";
+import { type Query, useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Time } from "../parts/pill.tsx";
@@ -65,12 +65,15 @@ function Actions(props: { incident: OperatorIncident; action: Action; onChange: 
   );
 }
 
-/** All incidents of the nodes, and what the operator may do with open ones. */
-export function OperatorIncidents({ mayChange }: { mayChange: boolean }) {
-  const query = useQuery(operatorRead<IncidentsReport<OperatorIncident>>("/incidents"), {
+export const useOperatorIncidents = (): Query<IncidentsReport<OperatorIncident>> =>
+  useQuery(operatorRead<IncidentsReport<OperatorIncident>>("/incidents"), {
     send: operatorRequest,
     everyMs: EVERY_MS,
   });
+
+/** All incidents of the nodes, and what the operator may do with open ones. */
+export function OperatorIncidents({ mayChange }: { mayChange: boolean }) {
+  const query = useOperatorIncidents();
   const action = useAction();
   const change = (id: string, what: Change) =>
     action.run(async () => {

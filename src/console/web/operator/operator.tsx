@@ -2,17 +2,30 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { ThreadsReport } from "../../operator/reports.ts";
 import { useQuery } from "../data/query.ts";
+import { PastFigures } from "../moment/figures.tsx";
+import { Scrubber, useWindow } from "../moment/scrubber.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import { Command } from "../parts/copy.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Skeleton } from "../parts/region.tsx";
 import type { PlotOf } from "../plot/plot.tsx";
-import { HistoryCard, type Range, RangeNav, rangeOf, StaleNotice, useHistory } from "../status/history.tsx";
+import {
+  HistoryCard,
+  isPast,
+  type Range,
+  RangeNav,
+  rangeOf,
+  StaleNotice,
+  useHistory,
+} from "../status/history.tsx";
 import type { SeriesColumns } from "../status/series.ts";
+import { SinceCard } from "../status/since.tsx";
+import * as momentMsg from "../text/en/moment.ts";
 import * as msg from "../text/en/status.ts";
 import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format.ts";
 import { BackupsCard, PausesCard } from "./changes.tsx";
-import { OperatorIncidents } from "./incidents.tsx";
+import { OperatorIncidents, useOperatorIncidents } from "./incidents.tsx";
+import { LogSearch } from "./log-search.tsx";
 import { DiskCard, LogCard, SettingsCard, ThreadsCard } from "./reports.tsx";
 import { access, enter, lock, lockedBecause, operatorRead, operatorRequest } from "./session.ts";
 
@@ -73,10 +86,23 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
     send: operatorRequest,
     everyMs: EVERY_MS,
   });
+  const { query } = useLocation();
+  const window = useWindow();
+  const incidents = useOperatorIncidents();
   const history = useHistory<SeriesColumns>("/console/op/series", range, signedRead);
   return (
     <div class="stack">
       <StaleNotice history={history} />
+      {pageConfig.history && (
+        <>
+          <SinceCard path="/console/op/history/since" send={signedRead} />
+          <Scrubber
+            path="/console/op/history/lanes"
+            send={signedRead}
+            incidents={incidents.data?.incidents ?? []}
+          />
+        </>
+      )}
       <OperatorIncidents mayChange={mayChange} />
       <ThreadsCard query={threads} />
       {threads.data && (
@@ -84,12 +110,28 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
           {msg.nodeUpThisPageShowsThis(threads.data.node, formatSecs(threads.data.uptime_secs))}
         </p>
       )}
-      <HistoryCard history={history} plots={PLOTS} />
+      {isPast(query, window) ? (
+        <PastFigures path="/console/op/history/figures" send={signedRead} window={window} plots={PLOTS} />
+      ) : (
+        <HistoryCard history={history} plots={PLOTS} />
+      )}
       <div class="split even">
         <DiskCard query={threads} />
         <PausesCard query={threads} mayChange={mayChange} />
       </div>
-      <LogCard />
+      {window.selection ? (
+        <LogSearch range={window.selection} />
+      ) : (
+        <LogCard
+          aside={
+            pageConfig.history && (
+              <button type="button" class="btn quiet" onClick={() => window.select(window)}>
+                {momentMsg.searchTheLog}
+              </button>
+            )
+          }
+        />
+      )}
       <BackupsCard mayChange={mayChange} />
       <SettingsCard />
     </div>
@@ -115,7 +157,7 @@ export function Page() {
         title={msg.operator}
         crumbs={[{ label: msg.status, href: "/console/status" }, { label: msg.operator }]}
       >
-        {isShown && <RangeNav path={PATH} selected={range} />}
+        {isShown && <RangeNav path={PATH} />}
         {now === "open" && (
           <button type="button" class="btn" onClick={() => void lock()}>
             {msg.lock}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import type { RecentLine } from "../../../runtime/log/recent-lines.ts";
 import type { SettingInForce, ThreadReport, ThreadsReport } from "../../operator/reports.ts";
@@ -10,6 +11,7 @@ import { DataTable, numberColumn, Stat } from "../parts/table.tsx";
 import { useGrowing } from "../status/history.tsx";
 import * as msg from "../text/en/status.ts";
 import { formatBytes, formatCount, formatMs } from "../text/format.ts";
+import { LogLines } from "./log-lines.tsx";
 import { operatorRead, operatorRequest } from "./session.ts";
 
 /** A loop that is later than this makes requests wait noticeably. */
@@ -157,7 +159,7 @@ const asText = ({ at, level, thread, message, fields }: RecentLine) =>
   `${at} ${level} [${thread}] ${message}${fields === "" ? "" : ` ${fields}`}`;
 
 /** The last warnings and errors of all threads, the newest first. */
-export function LogCard() {
+export function LogCard({ aside }: { aside?: ComponentChildren }) {
   const log = useLog();
   return (
     <Region
@@ -167,26 +169,15 @@ export function LogCard() {
       isEmpty={(lines) => lines.length === 0}
       empty={msg.noWarningsOrErrorsSinceThe}
       aside={
-        log.data && log.data.length > 0 ? (
-          <CopyButton text={log.data.map(asText).join("\n")} label={msg.copyAll} />
-        ) : undefined
+        <>
+          {aside}
+          {log.data && log.data.length > 0 && (
+            <CopyButton text={log.data.map(asText).join("\n")} label={msg.copyAll} />
+          )}
+        </>
       }
     >
-      {(lines) => (
-        <ol class="log" reversed>
-          {lines.toReversed().map((line) => (
-            <li key={line.seq}>
-              <span class="row wrap">
-                <Pill kind={line.level === "warn" ? "warn" : "bad"}>{line.level}</Pill>
-                <span class="mono s">{line.thread}</span>
-                <bdi class="grow roomy">{line.message}</bdi>
-                <Time at={Date.parse(line.at) / 1000} />
-              </span>
-              {line.fields !== "" && <pre class="xs dim">{line.fields}</pre>}
-            </li>
-          ))}
-        </ol>
-      )}
+      {(lines) => <LogLines lines={lines.toReversed()} />}
     </Region>
   );
 }

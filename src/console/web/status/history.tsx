@@ -1,10 +1,13 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import type { Call } from "../data/call.ts";
 import { type Polling, startPolling } from "../data/polling.ts";
 import { addShown } from "../data/query.ts";
 import { RequestFailure, request } from "../data/request.ts";
 import { isVisible } from "../data/visibility.ts";
+import { type TimeWindow, widthOf } from "../moment/window.ts";
+import { pageConfig } from "../page-config.ts";
 import { Skeleton } from "../parts/region.tsx";
 import { type PlotOf, Plots } from "../plot/plot.tsx";
 import * as msg from "../text/en/status.ts";
@@ -17,26 +20,39 @@ const RANGES = [
   { id: "6h", label: msg.n6Hours, title: msg.last6Hours, secs: 6 * 3600, step: 60 },
   { id: "24h", label: msg.n24Hours, title: msg.last24Hours, secs: 24 * 3600, step: 60 },
 ] as const;
+/** Longer times are read from the history on disk. */
+const LONG_RANGES = [
+  { id: "7d", label: msg.n7Days },
+  { id: "30d", label: msg.n30Days },
+] as const;
 
 export type Range = (typeof RANGES)[number];
 
-/** The range that a query names; an hour without one. */
-export function rangeOf(query: Readonly<Record<string, string>>): Range {
-  return RANGES.find(({ id }) => id === query.range) ?? RANGES[0];
+/** The range of the live curves that a query names: an hour without one, a day beside a longer one. */
+export function rangeOf({ w }: Readonly<Record<string, string>>): Range {
+  if (LONG_RANGES.some(({ id }) => id === w)) return RANGES[2];
+  return RANGES.find(({ id }) => id === w) ?? RANGES[0];
+}
+
+/** Whether a page shows a time of the history on disk, instead of live curves. */
+export function isPast(query: Readonly<Record<string, string>>, { selection }: TimeWindow): boolean {
+  return pageConfig.history && (selection !== undefined || LONG_RANGES.some(({ id }) => id === query.w));
 }
 
 /** The ranges of the plots as links, since the URL holds the choice. */
-export function RangeNav({ path, selected }: { path: string; selected: Range }) {
+export function RangeNav({ path }: { path: string }) {
+  const { query } = useLocation();
+  const selected = widthOf(query);
   return (
     <nav class="row tight" aria-label={msg.timeRange}>
-      {RANGES.map((range) => (
+      {[...RANGES, ...(pageConfig.history ? LONG_RANGES : [])].map(({ id, label }) => (
         <a
           class="btn quiet"
-          href={range === RANGES[0] ? path : `${path}?range=${range.id}`}
-          aria-current={range === selected ? "true" : undefined}
-          key={range.id}
+          href={id === RANGES[0].id ? path : `${path}?w=${id}`}
+          aria-current={id === selected ? "true" : undefined}
+          key={id}
         >
-          {range.label}
+          {label}
         </a>
       ))}
     </nav>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { DayState, IncidentReport, IncidentsReport } from "../../../checks/incident-report.ts";
 import type { Call } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
+import { pageConfig } from "../page-config.ts";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region, type RegionQuery } from "../parts/region.tsx";
 import * as msg from "../text/en/incidents.ts";
@@ -130,6 +131,5 @@ export function IncidentsCard<Shown extends IncidentReport>({
 }
 
 /** What anybody sees. */
-export function PublicIncidents() {
-  return <IncidentsCard query={useQuery(CALL, { everyMs: EVERY_MS })} />;
-}
+export const usePublicIncidents = (): RegionQuery<IncidentsReport> =>
+  useQuery(pageConfig.incidents ? CALL : undefined, { everyMs: EVERY_MS });

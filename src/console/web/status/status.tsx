@@ -3,7 +3,9 @@ import { useLocation } from "preact-iso";
 import type { ShownFigure } from "../../pulse/series-page.ts";
 import { COUNTS, Filling, isEmptyNode, PausedNotices, ReadyPill } from "../content/node-state.tsx";
 import type { Pulse } from "../data/query.ts";
-import { pageConfig } from "../page-config.ts";
+import { PastFigures } from "../moment/figures.tsx";
+import { Scrubber, useWindow } from "../moment/scrubber.tsx";
+import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Sparkline } from "../parts/pill.tsx";
@@ -15,6 +17,7 @@ import { FORMATS, formatCount, formatMs, formatRate, formatSecs } from "../text/
 import {
   type Growing,
   HistoryCard,
+  isPast,
   type Range,
   RangeNav,
   rangeOf,
@@ -22,13 +25,16 @@ import {
   seriesCall,
   useHistory,
 } from "./history.tsx";
-import { PublicIncidents } from "./incidents.tsx";
+import { IncidentsCard, usePublicIncidents } from "./incidents.tsx";
 import { ProofLine } from "./proof-line.tsx";
 import { latestOf, type SeriesColumns } from "./series.ts";
+import { SinceCard } from "./since.tsx";
 
 const PATH = "/console/status";
 const SERIES_PATH = "/console/api/series";
 const SPARK_POINTS = 60;
+/** The history is a read of the API, which may need a key. */
+const HAS_HISTORY = pageConfig.history && pageConfig.anonymous;
 
 interface PublicHistory extends SeriesColumns {
   readonly pulse: Pulse;
@@ -152,23 +158,37 @@ export function Page() {
   const { query } = useLocation();
   const range = rangeOf(query);
   const history = useHistory<PublicHistory>(SERIES_PATH, range);
+  const window = useWindow();
+  const incidents = usePublicIncidents();
   const [isOpen, setOpen] = useState(false);
   const { data, error, isStale } = history;
   return (
     <>
       <PageHead title={msg.status}>
-        <RangeNav path={PATH} selected={range} />
+        <RangeNav path={PATH} />
         <CallButton isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
       </PageHead>
       <div class="stack">
         <StaleNotice history={history} />
+        {HAS_HISTORY && <SinceCard path={`${apiPrefix}/history/since`} />}
         {data && <PausedNotices paused={data.pulse.paused} />}
         {isOpen && <CallPanel call={seriesCall(SERIES_PATH, range, 0)} />}
         {data ? (
           <>
             <NowCard pulse={data.pulse} history={history} />
-            {pageConfig.incidents && <PublicIncidents />}
-            <HistoryCard history={history} plots={plotsOf(data.shown)} />
+            {HAS_HISTORY && (
+              <Scrubber path={`${apiPrefix}/history/lanes`} incidents={incidents.data?.incidents ?? []} />
+            )}
+            {pageConfig.incidents && <IncidentsCard query={incidents} />}
+            {isPast(query, window) ? (
+              <PastFigures
+                path={`${apiPrefix}/history/figures`}
+                window={window}
+                plots={plotsOf(data.shown)}
+              />
+            ) : (
+              <HistoryCard history={history} plots={plotsOf(data.shown)} />
+            )}
             <section class={`card ${isStale ? "old" : ""}`}>
               <header>
                 <h2 class="grow">{msg.queues}</h2>

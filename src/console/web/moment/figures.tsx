@@ -1,0 +1,45 @@
+import type { HistoryFigures } from "../data/call.ts";
+import { useQuery } from "../data/query.ts";
+import type { request } from "../data/request.ts";
+import { Region } from "../parts/region.tsx";
+import { type PlotOf, Plots } from "../plot/plot.tsx";
+import * as msg from "../text/en/moment.ts";
+import { formatMoment } from "../text/format.ts";
+import type { TimeWindow } from "./window.ts";
+
+/** The curves of a time that is past or long: what is live polls instead. */
+export function PastFigures(props: {
+  /** `/history/figures` for anybody, or the operator's. */
+  path: string;
+  send?: typeof request;
+  window: TimeWindow;
+  plots: readonly PlotOf[];
+}) {
+  const { path, send, window, plots } = props;
+  const { from, to } = window.selection ?? window;
+  const names = plots.flatMap(([, , labels]) => Object.keys(labels));
+  const query = useQuery<HistoryFigures>(
+    { method: "GET", path: `${path}?from=${from}&to=${to}&series=${names.join(",")}` },
+    { ...(send && { send }), scope: path },
+  );
+  return (
+    <Region
+      title={msg.figuresOfThisTime}
+      call={undefined}
+      query={query}
+      isEmpty={({ t, gaps }) => t.length < 2 && gaps.length === 0}
+      empty={msg.noFigures}
+    >
+      {({ t, columns, gaps }) => (
+        <>
+          {gaps.map((gap) => (
+            <p class="pad s dim" key={gap.from}>
+              {msg.gap(formatMoment(gap.from * 1000), formatMoment(gap.to * 1000), msg.gapWhy[gap.why])}
+            </p>
+          ))}
+          {t.length > 1 && <Plots t={t} columns={columns} plots={plots} />}
+        </>
+      )}
+    </Region>
+  );
+}

@@ -1,0 +1,71 @@
+import { expect } from "bun:test";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
+import { settled } from "./support/page.ts";
+
+const viewed = /^Viewing .+ to .+: [\d,]+ events/;
+
+consoleTest(
+  "check 8: the keyboard alone selects a time, which its URL restores on the status and the operator's page",
+  async (open) => {
+    const { page, goto, origin } = await open();
+    await watchShifts(page);
+    await goto("/console/status?w=1h");
+    const begin = page.getByRole("slider", { name: "Begin of the selection" });
+    await begin.waitFor();
+    await settled(page);
+    expect((await shiftOf(page)).sum).toBeLessThanOrEqual(0.02);
+    await begin.focus();
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/at=.+&until=/);
+    await page.getByText(viewed).waitFor();
+    expect(await begin.getAttribute("aria-valuetext")).toMatch(/^\d\d:\d\d to \d\d:\d\d, [\d,]+ events/);
+    expect(await axeViolations(page)).toEqual([]);
+    const { search } = new URL(page.url());
+    const text = await page.getByText(viewed).textContent();
+    for (const path of ["/console/status", "/console/operator"]) {
+      await goto(`${path}${search}`);
+      await page.getByText(viewed).waitFor();
+      expect((await page.getByText(viewed).textContent())?.split(":")[0]).toBe(text?.split(":")[0]);
+    }
+    // The log of this time, instead of the latest warnings.
+    await page.getByRole("searchbox", { name: "Words" }).waitFor();
+    await page.getByRole("slider", { name: "End of the selection" }).focus();
+    await page.keyboard.press("l");
+    await page.waitForURL(`${origin}/console/operator?w=1h`);
+    await page.getByText("Drag to look at a moment").waitFor();
+  },
+);
+
+consoleTest("a typed time is looked at, and one that is none says how to write it", async (open) => {
+  const { page, goto } = await open({ width: 390 });
+  await goto("/console/status");
+  const field = page.getByLabel("Go to");
+  await field.fill("soon");
+  await field.press("Enter");
+  await page.getByText("Write a time such as").waitFor();
+  await field.fill("20 min ago");
+  await field.press("Enter");
+  await page.getByText(viewed).waitFor();
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
+  ).toBe(true);
+});
+
+consoleTest(
+  "a visit after another one says what has happened since, and can be marked as seen",
+  async (open) => {
+    const { page, goto } = await open();
+    await goto("/console/status");
+    await page.getByText("Up to date.").waitFor();
+    expect(await page.getByText("Since you were here").count()).toBe(0);
+    await page.evaluate(() => localStorage.setItem("seen", `${Math.floor(Date.now() / 1000) - 50_000}`));
+    await page.reload();
+    await page.getByText("Since you were here").waitFor();
+    await page.locator(".since li").first().waitFor();
+    await page.getByRole("button", { name: "Mark as seen" }).click();
+    await page.getByText("Since you were here").waitFor({ state: "detached" });
+  },
+);
