@@ -7,7 +7,7 @@ import { settled } from "./support/page.ts";
 const viewed = /^Viewing .+ to .+: [\d,]+ events/;
 
 consoleTest(
-  "check 8: the keyboard alone selects a time, which its URL restores on the status and the operator's page",
+  "check 8: the keyboard by itself selects a time, which its URL restores on the status and the operator's page",
   async (open) => {
     const { page, goto, origin } = await open();
     await watchShifts(page);

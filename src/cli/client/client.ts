@@ -1,12 +1,12 @@
 import type { PrivateKeyAccount } from "viem/accounts";
 import { operations, requestOf } from "../../../client/src/operations.generated.ts";
 import type { SignedOperationId } from "../../api/operations.ts";
+import { signOperation } from "../../auth/sign-operation.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
 import { noResponseReason, STRICT_TLS } from "../../net/operator-fetch.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { signOperation } from "./sign-operation.ts";
 
 const TIMEOUT_MS = 30_000;
 /** Larger than the longest list of records that a node returns. */

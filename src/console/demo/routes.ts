@@ -1,14 +1,17 @@
 import { Type } from "@sinclair/typebox";
+import type { ServiceNames } from "../../config/names.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
 import type { OwnOrigin } from "../../http/request/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { privateRoutes } from "../routes.ts";
 import { FEED_HEADERS, type FeedPage, feedResponse } from "./event-feed.ts";
 import type { AddedApp, Buzz } from "./phones.ts";
 import { RECEIVER_ANSWERS, type ReceivedDelivery } from "./receivers.ts";
 import type { DemoRpc } from "./services.ts";
+import { runStory, StoryRefused } from "./story.ts";
 
 /** The longest pulse, and the most messages in a second. */
 const MAX_PULSE_SECS = 60;
@@ -63,8 +66,8 @@ export interface DemoRoutesDeps {
   readonly services: RpcClient<DemoRpc>;
   /** The whole HTTP interface of this node, for what client apps would call. */
   readonly callNode: (request: Request) => Response | Promise<Response>;
-  /** The path of the API, such as `/v2/svc`. */
-  readonly basePath: string;
+  readonly names: ServiceNames;
+  readonly clock: Clock;
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
 }
@@ -75,6 +78,9 @@ const readAddApp = jsonBodyDecoder(
   Type.Object({ app_id: AppId, people: Type.Integer({ minimum: 1, maximum: MAX_ADDED_PEOPLE }) }),
 );
 const readReceiver = jsonBodyDecoder(Type.Object({ fid: Fid }));
+const readStory = jsonBodyDecoder(
+  Type.Object({ public_key: Type.Optional(Type.String({ pattern: "^0x[0-9a-f]{64}$" })) }),
+);
 const readAnswer = jsonBodyDecoder(Type.Object({ answer: Type.Unknown() }));
 const readPulse = jsonBodyDecoder(
   Type.Object({
@@ -90,7 +96,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * What the console of a demo network can do beyond the API: lend the wallets of its people, have them add an app, receive pushes
  * and webhooks, and have them do something. The keys are public, and a node without a demo network has none of these routes.
  */
-export function demoRoutes({ own, services, callNode, basePath, stopping }: DemoRoutesDeps) {
+export function demoRoutes({ own, services, callNode, names, clock, stopping }: DemoRoutesDeps) {
   async function streamOf<Event>(
     request: Request,
     next: (position: number) => Promise<FeedPage<Event> | undefined>,
@@ -111,7 +117,31 @@ export function demoRoutes({ own, services, callNode, basePath, stopping }: Demo
     });
   }
 
+  const addPeople = async (appId: string, people: number) =>
+    addDemoApp({
+      reports: await services.envelopes(appId, people),
+      callNode,
+      path: `${names.basePath}/frame/webhook/${appId}`,
+    });
+
   return privateRoutes("/console/demo", own)
+    .post(
+      "/story",
+      async ({ request }) => {
+        const { public_key: publicKey } = readStory(rawBody(request));
+        if (!(await services.mayRunStory()))
+          throw new ApiError("tooManyRequests", "the story ran a moment ago", { retryAfterSecs: 10 });
+        const deps = { services, callNode, addPeople, names, nowSecs: () => nowSecs(clock) };
+        const { origin } = new URL(request.url);
+        try {
+          return Response.json(await runStory(deps, publicKey, request.headers.get("origin") ?? origin));
+        } catch (cause) {
+          if (cause instanceof StoryRefused) throw new ApiError("conflict", cause.message);
+          throw cause;
+        }
+      },
+      posted,
+    )
     .get("/people", async () => Response.json({ people: await services.people() }), hidden)
     .get(
       "/key",
@@ -127,10 +157,7 @@ export function demoRoutes({ own, services, callNode, basePath, stopping }: Demo
       "/add-app",
       async ({ request }) => {
         const { app_id, people } = readAddApp(rawBody(request));
-        const reports = await services.envelopes(app_id, people);
-        return Response.json(
-          await addDemoApp({ reports, callNode, path: `${basePath}/frame/webhook/${app_id}` }),
-        );
+        return Response.json(await addPeople(app_id, people));
       },
       posted,
     )

@@ -39,6 +39,8 @@ export interface DemoRpc {
   nextDeliveries(id: string, position: number): Promise<FeedPage<ReceivedDelivery> | undefined>;
   /** Waits for phones that buzz, at most FEED_WAIT_MS. */
   nextBuzzes(position: number): Promise<FeedPage<Buzz>>;
+  /** Whether the story may run now: at most once in ten seconds. */
+  mayRunStory(): boolean;
   /** Returns undefined where messages cannot be submitted. */
   pulse(
     seconds: number,
@@ -70,6 +72,7 @@ export interface DemoServicesDeps {
 /** The time that a feed waits for an event. */
 export const FEED_WAIT_MS = 15_000;
 export const MAX_DEMO_STREAMS = 100;
+const STORY_MS = 10_000;
 /** A batch of 100 tokens. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
@@ -120,6 +123,7 @@ export function startDemoServices(deps: DemoServicesDeps): DemoServices {
   let people: readonly DemoPerson[] | undefined;
   const feed = crypto.randomUUID();
   let streams = 0;
+  let storyAtMs = Number.NEGATIVE_INFINITY;
 
   return {
     targets: listeners.map(({ target }) => target),
@@ -147,6 +151,12 @@ export function startDemoServices(deps: DemoServicesDeps): DemoServices {
       },
       nextDeliveries: (id, position) => receivers.next(id, position, FEED_WAIT_MS),
       nextBuzzes: (position) => phones.next(position, FEED_WAIT_MS),
+      mayRunStory() {
+        const now = nowMs();
+        if (now >= storyAtMs && now < storyAtMs + STORY_MS) return false;
+        storyAtMs = now;
+        return true;
+      },
       pulse: (seconds, perSecond) => pulse?.start(seconds, perSecond),
     },
     async stop() {

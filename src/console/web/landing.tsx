@@ -1,68 +1,20 @@
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useState } from "preact/hooks";
 import { CastRow } from "./content/cast-row.tsx";
-import { EventLine } from "./content/event-line.tsx";
 import { COUNTS, Filling, isEmptyNode, NothingCast, ReadyPill, WaysToFill } from "./content/node-state.tsx";
 import { get } from "./data/call.ts";
-import { type EventStream, openEventStream, type StreamEvent } from "./data/event-stream.ts";
 import { type Pulse, type Query, usePulse, useQuery } from "./data/query.ts";
-import { GenerateActivity } from "./demo/add-people.tsx";
 import { Icon, type IconName } from "./icons.tsx";
+import { Live } from "./live.tsx";
 import { pageConfig } from "./page-config.ts";
 import { CallPanel } from "./parts/call-panel.tsx";
 import { Heading } from "./parts/page-head.tsx";
 import { Pill, Sparkline } from "./parts/pill.tsx";
-import { Region } from "./parts/region.tsx";
+import { Card, Region } from "./parts/region.tsx";
 import { Stat } from "./parts/table.tsx";
+import { withinLimit } from "./shell/stale-chunk.ts";
 import * as msg from "./text/en/landing.ts";
 import { formatCount, formatDuration } from "./text/format.ts";
-
-const SHOWN = 5;
-
-/** The last events of the network, and those that happen. A node whose stream is off has no such card. */
-function Live({ demo }: { demo: boolean }) {
-  const [events, setEvents] = useState<readonly StreamEvent[]>([]);
-  const [stream, setStream] = useState<EventStream>();
-  useEffect(() => {
-    const opened = openEventStream(get("/stream", { last: SHOWN }), {
-      onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, SHOWN)),
-    });
-    setStream(opened);
-    return () => opened.close();
-  }, []);
-  const { isStale } = usePulse();
-  const isOpen = stream?.state === "open" && !isStale;
-  if (stream?.state === "failed") return null;
-  return (
-    <section class="card">
-      <header>
-        <Icon name="broadcast" size={18} />
-        <h2 class="grow">{msg.live}</h2>
-        {isOpen ? (
-          <Pill kind="ok" live>
-            {msg.stream}
-          </Pill>
-        ) : (
-          <Pill>{msg.connecting}</Pill>
-        )}
-      </header>
-      {events.length === 0 ? (
-        <div class="empty s stack">
-          <p>
-            {demo ? msg.aDemoNetworkIsIdleUntil : msg.connectedTheNextEventOfThe}
-            <a href="/console/stream">{msg.openTheStream}</a>
-          </p>
-          <GenerateActivity />
-        </div>
-      ) : (
-        <ul class="pad stack s">
-          {events.map((event) => (
-            <EventLine event={event} key={event.cursor} />
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
 
 const trending = get("/feed/trending", { limit: 3 });
 
@@ -142,11 +94,41 @@ function Door(props: { href: string; icon: IconName; title: string; children: st
   );
 }
 
+/** One button that runs a push from its app to 25 phones. The code of the story loads with the click; its place has its size before. */
+function Story() {
+  const [Loaded, setLoaded] = useState<ComponentType>();
+  const run = () =>
+    void withinLimit(import("./demo/story.tsx")).then(
+      ({ StoryCard }) => setLoaded(() => StoryCard),
+      () => undefined,
+    );
+  return (
+    <div class="story-place">
+      {Loaded ? (
+        <Loaded />
+      ) : (
+        <Card
+          title={msg.oneClickFiveCalls}
+          aside={
+            <button type="button" class="btn go" onClick={run}>
+              {msg.buzz25Phones}
+            </button>
+          }
+        >
+          <p>{msg.whatTheStoryDoes}</p>
+          <div class="phone" />
+        </Card>
+      )}
+    </div>
+  );
+}
+
 /** What a node shows that has something to show: figures, trending casts, events, and three doors. */
 function Content({ query }: { query: Query<Pulse> }) {
   const casts = useQuery(trending, { everyMs: 60_000 });
   return (
     <>
+      {pageConfig.demo && pageConfig.manage && <Story />}
       <Now query={query} />
       <div class="split">
         <Region

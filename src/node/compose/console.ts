@@ -111,6 +111,6 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
           }),
         ]
       : []),
-    ...(demo ? [demoRoutes({ ...demo, own, basePath: names.basePath })] : []),
+    ...(demo ? [demoRoutes({ ...demo, own, names, clock })] : []),
   ];
 }

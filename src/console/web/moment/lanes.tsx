@@ -110,7 +110,7 @@ function Marks({ page, window }: { page: HistoryLanes; window: Selection }) {
         return (
           <li
             key={`${at} ${index}`}
-            class={kind}
+            class={kind === "crash" ? "crash" : ""}
             title={text}
             style={{ insetInlineStart: `${((at - window.from) / (window.to - window.from)) * 100}%` }}
           >

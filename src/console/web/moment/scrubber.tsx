@@ -239,8 +239,8 @@ function Tracks({ page, window, incidents, select, children }: TracksProps) {
                 title={incident.title}
                 aria-label={incident.title}
                 style={{
-                  insetInlineStart: `${part(incident.opened_at)}%`,
-                  inlineSize: `max(6px, ${part(incident.resolved_at ?? window.to) - part(incident.opened_at)}%)`,
+                  insetInlineStart: `min(${part(incident.opened_at)}%, 100% - 1.5rem)`,
+                  inlineSize: `max(1.5rem, ${part(incident.resolved_at ?? window.to) - part(incident.opened_at)}%)`,
                 }}
                 onPointerDown={(event) => event.stopPropagation()}
                 onClick={() => select(rangeOf(incident, window.to))}

@@ -20,7 +20,6 @@ import {
 } from "../status/history.tsx";
 import type { SeriesColumns } from "../status/series.ts";
 import { SinceCard } from "../status/since.tsx";
-import * as momentMsg from "../text/en/moment.ts";
 import * as msg from "../text/en/status.ts";
 import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format.ts";
 import { BackupsCard, PausesCard } from "./changes.tsx";
@@ -126,7 +125,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
           aside={
             pageConfig.history && (
               <button type="button" class="btn quiet" onClick={() => window.select(window)}>
-                {momentMsg.searchTheLog}
+                {msg.searchTheLog}
               </button>
             )
           }

@@ -15,7 +15,10 @@ const local = (ms: number) => new Date(ms);
 describe("the window of a URL", () => {
   test("is live at the end of the minute without a time, or with one that is none or later", () => {
     const end = NOW - (NOW % 60) + 60;
-    for (const query of [{}, { at: "yesterday" }, { at: "2099-01-01T00:00Z" }, { at: "<script>" }])
+    for (const query of [{}, { at: "yesterday" }, { at: "2099-01-01T00:00Z" }, { at: "<script>" }] as Record<
+      string,
+      string
+    >[])
       expect(windowOf(query, NOW)).toEqual({ from: end - 3600, to: end, selection: undefined });
     expect(windowOf({ w: "24h" }, NOW)).toMatchObject({ from: end - 86_400, to: end });
     expect(windowOf({ w: "constructor" }, NOW)).toMatchObject({ from: end - 3600 });

@@ -19,13 +19,17 @@ export const noCastsIn24Hours = "No casts in 24 hours.";
 export const live = "Live";
 export const stream = "stream";
 export const connecting = "connecting";
+export const showNew = (count: number) => `Show ${count} new`;
 export const aDemoNetworkIsIdleUntil = "A demo network is idle until you start something. ";
 export const connectedTheNextEventOfThe = "Connected. The next event of the network appears here. ";
 export const openTheStream = "Open the stream";
+export const oneClickFiveCalls = "One click, five calls";
+export const buzz25Phones = "Buzz 25 phones";
+export const whatTheStoryDoes =
+  "Sign in, register an app, have 25 people add it, send, and deliver a webhook: each with its call.";
 export const demoNetwork = "demo network";
 export const andCopyTheCallBehindAny = " and copy the call behind any view.";
-export const copyTheCallBehindAnyView =
-  ", copy the call behind any view, or sign in as a demo person and send a push in two minutes.";
+export const copyTheCallBehindAnyView = ", copy the call behind any view, or send a push.";
 export const copyTheCallBehindFromHere =
   ", copy the call behind any view, and run your mini apps and webhooks from here.";
 export const thisNodeIsEmptyItHas =

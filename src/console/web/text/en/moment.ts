@@ -6,7 +6,6 @@ export const goTo = "Go to";
 export const goToHint = "03:12, yesterday 14:00, 2 h ago";
 export const noTime = "Write a time such as 03:12, yesterday 14:00 or 2 h ago.";
 export const show = "Show";
-export const live = "Live";
 export const backToLive = "Back to live";
 export const begin = "Begin of the selection";
 export const end = "End of the selection";
@@ -59,7 +58,6 @@ export const levels = { info: "Info and above", warn: "Warnings and errors", err
 export const noLines = "No lines of this time have all of these words.";
 export const older = "Show older lines";
 export const searchGoesOn = "The search took long and stopped here.";
-export const searchTheLog = "Search the log";
 
 // status/since.tsx
 export const sinceYouWereHere = "Since you were here";

@@ -35,6 +35,7 @@ export const size = "Size";
 export const took = "Took";
 
 // operator/operator.tsx
+export const searchTheLog = "Search the log";
 export const process = "process";
 export const resident = "resident";
 export const thisPageIsLocked = "This page is locked";

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from "viem/accounts";
 import { keccak256, toHex } from "viem/utils";
-import { signedOpTypedData } from "../../auth/typed-data.ts";
-import type { ServiceNames } from "../../config/names.ts";
+import type { ServiceNames } from "../config/names.ts";
+import { signedOpTypedData } from "./typed-data.ts";
 
 const NONCE_BYTES = 32;
 

@@ -1,0 +1,107 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { Story, StoryStep } from "../../demo/story-report.ts";
+import { PhoneToast } from "../content/notification.tsx";
+import { Icon } from "../icons.tsx";
+import { pageConfig } from "../page-config.ts";
+import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
+import { Pill } from "../parts/pill.tsx";
+import * as msg from "../text/en/story.ts";
+import { formatDuration } from "../text/format.ts";
+import { GenerateActivity } from "./add-people.tsx";
+import type { StoryRun } from "./run-story.ts";
+
+const STEPS = Object.keys(msg.STEPS) as StoryStep["key"][];
+/** The steps tick one after another, as they were made. */
+const TICK_MS = 250;
+
+function Step({ name, step }: { name: StoryStep["key"]; step: StoryStep | undefined }) {
+  return (
+    <li class="stack tight">
+      <span class="row tight">
+        <Pill {...(step && { kind: "ok" as const })}>{step ? msg.done : STEPS.indexOf(name) + 1}</Pill>
+        <b class="grow">{msg.STEPS[name]}</b>
+        {step && <span class="dim xs">{formatDuration(step.ms)}</span>}
+      </span>
+      <details class="xs">
+        <summary class="dim mono">{step?.call ?? msg.theCall}</summary>
+        {step?.body && <pre>{JSON.stringify(step.body, null, 2)}</pre>}
+      </details>
+    </li>
+  );
+}
+
+const campaignPage = ({ campaign_id: id }: Story) => `/console/manage/campaigns/${id}`;
+
+/** Runs a push from its app to the phones of 25 people and to a receiver that verifies it, without a dialog, and shows each call. */
+export function StoryCard() {
+  const [run, setRun] = useState<StoryRun>();
+  const [ticked, setTicked] = useState(0);
+  const action = useAction();
+  const { route } = useLocation();
+  const { story, becomeItsPerson } = run ?? {};
+  const isDone = story !== undefined && ticked >= STEPS.length;
+  useEffect(() => {
+    if (!story || isDone) return;
+    const timer = setTimeout(() => setTicked(ticked + 1), TICK_MS);
+    return () => clearTimeout(timer);
+  }, [story, ticked]);
+  const start = () =>
+    action.run(async () => {
+      const { runStory } = await import("./run-story.ts");
+      setRun(await runStory());
+      setTicked(0);
+      return undefined;
+    });
+  const open = (event: Event) => {
+    event.preventDefault();
+    if (story && becomeItsPerson) void becomeItsPerson().then(() => route(campaignPage(story)));
+  };
+  // The click that has loaded this has asked for the story.
+  useEffect(() => void start(), []);
+  const done = STEPS.slice(0, story ? ticked : 0);
+  return (
+    <section class="card" aria-labelledby="story">
+      <header>
+        <h2 class="grow" id="story">
+          {msg.oneClickFiveCalls}
+        </h2>
+        <ActionButton action={action} onClick={start} kind="go">
+          <Icon name="bell" size={16} /> {msg.buzzThemAgain}
+        </ActionButton>
+      </header>
+      <div class="story pad">
+        <ol class="stack">
+          {STEPS.map((name) => (
+            <Step
+              name={name}
+              key={name}
+              step={done.includes(name) ? story?.steps.find(({ key }) => key === name) : undefined}
+            />
+          ))}
+        </ol>
+        <div class="stack">
+          <PhoneToast
+            clock={msg.CLOCK}
+            icon={<span class="face">{msg.APP.slice(0, 1)}</span>}
+            title={msg.APP}
+            body={isDone ? msg.TEXT : msg.theirPhonesAreQuiet}
+            when={<span class="xs dim">{msg.now}</span>}
+          />
+          <p class="s outcome" role="status">
+            {isDone && msg.notified(story.notified, story.verified)}{" "}
+            {isDone && pageConfig.manage && becomeItsPerson && (
+              <a href={campaignPage(story)} onClick={open}>
+                {msg.openThisCampaign}
+              </a>
+            )}
+          </p>
+        </div>
+      </div>
+      <div class="pad">
+        <GenerateActivity />
+      </div>
+      <Outcome action={action} />
+    </section>
+  );
+}
