@@ -18,6 +18,7 @@ import type { TokenEvents, TokenService } from "../push/tokens/token-events.ts";
 import type { CountTokenEvent } from "../push/tokens/token-metrics.ts";
 import type { PreviewMetadata } from "../read/hydrate/previews.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
+import type { ShownApp } from "../read/present/compat/mini-app.ts";
 import type { Presenters } from "../read/present/presenters.ts";
 import type { ActSnapshot } from "../read/queries/feeds/act-snapshot.ts";
 import type { ForYouLists } from "../read/queries/feeds/for-you.ts";
@@ -107,6 +108,26 @@ export interface ApiDeps extends ManagementDeps {
   readonly transactions: Transactions;
   /** Undefined while previews are off. */
   readonly previews?: PreviewCrawls | undefined;
+  /** Undefined while previews are off. */
+  readonly catalog?: CatalogReads | undefined;
+}
+
+/** A mini app in a list of the catalog. */
+export interface ListedApp extends ShownApp {
+  readonly rank: number;
+  readonly domain: string;
+  /** Who signed its manifest. */
+  readonly authorFid: number | undefined;
+}
+
+/** Reads the mini apps that casts share. */
+export interface CatalogReads {
+  ranked(query: {
+    readonly timeWindow: "1h" | "6h" | "12h" | "24h" | "7d";
+    readonly after: number;
+    readonly limit: number;
+  }): readonly ListedApp[];
+  sharersOf(domain: string): readonly number[];
 }
 
 /** Looks up previews for clients that wait. */

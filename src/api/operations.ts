@@ -10,6 +10,7 @@ import { sessionOperations } from "./operations/account/sessions.ts";
 import { appOperations } from "./operations/apps/apps.ts";
 import { audienceOperations } from "./operations/apps/audience.ts";
 import { campaignOperations } from "./operations/apps/campaigns.ts";
+import { catalogOperations } from "./operations/apps/catalog.ts";
 import { manifestOperations } from "./operations/apps/manifests.ts";
 import { pushByKeyOperations } from "./operations/apps/push-by-key.ts";
 import { sendOperations } from "./operations/apps/send.ts";
@@ -26,6 +27,7 @@ import { registeredChannelOperations } from "./operations/channels/registered.ts
 import { channelFeedOperations, feedOperations } from "./operations/feeds/feed.ts";
 import { followingFeedOperations } from "./operations/feeds/following.ts";
 import { forYouOperations } from "./operations/feeds/for-you.ts";
+import { topicOperations } from "./operations/feeds/topics.ts";
 import { trendingFeedOperations } from "./operations/feeds/trending.ts";
 import { userFeedOperations } from "./operations/feeds/user-casts.ts";
 import { historyOperations } from "./operations/history/history.ts";
@@ -99,6 +101,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...followingFeedOperations,
   ...trendingFeedOperations,
   ...forYouOperations,
+  ...topicOperations,
   ...channelFeedOperations,
   ...userFeedOperations,
   ...channelOperations,
@@ -116,6 +119,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...pushByKeyOperations,
   ...tokenWebhookOperations,
   ...manifestOperations,
+  ...catalogOperations,
   ...castWriteOperations,
   ...reactionWriteOperations,
   ...channelWriteOperations,

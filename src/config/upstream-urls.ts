@@ -7,6 +7,11 @@ export function upstreamUrls({ upstream: { url, urls } }: UpstreamSettings): rea
   return url === "" ? urls : [url];
 }
 
+/** Whether the index has every fid of the network, rather than those that the operator chose. */
+export function followsAll({ upstream }: Pick<Config, "upstream">): boolean {
+  return upstream.fids.length === 0 && upstream.fid_file === "";
+}
+
 /** Whether a second node, or the chain, confirms what the followed one says and no block binds. */
 export function confirmsEvents(
   settings: UpstreamSettings & { readonly trust: Pick<Config["trust"], "events"> },

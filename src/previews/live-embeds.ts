@@ -6,6 +6,8 @@ import { toUnixSecs } from "../protocol/time.ts";
 import { loadUsers, type ScorePolicy } from "../read/hydrate/users.ts";
 import { type Clock, nowSecs, type SetTimer } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import type { Share } from "./catalog/catalog-store.ts";
+import { previewUrlOf } from "./preview-url.ts";
 
 const POLL_MS = 2_000;
 const PAGE = 500;
@@ -23,8 +25,10 @@ export interface LiveEmbedsDeps {
   readonly clock: Clock;
   readonly setTimer: SetTimer;
   readonly log: Pick<Logger, "error">;
-  /** Gets the URLs of new casts that are to be fetched. */
-  readonly want: (urls: readonly string[]) => void;
+  /** Gets the URLs of new casts that are to be fetched; undefined where only reads decide. */
+  readonly want: ((urls: readonly string[]) => void) | undefined;
+  /** Gets who shared a host; undefined without a catalog. */
+  readonly noteShares: ((shares: readonly Share[]) => void) | undefined;
 }
 
 /**
@@ -32,7 +36,7 @@ export interface LiveEmbedsDeps {
  * a few of each author and day.
  */
 export function startLiveEmbeds(deps: LiveEmbedsDeps): { readonly stop: () => void } {
-  const { db, scores, clock, setTimer, log, want } = deps;
+  const { db, scores, clock, setTimer, log, want, noteShares } = deps;
   let seq = eventRange(db).headSeq;
   let day = 0;
   let urlsOf = new Map<number, number>();
@@ -59,6 +63,8 @@ export function startLiveEmbeds(deps: LiveEmbedsDeps): { readonly stop: () => vo
         seq = last.seq;
         const found = events.flatMap((event) => urlsIn(event, nowSecs(clock) - MAX_AGE_SECS));
         if (found.length === 0) continue;
+        noteShares?.(found.flatMap(sharesIn));
+        if (!want) continue;
         const users = db.snapshot(() =>
           loadUsers(
             db,
@@ -82,15 +88,26 @@ export function startLiveEmbeds(deps: LiveEmbedsDeps): { readonly stop: () => vo
   return { stop: () => cancel?.() };
 }
 
-function urlsIn(
-  { kind, fid, subject }: StoredOutboxEvent,
-  sinceSecs: number,
-): { readonly fid: number; readonly urls: readonly string[] }[] {
+function sharesIn({ fid, at, urls }: NewUrls): Share[] {
+  return urls.flatMap((url) => {
+    const target = previewUrlOf(url);
+    return target ? [{ host: target.host, fid, at }] : [];
+  });
+}
+
+interface NewUrls {
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly urls: readonly string[];
+}
+
+function urlsIn({ kind, fid, subject }: StoredOutboxEvent, sinceSecs: number): NewUrls[] {
   if (kind !== "cast.created" || subject === null) return [];
   const message = decodeMessage(subject);
   if (!message.ok) return [];
   const { body, timestamp } = message.value.data;
   if (body?.$case !== "castAddBody" || toUnixSecs(timestamp) < sinceSecs) return [];
   const urls = embedsOf(body.value).flatMap((embed) => ("url" in embed ? [embed.url] : []));
-  return urls.length === 0 ? [] : [{ fid, urls }];
+  return urls.length === 0 ? [] : [{ fid, at: toUnixSecs(timestamp), urls }];
 }

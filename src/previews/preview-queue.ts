@@ -80,16 +80,8 @@ export class PreviewQueue {
     const closed = new Set<string>();
     for (const list of [this.#urgent, this.#waiting]) {
       for (const [href, one] of list) {
-        if (closed.has(one.host) || closed.has(one.waitsFor)) continue;
+        if (this.#blocked(one, closed, nowMs) !== undefined) continue;
         const host = this.#hostOf(one.host, nowMs);
-        if (host.running >= HOST_LIMITS.running || this.#readyAtMs(one.host, nowMs) > nowMs) {
-          closed.add(one.host);
-          continue;
-        }
-        if (one.waitsFor !== one.host && this.#readyAtMs(one.waitsFor, nowMs) > nowMs) {
-          closed.add(one.waitsFor);
-          continue;
-        }
         list.delete(href);
         this.#running.add(href);
         host.running += 1;
@@ -123,18 +115,33 @@ export class PreviewQueue {
   /** When the next waiting URL may be taken; undefined if none can before one ends. */
   nextAtMs(nowMs: number): number | undefined {
     if (this.#running.size >= MAX_RUNNING) return undefined;
-    let next: number | undefined;
-    const seen = new Set<string>();
+    let next = Number.POSITIVE_INFINITY;
+    const closed = new Set<string>();
     for (const list of [this.#urgent, this.#waiting])
-      for (const { host, waitsFor } of list.values()) {
-        const key = `${host} ${waitsFor}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
-        if (this.#hostOf(host, nowMs).running >= HOST_LIMITS.running) continue;
-        const at = Math.max(this.#readyAtMs(host, nowMs), this.#readyAtMs(waitsFor, nowMs));
-        if (next === undefined || at < next) next = at;
-      }
-    return next;
+      for (const one of list.values()) next = Math.min(next, this.#blocked(one, closed, nowMs) ?? nowMs);
+    return next === Number.POSITIVE_INFINITY ? undefined : next;
+  }
+
+  /**
+   * Returns when a URL may be taken, infinity for one that waits for another; undefined if it may be taken now. The first URL that a host keeps
+   * waiting closes it for those behind.
+   */
+  #blocked({ host, waitsFor, returns }: Waiting, closed: Set<string>, nowMs: number): number | undefined {
+    if (closed.has(host) || closed.has(waitsFor)) return Number.POSITIVE_INFINITY;
+    if (this.#hostOf(host, nowMs).running >= HOST_LIMITS.running) {
+      closed.add(host);
+      return Number.POSITIVE_INFINITY;
+    }
+    // One that its own host put back led to that host again, so that it needs another call each time.
+    const ownMs = this.#readyAtMs(host, nowMs, waitsFor === host ? 1 + returns : 1);
+    if (ownMs > nowMs) {
+      closed.add(host);
+      return ownMs;
+    }
+    const otherMs = waitsFor === host ? nowMs : this.#readyAtMs(waitsFor, nowMs);
+    if (otherMs <= nowMs) return undefined;
+    closed.add(waitsFor);
+    return otherMs;
   }
 
   #spend(host: Host): void {
@@ -142,11 +149,11 @@ export class PreviewQueue {
     host.calls += 1;
   }
 
-  /** When a host may be called once more. */
-  #readyAtMs(name: string, nowMs: number): number {
+  /** When a host may be called that many times more. */
+  #readyAtMs(name: string, nowMs: number, calls = 1): number {
     const host = this.#hostOf(name, nowMs);
     if (host.calls >= HOST_LIMITS.perDay) return (host.day + 1) * DAY_MS;
-    const refilledAtMs = host.tokens >= 1 ? nowMs : nowMs + (1 - host.tokens) * HOST_LIMITS.refillMs;
+    const refilledAtMs = host.tokens >= calls ? nowMs : nowMs + (calls - host.tokens) * HOST_LIMITS.refillMs;
     return Math.max(refilledAtMs, host.restsUntilMs);
   }
 

@@ -1,7 +1,7 @@
-import type { SideDatabase } from "../db/side/side-database.ts";
 import type { SideFile } from "../db/side/side-file.ts";
 import { type Clock, nowSecs, type SetTimer } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import { putMiniApp } from "./catalog/catalog-store.ts";
 import type { FetchOutcome } from "./fetch-preview.ts";
 import { PreviewQueue, type Waiting } from "./preview-queue.ts";
 import type { PreviewSignal } from "./preview-signal.ts";
@@ -46,8 +46,6 @@ export interface PreviewServiceDeps {
   readonly monotonicMs: () => number;
   readonly setTimer: SetTimer;
   readonly log: Pick<Logger, "error">;
-  /** Called when a URL was found. */
-  readonly onFound?: (db: SideDatabase, url: PreviewUrl) => void;
 }
 
 /** Fetches previews in the background and stores them. It is the only writer of their file. */
@@ -87,7 +85,8 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
     }
     const written = file.write((to) => {
       putOutcome(to, url, outcome.kind === "rest" ? { kind: "failed" } : outcome, nowSecs(clock));
-      if (outcome.kind === "found") deps.onFound?.(to, url);
+      if (outcome.kind === "found" && outcome.found.frame && outcome.found.frame.version !== "vNext")
+        putMiniApp(to, { domain: url.host, page: url.href, ...outcome.found, frame: outcome.found.frame });
     });
     fault = written.ok ? null : written.error;
     if (++stored % SWEEP_EVERY === 0) file.write((to) => sweepPreviews(to, maxBytes));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { decodeStored, type SideDatabase, type SideSchema } from "../db/side/side-database.ts";
 import { statement } from "../db/side/statement.ts";
 import type { PreviewHtml } from "../read/hydrate/previews.ts";
+import { CATALOG_TABLES } from "./catalog/catalog-store.ts";
 import type { FetchOutcome } from "./fetch-preview.ts";
 import type { Frame } from "./parse/frame.ts";
 import type { PreviewUrl } from "./preview-url.ts";
@@ -16,6 +17,7 @@ export const PREVIEW_SCHEMA: SideSchema = {
       content_type TEXT, content_length INTEGER, width INTEGER, height INTEGER, meta TEXT
     );
     CREATE INDEX previews_used ON previews (used_at)`,
+    CATALOG_TABLES,
   ],
 };
 

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { focusOf } from "./support/focus.ts";
 import { demoCast, submit } from "./support/submit.ts";
@@ -78,5 +79,21 @@ consoleTest(
     await page.locator("main [data-hash]").first().waitFor();
     await page.keyboard.press("j");
     expect(await focused(page, "data-hash")).toBeNull();
+  },
+);
+
+consoleTest(
+  "a cast with a link shows what its page says of itself, and loads nothing from its host",
+  async (open) => {
+    const { page, goto, origin } = await open();
+    const cast = demoCast(42, { text: "worth reading", embeds: ["https://demo.example/read/bread/7"] });
+    await submit(origin, [cast]);
+    await goto(`/console/casts/${cast.hash}`);
+    const preview = page.locator(`main [data-hash="${cast.hash}"] .preview`);
+    await preview.waitFor();
+    expect(await preview.locator("b").textContent()).toBe("Bread, part 7");
+    expect(await preview.locator("p").textContent()).toContain("notes on bread");
+    expect(await preview.locator("img").count()).toBe(0);
+    expect(await axeViolations(page)).toEqual([]);
   },
 );

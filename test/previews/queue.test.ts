@@ -81,6 +81,25 @@ describe("the queue of previews", () => {
     expect(queue.take(100_000)?.host).toBe("b.example");
   });
 
+  test("a URL that leads to its own host again gets the calls that it needs, however busy the host is", () => {
+    const queue = new PreviewQueue();
+    for (let at = 0; at < 40; at++) queue.add(url("a.example", at));
+    const done: string[] = [];
+    let calls = 0;
+    for (let nowMs = 0; nowMs <= 900_000; nowMs += 250)
+      for (let one = queue.take(nowMs); one; one = queue.take(nowMs)) {
+        calls += 1;
+        // Each page is behind two redirects within the host.
+        const isThere = queue.call("a.example", nowMs) && queue.call("a.example", nowMs);
+        if (isThere) done.push(one.href);
+        queue.end(one);
+        if (!isThere) queue.add(one, { returns: one.returns + 1 });
+        expect(one.returns).toBeLessThan(4);
+      }
+    expect(new Set(done).size).toBe(40);
+    expect(calls).toBeGreaterThan(40);
+  });
+
   test("whatever happens: no URL twice at once, no host beyond its limits, and what waits is taken at the time it names", () => {
     const step = fc.record({
       host: fc.integer({ min: 0, max: 3 }),

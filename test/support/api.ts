@@ -2,8 +2,10 @@ import pino from "pino";
 import { Registry } from "prom-client";
 import { type Admission, createAdmission } from "../../src/admission/admission.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
+import type { ApiDeps } from "../../src/api/deps.ts";
 import { hubPlugins } from "../../src/api/hub-plugins.ts";
 import { apiPlugins } from "../../src/api/plugins.ts";
+
 import { neverStale, type StaleReason } from "../../src/auth/custody.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
@@ -41,6 +43,7 @@ import { sendFigures } from "../../src/push/send-figures.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import type { ScorePolicy } from "../../src/read/hydrate/users.ts";
+import type { ReadSource } from "../../src/read/run-query.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { registerFigures } from "../../src/runtime/figure-metrics.ts";
 import type { Logger } from "../../src/runtime/log/logger.ts";
@@ -100,6 +103,12 @@ export interface TestApiOptions {
   readonly client?: OutboundClient;
   /** The client that fetches manifests. */
   readonly manifestClient?: OutboundClient;
+  /** What the prefixes read of previews and of the catalog. */
+  readonly previews?: {
+    readonly source?: ReadSource["previews"];
+    readonly crawls?: ApiDeps["previews"];
+    readonly catalog?: ApiDeps["catalog"];
+  };
   readonly timings?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
   /** The fids that the hub's reads follow, and whether the index is filled. */
@@ -253,7 +262,15 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     linkBase: () => LINK_BASE,
     staleReason: options.staleReason ?? neverStale,
   });
-  const source = { db, cache, clock: node.clock, maxIds: 350, notificationWindowSecs, fullText: true };
+  const source = {
+    db,
+    cache,
+    clock: node.clock,
+    maxIds: 350,
+    notificationWindowSecs,
+    fullText: true,
+    previews: options.previews?.source,
+  };
   const linkBase = () => (options.linksToItself ? http.url : LINK_BASE);
   const login = createNodeLogins({
     signIn,
@@ -287,6 +304,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     }),
     writes: nodeWrites.rpc,
     transactions: createNodeTransactions({ config: common.config, clock: node.clock, admission }),
+    previews: options.previews?.crawls,
+    catalog: options.previews?.catalog,
   });
   const v1 = hubPlugins({ reads, hub: hub.rpc, chargeKey: createKeyLimit(stores.buckets) });
   const keyGate = startKeyGate({

@@ -21,10 +21,8 @@ const PAYMENTS = "not implemented: this service takes no payments";
 const AUTH_ADDRESS_KEYS = "not implemented: auth addresses are added on chain, by their user";
 const HOST_EVENTS = "not implemented: the client app that hosts a mini app signs its events itself";
 const HOST_STATE = "not implemented: the client app that hosts a mini app keeps its state of a user";
-const CATALOG = "not implemented: this service keeps no catalog of mini apps";
 const TOKENS = "not implemented: this service reads no tokens, balances or NFTs of chains";
 const WALLETS = "not implemented: this service holds no wallets, so it neither sends tokens nor mints";
-const TOPICS = "not implemented: this service finds no topics in casts";
 
 /** Writes that neither dialect has. The native one refuses them with the usual text. */
 // biome-ignore format: one operation a line
@@ -52,9 +50,6 @@ const HOSTED = [
   { method: "POST", path: "/app_host/user/event", id: "postHostEvent", message: HOST_EVENTS, summary: "Report an event of a mini app's host", tag: "Mini apps" },
   { method: "GET", path: "/app_host/user/event", id: "getHostEvent", message: HOST_EVENTS, summary: "The event of a mini app's host, to be signed", tag: "Mini apps" },
   { method: "GET", path: "/app_host/user/state", id: "getHostState", message: HOST_STATE, summary: "The mini apps that a user has added", tag: "Mini apps" },
-  { method: "GET", path: "/frame/catalog", id: "getAppCatalog", message: CATALOG, summary: "A catalog of mini apps", tag: "Mini apps" },
-  { method: "GET", path: "/frame/relevant", id: "getRelevantApps", message: CATALOG, summary: "Mini apps for a user", tag: "Mini apps" },
-  { method: "GET", path: "/frame/search", id: "searchApps", message: CATALOG, summary: "Search mini apps", tag: "Mini apps" },
   { method: "GET", path: "/frame/transaction/pay", id: "getPayment", message: PAYMENTS, summary: "A payment page", tag: "Mini apps" },
   { method: "GET", path: "/fungibles", id: "getFungibles", message: TOKENS, summary: "Tokens", tag: "Wallets and tokens" },
   { method: "GET", path: "/fungible/trades", id: "getFungibleTrades", message: TOKENS, summary: "Trades of a token", tag: "Wallets and tokens" },
@@ -67,7 +62,6 @@ const HOSTED = [
   { method: "POST", path: "/nft/metadata/token", id: "storeNftMetadata", message: WALLETS, summary: "Store the metadata of an NFT", tag: "Wallets and tokens" },
   { method: "GET", path: "/nft/mint", id: "simulateNftMint", message: WALLETS, summary: "Simulate the mint of an NFT", tag: "Wallets and tokens" },
   { method: "POST", path: "/nft/mint", id: "mintNft", message: WALLETS, summary: "Mint an NFT", tag: "Wallets and tokens" },
-  { method: "GET", path: "/topic/trending", id: "getTrendingTopics", message: TOPICS, summary: "Trending topics", tag: "Feeds" },
 ] as const;
 
 /** Paths of the hosted API that have a successor and that apps still call. */

@@ -1,5 +1,10 @@
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
-import { type RankingSnapshot, storeRankings } from "../../db/index/counts/rankings.ts";
+import {
+  type RankingSnapshot,
+  storeRankings,
+  storeTopics,
+  type TopicRanking,
+} from "../../db/index/counts/rankings.ts";
 import { type ScoreStep, writeScores } from "../../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasHubEventsAfter } from "../../db/index/log/hub-log.ts";
@@ -26,6 +31,7 @@ export interface IngestRpc {
   /** Runs the next step of the bulk build. Returns undefined when the index is built. */
   buildStep(): BulkProgress | undefined;
   storeRankings(snapshot: RankingSnapshot): void;
+  storeTopics(ranking: TopicRanking): void;
   /** Writes a step of a run of scores. */
   writeScores(step: ScoreStep): number;
   /** Returns when the outbox has an event after `afterSeq`, however long that takes. */
@@ -71,6 +77,7 @@ export function serveIngest(port: MessagePort, writer: Writer): void {
     hasRoom: () => !bound.isFull(),
     buildStep: () => engine.buildStep(),
     storeRankings: (snapshot) => storeRankings(db, snapshot),
+    storeTopics: (ranking) => storeTopics(db, ranking),
     writeScores: (step) => writeScores(db, step),
     async awaitEvents(afterSeq) {
       while (!hasEventsAfter(db, afterSeq)) await newEvents.next();

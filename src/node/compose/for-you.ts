@@ -1,5 +1,6 @@
 import type { ForYouFeed } from "../../api/deps.ts";
 import type { Config } from "../../config/schema.ts";
+import { followsAll } from "../../config/upstream-urls.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { valueWithin } from "../../lib/promises.ts";
 import { type ActSnapshot, buildActSnapshot, generationAt } from "../../read/queries/feeds/act-snapshot.ts";
@@ -15,7 +16,7 @@ const RETRY_MS = 10_000;
 
 /** Whether feeds for viewers are ranked. A node of selected fids does not know what their follows did. */
 export function ranksForViewers({ feeds, upstream }: Pick<Config, "feeds" | "upstream">): boolean {
-  return feeds.for_you === "ranked" && upstream.fids.length === 0 && upstream.fid_file === "";
+  return feeds.for_you === "ranked" && followsAll({ upstream });
 }
 
 /** The methods of the ranking thread. The arrays of a snapshot are in memory that threads share. */

@@ -210,6 +210,7 @@ export function createNodeHttp(deps: {
       forYou: deps.forYou,
       transactions: createNodeTransactions({ config, clock, admission }),
       previews: previews?.crawls,
+      catalog: previews?.catalog,
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),

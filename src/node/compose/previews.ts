@@ -1,9 +1,10 @@
-import type { PreviewCrawls } from "../../api/deps.ts";
+import type { CatalogReads, PreviewCrawls } from "../../api/deps.ts";
 import type { Config } from "../../config/schema.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
 import { openSideFile } from "../../db/side/side-file.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
+import { rankedApps, sharersOf } from "../../previews/catalog/catalog-store.ts";
 import { createDemoPreviews } from "../../previews/demo-previews.ts";
 import { NOT_FETCHED, PENDING, PreviewReader } from "../../previews/preview-reader.ts";
 import { PreviewSignal } from "../../previews/preview-signal.ts";
@@ -25,6 +26,8 @@ export interface PreviewsLink {
 export interface NodePreviews {
   readonly source: PreviewSource;
   readonly crawls: PreviewCrawls;
+  /** Undefined in a demo network. */
+  readonly catalog: CatalogReads | undefined;
   /** Rises with every change of what the source shows. */
   readonly changes: () => number;
   stop(): void;
@@ -49,8 +52,9 @@ export function createNodePreviews(
   if (!link) return undefined;
   const thread = connectRpc<PreviewsRpc>(link.thread);
   const signal = new PreviewSignal(link.signal);
+  const file = openSideFile({ dir: config.data.dir, schema: PREVIEW_SCHEMA, clock, log, mode: "reader" });
   const reader = new PreviewReader({
-    file: openSideFile({ dir: config.data.dir, schema: PREVIEW_SCHEMA, clock, log, mode: "reader" }),
+    file,
     signal,
     nowMs: () => clock.nowMs(),
     report(wanted, shown) {
@@ -66,6 +70,16 @@ export function createNodePreviews(
         if (!url) return mayFetch ? { _status: "FAILED" } : NOT_FETCHED;
         if (!mayFetch) return reader.peek(url.href) ?? NOT_FETCHED;
         return (await thread.crawl(url.href)) ?? PENDING;
+      },
+    },
+    catalog: {
+      ranked(query) {
+        const read = file.read((side) => rankedApps(side, query));
+        return read.ok ? read.value.map(({ rank, app }) => ({ rank, ...app })) : [];
+      },
+      sharersOf(domain) {
+        const read = file.read((side) => sharersOf(side, domain));
+        return read.ok ? read.value.map(({ fid }) => fid) : [];
       },
     },
     changes: () => signal.changes,
@@ -85,6 +99,7 @@ function demoPreviews(): NodePreviews {
           }),
         ),
     },
+    catalog: undefined,
     crawls: { crawl: async (url) => previewOf(url) ?? NOT_FETCHED },
     changes: () => 0,
     stop: () => undefined,

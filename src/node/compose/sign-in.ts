@@ -16,7 +16,7 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { OutboundClient } from "../../net/client.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
-import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { type Clock, nowSecs, systemClock } from "../../runtime/clock.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import { type ContractSignatures, createContractSignatures } from "../../sign-in/contract-signature.ts";
 import { createEnvelopeChecker, type EnvelopeChecker } from "../../sign-in/manifest/envelope.ts";
@@ -82,6 +82,18 @@ export function createNodeContracts(
   return chain.op_rpc_url === ""
     ? undefined
     : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
+}
+
+/** Composes the check of envelopes where the index decides who owns an fid and no contract is asked. */
+export function indexEnvelopes(config: Pick<Config, "upstream">, db: IndexDatabase): EnvelopeChecker {
+  const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
+  const activeKeyOf = activeKeysFromIndex(db);
+  return createEnvelopeChecker({
+    people: peopleFromIndex(db, { owners: createOwners(db, undefined, "open"), followed }),
+    isActiveKey: (fid, key) => activeKeyOf(fid, key, nowSecs(systemClock)) !== undefined,
+    hasVerified: hasVerifiedFromIndex(db),
+    contracts: undefined,
+  });
 }
 
 /** Composes sign-in for one HTTP worker. */

@@ -1,10 +1,17 @@
+import { setImmediate } from "node:timers/promises";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
+import { followsAll } from "../../config/upstream-urls.ts";
+import { bulkPhaseOf } from "../../db/index/bulk/bulk-state.ts";
+import { scoresOf } from "../../db/index/counts/scores.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import { openSideFile } from "../../db/side/side-file.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
+import { startCatalog } from "../../previews/catalog/catalog.ts";
+import { createAppCheck } from "../../previews/catalog/check-app.ts";
+import { earlierShares } from "../../previews/catalog/earlier-shares.ts";
 import { fetchPreview } from "../../previews/fetch-preview.ts";
 import { startLiveEmbeds } from "../../previews/live-embeds.ts";
 import { shownOf } from "../../previews/preview-reader.ts";
@@ -16,6 +23,7 @@ import { setTimer, systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { version } from "../../version.ts";
 import { scorePolicyOf } from "../compose/score-policy.ts";
+import { indexEnvelopes } from "../compose/sign-in.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the worker of previews. */
@@ -39,15 +47,17 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
     oembedHosts: new Set(config.previews.oembed_hosts),
     signal: stopping.signal,
   };
+  const previewSignal = new PreviewSignal(signal);
+  const file = openSideFile({
+    dir: config.data.dir,
+    schema: PREVIEW_SCHEMA,
+    clock: systemClock,
+    log,
+    mode: "writer",
+  });
   const service = startPreviewService({
-    file: openSideFile({
-      dir: config.data.dir,
-      schema: PREVIEW_SCHEMA,
-      clock: systemClock,
-      log,
-      mode: "writer",
-    }),
-    signal: new PreviewSignal(signal),
+    file,
+    signal: previewSignal,
     fetchPreview: (url, mayCall) => fetchPreview(url, { ...deps, mayCall }),
     maxBytes: config.previews.max_mb * 1024 * 1024,
     clock: systemClock,
@@ -57,17 +67,31 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
   });
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
-  const live =
-    config.previews.mode === "live"
-      ? startLiveEmbeds({
-          db,
-          scores: scorePolicyOf(config),
-          clock: systemClock,
-          setTimer,
-          log,
-          want: service.want,
-        })
-      : undefined;
+  const scores = scorePolicyOf(config);
+  // Chosen fids are not the network: what they share says nothing of it.
+  const catalog = followsAll(config)
+    ? startCatalog({
+        file,
+        scoresOf: scores && ((fids) => scoresOf(db, scores.mode, fids)),
+        // An index that is being built has neither all rows nor the indexes for reading them.
+        earlier: (times) => (bulkPhaseOf(db) === undefined ? earlierShares(db, times) : []),
+        turn: setImmediate,
+        check: createAppCheck({ client: deps.client, envelopes: indexEnvelopes(config, db) }),
+        clock: systemClock,
+        setTimer,
+        log,
+        onChange: () => previewSignal.noteChange(),
+      })
+    : undefined;
+  const live = startLiveEmbeds({
+    db,
+    scores,
+    clock: systemClock,
+    setTimer,
+    log,
+    want: config.previews.mode === "live" ? service.want : undefined,
+    noteShares: catalog?.noteShares,
+  });
   return {
     connect: (port) =>
       serveRpc<PreviewsRpc>(port, {
@@ -83,7 +107,8 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
       }),
     async stop() {
       stopping.abort();
-      live?.stop();
+      live.stop();
+      await catalog?.stop();
       await service.stop();
       db[Symbol.dispose]();
     },

@@ -1,9 +1,13 @@
+import { setImmediate } from "node:timers/promises";
 import type { Config } from "../../config/schema.ts";
+import { followsAll } from "../../config/upstream-urls.ts";
 import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { startRankingRefresh } from "../../ingest/ranking.ts";
 import type { IngestRpc } from "../../ingest/thread/rpc.ts";
+import { startTopicRefresh } from "../../ingest/topics/topic-refresh.ts";
+import { createTopicFinder } from "../../ingest/topics/topics.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { setTimer, systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { createForYouRpc, type ForYouRpc } from "../compose/for-you.ts";
 import { enforcedScores } from "../compose/score-policy.ts";
@@ -29,10 +33,24 @@ runWorker<RankingWorkerInit>(async ({ config, ingest }, { keepLine }) => {
     onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),
   });
   const forYou = createForYouRpc(db);
+  // Chosen fids are not the network: what they write about says nothing of it.
+  const topics = followsAll(config)
+    ? startTopicRefresh({
+        finder: createTopicFinder({
+          db,
+          scores: config.scores.mode === "off" ? undefined : { mode: config.scores.mode },
+          turn: setImmediate,
+        }),
+        clock: systemClock,
+        setTimer,
+        store: client.storeTopics,
+        onFault: (cause) => log.error({ err: cause }, "the topics could not be refreshed"),
+      })
+    : undefined;
   return {
     connect: (port) => serveRpc<ForYouRpc>(port, forYou),
     async stop() {
-      await rankings.stop();
+      await Promise.all([rankings.stop(), topics?.stop()]);
       db[Symbol.dispose]();
     },
   };

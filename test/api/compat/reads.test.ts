@@ -365,7 +365,11 @@ read(
   some("casts"),
 );
 read("fetchFeedForYou", ({ viewer }) => ({ fid: viewer.fid, viewerFid }), some("casts"));
-read("fetchFeedByTopic", () => ({ slug: "bread" }));
+read("fetchFeedByTopic", () => ({ slug: "bread" }), some("casts"));
+read("fetchFrameCatalog", () => ({ limit: 5, categories: ["games" as const] }));
+read("searchFrames", () => ({ q: "bread" }));
+read("fetchRelevantFrames", ({ viewer }) => ({ viewerFid: viewer.fid }));
+read("listTrendingTopics", () => ({ limit: 5 }), some("topics"));
 read("fetchCastsForUser", ({ thread }) => ({ fid: thread.author.fid, viewerFid, limit: 150 }), some("casts"));
 read(
   "fetchCastsForUser",

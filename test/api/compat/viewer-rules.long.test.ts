@@ -237,7 +237,7 @@ function casesOf(model: Model, person: number): Readonly<Record<string, readonly
       casts(`/feed/following?fid=${person}&with_recasts=false`),
     ],
     GetFeedTrending: [casts("/feed/trending"), casts("/feed/trending?channel_id=art")],
-    GetFeedByTopic: [casts("/feed/topic?slug=a")],
+    GetFeedByTopic: [casts("/feed/topic?slug=gm")],
     GetFeedChannels: [casts("/feed/channels?channel_ids=art")],
     GetFeedParentUrls: [casts(`/feed/parent_urls?parent_urls=${encodeURIComponent(CHANNEL)}`)],
     GetFeedUserCasts: [
@@ -294,6 +294,8 @@ const KEPT = [
 const APART = [
   "GetCastConversation GetNotifications GetChannelNotifications GetParentUrlNotifications",
   "GetRelevantFollowers GetRelevantChannelFollowers GetFeedForYou",
+  // `test/previews/catalog.test.ts`
+  "GetRelevantApps",
 ].flatMap((names) => names.split(" "));
 
 async function pagesOf(

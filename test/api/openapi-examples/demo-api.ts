@@ -1,6 +1,7 @@
-import { storeRankings } from "../../../src/db/index/counts/rankings.ts";
+import { storeRankings, storeTopics } from "../../../src/db/index/counts/rankings.ts";
 import { createKeyring } from "../../../src/demo/keys.ts";
 import { refreshRankings } from "../../../src/ingest/ranking.ts";
+import { createTopicFinder } from "../../../src/ingest/topics/topics.ts";
 import { ok } from "../../../src/lib/result.ts";
 import type { OutboundClient } from "../../../src/net/client.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
@@ -26,6 +27,10 @@ export async function startDemoApi(): Promise<TestApi> {
   addDemoChannels(api.node);
   const store = async (snapshot: Parameters<typeof storeRankings>[1]) => storeRankings(db, snapshot);
   await refreshRankings({ db, clock, windowHours: 24, store });
+  const topics = await createTopicFinder({ db, scores: undefined, turn: async () => undefined }).topicsAt(
+    clock.nowMs(),
+  );
+  if (topics) storeTopics(db, topics);
   return api;
 }
 

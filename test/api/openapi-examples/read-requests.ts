@@ -126,6 +126,8 @@ export async function readRequests(api: TestApi): Promise<ReadRequests> {
     "compat getInteractions": { fids: [3, 194] },
     "compat getParentUrlNotifications": { parent_urls: [KITCHEN_URL] },
     "compat getRelevantFollowers": { target_fid: 3 },
+    "compat searchApps": { q: "bread" },
+    "compat getFeedByTopic": { slug: "bread" },
     "compat crawlCastEmbed": { url: "https://demo.example/read/bread/1" },
   };
 

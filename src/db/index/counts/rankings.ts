@@ -1,8 +1,8 @@
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
-/** The kinds of ranking: live casts by hash, channels by id. */
-export type RankingKind = "casts" | "channels";
+/** The kinds of ranking: live casts by hash, channels by id, topics by their words and authors. */
+export type RankingKind = "casts" | "channels" | "topics";
 
 export interface RankedRef {
   /** The hash of a cast, or the UTF-8 bytes of a channel's id. */
@@ -24,7 +24,28 @@ export function snapshotTimeAt(nowMs: number): number {
 /** The rankings of one refresh, best first. `snapshot` is its time in unix milliseconds, by `snapshotTimeAt`. */
 export interface RankingSnapshot {
   readonly snapshot: number;
-  readonly rankings: Readonly<Record<RankingKind, readonly RankedRef[]>>;
+  readonly rankings: Readonly<Record<"casts" | "channels", readonly RankedRef[]>>;
+}
+
+/** The topics of an hour, best first. `snapshot` is the beginning of the hour in unix milliseconds. */
+export interface TopicRanking {
+  readonly snapshot: number;
+  readonly topics: readonly RankedRef[];
+}
+
+/** A word or a pair of words, and some who wrote them. */
+export interface RankedTopic {
+  readonly name: string;
+  readonly authors: readonly number[];
+}
+
+export function encodeTopic({ name, authors }: RankedTopic): Uint8Array {
+  return Buffer.from(`${name}\n${authors.join(",")}`);
+}
+
+export function decodeTopic(ref: Uint8Array): RankedTopic {
+  const [name = "", authors = ""] = Buffer.from(ref).toString().split("\n");
+  return { name, authors: authors === "" ? [] : authors.split(",").map(Number) };
 }
 
 /** How long a snapshot stays readable for clients that page through it, after newer ones exist. */
@@ -101,13 +122,25 @@ export function deleteRankings(db: IndexDatabase): void {
  */
 export function storeRankings(db: IndexDatabase, { snapshot, rankings }: RankingSnapshot): void {
   db.transaction(() => {
-    for (const kind of ["casts", "channels"] as const) {
-      db.run(dropFrom, kind, snapshot);
-      db.run(dropOld, kind, snapshot - RETENTION_MS);
-      db.run(insertEntry, kind, snapshot, HEAD_RANK, EMPTY, 0);
-      rankings[kind].forEach(({ ref, score }, at) => {
-        db.run(insertEntry, kind, snapshot, HEAD_RANK + 1 + at, ref, score);
-      });
-    }
+    for (const kind of ["casts", "channels"] as const) storeRanking(db, kind, snapshot, rankings[kind]);
+  });
+}
+
+/** Stores the topics of an hour in the place of those of earlier hours, but for the last. */
+export function storeTopics(db: IndexDatabase, { snapshot, topics }: TopicRanking): void {
+  db.transaction(() => storeRanking(db, "topics", snapshot, topics));
+}
+
+function storeRanking(
+  db: IndexDatabase,
+  kind: RankingKind,
+  snapshot: number,
+  ranked: readonly RankedRef[],
+): void {
+  db.run(dropFrom, kind, snapshot);
+  db.run(dropOld, kind, snapshot - RETENTION_MS);
+  db.run(insertEntry, kind, snapshot, HEAD_RANK, EMPTY, 0);
+  ranked.forEach(({ ref, score }, at) => {
+    db.run(insertEntry, kind, snapshot, HEAD_RANK + 1 + at, ref, score);
   });
 }

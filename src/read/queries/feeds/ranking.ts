@@ -1,6 +1,8 @@
 import {
+  decodeTopic,
   nearestSnapshot,
   newestSnapshot,
+  type RankedTopic,
   type RankingKind,
   rankIn,
 } from "../../../db/index/counts/rankings.ts";
@@ -40,6 +42,11 @@ const castsUnder = statement<Ranked<number>, [...From, urlsJson: string]>(
      ORDER BY r.rank LIMIT ?3`,
 );
 
+const topics = statement<Ranked<number>, From>(
+  "skeleton.ranking.topics",
+  "SELECT rank, rank AS id, ref FROM rankings WHERE kind = 'topics' AND snapshot = ? AND rank > ? ORDER BY rank LIMIT ?",
+);
+
 interface RankingQuery {
   readonly limit: number;
   readonly after: RankingKey | undefined;
@@ -68,6 +75,12 @@ export function rankedCastsAt(
 /** Returns a page of the ranked channels, as `rankedCasts`. Channels without live casts are skipped. */
 export function rankedChannels(db: IndexDatabase, query: RankingQuery): Page<Ranked<string>> {
   return rankingPage(db, "channels", query, (...from) => db.all(liveChannels, ...from));
+}
+
+/** Returns a page of the topics of the newest full hour that was counted. */
+export function rankedTopics(db: IndexDatabase, query: RankingQuery): Page<RankedTopic> {
+  const { rows, cursor } = rankingPage(db, "topics", query, (...from) => db.all(topics, ...from));
+  return { rows: rows.map(({ ref }) => decodeTopic(ref)), cursor };
 }
 
 /** Returns a page of the ranked casts that are directly in a channel or under a URL, without those that are hidden in the channel. */
@@ -116,6 +129,7 @@ function rankingPage<Id>(
 export const rankingCursors = {
   casts: cursorCodec<CastRankingShape>("trending casts", ["int", "int", "hash"]),
   channels: cursorCodec("trending channels", ["int", "int", "text"]),
+  topics: cursorCodec("trending topics", ["int", "int", "text"]),
 };
 
 type CastRankingShape = readonly ["int", "int", "hash"];
@@ -136,6 +150,8 @@ const encodePosition: Readonly<
   casts: (snapshot, { rank, ref }) => rankingCursors.casts.encode([snapshot, rank, `0x${ref.toHex()}`]),
   channels: (snapshot, { rank, ref }) =>
     rankingCursors.channels.encode([snapshot, rank, Buffer.from(ref).toString()]),
+  topics: (snapshot, { rank, ref }) =>
+    rankingCursors.topics.encode([snapshot, rank, Buffer.from(ref).toString()]),
 };
 
 /**

@@ -35,6 +35,29 @@ export function castSearch(
   });
 }
 
+export const topicCursor = cursorCodec("feed/topic", ["int", "hash"]);
+
+/** Returns the live casts since a time that have the words of a topic beside one another, newest first. */
+export function topicCasts(
+  db: IndexDatabase,
+  query: { words: readonly string[]; since: number; limit: number; after: TimedKey | undefined },
+): Page<CastRef> {
+  const { words, since, limit, after } = query;
+  const phrase = searchQuery(`"${words.join(" ")}"`);
+  if (phrase === undefined) return { rows: [], cursor: null };
+  return searchPage(db, {
+    query: phrase,
+    order: "desc_chron",
+    above: firstCastIdAt(since) - 1,
+    below: ABOVE_ALL_CASTS,
+    authorFid: undefined,
+    urls: undefined,
+    limit,
+    after,
+    cursor: topicCursor,
+  });
+}
+
 export const filteredSearchCursors = {
   desc_chron: cursorCodec("cast/search newest first", ["int", "hash"]),
   chron: cursorCodec("cast/search oldest first", ["int", "hash"]),

@@ -1,0 +1,43 @@
+import type { TopicRanking } from "../../db/index/counts/rankings.ts";
+import type { Clock, SetTimer } from "../../runtime/clock.ts";
+import type { TopicFinder } from "./topics.ts";
+
+/** How often the hour is looked at, ms. */
+const POLL_MS = 60_000;
+
+export interface TopicRefreshDeps {
+  readonly finder: TopicFinder;
+  readonly clock: Clock;
+  readonly setTimer: SetTimer;
+  /** Sends the topics to the writer; resolves when they are stored. */
+  readonly store: (ranking: TopicRanking) => Promise<void>;
+  readonly onFault: (cause: unknown) => void;
+}
+
+/** Counts the topics of each hour, never twice at once. A fault leaves those of the hour before. */
+export function startTopicRefresh(deps: TopicRefreshDeps): { stop(): Promise<void> } {
+  const { finder, clock, setTimer, store, onFault } = deps;
+  let isStopped = false;
+  let cancel: (() => void) | undefined;
+  let running: Promise<void> = Promise.resolve();
+  async function refresh(): Promise<void> {
+    try {
+      const ranking = await finder.topicsAt(clock.nowMs());
+      if (ranking && !isStopped) await store(ranking);
+    } catch (cause) {
+      if (!isStopped) onFault(cause);
+    }
+    if (!isStopped)
+      cancel = setTimer(POLL_MS, () => {
+        running = refresh();
+      });
+  }
+  running = refresh();
+  return {
+    async stop() {
+      isStopped = true;
+      cancel?.();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { bulkPhaseOf } from "../../db/index/bulk/bulk-state.ts";
+import { firstCastIdAt } from "../../db/index/cast-id.ts";
+import {
+  encodeTopic,
+  newestSnapshot,
+  type RankedRef,
+  type TopicRanking,
+} from "../../db/index/counts/rankings.ts";
+import { type ScoreMode, scoresOf } from "../../db/index/counts/scores.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { statement } from "../../db/index/statement.ts";
+import { topicTerms } from "./topic-words.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_SECS = 86_400;
+/** Earlier days that today is compared with. */
+const DAYS = 7;
+export const MIN_AUTHORS = 10;
+/** Fewer authors of a term on a day count as none. */
+const MIN_DAY_AUTHORS = 5;
+export const MAX_TOPICS = 50;
+const SHOWN_AUTHORS = 5;
+/** Terms whose texts are looked for again. */
+const MAX_CANDIDATES = 400;
+/** A word is not a topic beside a pair with it that has this share of its authors. */
+const SHARE_OF_PAIR = 0.6;
+const ROWS_PER_READ = 5_000;
+/** Uses of terms in one window, 8 bytes each; the oldest casts of a busier one are left out. */
+const MAX_USES = 12_000_000;
+
+const textsFrom = statement<
+  { id: number; fid: number; text: string },
+  [below: number, above: number, limit: number]
+>("topics.texts", "SELECT id, fid, text FROM casts WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?");
+
+/** How many authors used a term, and their weights together. */
+interface Use {
+  readonly authors: number;
+  readonly weight: number;
+}
+
+export interface TopicDeps {
+  readonly db: IndexDatabase;
+  /** Undefined while scores are off: then each author counts the same. */
+  readonly scores: { readonly mode: ScoreMode } | undefined;
+  /** Gives other work of the thread a turn. */
+  readonly turn: () => Promise<void>;
+}
+
+/** Finds what more people write about than in the days before. */
+export interface TopicFinder {
+  /** Returns the topics of the 24 hours before a full hour; undefined where they are stored or the index is being built. */
+  topicsAt(nowMs: number): Promise<TopicRanking | undefined>;
+}
+
+export function createTopicFinder({ db, scores, turn }: TopicDeps): TopicFinder {
+  /** The uses of earlier days, by the day's number. */
+  const days = new Map<number, ReadonlyMap<number, number>>();
+
+  /** The casts of a window, newest first. */
+  async function* castsWithin(from: number, until: number) {
+    const above = firstCastIdAt(from);
+    for (let below = firstCastIdAt(until); ; ) {
+      const rows = db.all(textsFrom, below, above, ROWS_PER_READ);
+      yield* rows;
+      await turn();
+      const last = rows.at(-1);
+      if (!last || rows.length < ROWS_PER_READ) return;
+      below = last.id;
+    }
+  }
+
+  /** Counts the distinct authors of each term of a window, by the term's hash. */
+  async function usesWithin(from: number, until: number): Promise<Map<number, Use>> {
+    let pairs = new BigUint64Array(1 << 16);
+    let length = 0;
+    for await (const { fid, text } of castsWithin(from, until)) {
+      if (length >= MAX_USES) break;
+      for (const term of topicTerms(text)) {
+        if (length === pairs.length) {
+          const larger = new BigUint64Array(pairs.length * 2);
+          larger.set(pairs);
+          pairs = larger;
+        }
+        pairs[length++] = (BigInt(hashOf(term)) << 32n) | BigInt(fid & 0xffffffff);
+      }
+    }
+    const sorted = pairs.subarray(0, length).sort();
+    const fids = new Set<number>();
+    for (const pair of sorted) fids.add(Number(pair & 0xffffffffn));
+    const weights = weightsOf([...fids]);
+    const uses = new Map<number, Use>();
+    let last: bigint | undefined;
+    let term = -1;
+    let authors = 0;
+    let weight = 0;
+    const note = () => {
+      if (authors >= MIN_DAY_AUTHORS) uses.set(term, { authors, weight });
+    };
+    for (const pair of sorted) {
+      if (pair === last) continue;
+      last = pair;
+      const hash = Number(pair >> 32n);
+      if (hash !== term) {
+        note();
+        [term, authors, weight] = [hash, 0, 0];
+      }
+      authors += 1;
+      weight += weights(Number(pair & 0xffffffffn));
+    }
+    note();
+    return uses;
+  }
+
+  function weightsOf(fids: readonly number[]): (fid: number) => number {
+    if (!scores) return () => 1;
+    const found = new Map<number, number>();
+    for (let at = 0; at < fids.length; at += ROWS_PER_READ)
+      for (const [fid, score] of scoresOf(db, scores.mode, fids.slice(at, at + ROWS_PER_READ)))
+        found.set(fid, Math.min(1, score / 0.5));
+    return (fid) => found.get(fid) ?? 0;
+  }
+
+  /** The mean uses of a day, over the whole days before the window. */
+  async function usualUses(from: number): Promise<(hash: number) => number> {
+    const first = Math.floor(from / DAY_SECS) - DAYS;
+    for (const day of days.keys()) if (day < first || day >= first + DAYS) days.delete(day);
+    for (let day = first; day < first + DAYS; day++) {
+      if (days.has(day)) continue;
+      const uses = await usesWithin(day * DAY_SECS, (day + 1) * DAY_SECS);
+      days.set(day, new Map([...uses].map(([hash, { weight }]) => [hash, weight])));
+    }
+    return (hash) => days.values().reduce((sum, uses) => sum + (uses.get(hash) ?? 0), 0) / DAYS;
+  }
+
+  return {
+    async topicsAt(nowMs) {
+      if (bulkPhaseOf(db) !== undefined) return undefined;
+      const snapshot = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+      if (newestSnapshot(db, "topics") === snapshot) return undefined;
+      const until = snapshot / 1000;
+      const from = until - DAY_SECS;
+      const usual = await usualUses(from);
+      const uses = await usesWithin(from, until);
+      const candidates = new Map(
+        [...uses]
+          .filter(([, { authors, weight }]) => authors >= MIN_AUTHORS && weight > 1)
+          .map(([hash, { weight }]) => [hash, ((weight + 1) / (usual(hash) + 3)) * Math.log(weight)] as const)
+          .sort(([a, x], [b, y]) => y - x || a - b)
+          .slice(0, MAX_CANDIDATES),
+      );
+      const terms = new Map<string, Set<number>>();
+      for await (const { fid, text } of castsWithin(from, until))
+        for (const term of topicTerms(text)) {
+          if (!candidates.has(hashOf(term))) continue;
+          const authors = terms.get(term) ?? new Set();
+          terms.set(term, authors.add(fid));
+        }
+      const kept = [...terms].filter(([term, authors]) => {
+        if (authors.size < MIN_AUTHORS) return false;
+        return ![...terms].some(
+          ([pair, both]) =>
+            pair !== term && pair.split(" ").includes(term) && both.size >= authors.size * SHARE_OF_PAIR,
+        );
+      });
+      const weights = weightsOf([...new Set(kept.flatMap(([, authors]) => [...authors]))]);
+      const topics: RankedRef[] = kept
+        .map(([term, authors]) => ({ term, authors, score: candidates.get(hashOf(term)) ?? 0 }))
+        .sort((a, b) => b.score - a.score || (a.term < b.term ? -1 : 1))
+        .slice(0, MAX_TOPICS)
+        .map(({ term, authors, score }) => {
+          const shown = [...authors].sort((a, b) => weights(b) - weights(a) || a - b).slice(0, SHOWN_AUTHORS);
+          return { ref: encodeTopic({ name: term, authors: shown }), score };
+        });
+      return { snapshot, topics };
+    },
+  };
+}
+
+function hashOf(term: string): number {
+  return Bun.hash.xxHash32(term);
+}

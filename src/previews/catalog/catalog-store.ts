@@ -1,0 +1,174 @@
+import type { SideDatabase } from "../../db/side/side-database.ts";
+import { statement } from "../../db/side/statement.ts";
+import type { PreviewFrame, PreviewHtml } from "../../read/hydrate/previews.ts";
+
+/** The tables of the catalog, beside the previews. */
+export const CATALOG_TABLES = `CREATE TABLE shares (
+    host TEXT NOT NULL, fid INTEGER NOT NULL, shared_at INTEGER NOT NULL, PRIMARY KEY (host, fid)
+  ) WITHOUT ROWID;
+  CREATE INDEX shares_by_time ON shares (shared_at);
+  CREATE TABLE mini_apps (
+    domain TEXT PRIMARY KEY NOT NULL, page TEXT NOT NULL, frame TEXT NOT NULL, html TEXT, manifest TEXT, author_fid INTEGER,
+    is_hidden INTEGER NOT NULL, checked_at INTEGER NOT NULL
+  );
+  CREATE INDEX mini_apps_checked ON mini_apps (checked_at);
+  CREATE TABLE app_ranks (time_window TEXT NOT NULL, rank INTEGER NOT NULL, domain TEXT NOT NULL, PRIMARY KEY (time_window, rank)) WITHOUT ROWID`;
+
+/** What a domain's checked manifest says. */
+export interface CheckedManifest {
+  /** The JSON that the domain has; null for none that can be shown. */
+  readonly manifest: object | null;
+  /** Who signed it; null without a signature that holds for the domain. */
+  readonly authorFid: number | null;
+  /** Whether the app asks not to be listed. */
+  readonly isHidden: boolean;
+}
+
+/** A mini app that casts have shared. */
+export interface MiniApp {
+  readonly domain: string;
+  readonly frame: PreviewFrame;
+  readonly html: PreviewHtml | undefined;
+  readonly manifest: Readonly<Record<string, unknown>> | undefined;
+  readonly authorFid: number | undefined;
+}
+
+export interface Share {
+  readonly host: string;
+  readonly fid: number;
+  /** Unix seconds. */
+  readonly at: number;
+}
+
+export const TIME_WINDOWS = ["1h", "6h", "12h", "24h", "7d"] as const;
+export type TimeWindow = (typeof TIME_WINDOWS)[number];
+
+/** Longest list of a window. */
+export const MAX_RANKED = 1_000;
+const MAX_SHARERS = 5_000;
+
+interface AppRow {
+  domain: string;
+  frame: string;
+  html: string | null;
+  manifest: string | null;
+  authorFid: number | null;
+}
+
+const putShare = statement<unknown, [host: string, fid: number, at: number]>(
+  "catalog.put-share",
+  `INSERT INTO shares (host, fid, shared_at) VALUES (?1, ?2, ?3)
+   ON CONFLICT (host, fid) DO UPDATE SET shared_at = max(shared_at, ?3)`,
+);
+const anyShare = statement<{ one: number }>("catalog.any-share", "SELECT 1 AS one FROM shares LIMIT 1");
+const dropShares = statement<unknown, [before: number]>(
+  "catalog.drop-shares",
+  "DELETE FROM shares WHERE shared_at < ?",
+);
+const sharesOf = statement<{ fid: number; at: number }, [host: string, limit: number]>(
+  "catalog.shares-of",
+  "SELECT fid, shared_at AS at FROM shares WHERE host = ? LIMIT ?",
+);
+const putApp = statement<unknown, [domain: string, page: string, frame: string, html: string | null]>(
+  "catalog.put-app",
+  `INSERT INTO mini_apps (domain, page, frame, html, is_hidden, checked_at) VALUES (?1, ?2, ?3, ?4, 0, 0)
+   ON CONFLICT (domain) DO UPDATE SET page = ?2, frame = ?3, html = ?4 WHERE length(page) >= length(?2)`,
+);
+const domainsAfter = statement<{ domain: string; isHidden: number }, [after: string, limit: number]>(
+  "catalog.domains-after",
+  "SELECT domain, is_hidden AS isHidden FROM mini_apps WHERE domain > ? ORDER BY domain LIMIT ?",
+);
+const dueFor = statement<{ domain: string }, [before: number, limit: number]>(
+  "catalog.due",
+  "SELECT domain FROM mini_apps WHERE checked_at < ? ORDER BY checked_at LIMIT ?",
+);
+const putManifest = statement<
+  unknown,
+  [domain: string, manifest: string | null, authorFid: number | null, isHidden: number, at: number]
+>(
+  "catalog.put-manifest",
+  "UPDATE mini_apps SET manifest = ?2, author_fid = ?3, is_hidden = ?4, checked_at = ?5 WHERE domain = ?1",
+);
+const clearRanks = statement<unknown, [timeWindow: string]>(
+  "catalog.clear-ranks",
+  "DELETE FROM app_ranks WHERE time_window = ?",
+);
+const putRank = statement<unknown, [timeWindow: string, rank: number, domain: string]>(
+  "catalog.put-rank",
+  "INSERT INTO app_ranks (time_window, rank, domain) VALUES (?, ?, ?)",
+);
+const ranked = statement<AppRow & { rank: number }, [timeWindow: string, after: number, limit: number]>(
+  "catalog.ranked",
+  `SELECT r.rank, a.domain, a.frame, a.html, a.manifest, a.author_fid AS authorFid
+   FROM app_ranks r CROSS JOIN mini_apps a ON a.domain = r.domain
+   WHERE r.time_window = ? AND r.rank > ? AND a.is_hidden = 0 ORDER BY r.rank LIMIT ?`,
+);
+
+export function putShares(db: SideDatabase, shares: readonly Share[]): void {
+  for (const { host, fid, at } of shares) db.run(putShare, host, fid, at);
+}
+
+export function hasShares(db: SideDatabase): boolean {
+  return db.get(anyShare) !== undefined;
+}
+
+export function dropSharesBefore(db: SideDatabase, secs: number): void {
+  db.run(dropShares, secs);
+}
+
+export function sharersOf(db: SideDatabase, host: string): { readonly fid: number; readonly at: number }[] {
+  return db.all(sharesOf, host, MAX_SHARERS);
+}
+
+/** Notes that a page of a domain is a mini app. The shortest URL stands for the domain. */
+export function putMiniApp(
+  db: SideDatabase,
+  app: {
+    readonly domain: string;
+    readonly page: string;
+    readonly frame: PreviewFrame;
+    readonly html: PreviewHtml | undefined;
+  },
+): void {
+  const { domain, page, frame, html } = app;
+  db.run(putApp, domain, page, JSON.stringify(frame), html ? JSON.stringify(html) : null);
+}
+
+export function miniAppDomains(db: SideDatabase, after: string, limit: number) {
+  return db.all(domainsAfter, after, limit);
+}
+
+export function dueDomains(db: SideDatabase, before: number, limit: number): string[] {
+  return db.all(dueFor, before, limit).map(({ domain }) => domain);
+}
+
+export function putChecked(db: SideDatabase, domain: string, checked: CheckedManifest, at: number): void {
+  const { manifest, authorFid, isHidden } = checked;
+  db.run(putManifest, domain, manifest && JSON.stringify(manifest), authorFid, isHidden ? 1 : 0, at);
+}
+
+export function putRanks(db: SideDatabase, timeWindow: TimeWindow, domains: readonly string[]): void {
+  db.run(clearRanks, timeWindow);
+  domains.forEach((domain, at) => {
+    db.run(putRank, timeWindow, at + 1, domain);
+  });
+}
+
+/** The apps of a window after a rank, best first. */
+export function rankedApps(
+  db: SideDatabase,
+  { timeWindow, after, limit }: { timeWindow: TimeWindow; after: number; limit: number },
+): { readonly rank: number; readonly app: MiniApp }[] {
+  return db
+    .all(ranked, timeWindow, after, limit)
+    .map(({ rank, domain, frame, html, manifest, authorFid }) => ({
+      rank,
+      app: {
+        domain,
+        frame: JSON.parse(frame),
+        html: html === null ? undefined : JSON.parse(html),
+        manifest: manifest === null ? undefined : JSON.parse(manifest),
+        authorFid: authorFid ?? undefined,
+      },
+    }));
+}
