@@ -34,7 +34,7 @@ afterAll(() => api[Symbol.asyncDispose]());
 /** Parameters for which the lists are not empty. */
 const COMMON =
   "fid=3&id=night-trains&q=the&channel_id=bread&channel_ids=bread,books,trail&location=geo&username=mirawren&ids=bread&target_fid=5" +
-  "&parent_urls=https://warpcast.com/~/channel/bread&blocker_fid=3&viewer_fid=5";
+  "&parent_urls=https://warpcast.com/~/channel/bread&blocker_fid=3&viewer_fid=5&slug=bread";
 
 async function busiestHash(): Promise<string> {
   const row = api.node.db.sqlite
