@@ -57,6 +57,15 @@ describe("a fix of the repository of eleven files", () => {
       ["webhookUrl of a manifest", ["public/.well-known/farcaster.json"]],
     ]);
     expect(fixText(fix, false)).not.toContain("SECRET-VALUE");
+    for (const line of [
+      'fetch("https://api.neynar.com/v2", { headers: { "x-api-key": "AAAA-BBBB" } });',
+      'const c = new NeynarAPIClient({ apiKey: "AAAA-BBBB" });',
+      "fetch(`https://api.neynar.com/v2?api_key=AAAA-BBBB&x=1`);",
+      'call("https://api.neynar.com/v2", "AAAA-BBBB-CCCC-1111");',
+    ]) {
+      const text = fixText(fixOf({ "a.ts": line }).fix, false);
+      expect([line, text.includes("AAAA"), text.includes("1 line of 1 file")]).toEqual([line, false, true]);
+    }
   });
 
   test("a second fix changes nothing", () => {
@@ -99,6 +108,13 @@ describe("what changes in a line", () => {
     expect(first["a.ts"]).toBe(`new NeynarAPIClient(process.env.NEYNAR_API_KEY, { basePath: ${BASE} })`);
     const second = fixed({ "package.json": sdk(2), "a.ts": "new NeynarAPIClient({ apiKey })" });
     expect(second["a.ts"]).toBe(`new NeynarAPIClient({ basePath: \`\${${BASE}}/v2\`, apiKey })`);
+  });
+
+  test("one that would not parse does not keep the others from it", () => {
+    const type = 'type T = { base: "https://api.neynar.com" };';
+    expect(fixedText(`${type}\nconst u = "https://api.neynar.com/v2";`)).toBe(
+      `${type}\nconst u = \`\${${BASE}}/v2\`;`,
+    );
   });
 
   test("an attribute of JSX becomes an expression, one of HTML a literal", () => {

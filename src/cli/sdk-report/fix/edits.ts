@@ -70,6 +70,8 @@ const LOADERS: Readonly<Record<string, "ts" | "tsx" | "jsx">> = {
 /** Hosts that a node takes the place of under the same paths; of the last only its login page. */
 const HOST = String.raw`https://(?:(?:sdk-|hub-|snapchain-)?api\.neynar\.com(?![\w.-])(?!/f/app/)|app\.neynar\.com(?=/login(?![\w/-])))`;
 const MAX_EDITS = 1_000;
+/** Each is a parse of the file. */
+const MAX_TRIED = 100;
 
 /** Returns the variable of the app's key: the first that its sources read, else a name of ours. */
 export function keyVariableOf(files: readonly SourceFile[]): string {
@@ -90,7 +92,7 @@ export function findEdits(file: SourceFile, terms: FixTerms): readonly Edit[] {
   const loader = LOADERS[extension];
   if (loader !== undefined) {
     const edits = disjoint(scriptEdits({ path: file.path, text: blank }, terms));
-    return parses(file.text, loader) && parses(withEdits(file.text, edits), loader) ? edits : [];
+    return parses(file.text, loader) ? thoseThatParse(file.text, edits, loader) : [];
   }
   if (extension === ".py") return disjoint(pythonEdits(blank, terms));
   if ([".sh", ".bash", ".zsh"].includes(extension)) return disjoint(shellEdits(blank, terms));
@@ -218,6 +220,15 @@ function shellEdits(text: string, { nodeUrl }: FixTerms): Edit[] {
     const isLiteral = (line.match(/'/g)?.length ?? 0) % 2 === 1;
     return isLiteral ? [] : [{ at, removed, text: `\${${URL_VARIABLE}:-${nodeUrl}}` }];
   });
+}
+
+/** Leaves out each edit whose result would not parse, such as one of a type. */
+function thoseThatParse(text: string, edits: readonly Edit[], loader: "ts" | "tsx" | "jsx"): readonly Edit[] {
+  if (parses(withEdits(text, edits), loader)) return edits;
+  const kept: Edit[] = [];
+  for (const edit of edits.slice(0, MAX_TRIED))
+    if (parses(withEdits(text, [...kept, edit]), loader)) kept.push(edit);
+  return kept;
 }
 
 function parses(text: string, loader: "ts" | "tsx" | "jsx"): boolean {

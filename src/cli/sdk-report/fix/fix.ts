@@ -127,9 +127,16 @@ export function fixText(fix: Fix, isWritten: boolean): string {
 const SECRET_PARAMETER = /((?:api_?key|token|secret)=)[^&"'`\s]+/gi;
 const SECRET_WORD = /(?<=["'`=\s])(?![A-Z_]+["'`\s])[\w-]{16,}(?=["'`\s]|$)/g;
 
-/** A line without words of 16 characters and more, unless they name variables: they may be secrets. */
+/** A value that a line itself calls a key, or gives to a client. */
+const NAMED_SECRET =
+  /((?:api_?key|x-api-key|secret|token)["']?\s*[:=]\s*|new\s+[\w.$]+\(\s*)(["'`])[^"'`]+\2/gi;
+
+/** A line without what may be a secret: what it calls a key, and words of 16 characters with a digit that name no variable. */
 function shown(line: string): string {
-  return printable(line).replace(SECRET_PARAMETER, "$1…").replace(SECRET_WORD, hidden);
+  return printable(line)
+    .replace(NAMED_SECRET, "$1$2…$2")
+    .replace(SECRET_PARAMETER, "$1…")
+    .replace(SECRET_WORD, hidden);
 }
 
 const hidden = (word: string) => (/\d/.test(word) ? "…" : word);
