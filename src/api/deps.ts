@@ -132,8 +132,8 @@ export interface CatalogReads {
 
 /** Looks up previews for clients that wait. */
 export interface PreviewCrawls {
-  /** @param mayFetch whether a URL without a fresh preview is fetched */
-  crawl(url: string, mayFetch: boolean): Promise<PreviewMetadata>;
+  /** @param client for whom a URL without a fresh preview is fetched; undefined for none */
+  crawl(url: string, client: string | undefined): Promise<PreviewMetadata>;
 }
 
 /** Reads of the history. Their errors are ApiErrors. */

@@ -13,6 +13,8 @@ export const HOST_LIMITS = {
 
 const MAX_WAITING = 10_000;
 const MAX_RUNNING = 8;
+/** URLs of one client that are ahead of those for which none waits. Its others are among these. */
+const MAX_URGENT_OF_CLIENT = 16;
 const MAX_HOSTS = 20_000;
 const DAY_MS = 86_400_000;
 
@@ -27,7 +29,8 @@ interface Host {
 }
 
 export interface Waiting extends PreviewUrl {
-  readonly isUrgent: boolean;
+  /** The client that waits for it, before all for which none does. */
+  readonly urgentFor: string | undefined;
   /** The host whose turn it waits for: its own, or one that it led to. */
   readonly waitsFor: string;
   /** How often it was put back. */
@@ -40,6 +43,7 @@ export interface Waiting extends PreviewUrl {
  */
 export class PreviewQueue {
   readonly #urgent = new Map<string, Waiting>();
+  readonly #urgentOf = new Map<string, number>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #hosts = new Map<string, Host>();
   readonly #running = new Set<string>();
@@ -59,19 +63,35 @@ export class PreviewQueue {
   }
 
   /** Adds a URL unless it waits or runs already. The oldest one gives way where too many wait. */
-  add(url: PreviewUrl, { isUrgent = false, waitsFor = url.host, returns = 0 } = {}): void {
-    const { href, host } = url;
+  add(
+    { href, host }: PreviewUrl,
+    { urgentFor = undefined as string | undefined, waitsFor = host, returns = 0 } = {},
+  ): void {
     if (this.#running.has(href) || this.#urgent.has(href)) return;
-    if (isUrgent) this.#waiting.delete(href);
-    else if (this.#waiting.has(href)) return;
-    (isUrgent ? this.#urgent : this.#waiting).set(href, { href, host, isUrgent, waitsFor, returns });
+    const urgent = urgentFor === undefined ? 0 : (this.#urgentOf.get(urgentFor) ?? 0);
+    if (urgentFor !== undefined && urgent < MAX_URGENT_OF_CLIENT) {
+      this.#waiting.delete(href);
+      this.#urgent.set(href, { href, host, urgentFor, waitsFor, returns });
+      this.#urgentOf.set(urgentFor, urgent + 1);
+    } else if (this.#waiting.has(href)) return;
+    else this.#waiting.set(href, { href, host, urgentFor: undefined, waitsFor, returns });
     if (this.waiting <= MAX_WAITING) return;
-    const list = this.#waiting.size > 0 ? this.#waiting : this.#urgent;
-    for (const oldest of list.keys()) {
-      list.delete(oldest);
+    for (const oldest of (this.#waiting.size > 0 ? this.#waiting : this.#urgent).values()) {
+      this.#remove(oldest);
       this.dropped += 1;
       break;
     }
+  }
+
+  #remove({ href, urgentFor }: Waiting): void {
+    if (urgentFor === undefined) {
+      this.#waiting.delete(href);
+      return;
+    }
+    this.#urgent.delete(href);
+    const left = (this.#urgentOf.get(urgentFor) ?? 0) - 1;
+    if (left > 0) this.#urgentOf.set(urgentFor, left);
+    else this.#urgentOf.delete(urgentFor);
   }
 
   /** Takes the next URL that may be fetched now, as a call of its host; undefined where all have to wait. */
@@ -79,11 +99,11 @@ export class PreviewQueue {
     if (this.#running.size >= MAX_RUNNING) return undefined;
     const closed = new Set<string>();
     for (const list of [this.#urgent, this.#waiting]) {
-      for (const [href, one] of list) {
+      for (const one of list.values()) {
         if (this.#blocked(one, closed, nowMs) !== undefined) continue;
         const host = this.#hostOf(one.host, nowMs);
-        list.delete(href);
-        this.#running.add(href);
+        this.#remove(one);
+        this.#running.add(one.href);
         host.running += 1;
         this.#spend(host);
         return one;

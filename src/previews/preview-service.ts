@@ -30,8 +30,8 @@ export interface PreviewService {
   /** Fetches URLs when it is their turn, unless what is stored is fresh. */
   want(hrefs: readonly string[]): void;
   noteUses(hrefs: readonly string[]): void;
-  /** Fetches a URL before all others that wait. Resolves with what is known after 2.5 seconds at most. */
-  crawl(href: string): Promise<StoredPreview | "pending">;
+  /** Fetches a URL before those that no client waits for. Resolves with what is known after 2.5 seconds at most. @param client who waits */
+  crawl(href: string, client: string): Promise<StoredPreview | "pending">;
   stats(): PreviewStats;
   stop(): Promise<void>;
 }
@@ -131,12 +131,12 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
     noteUses(hrefs) {
       if (hrefs.length > 0) file.write((to) => noteUses(to, hrefs, nowSecs(clock)));
     },
-    async crawl(href) {
+    async crawl(href, client) {
       const url = previewUrlOf(href);
       if (!url) return "pending";
       const known = storedOf(url.href);
       if (isFresh(known) && known) return known;
-      queue.add(url, { isUrgent: true });
+      queue.add(url, { urgentFor: client });
       if (crawls < MAX_CRAWLS) {
         crawls += 1;
         const { promise, resolve } = Promise.withResolvers<void>();

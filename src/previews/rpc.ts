@@ -5,7 +5,7 @@ import type { PreviewStats } from "./preview-service.ts";
 export interface PreviewsRpc {
   /** Gets URLs that a read showed without a fresh preview, and those that it showed with one. */
   note(wanted: readonly string[], shown: readonly string[]): void;
-  /** Undefined while it is being fetched. */
-  crawl(href: string): Promise<PreviewMetadata | undefined>;
+  /** Undefined while it is being fetched. @param client who waits for it */
+  crawl(href: string, client: string): Promise<PreviewMetadata | undefined>;
   stats(): PreviewStats;
 }

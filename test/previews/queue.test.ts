@@ -46,12 +46,26 @@ describe("the queue of previews", () => {
     expect(new Set(taken).size).toBe(8);
   });
 
+  test("a client that waits for thousands is ahead of others by 16 of them", () => {
+    const queue = new PreviewQueue();
+    for (let at = 0; at < 9_000; at++) queue.add(url(`h${at}.example`, at), { urgentFor: "greedy" });
+    queue.add(url("patient.example", 1), { urgentFor: "patient" });
+    const taken = [];
+    for (let one = queue.take(0); one && taken.length < 20; one = queue.take(0)) {
+      taken.push(one.host);
+      queue.end(one);
+    }
+    expect(taken.indexOf("patient.example")).toBe(16);
+    queue.add(url("late.example", 1), { urgentFor: "greedy" });
+    expect(queue.take(0)?.host).toBe("late.example");
+  });
+
   test("what a client waits for comes first", () => {
     const queue = new PreviewQueue();
     queue.add(url("a.example", 1));
     queue.add(url("b.example", 2));
-    queue.add(url("c.example", 3), { isUrgent: true });
-    queue.add(url("b.example", 2), { isUrgent: true });
+    queue.add(url("c.example", 3), { urgentFor: "one" });
+    queue.add(url("b.example", 2), { urgentFor: "one" });
     expect([queue.take(0), queue.take(0), queue.take(0)].map((one) => one?.host)).toEqual([
       "c.example",
       "b.example",
@@ -120,7 +134,7 @@ describe("the queue of previews", () => {
         for (const { host, path, kind } of steps) {
           const name = `h${host}.example`;
           if (kind === "add" || kind === "urgent")
-            queue.add(url(name, path), { isUrgent: kind === "urgent" });
+            queue.add(url(name, path), { urgentFor: kind === "urgent" ? `client ${path}` : undefined });
           if (kind === "wait") nowMs += path * 700;
           if (kind === "rest") queue.rest(name, path, nowMs);
           if (kind === "call" && queue.call(name, nowMs)) called(name);

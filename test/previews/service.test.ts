@@ -177,13 +177,16 @@ describe("expiry", () => {
 describe("a crawl", () => {
   test("waits for its URL", async () => {
     const { service } = startService();
-    expect(await service.crawl(URL_A)).toMatchObject({ isResolved: true, html: { ogTitle: "page 1" } });
+    expect(await service.crawl(URL_A, "client")).toMatchObject({
+      isResolved: true,
+      html: { ogTitle: "page 1" },
+    });
   });
 
   test("ends after 2.5 seconds", async () => {
     const never = Promise.withResolvers<FetchOutcome>();
     const { service, time } = startService({ fetchPreview: () => never.promise });
-    const crawl = service.crawl(URL_A);
+    const crawl = service.crawl(URL_A, "client");
     time.advanceMs(2_500);
     expect(await crawl).toBe("pending");
     never.resolve(failed);
@@ -192,7 +195,7 @@ describe("a crawl", () => {
   test("gets a fresh preview at once", async () => {
     const { service, fetched, get } = startService();
     await get();
-    expect(await service.crawl(URL_A)).toMatchObject({ isResolved: true });
+    expect(await service.crawl(URL_A, "client")).toMatchObject({ isResolved: true });
     expect(fetched).toHaveLength(1);
   });
 });

@@ -65,11 +65,11 @@ export function createNodePreviews(
   return {
     source: reader,
     crawls: {
-      async crawl(text, mayFetch) {
+      async crawl(text, client) {
         const url = previewUrlOf(text);
-        if (!url) return mayFetch ? { _status: "FAILED" } : NOT_FETCHED;
-        if (!mayFetch) return reader.peek(url.href) ?? NOT_FETCHED;
-        return (await thread.crawl(url.href)) ?? PENDING;
+        if (!url) return client === undefined ? NOT_FETCHED : { _status: "FAILED" };
+        if (client === undefined) return reader.peek(url.href) ?? NOT_FETCHED;
+        return (await thread.crawl(url.href, client)) ?? PENDING;
       },
     },
     catalog: {

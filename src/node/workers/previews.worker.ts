@@ -99,8 +99,8 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
           service.want(wanted);
           service.noteUses(shown);
         },
-        async crawl(href) {
-          const found = await service.crawl(href);
+        async crawl(href, client) {
+          const found = await service.crawl(href, client);
           return found === "pending" ? undefined : shownOf(found);
         },
         stats: service.stats,

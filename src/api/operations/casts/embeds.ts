@@ -35,8 +35,9 @@ export const embedOperations = [
     query: { url: text({ description: "The URL", maxChars: 2048 }) },
     response: CompatCrawlResponse,
     run: async ({ previews }, { query, request }): Promise<Static<typeof CompatCrawlResponse>> => {
-      const mayFetch = callerOf(request).kind === "apiKey";
-      const metadata = previews && (await previews.crawl(query.url, mayFetch));
+      const caller = callerOf(request);
+      const client = caller.kind === "apiKey" ? `fid:${caller.ownerFid}` : undefined;
+      const metadata = previews && (await previews.crawl(query.url, client));
       return { metadata: { ...(metadata ?? { _status: "NOT_FETCHED" }) } };
     },
   }),
