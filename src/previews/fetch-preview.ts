@@ -18,6 +18,8 @@ export interface FoundPreview {
   readonly frame: Frame | undefined;
   /** How long it may be kept by its server; undefined where that does not say. */
   readonly maxAgeSecs: number | undefined;
+  /** The host that redirects led to, if it is another one than that of the URL. With or without `www.` it is the same. */
+  readonly movedTo?: string | undefined;
 }
 
 /**
@@ -98,6 +100,7 @@ export async function fetchPreview(target: PreviewUrl, deps: FetchDeps): Promise
       html: html && Object.keys(html).length > 0 ? html : undefined,
       frame: page?.frame,
       maxAgeSecs: maxAgeOf(headers.get("cache-control")),
+      movedTo: movedTo(target.host, new URL(url).hostname),
     },
   };
 }
@@ -201,6 +204,11 @@ function sizeOf(body: Uint8Array): FoundPreview["image"] {
 function maxAgeOf(cacheControl: string | null): number | undefined {
   const secs = /(?:^|[\s,])max-age=(\d{1,10})/i.exec(cacheControl ?? "")?.[1];
   return secs === undefined ? undefined : Number(secs);
+}
+
+function movedTo(from: string, to: string): string | undefined {
+  const site = (host: string) => host.replace(/^www\./, "");
+  return site(from) === site(to) ? undefined : to;
 }
 
 function restSecs(retryAfter: string | null): number {

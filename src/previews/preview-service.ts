@@ -1,7 +1,7 @@
 import type { SideFile } from "../db/side/side-file.ts";
 import { type Clock, nowSecs, type SetTimer } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import { putMiniApp } from "./catalog/catalog-store.ts";
+import { catalogBounds, putMiniApp } from "./catalog/catalog-store.ts";
 import type { FetchOutcome } from "./fetch-preview.ts";
 import { PreviewQueue, type Waiting } from "./preview-queue.ts";
 import type { PreviewSignal } from "./preview-signal.ts";
@@ -55,6 +55,7 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
   const waiters = new Map<string, Set<() => void>>();
   const running = new Set<Promise<void>>();
   const outcomes = { found: 0, missing: 0, refused: 0, failed: 0, rest: 0 };
+  const bounds = catalogBounds(maxBytes);
   let crawls = 0;
   let stored = 0;
   let isStopped = false;
@@ -85,8 +86,19 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
     }
     const written = file.write((to) => {
       putOutcome(to, url, outcome.kind === "rest" ? { kind: "failed" } : outcome, nowSecs(clock));
-      if (outcome.kind === "found" && outcome.found.frame && outcome.found.frame.version !== "vNext")
-        putMiniApp(to, { domain: url.host, page: url.href, ...outcome.found, frame: outcome.found.frame });
+      // A shortener, or an open redirect, has no say in what its domain is.
+      if (
+        outcome.kind === "found" &&
+        outcome.found.frame &&
+        outcome.found.frame.version !== "vNext" &&
+        outcome.found.movedTo === undefined
+      )
+        putMiniApp(to, bounds, {
+          domain: url.host,
+          page: url.href,
+          ...outcome.found,
+          frame: outcome.found.frame,
+        });
     });
     fault = written.ok ? null : written.error;
     if (++stored % SWEEP_EVERY === 0) file.write((to) => sweepPreviews(to, maxBytes));

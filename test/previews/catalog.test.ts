@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { encodeHeader, encodePayload, encodeSignature } from "@farcaster/jfs";
 import fc from "fast-check";
 import pino from "pino";
 import { openSideFile, type SideFile } from "../../src/db/side/side-file.ts";
+import { createStatementRegistry } from "../../src/db/sqlite/statement-registry.ts";
 import { createOutboundClient, type OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { indexEnvelopes } from "../../src/node/compose/sign-in.ts";
 import { type Catalog, startCatalog } from "../../src/previews/catalog/catalog.ts";
+import { createCatalogReads } from "../../src/previews/catalog/catalog-reads.ts";
 import {
+  type CheckedManifest,
+  catalogBounds,
   putMiniApp,
   putShares,
   rankedApps,
   type Share,
-  sharersOf,
 } from "../../src/previews/catalog/catalog-store.ts";
 import { createAppCheck } from "../../src/previews/catalog/check-app.ts";
 import { earlierShares } from "../../src/previews/catalog/earlier-shares.ts";
@@ -29,7 +32,14 @@ import { hashFrom, insertCast, insertLink, setFollow } from "../support/read-mod
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { addressOf, custody, OTHER, PERSON, signText, startSignInApi } from "../support/sign-in.ts";
 
+const { statement } = createStatementRegistry();
+const COUNTS = {
+  mini_apps: statement<{ n: number }>("apps", "SELECT count(*) AS n FROM mini_apps"),
+  shares: statement<{ n: number }>("shares", "SELECT count(*) AS n FROM shares"),
+};
+const DAMAGE = statement<unknown>("damage", "UPDATE mini_apps SET frame = '{'");
 const NOW = 1_800_000_000;
+const BOUNDS = catalogBounds(256 * 1024 * 1024);
 const frameOf = (domain: string) => ({
   version: "1",
   image: `https://${domain}/og.png`,
@@ -74,7 +84,7 @@ describe("the ranking of mini apps", () => {
         using dir = tempDir();
         using file = openFile(dir.path);
         file.write((db) => {
-          for (const domain of ["a.example", "b.example", "c.example"]) putMiniApp(db, appOn(domain));
+          for (const domain of ["a.example", "b.example", "c.example"]) putMiniApp(db, BOUNDS, appOn(domain));
           putShares(db, shares);
         });
         const scoreOf = (fid: number) => (scored?.[fid] ?? 0) / 100;
@@ -168,20 +178,12 @@ describe("the catalog", () => {
     api = await startSignInApi({
       compatPrefixes: ["farcaster"],
       previews: {
-        catalog: {
-          ranked(query) {
-            const read = file.read((db) => rankedApps(db, query));
-            return read.ok ? read.value.map(({ rank, app: found }) => ({ rank, ...found })) : [];
-          },
-          sharersOf(domain) {
-            const read = file.read((db) => sharersOf(db, domain));
-            return read.ok ? read.value.map(({ fid }) => fid) : [];
-          },
-        },
+        catalog: createCatalogReads({ file, nowMs: () => time.nowMs() }),
       },
     });
     catalog = startCatalog({
       file,
+      bounds: BOUNDS,
       earlier: () => [],
       turn: async () => undefined,
       scoresOf: (fids) => new Map(fids.map((fid) => [fid, 0.9])),
@@ -192,7 +194,7 @@ describe("the catalog", () => {
       onChange: () => undefined,
     });
     file.write((db) => {
-      for (const domain of [...DOMAINS, "rare.example"]) putMiniApp(db, appOn(domain));
+      for (const domain of [...DOMAINS, "rare.example"]) putMiniApp(db, BOUNDS, appOn(domain));
     });
     catalog.noteShares(
       DOMAINS.flatMap((host, at) =>
@@ -305,6 +307,108 @@ describe("the catalog", () => {
   });
 });
 
+describe("the catalog under strangers", () => {
+  const opened: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+
+  function start(bounds = BOUNDS) {
+    const dir = tempDir();
+    const time = new ManualTime(NOW);
+    const file = openFile(dir.path, time);
+    const checked: string[] = [];
+    const answers = new Map<string, CheckedManifest | undefined>();
+    const own = startCatalog({
+      file,
+      bounds,
+      earlier: () => [],
+      turn: async () => undefined,
+      scoresOf: (fids) => new Map(fids.map((fid) => [fid, 0.9])),
+      async check(domain) {
+        checked.push(domain);
+        return answers.has(domain)
+          ? answers.get(domain)
+          : { manifest: { name: domain }, authorFid: PERSON, isHidden: false };
+      },
+      clock: time,
+      setTimer: time.after,
+      log: pino({ level: "silent" }),
+      onChange: () => undefined,
+    });
+    opened.push(
+      () => dir[Symbol.dispose](),
+      () => file[Symbol.dispose](),
+      () => own.stop(),
+    );
+    const put = (domains: readonly string[]) =>
+      file.write((db) => {
+        for (const domain of domains) putMiniApp(db, bounds, appOn(domain));
+      });
+    const share = (host: string, people: number, at = NOW) =>
+      own.noteShares(Array.from({ length: people }, (_, n) => ({ host, fid: n + 1, at })));
+    const count = (table: "mini_apps" | "shares") => {
+      const read = file.read((db) => db.all(COUNTS[table]));
+      return read.ok ? read.value[0]?.n : undefined;
+    };
+    return { file, own, time, checked, answers, put, share, count };
+  }
+
+  test("checks those that are listed, however many are not, and those that do not respond later", async () => {
+    const { file, own, time, checked, answers, put, share } = start();
+    put(Array.from({ length: 1_500 }, (_, n) => `a${n}.example`));
+    put(["listed.example", "silent.example", "hidden.example"]);
+    for (const host of ["listed.example", "silent.example", "hidden.example"]) share(host, 3);
+    answers.set("silent.example", undefined);
+    answers.set("hidden.example", { manifest: null, authorFid: PERSON, isHidden: true });
+    await own.round();
+    expect(checked.toSorted()).toEqual(["hidden.example", "listed.example", "silent.example"]);
+    expect(listed(file).toSorted()).toEqual(["listed.example", "silent.example"]);
+    await own.round();
+    expect(checked).toHaveLength(3);
+    time.advanceMs(5 * 3_600_000);
+    await own.round();
+    expect(checked.slice(3)).toEqual(["silent.example"]);
+    answers.delete("hidden.example");
+    time.advanceMs(20 * 3_600_000);
+    await own.round();
+    expect(listed(file)).toContain("hidden.example");
+  });
+
+  test("keeps within its bounds: the apps that most people share, and the newest shares of apps", async () => {
+    const { file, own, put, share, count } = start({ apps: 8, shares: 60 });
+    put(["first.example", "second.example"]);
+    share("first.example", 5);
+    share("second.example", 4);
+    put(Array.from({ length: 500 }, (_, n) => `${n}.flood.example`));
+    expect(count("mini_apps")).toBe(10);
+    share("image.example", 50, NOW - 2 * 86_400);
+    await own.round();
+    expect([count("mini_apps"), count("shares")]).toEqual([8, 59]);
+    share("image.example", 60, NOW - 2 * 86_400);
+    await own.round();
+    expect(count("shares")).toBe(9);
+    expect(listed(file)).toEqual(["first.example", "second.example"]);
+    for (let host = 0; host < 50; host++) share(`${host}.example`, 3, NOW - 100 + host);
+    await own.round();
+    expect(count("shares")).toBeLessThanOrEqual(60);
+    expect(listed(file)).toEqual(["first.example", "second.example"]);
+  });
+
+  test("that is damaged is empty for a read, and begins anew with the next round", async () => {
+    const { file, own, put, share } = start();
+    put(["first.example"]);
+    share("first.example", 3);
+    await own.round();
+    file.write((db) => db.run(DAMAGE));
+    expect(listed(file)).toEqual([]);
+    put(["first.example"]);
+    share("first.example", 3);
+    await own.round();
+    expect(listed(file)).toEqual(["first.example"]);
+  });
+});
+
 test("without previews the lists are empty", async () => {
   await using api = await startSignInApi({ compatPrefixes: ["farcaster"] });
   const get = async (path: string) => (await api.get(`/v2/farcaster${path}`)).body;
@@ -329,6 +433,7 @@ test("a node that has watched nothing yet reads what earlier casts shared, once"
   let reads = 0;
   const catalog = startCatalog({
     file,
+    bounds: BOUNDS,
     scoresOf: undefined,
     earlier(times) {
       reads += 1;

@@ -207,6 +207,11 @@ describe("redirects", () => {
     expect(await titleAt("/hop")).toBe("Plain");
   });
 
+  test("to another host are noted: such a page says nothing of the first one", async () => {
+    expect((await foundAt("/elsewhere")).movedTo).toBe("busy.example");
+    expect((await foundAt("/hop")).movedTo).toBeUndefined();
+  });
+
   test("to this machine, to an address, another port or scheme are refused", async () => {
     const before = receiver.requests.length;
     for (const path of ["/inward", "/address", "/port", "/file"]) expect(await kindAt(path)).toBe("refused");

@@ -213,6 +213,17 @@ test("a host that asks for time is called again after it", async () => {
   expect(shown()?.html?.ogTitle).toBe("later");
 });
 
+test("a mini app that a redirect led to is not one of the redirecting domain", async () => {
+  const frame = { version: "1", image: "https://evil.example/i.png", frames_url: "https://evil.example/" };
+  const { service, dir } = startService({
+    outcomes: [found("moved", { frame, movedTo: "evil.example" }), found("own", { frame })],
+  });
+  service.want([URL_A, "https://b.example/"]);
+  await until(() => service.stats().outcomes.found === 2);
+  using file = new Database(sideFilePath(dir.path, PREVIEW_SCHEMA), { readonly: true });
+  expect(file.query("SELECT domain FROM mini_apps").all()).toEqual([{ domain: "b.example" }]);
+});
+
 test("a URL whose hosts always rest fails after four tries", async () => {
   const { fetched, get, time, settled, shown } = startService({
     outcomes: [{ kind: "rest", host: "b.example", afterSecs: 1 }],

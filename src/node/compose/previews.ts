@@ -4,7 +4,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isDemo } from "../../db/index/identity.ts";
 import { openSideFile } from "../../db/side/side-file.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
-import { rankedApps, sharersOf } from "../../previews/catalog/catalog-store.ts";
+import { createCatalogReads } from "../../previews/catalog/catalog-reads.ts";
 import { createDemoPreviews } from "../../previews/demo-previews.ts";
 import { NOT_FETCHED, PENDING, PreviewReader } from "../../previews/preview-reader.ts";
 import { PreviewSignal } from "../../previews/preview-signal.ts";
@@ -72,16 +72,7 @@ export function createNodePreviews(
         return (await thread.crawl(url.href, client)) ?? PENDING;
       },
     },
-    catalog: {
-      ranked(query) {
-        const read = file.read((side) => rankedApps(side, query));
-        return read.ok ? read.value.map(({ rank, app }) => ({ rank, ...app })) : [];
-      },
-      sharersOf(domain) {
-        const read = file.read((side) => sharersOf(side, domain));
-        return read.ok ? read.value.map(({ fid }) => fid) : [];
-      },
-    },
+    catalog: createCatalogReads({ file, nowMs: () => performance.now() }),
     changes: () => signal.changes,
     stop: () => reader[Symbol.dispose](),
   };

@@ -10,6 +10,7 @@ import { openSideFile } from "../../db/side/side-file.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import { startCatalog } from "../../previews/catalog/catalog.ts";
+import { catalogBounds } from "../../previews/catalog/catalog-store.ts";
 import { createAppCheck } from "../../previews/catalog/check-app.ts";
 import { earlierShares } from "../../previews/catalog/earlier-shares.ts";
 import { fetchPreview } from "../../previews/fetch-preview.ts";
@@ -72,6 +73,7 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
   const catalog = followsAll(config)
     ? startCatalog({
         file,
+        bounds: catalogBounds(config.previews.max_mb * 1024 * 1024),
         scoresOf: scores && ((fids) => scoresOf(db, scores.mode, fids)),
         // An index that is being built has neither all rows nor the indexes for reading them.
         earlier: (times) => (bulkPhaseOf(db) === undefined ? earlierShares(db, times) : []),

@@ -1,4 +1,4 @@
-import type { SideDatabase } from "../../db/side/side-database.ts";
+import { decodeStored, type SideDatabase } from "../../db/side/side-database.ts";
 import { statement } from "../../db/side/statement.ts";
 import type { PreviewFrame, PreviewHtml } from "../../read/hydrate/previews.ts";
 
@@ -46,6 +46,22 @@ export type TimeWindow = (typeof TIME_WINDOWS)[number];
 /** Longest list of a window. */
 export const MAX_RANKED = 1_000;
 const MAX_SHARERS = 5_000;
+const MAX_HTML_CHARS = 8_192;
+
+/** How much of its file the catalog takes: with pages, frames and manifests as large as they may be, about half. */
+export interface CatalogBounds {
+  readonly shares: number;
+  readonly apps: number;
+}
+
+/** @param maxBytes of the file of previews */
+export function catalogBounds(maxBytes: number): CatalogBounds {
+  return { shares: Math.floor(maxBytes / 2_048), apps: Math.floor(maxBytes / 65_536) };
+}
+
+const TRIMMED = 500;
+
+const decoded = (text: string) => decodeStored(() => JSON.parse(text));
 
 interface AppRow {
   domain: string;
@@ -65,13 +81,38 @@ const dropShares = statement<unknown, [before: number]>(
   "catalog.drop-shares",
   "DELETE FROM shares WHERE shared_at < ?",
 );
+/** Most pages are fetched within a day of their first share, or not at all. */
+const dropOthers = statement<unknown, [before: number]>(
+  "catalog.drop-others",
+  "DELETE FROM shares WHERE shared_at < ? AND NOT EXISTS (SELECT 1 FROM mini_apps WHERE domain = host)",
+);
+const dropOldest = statement<unknown, [kept: number]>(
+  "catalog.drop-oldest-shares",
+  "DELETE FROM shares WHERE shared_at <= (SELECT shared_at FROM shares ORDER BY shared_at DESC LIMIT 1 OFFSET ?)",
+);
+const shareCount = statement<{ count: number }>(
+  "catalog.share-count",
+  "SELECT count(*) AS count FROM shares",
+);
+const countOf = statement<{ count: number }, [host: string]>(
+  "catalog.count-of",
+  "SELECT count(*) AS count FROM shares WHERE host = ?",
+);
+const deleteApp = statement<unknown, [domain: string]>(
+  "catalog.delete-app",
+  "DELETE FROM mini_apps WHERE domain = ?",
+);
 const sharesOf = statement<{ fid: number; at: number }, [host: string, limit: number]>(
   "catalog.shares-of",
   "SELECT fid, shared_at AS at FROM shares WHERE host = ? LIMIT ?",
 );
-const putApp = statement<unknown, [domain: string, page: string, frame: string, html: string | null]>(
+const putApp = statement<
+  unknown,
+  [domain: string, page: string, frame: string, html: string | null, maxApps: number]
+>(
   "catalog.put-app",
-  `INSERT INTO mini_apps (domain, page, frame, html, is_hidden, checked_at) VALUES (?1, ?2, ?3, ?4, 0, 0)
+  `INSERT INTO mini_apps (domain, page, frame, html, is_hidden, checked_at) SELECT ?1, ?2, ?3, ?4, 0, 0
+   WHERE EXISTS (SELECT 1 FROM mini_apps WHERE domain = ?1) OR (SELECT count(*) FROM mini_apps) < ?5
    ON CONFLICT (domain) DO UPDATE SET page = ?2, frame = ?3, html = ?4 WHERE length(page) >= length(?2)`,
 );
 const domainsAfter = statement<{ domain: string; isHidden: number }, [after: string, limit: number]>(
@@ -80,7 +121,12 @@ const domainsAfter = statement<{ domain: string; isHidden: number }, [after: str
 );
 const dueFor = statement<{ domain: string }, [before: number, limit: number]>(
   "catalog.due",
-  "SELECT domain FROM mini_apps WHERE checked_at < ? ORDER BY checked_at LIMIT ?",
+  `SELECT domain FROM mini_apps WHERE checked_at < ?
+   AND (is_hidden = 1 OR domain IN (SELECT domain FROM app_ranks WHERE time_window = '7d')) ORDER BY checked_at LIMIT ?`,
+);
+const setChecked = statement<unknown, [domain: string, at: number]>(
+  "catalog.set-checked",
+  "UPDATE mini_apps SET checked_at = ?2 WHERE domain = ?1",
 );
 const putManifest = statement<
   unknown,
@@ -116,13 +162,35 @@ export function dropSharesBefore(db: SideDatabase, secs: number): void {
   db.run(dropShares, secs);
 }
 
+/**
+ * Keeps the catalog within its bounds. Shares of a day ago that are of no mini app go first, then the oldest ones, and the apps that the
+ * fewest people share.
+ */
+export function trimCatalog(db: SideDatabase, bounds: CatalogBounds, dayAgoSecs: number): void {
+  if ((db.get(shareCount)?.count ?? 0) > bounds.shares) {
+    db.run(dropOthers, dayAgoSecs);
+    db.run(dropOldest, bounds.shares);
+  }
+  const all: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const some = db.all(domainsAfter, after, TRIMMED).map(({ domain }) => domain);
+    all.push(...some);
+    after = some.length < TRIMMED ? undefined : some.at(-1);
+  }
+  if (all.length <= bounds.apps) return;
+  const counted = all.map((domain) => ({ domain, count: db.get(countOf, domain)?.count ?? 0 }));
+  const least = counted.sort((a, b) => a.count - b.count).slice(0, all.length - bounds.apps);
+  for (const { domain } of least) db.run(deleteApp, domain);
+}
+
 export function sharersOf(db: SideDatabase, host: string): { readonly fid: number; readonly at: number }[] {
   return db.all(sharesOf, host, MAX_SHARERS);
 }
 
-/** Notes that a page of a domain is a mini app. The shortest URL stands for the domain. */
+/** Notes that a page of a domain is a mini app. The shortest URL stands for the domain. A new one is left out while there are too many. */
 export function putMiniApp(
   db: SideDatabase,
+  bounds: CatalogBounds,
   app: {
     readonly domain: string;
     readonly page: string;
@@ -131,13 +199,17 @@ export function putMiniApp(
   },
 ): void {
   const { domain, page, frame, html } = app;
-  db.run(putApp, domain, page, JSON.stringify(frame), html ? JSON.stringify(html) : null);
+  const text = html ? JSON.stringify(html) : null;
+  const short = text !== null && text.length <= MAX_HTML_CHARS ? text : null;
+  // The rest of the room is for the next round, which drops those that no one shares.
+  db.run(putApp, domain, page, JSON.stringify(frame), short, Math.ceil(bounds.apps * 1.25));
 }
 
 export function miniAppDomains(db: SideDatabase, after: string, limit: number) {
   return db.all(domainsAfter, after, limit);
 }
 
+/** Apps that are listed, or hidden by their manifest, and were not checked since a time: the one that waits longest first. */
 export function dueDomains(db: SideDatabase, before: number, limit: number): string[] {
   return db.all(dueFor, before, limit).map(({ domain }) => domain);
 }
@@ -145,6 +217,11 @@ export function dueDomains(db: SideDatabase, before: number, limit: number): str
 export function putChecked(db: SideDatabase, domain: string, checked: CheckedManifest, at: number): void {
   const { manifest, authorFid, isHidden } = checked;
   db.run(putManifest, domain, manifest && JSON.stringify(manifest), authorFid, isHidden ? 1 : 0, at);
+}
+
+/** Puts off the next check of a domain. */
+export function postponeCheck(db: SideDatabase, domain: string, checkedAt: number): void {
+  db.run(setChecked, domain, checkedAt);
 }
 
 export function putRanks(db: SideDatabase, timeWindow: TimeWindow, domains: readonly string[]): void {
@@ -165,9 +242,9 @@ export function rankedApps(
       rank,
       app: {
         domain,
-        frame: JSON.parse(frame),
-        html: html === null ? undefined : JSON.parse(html),
-        manifest: manifest === null ? undefined : JSON.parse(manifest),
+        frame: decoded(frame),
+        html: html === null ? undefined : decoded(html),
+        manifest: manifest === null ? undefined : decoded(manifest),
         authorFid: authorFid ?? undefined,
       },
     }));

@@ -2,13 +2,16 @@ import type { SideFile } from "../../db/side/side-file.ts";
 import { type Clock, nowSecs, type SetTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import {
+  type CatalogBounds,
   type CheckedManifest,
   dropSharesBefore,
   dueDomains,
   hasShares,
+  postponeCheck,
   putChecked,
   putShares,
   type Share,
+  trimCatalog,
 } from "./catalog-store.ts";
 import { type RankOptions, rankApps } from "./rank-apps.ts";
 
@@ -18,10 +21,13 @@ const DAY_SECS = 86_400;
 const SHARED_SECS = 30 * DAY_SECS;
 /** Manifests that are fetched in a round, one after the other. */
 const MAX_CHECKS = 100;
+/** After which a domain is tried again that did not respond. */
+const RETRY_SECS = 4 * 3_600;
 
 export interface CatalogDeps {
   /** Open for writing. */
   readonly file: SideFile;
+  readonly bounds: CatalogBounds;
   readonly scoresOf: RankOptions["scoresOf"];
   /** What earlier casts shared, a read at a time. It is asked while nothing is known, as after the first start. */
   readonly earlier: (times: { readonly from: number; readonly until: number }) => Iterable<readonly Share[]>;
@@ -45,7 +51,7 @@ export interface Catalog {
 }
 
 export function startCatalog(deps: CatalogDeps): Catalog {
-  const { file, scoresOf, earlier, turn, check, clock, setTimer, log, onChange } = deps;
+  const { file, bounds, scoresOf, earlier, turn, check, clock, setTimer, log, onChange } = deps;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
 
@@ -71,20 +77,21 @@ export function startCatalog(deps: CatalogDeps): Catalog {
     const rank = () =>
       file.write((db) => {
         dropSharesBefore(db, at - SHARED_SECS);
-        return new Set(rankApps(db, { scoresOf, nowSecs: at }));
+        trimCatalog(db, bounds, at - DAY_SECS);
+        rankApps(db, { scoresOf, nowSecs: at });
       });
-    const listed = rank();
-    if (!listed.ok) return;
-    const due = file.read((db) => dueDomains(db, at - DAY_SECS, MAX_CHECKS * 10));
-    let checks = 0;
-    for (const domain of due.ok ? due.value : []) {
+    if (!rank().ok) return;
+    const due = file.read((db) => dueDomains(db, at - DAY_SECS, MAX_CHECKS));
+    const domains = due.ok ? due.value : [];
+    for (const domain of domains) {
       if (isStopped) return;
-      if (!listed.value.has(domain) || checks >= MAX_CHECKS) continue;
-      checks += 1;
       const checked = await check(domain);
-      if (checked) file.write((db) => putChecked(db, domain, checked, at));
+      file.write((db) => {
+        if (checked) putChecked(db, domain, checked, at);
+        else postponeCheck(db, domain, at - DAY_SECS + RETRY_SECS);
+      });
     }
-    if (checks > 0) rank();
+    if (domains.length > 0) rank();
     onChange();
   }
 

@@ -34,7 +34,7 @@ export function createAppCheck({
         })
       : undefined;
     return {
-      manifest: app && !isBroken ? manifest : null,
+      manifest: app && !isBroken && app.noindex !== true ? manifest : null,
       authorFid: verdict?.valid ? verdict.fid : null,
       isHidden: app?.noindex === true,
     };
