@@ -132,7 +132,7 @@ export interface CatalogReads {
 
 /** Looks up previews for clients that wait. */
 export interface PreviewCrawls {
-  /** @param client for whom a URL without a fresh preview is fetched; undefined for none */
+  /** @param client that waits for a URL without a fresh preview; undefined for one that may not have it fetched */
   crawl(url: string, client: string | undefined): Promise<PreviewMetadata>;
 }
 

@@ -16,6 +16,7 @@ import {
   putShares,
   rankedApps,
   type Share,
+  sharersOf,
 } from "../../src/previews/catalog/catalog-store.ts";
 import { createAppCheck } from "../../src/previews/catalog/check-app.ts";
 import { earlierShares } from "../../src/previews/catalog/earlier-shares.ts";
@@ -395,7 +396,7 @@ describe("the catalog under strangers", () => {
     expect(listed(file)).toEqual(["first.example", "second.example"]);
   });
 
-  test("that is damaged is empty for a read, and begins anew with the next round", async () => {
+  test("that is damaged is empty for a read, and is made again by the next round", async () => {
     const { file, own, put, share } = start();
     put(["first.example"]);
     share("first.example", 3);

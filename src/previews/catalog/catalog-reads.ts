@@ -3,7 +3,7 @@ import { MAX_RANKED, type MiniApp, rankedApps, sharersOf, type TimeWindow } from
 
 /** The catalog changes every ten minutes. To parse a thousand manifests for each request would cost more than all else in it. */
 const KEPT_MS = 10_000;
-/** Sharers of an app who are compared with whom a viewer follows, the newest. */
+/** The newest sharers of an app, which are compared with the users that a viewer follows. */
 const MAX_COMPARED = 500;
 
 type Listed = MiniApp & { readonly rank: number };

@@ -172,10 +172,10 @@ export function trimCatalog(db: SideDatabase, bounds: CatalogBounds, dayAgoSecs:
     db.run(dropOldest, bounds.shares);
   }
   const all: string[] = [];
-  for (let after: string | undefined = ""; after !== undefined; ) {
-    const some = db.all(domainsAfter, after, TRIMMED).map(({ domain }) => domain);
-    all.push(...some);
-    after = some.length < TRIMMED ? undefined : some.at(-1);
+  for (let isMore = true; isMore; ) {
+    const some = db.all(domainsAfter, all.at(-1) ?? "", TRIMMED);
+    all.push(...some.map(({ domain }) => domain));
+    isMore = some.length === TRIMMED;
   }
   if (all.length <= bounds.apps) return;
   const counted = all.map((domain) => ({ domain, count: db.get(countOf, domain)?.count ?? 0 }));
