@@ -96,7 +96,7 @@ test("the sides of the fold equal a plain model, together have every reply, and 
         }
       },
     ),
-    { numRuns: 6, endOnFailure: true },
+    { numRuns: 6, seed: 34, endOnFailure: true },
   );
   expect(below).toBeGreaterThan(0);
 });
