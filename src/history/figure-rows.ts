@@ -44,9 +44,12 @@ const OLDEST = statement<{ fromT: number }, [step: number]>(
   "history-chunks.oldest",
   "SELECT from_t AS fromT FROM chunks WHERE step = ? ORDER BY from_t LIMIT 1",
 );
-const CHUNKS = statement<{ body: Uint8Array<ArrayBuffer> }, [step: number, after: number, before: number]>(
+const CHUNKS = statement<
+  { body: Uint8Array<ArrayBuffer> },
+  [step: number, after: number, before: number, from: number]
+>(
   "history-chunks.between",
-  "SELECT body FROM chunks WHERE step = ? AND from_t > ? AND from_t < ? ORDER BY from_t",
+  "SELECT body FROM chunks WHERE step = ? AND from_t > ? AND from_t < ? AND to_t >= ? ORDER BY from_t",
 );
 const FROMS = statement<{ fromT: number }, [step: number]>(
   "history-chunks.froms",
@@ -165,7 +168,7 @@ export function readRows(
   isWanted?: (column: number) => boolean,
 ): FigureChunk {
   const longest = LEVELS.find((level) => level.step === step)?.joins.at(-1) ?? HOUR;
-  const bodies = db.all(CHUNKS, step, from - longest, to);
+  const bodies = db.all(CHUNKS, step, from - longest, to, from);
   return joinChunks(
     bodies.map(({ body }) =>
       rowsBetween(
@@ -217,7 +220,7 @@ function join(db: SideDatabase, { step, joins }: Level, last: number): void {
 }
 
 function joinSpan(db: SideDatabase, step: FigureStep, start: number, span: number): void {
-  const bodies = db.all(CHUNKS, step, start - 1, start + span);
+  const bodies = db.all(CHUNKS, step, start - 1, start + span, start);
   const joined = joinChunks(bodies.map(({ body }) => decodeStored(() => decodeChunk(body))));
   db.run(DELETE_FROM, step, start, start + span);
   addChunk(db, step, joined);
