@@ -14,8 +14,8 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Everything that the program is made of. The lock file stands for the packages. */
-const SOURCES = "{src,drizzle}/**/*";
+/** Everything that the program is made of, the pages that it serves to agents included. The lock file stands for the packages. */
+const SOURCES = "{src,drizzle,docs}/**/*";
 const SETTINGS = ["build.ts", "package.json", "bun.lock"];
 
 /** Of directories in the system's directory for temporary files, one for each state of the sources. */
