@@ -28,6 +28,7 @@ import { benchRules } from "./rules.ts";
 import { benchScores } from "./scores.ts";
 import { benchSend } from "./send.ts";
 import { benchSendPostgres } from "./send-postgres.ts";
+import { benchSignIn } from "./sign-in.ts";
 import { benchSigned } from "./signed.ts";
 import { benchSnapshot } from "./snapshot.ts";
 import { soakCommand } from "./soak/command.ts";
@@ -72,6 +73,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   send: benchSend,
   "send-postgres": benchSendPostgres,
   signed: benchSigned,
+  "sign-in": benchSignIn,
   limits: benchLimits,
   writes: benchWrites,
   match: benchMatch,

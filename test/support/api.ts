@@ -69,6 +69,8 @@ export interface TestApi extends AsyncDisposable {
   readonly reader: IndexDatabase;
   readonly state: StateDatabase;
   readonly url: string;
+  /** Responds without a socket. */
+  readonly handle: (request: Request) => Response | Promise<Response>;
   readonly document: OpenApiDocument;
   /** Pauses these parts of the node, and no others. */
   pause(...names: readonly Pausable[]): void;
@@ -362,6 +364,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     reader: db,
     state,
     url: http.url,
+    handle: http.server.handle,
     document,
     pause: (...names) => signals.setPaused(names),
     flushUsage: () => keyGate.usage.flush(),
