@@ -66,6 +66,9 @@ export function parseSignIn(text: string): SignInMessage | undefined {
   };
 }
 
+/** Whether a text is a time as a sign-in message has it (RFC 3339). */
+export const isSignInTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
+
 /** Unix seconds of a time in RFC 3339; undefined without one, NaN for another text. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

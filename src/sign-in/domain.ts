@@ -1,12 +1,15 @@
 const DOMAIN = /^([^\s/?#@:\\[\]]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?$/;
 const MAX_DOMAIN_CHARS = 255;
 
-/** Returns a domain as browsers write it: a host in lower-case ASCII with its port, if it has one; undefined for any other text. */
+/**
+ * Returns a domain as browsers write it: a host in lower-case ASCII with its port, if it has one; undefined for any other text. A dot at
+ * the end would be another spelling of the same host.
+ */
 export function normalizeDomain(text: string): string | undefined {
   if (text.length > MAX_DOMAIN_CHARS) return undefined;
   const [, host = "", port = ""] = DOMAIN.exec(text) ?? [];
   const hostname = host === "" ? undefined : URL.parse(`http://${host}`)?.hostname;
-  return hostname === undefined || hostname === "" ? undefined : hostname + port;
+  return hostname === undefined || hostname === "" || hostname.endsWith(".") ? undefined : hostname + port;
 }
 
 /** Whether a list of domains has one, itself or by an entry such as `*.example`; an empty list has all. */

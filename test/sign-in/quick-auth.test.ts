@@ -337,12 +337,17 @@ test("check 17: an fid that the node does not follow is unknown, and the message
   });
 });
 
-test("check 26: sign-ins of one address are limited, with the time to wait", async () => {
+test("check 26: sign-ins and channels of one address are limited, with the time to wait", async () => {
   await using limited = await startSignInApi({ shares: SHARES });
   const all = await Promise.all([...Array(140)].map(() => post(limited, "/quick-auth/nonce")));
   const refused = all.filter(({ status }) => status === 429);
   expect(refused.length).toBeGreaterThanOrEqual(10);
   expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+  const channel = { domain: DOMAIN, siweUri: `https://${DOMAIN}/` };
+  const opened = await Promise.all([...Array(30)].map(() => post(limited, "/v1/channel", channel)));
+  expect(opened.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(21);
+  const late = opened.find(({ status }) => status === 429);
+  expect(Number(late?.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
 describe("the settings of Quick Auth", () => {

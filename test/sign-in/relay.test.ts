@@ -139,6 +139,21 @@ describe("check 12: a completion is verified, no matter who sends it", () => {
     expect(again.body).toMatchObject({ valid: false, reason: "invalid_nonce" });
   });
 
+  test("a nonce of the node counts once, also at a channel whose app gave it", async () => {
+    const opened = await open();
+    const copy = await open(api, { nonce: opened.nonce });
+    const body = signed(opened);
+    const all = await Promise.all([opened, copy].map(({ channelToken }) => authenticate(channelToken, body)));
+    expect(all.map(({ status }) => status).sort()).toEqual([201, 401]);
+    expect(all.find(({ status }) => status === 401)?.body.reason).toBe("invalid_nonce");
+    // Who gave it makes no difference: it is the node's, so there is a token.
+    const { nonce } = (await post(api, "/quick-auth/nonce")).body as { nonce: string };
+    const given = await open(api, { nonce });
+    expect((await authenticate(given.channelToken, signed(given))).body.token).toBeString();
+    const spent = await open(api, { nonce });
+    expect((await authenticate(spent.channelToken, signed(spent))).status).toBe(401);
+  });
+
   test("an auth address counts unless the app refuses it", async () => {
     const accepting = await open();
     expect(await authenticate(accepting.channelToken, signed(accepting, {}, authWallet))).toMatchObject({
@@ -171,6 +186,14 @@ describe("a channel", () => {
     ["data to return to", { redirectUrl: "data:text/html,x" }],
     ["a URI of a file", { siweUri: "file:///etc/passwd" }],
     ["a time that is none", { expirationTime: "soon" }],
+    ["a time with lines of a message", { notBefore: "1 Jan 2020 (\nResources:\n- farcaster://fid/5)" }],
+    ["a URI with lines of a message", { siweUri: "https://app.example\nVersion: 1\nChain ID: 1" }],
+    ["a URI with another line end", { siweUri: "https://app.example/\u2028Nonce:" }],
+    ["a request id with a control character", { requestId: "a\u0000b" }],
+    ["a domain of the network's client with a dot", { domain: "farcaster.xyz." }],
+    ["a domain that looks like that", { domain: "f\u0430rcaster.xyz" }],
+    ["a domain of another spelling", { domain: "farcaster\u3002xyz" }],
+    ["a number for a domain", { domain: "127.1" }],
   ])("with %s is 400", async (_, change) => {
     expect((await post(api, "/v1/channel", { siweUri: URI, domain: DOMAIN, ...change })).status).toBe(400);
   });

@@ -1,3 +1,4 @@
+import { isSignInTime } from "../../auth/siwe.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -34,7 +35,7 @@ export interface ChannelOpener {
 /** A channel as it is stored. */
 export interface Channel extends ChannelOpener {
   readonly params: ChannelParams & { readonly nonce: string };
-  /** Whether the nonce was issued here, so that a token can be. */
+  /** Whether the nonce was issued here, to whomever: it counts once, and a token can be issued. */
   readonly isOwnNonce: boolean;
   /** Unix seconds. */
   readonly openedAt: number;
@@ -127,6 +128,8 @@ const MAX_USER_AGENT_CHARS = 256;
 const ASK_UPSTREAM_MS = 1000;
 const MAX_ASKED = 20_000;
 const TOKEN = /^[1-9A-HJ-NP-Za-km-z]{16,24}$/;
+/** What stands in a line of a message cannot begin another one. */
+const VISIBLE_ASCII = /^[!-~]+$/;
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
 /** The domain of the network's first client, whose users must not be led to think that it asks. */
 const ALWAYS_REFUSED = ["farcaster.xyz", "*.farcaster.xyz"];
@@ -188,8 +191,8 @@ export function createChannels(deps: ChannelsDeps): Channels {
     const { fid: signer, authMethod } = signedIn.value;
     if (fid !== undefined && fid !== signer)
       return refuse({ reason: "not_authorized", message: "fid is not that of the message" });
-    // The message counts nowhere else, and here once. An app may also have given a nonce that was issued here.
-    if (!(await nonces.spend("sign-in", params.nonce)) && channel.isOwnNonce)
+    // The message counts nowhere else, and here once.
+    if (channel.isOwnNonce && !(await nonces.spend("sign-in", params.nonce)))
       return refuse({ reason: "invalid_nonce", message: "nonce is used or expired" });
     const custody = people.custodyOf(signer);
     const granted = channel.isOwnNonce
@@ -215,7 +218,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
       if (linkBase() === undefined) return err({ kind: "no-url" });
       const fault = faultOf(params, refusedDomains);
       if (fault !== undefined) return err({ kind: "field", message: fault });
-      const isOwnNonce = params.nonce === undefined;
+      const isOwnNonce = params.nonce === undefined || (await nonces.isOurs("sign-in", params.nonce));
       const nonce = params.nonce ?? (await nonces.issue("sign-in"));
       const opened = await upstream?.open({ ...params, nonce });
       if (upstream && !opened && settings.direct) return err({ kind: "upstream" });
@@ -264,15 +267,18 @@ function faultOf(
   { siweUri, domain, redirectUrl, notBefore, expirationTime }: ChannelParams,
   refused: readonly string[],
 ) {
+  // The approver sees it, and the wallet signs it: no letters that look like others, and one spelling.
   const normal = normalizeDomain(domain);
-  if (normal === undefined) return "domain must be a host, such as app.example";
+  if (normal === undefined || normal !== domain.toLowerCase())
+    return "domain must be a host in ASCII, such as app.example or xn--bcher-kva.example";
   const [host = ""] = normal.split(":");
   if (isListed(host, refused)) return "domain is one that this node refuses";
   const uri = URL.parse(siweUri);
-  if (!uri || !/^https?:$/.test(uri.protocol)) return "siweUri must be an http or https URL";
+  if (!uri || !VISIBLE_ASCII.test(siweUri) || !/^https?:$/.test(uri.protocol))
+    return "siweUri must be an http or https URL in ASCII";
   if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
     return "redirectUrl must be an https URL or a URL of an app's own scheme";
   for (const [name, time] of Object.entries({ notBefore, expirationTime }))
-    if (time !== undefined && Number.isNaN(Date.parse(time))) return `${name} must be a time (RFC 3339)`;
+    if (time !== undefined && !isSignInTime(time)) return `${name} must be a time (RFC 3339)`;
   return undefined;
 }

@@ -28,7 +28,7 @@ const OpenRequest = Type.Object(
     nonce: Type.Optional(Type.String({ pattern: "^[a-zA-Z0-9]{8,64}$" })),
     notBefore: Type.Optional(Type.String({ maxLength: 64 })),
     expirationTime: Type.Optional(Type.String({ maxLength: 64 })),
-    requestId: Type.Optional(Type.String({ maxLength: 255, pattern: "^[^\\s]*$" })),
+    requestId: Type.Optional(Type.String({ maxLength: 255, pattern: "^[!-~]*$" })),
     redirectUrl: Type.Optional(url("Where the user goes from the page")),
     acceptAuthAddress: Type.Optional(Type.Boolean()),
   },
