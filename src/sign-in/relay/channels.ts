@@ -128,7 +128,7 @@ const MAX_USER_AGENT_CHARS = 256;
 const ASK_UPSTREAM_MS = 1000;
 const MAX_ASKED = 20_000;
 const TOKEN = /^[1-9A-HJ-NP-Za-km-z]{16,24}$/;
-/** What stands in a line of a message cannot begin another one. */
+/** A text of these characters cannot begin another line of a message. */
 const VISIBLE_ASCII = /^[!-~]+$/;
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
 /** The domain of the network's first client, whose users must not be led to think that it asks. */
