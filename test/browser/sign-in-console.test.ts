@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { fetchAsPerson } from "../support/demo-calls.ts";
+import { fetchAsPerson, postAsPerson } from "../support/demo-calls.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
@@ -8,6 +8,7 @@ import type { ConsolePage } from "./support/page.ts";
 const OWNER = 33;
 const VISITOR = 34;
 const APPROVER = 35;
+const KEYBOARD_VISITOR = 38;
 
 const confirm = ({ page }: ConsolePage) => page.getByRole("button", { name: "Sign in the wallet" }).click();
 
@@ -120,3 +121,35 @@ describe("the page that tries a sign-in", () => {
     expect(await card.locator('[data-step="waiting"]').count()).toBe(0);
   });
 });
+
+consoleTest(
+  "check 22: the login page is used by the keyboard alone, in no frame, and asks no other host",
+  async (open) => {
+    const { page, goto, origin } = await open();
+    const request = { name: "Bread club", origins: ["https://bread.example"], permissions: "write" };
+    const { login_client: client } = (await postAsPerson(
+      { url: origin },
+      OWNER,
+      "/login_client",
+      request,
+    )) as {
+      login_client: { client_id: string };
+    };
+    const response = await goto(`/login?client_id=${client.client_id}`);
+    const headers = response?.headers() ?? {};
+    expect(headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+    expect(headers["referrer-policy"]).toBe("no-referrer");
+    await page.getByRole("button", { name: "Sign in as this person" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    // The field is the first thing that can have the focus, or close to it.
+    const field = page.getByLabel("Person, by fid");
+    for (let tab = 0; tab < 5 && !(await field.evaluate((one) => one === document.activeElement)); tab++)
+      await page.keyboard.press("Tab");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(String(KEYBOARD_VISITOR));
+    await page.keyboard.press("Enter");
+    await page.getByText(`Signed in as @`).waitFor();
+    expect(await page.getByRole("status").textContent()).toContain(`(fid ${KEYBOARD_VISITOR})`);
+  },
+);
