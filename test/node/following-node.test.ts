@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { encodeFunctionData, parseAbi } from "viem";
 import { run } from "../cli/run.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { addressOf, custody, DOMAIN, newNonce, post, signInMessage, signText } from "../support/sign-in.ts";
+import { MASTER_KEY } from "../support/signers.ts";
 import { signedHeaders } from "../support/signing.ts";
 import { type Chain, makeDevnetChain } from "../support/upstream/chain.ts";
 import type { Faults } from "../support/upstream/faults.ts";
@@ -42,7 +45,11 @@ beforeAll(async () => {
   node = await startNode({
     command: compiledProgram,
     dataDir: dir.path,
-    args: [...DEVNET, "--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
+    args: [
+      ...DEVNET,
+      ...["--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
+      ...["--set", `signers.encryption_key=${MASTER_KEY}`],
+    ],
   });
 }, 180_000);
 
@@ -73,6 +80,38 @@ async function signedRead(): Promise<number> {
   return (await request(`/v2/svc${call.path}`, { headers })).status;
 }
 
+/** What the ways of sign-in say: Quick Auth, a channel, the RPC of the registries, the verification of tokens. */
+async function signInWays() {
+  const message = signInMessage(await newNonce(node));
+  const quickAuth = await post(node, "/quick-auth/verify-siwf", {
+    message,
+    signature: signText(message),
+    domain: DOMAIN,
+  });
+  const siweUri = `https://${DOMAIN}/login`;
+  const { body: channel } = await post(node, "/v1/channel", { siweUri, domain: DOMAIN });
+  const forChannel = signInMessage(String(channel.nonce), { uri: siweUri });
+  const completed = await request("/v1/channel/authenticate", {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${channel.channelToken}` },
+    body: JSON.stringify({ message: forChannel, signature: signText(forChannel) }),
+  });
+  const idOf = encodeFunctionData({
+    abi: parseAbi(["function idOf(address) view returns (uint256)"]),
+    args: [addressOf(custody)],
+  });
+  const call = { to: "0x00000000fc6c5f01fc30151999387bb99a9f489b", data: idOf };
+  const rpc = await post(node, "/rpc/10", { jsonrpc: "2.0", id: 1, method: "eth_call", params: [call] });
+  const query = new URLSearchParams({ token: String(quickAuth.body.token ?? "a.b.c"), domain: DOMAIN });
+  return {
+    quickAuth: quickAuth.status,
+    retryAfter: quickAuth.headers.get("retry-after"),
+    channel: completed.status,
+    rpc: rpc.body.result ?? (rpc.body.error as { code: number }).code,
+    tokens: (await request(`/quick-auth/verify-jwt?${query}`)).status,
+  };
+}
+
 /** Checks the condition after each call that the node makes, until it holds. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) {
@@ -101,6 +140,14 @@ test("a filled index is behind while the last block is old", async () => {
   expect(status).toBe(503);
   expect(message).toMatch(/^shard \d is \d+h \d+m behind; ready is less than 30s$/);
   expect(await signedRead()).toBe(503);
+  // Check 16: what rests on the index waits; tokens are verified, and this one is malformed.
+  expect(await signInWays()).toEqual({
+    quickAuth: 503,
+    retryAfter: "5",
+    channel: 503,
+    rpc: -32005,
+    tokens: 400,
+  });
   const upstreamStatus = await statusOf();
   expect(upstreamStatus).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
   expect(upstreamStatus.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
@@ -111,6 +158,13 @@ test("is ready when every shard has a current block, and signed operations succe
   upstream.produce(HISTORY + 2);
   await eventually(async () => (await ready()).status === 200);
   expect(await signedRead()).toBe(200);
+  expect(await signInWays()).toEqual({
+    quickAuth: 200,
+    retryAfter: null,
+    channel: 201,
+    rpc: `0x${FID.toString(16).padStart(64, "0")}`,
+    tokens: 200,
+  });
   expect((await statusOf()).behind).toBeNull();
   const metrics = await (await request("/metrics")).text();
   expect(metrics).toContain('svc_upstream_phase{phase="live"} 1');
