@@ -123,7 +123,7 @@ describe("the page that tries a sign-in", () => {
 });
 
 consoleTest(
-  "check 22: the login page is used by the keyboard alone, in no frame, and asks no other host",
+  "check 22: the login page is used by the keyboard only, in no frame, and asks no other host",
   async (open) => {
     const { page, goto, origin } = await open();
     const request = { name: "Bread club", origins: ["https://bread.example"], permissions: "write" };
