@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { historyOperations } from "../../src/api/operations/history/history.ts";
 import type { IncidentReport } from "../../src/checks/incident-report.ts";
 import { createHistoryReads } from "../../src/console/history/history-reads.ts";
 import type { HistoryQueries } from "../../src/console/history/queries.ts";
@@ -220,4 +221,13 @@ describe("what happened since a visit", () => {
       link: `/console/status?at=${new Date(at * 1000).toISOString().slice(0, 16)}Z&w=1h`,
     });
   });
+});
+
+test("a range that can no longer change is kept by its client, and by no cache that others share", async () => {
+  const history = { figures: async () => ({ page: { t: [] }, isClosed: true }) };
+  const operation = historyOperations.find(({ id }) => id === "getHistoryFigures");
+  const { handler } = operation?.route({ history } as never) ?? {};
+  const set = { headers: {} as Record<string, string> };
+  await (handler as unknown as (call: object) => unknown)({ query: { from: ["1"], to: ["2"] }, set });
+  expect(set.headers["cache-control"]).toBe("private, max-age=31536000, immutable");
 });

@@ -11,7 +11,8 @@ const MAX_UNIX_SECS = 99_999_999_999;
 const MAX_SERIES = 64;
 const MAX_BUCKETS = 240;
 const DEFAULT_BUCKETS = 120;
-const IMMUTABLE = "public, max-age=31536000, immutable";
+/** For the client only: another node of the same URL has another history, and reads may need a key. */
+const IMMUTABLE = "private, max-age=31536000, immutable";
 
 const time = (description: string) => integer({ min: 0, max: MAX_UNIX_SECS, description });
 const range = {
