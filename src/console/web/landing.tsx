@@ -115,8 +115,17 @@ function Story() {
             </button>
           }
         >
-          <p>{msg.whatTheStoryDoes}</p>
-          <div class="phone" />
+          <div class="story">
+            <ol class="stack">
+              {Object.values(msg.STORY_STEPS).map((step, at) => (
+                <li class="row tight" key={step}>
+                  <Pill>{at + 1}</Pill>
+                  <b>{step}</b>
+                </li>
+              ))}
+            </ol>
+            <div class="phone" />
+          </div>
         </Card>
       )}
     </div>

@@ -6,12 +6,13 @@ import { Icon } from "../icons.tsx";
 import { pageConfig } from "../page-config.ts";
 import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { Pill } from "../parts/pill.tsx";
+import { oneClickFiveCalls, STORY_STEPS } from "../text/en/landing.ts";
 import * as msg from "../text/en/story.ts";
 import { formatDuration } from "../text/format.ts";
 import { GenerateActivity } from "./add-people.tsx";
 import type { StoryRun } from "./run-story.ts";
 
-const STEPS = Object.keys(msg.STEPS) as StoryStep["key"][];
+const STEPS = Object.keys(STORY_STEPS) as StoryStep["key"][];
 /** The steps tick one after another, as they were made. */
 const TICK_MS = 250;
 
@@ -20,7 +21,7 @@ function Step({ name, step }: { name: StoryStep["key"]; step: StoryStep | undefi
     <li class="stack tight">
       <span class="row tight">
         <Pill {...(step && { kind: "ok" as const })}>{step ? msg.done : STEPS.indexOf(name) + 1}</Pill>
-        <b class="grow">{msg.STEPS[name]}</b>
+        <b class="grow">{STORY_STEPS[name]}</b>
         {step && <span class="dim xs">{formatDuration(step.ms)}</span>}
       </span>
       <details class="xs">
@@ -64,7 +65,7 @@ export function StoryCard() {
     <section class="card" aria-labelledby="story">
       <header>
         <h2 class="grow" id="story">
-          {msg.oneClickFiveCalls}
+          {oneClickFiveCalls}
         </h2>
         <ActionButton action={action} onClick={start} kind="go">
           <Icon name="bell" size={16} /> {msg.buzzThemAgain}

@@ -25,8 +25,13 @@ export const connectedTheNextEventOfThe = "Connected. The next event of the netw
 export const openTheStream = "Open the stream";
 export const oneClickFiveCalls = "One click, five calls";
 export const buzz25Phones = "Buzz 25 phones";
-export const whatTheStoryDoes =
-  "Sign in, register an app, have 25 people add it, send, and deliver a webhook: each with its call.";
+export const STORY_STEPS = {
+  session: "Sign in as Mira Wren",
+  app: "Register an app",
+  people: "25 people add it",
+  send: "Send “Fresh bread”",
+  delivery: "Deliver a webhook",
+} as const;
 export const demoNetwork = "demo network";
 export const andCopyTheCallBehindAny = " and copy the call behind any view.";
 export const copyTheCallBehindAnyView = ", copy the call behind any view, or send a push.";

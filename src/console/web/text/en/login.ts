@@ -65,7 +65,7 @@ export const domain = "Domain";
 export const theDomainOfYourApp = "The domain of your app, which the message and the request name.";
 export const fid = "Fid";
 export const ofTheAddress = "Whose custody address or auth address the wallet has.";
-export const signInWith = (name: Value) => `Sign in with ${name}`;
+export const signInWith = (wallet: Value) => `Sign in: ${wallet}`;
 export const noWallet =
   "This browser has no wallet. Open this page in the browser that has your custody or auth address.";
 export const message = "Message";

@@ -1,12 +1,4 @@
-export const oneClickFiveCalls = "One click, five calls";
 export const buzzThemAgain = "Buzz them again";
-export const STEPS = {
-  session: "Sign in as Mira Wren",
-  app: "Register an app",
-  people: "25 people add it",
-  send: "Send “Fresh bread”",
-  delivery: "Deliver a webhook",
-} as const;
 export const CLOCK = "9:41";
 export const APP = "Fresh bread";
 export const TEXT = "The oven is hot. First ten loaves are half price until noon.";
