@@ -42,6 +42,7 @@ const FITTING: Readonly<Record<string, string>> = {
   to: "1700003600",
   at: "1700000000",
   url: "https://example.com/",
+  slug: "bread",
 };
 
 /** Hostile values. */
