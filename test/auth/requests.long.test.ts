@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/api/operations.ts";
+import { ethereumClaimSignature } from "../../src/demo/claims.ts";
+import { createKeyring } from "../../src/demo/keys.ts";
 import { isObject } from "../../src/http/openapi/document.ts";
-import { signerEvent, transferEvent } from "../support/events.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { activateChannels, registers, walletOf } from "../support/channel-records.ts";
+import { rentEvent, signerEvent, transferEvent } from "../support/events.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
@@ -19,6 +23,10 @@ beforeAll(async () => {
     `auth.sessions=${!IS_LONG}`,
   ];
   signed = await startSignedApi({ fids: [3, 4, 5, 6], settings });
+  const { node } = signed.api;
+  activateChannels(node.db);
+  node.ingestAll([registers(CHANNEL, walletOf(3))]);
+  node.ingestEvent(rentEvent(3, 1, { block: 900_000 }));
 });
 afterAll(() => signed[Symbol.asyncDispose]());
 
@@ -38,6 +46,7 @@ const session = {
   label: "Test",
   origin: "https://node.example",
 };
+const CHANNEL = "books";
 const webhook = { name: "Hook", url: "https://hook.example/", subscription: { cast_created: {} } };
 
 /** Creates an app, a campaign of it, a webhook and an API key of the fid, by the operations under test. */
@@ -83,6 +92,18 @@ function activeKey(fid: number) {
   return { private_key: `0x${Buffer.from(privateKey).toString("hex")}`, fid };
 }
 
+/** The claim of an address of the fid, as its wallet signs it. */
+function claim(fid: number) {
+  const blockHash = new Uint8Array(32).fill(9);
+  const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+  const wallet = createKeyring().verifiedWallet(fid, 0);
+  return {
+    address: `0x${Buffer.from(wallet.address).toString("hex")}`,
+    block_hash: `0x${blockHash.toHex()}`,
+    eth_signature: `0x${Buffer.from(ethereumClaimSignature({ fid, blockHash, network }, wallet)).toString("hex")}`,
+  };
+}
+
 interface Ids {
   readonly appId: string;
   readonly campaignId: string;
@@ -118,6 +139,9 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/session")
     return method === "POST" ? { method, path, body: session } : { method, path: `${path}?all=true` };
   if (path.endsWith("/list") || path === "/audit") return { method, path };
+  if (path === "/user/channel/follow")
+    return { method, path, body: { channel_id: CHANNEL, following: true } };
+  if (path === "/user/address/verify") return { method, path, body: claim(3) };
   if (path === "/moderation/bans")
     return method === "GET" ? { method, path } : { method, path, body: { fids: [9] } };
   if (path === "/managed_signer/import") return { method, path, body: activeKey(3) };

@@ -38,6 +38,7 @@ describe("the page of a registered channel", () => {
 
     await page.getByRole("tab", { name: "Moderation" }).click();
     await page.locator('[data-moderation="hidden"]').getByText("Also this joke again").waitFor();
+    await page.locator("[data-banned]").first().waitFor();
     expect(await page.locator("[data-banned]").count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
   });
