@@ -96,9 +96,11 @@ test("returns bulk results in the order of the request, although the upstream re
 });
 
 test("GetInfo counts the contents of the index", async () => {
+  const fidsOfIndex = () => {
+    using db = openIndexReader(indexPath(dir.path));
+    return db.sqlite.query<{ count: number }, []>("SELECT count(*) AS count FROM fids").get()?.count ?? 0;
+  };
+  await watch.until(node.exited, () => fidsOfIndex() > 0);
   const info = (await client.getInfo({ dbStats: true }))._unsafeUnwrap();
-  using db = openIndexReader(indexPath(dir.path));
-  const fids = db.sqlite.query<{ count: number }, []>("SELECT count(*) AS count FROM fids").get()?.count;
-  expect(fids).toBeGreaterThan(0);
-  expect(info.dbStats?.numFidRegistrations).toBe(fids ?? 0);
+  expect(info.dbStats?.numFidRegistrations).toBe(fidsOfIndex());
 });
