@@ -80,7 +80,7 @@ describe("the page that tries a sign-in", () => {
         sessionStorage.setItem("demo-signs-unasked", "1");
       }, VISITOR);
       await goto("/console/sign-in");
-      await page.getByRole("button", { name: "Sign in with A demo person's wallet" }).click();
+      await page.getByRole("button", { name: "Sign in: A demo person's wallet" }).click();
       const send = page.getByRole("button", { name: "Sign and send" });
       await send.click();
       const card = page.getByRole("region", { name: "Quick Auth" });
