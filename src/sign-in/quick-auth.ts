@@ -64,7 +64,7 @@ export interface QuickAuthDeps {
 
 /** How long a thread keeps the list of keys. A new key is listed for 20 minutes before it signs. */
 const LIST_AGE_MS = 10_000;
-/** How often an unknown key makes a thread read the list again. */
+/** How often an unknown key makes a thread read the list again, unless it was empty: the first key signs as soon as it is there. */
 const RELIST_MS = 1000;
 
 export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
@@ -78,7 +78,8 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
   /** The keys of now. @param missingKid of a key that the last list lacked. */
   async function ring(missingKid?: string): Promise<KeyRing> {
     const epoch = keyEpoch();
-    const maxAgeMs = missingKid === undefined ? LIST_AGE_MS : RELIST_MS;
+    const relistMs = listed?.all.length === 0 ? 0 : RELIST_MS;
+    const maxAgeMs = missingKid === undefined ? LIST_AGE_MS : relistMs;
     if (listed?.epoch !== epoch || monotonicMs() - listed.readAtMs >= maxAgeMs)
       listed = { epoch, readAtMs: monotonicMs(), all: await keys.list() };
     return keyRingAt(listed.all, nowSecs(clock), settings.tokenTtlSecs);

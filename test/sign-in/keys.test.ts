@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import pino from "pino";
+import { err } from "../../src/lib/result.ts";
 import { isRotationDue, keyRingAt, LISTED_AHEAD_SECS } from "../../src/sign-in/key-ring.ts";
 import type { SignInKey, TokenAlgorithm } from "../../src/sign-in/key-store.ts";
 import { createSignInNonces, NONCE_SECS } from "../../src/sign-in/nonces.ts";
+import { createQuickAuth } from "../../src/sign-in/quick-auth.ts";
 import { createTokenVerifier } from "../../src/sign-in/token.ts";
 import { createTokenSigner, resealTokenKeys } from "../../src/sign-in/token-signer.ts";
 import { createMasterKeyText, readMasterKey } from "../../src/vault/master-key.ts";
@@ -65,6 +67,31 @@ describe("keys of tokens", () => {
   test("one is made at the first need, by whichever of many calls", async () => {
     await Promise.all([...Array(10)].map(() => signed(signer)));
     expect(await stores.signInKeys.list()).toHaveLength(1);
+  });
+
+  test("a thread that has read an empty list verifies a token of the first key at once", async () => {
+    using empty = openStateFile();
+    const { signInKeys: store, signInNonces } = localStores(empty.db, { clock });
+    const sealer = createSealer([former], "svc quick auth key 1");
+    const settings = { algorithm: "ES256", tokenTtlSecs: TTL, rotationDays: 30, domains: [] } as const;
+    const refused = async () => err({ reason: "malformed", message: "not asked" } as const);
+    const quickAuth = createQuickAuth({
+      nonces: createSignInNonces({ store: signInNonces, clock }),
+      verifier: { verify: refused, verifyAddress: refused },
+      keys: store,
+      signer: createTokenSigner({ store, sealer, clock, log, settings }),
+      linkBase: () => "https://node.example",
+      keyEpoch: () => 0,
+      clock,
+      settings,
+      count: () => undefined,
+      monotonicMs: () => 0,
+    });
+    const isValid = async (token: string) =>
+      (await quickAuth.verifyToken(request.iss, { token, domain: request.aud })).ok;
+    expect(await isValid(await signed(signer))).toBe(false);
+    const token = await quickAuth.tokenFor({ fid: 3, authMethod: "custody", domain: request.aud });
+    expect(await isValid(token ?? "")).toBe(true);
   });
 
   test("the next one is listed for 20 minutes before it signs, and tokens of the previous one live on", async () => {
