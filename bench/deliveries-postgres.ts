@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openState, statePath } from "../src/db/state/database.ts";
 import { createSteadyClock } from "../src/db/state/state-clock.ts";
-import { createPostgresStores } from "../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../src/node/state/postgres/open-postgres.ts";
 import { nowSecs, systemClock } from "../src/runtime/clock.ts";
 import type { QueuedEvent } from "../src/webhooks/store/delivery-publications.ts";
 import type { CallLimit } from "../src/webhooks/store/delivery-queue.ts";

@@ -1,4 +1,4 @@
-import { counters, figureOf, gaugeBy } from "../runtime/figures.ts";
+import { counters, figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { type BucketLimit, BucketTable } from "./bucket-table.ts";
 import { Budget } from "./budget.ts";
 import {

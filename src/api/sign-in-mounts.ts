@@ -1,6 +1,6 @@
 import type { HttpServerOptions } from "../http/server.ts";
 import type { QuickAuth } from "../sign-in/quick-auth.ts";
-import type { RegistryRpc } from "../sign-in/registry-rpc.ts";
+import type { RegistryRpc } from "../sign-in/registry/registry-rpc.ts";
 import type { Channels } from "../sign-in/relay/channels.ts";
 import { pluginOf } from "./op.ts";
 import { quickAuthOperations } from "./operations/sign-in/quick-auth.ts";

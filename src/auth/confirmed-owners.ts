@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { onChainEventsOf } from "../db/index/project/on-chain.ts";
 import { ApiError } from "../http/errors.ts";
+import { connectRpc } from "../lib/port-rpc.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { custodyFromIndex } from "./custody.ts";
 
@@ -86,4 +87,20 @@ function hasOwned(db: IndexDatabase, fid: number, address: Uint8Array): boolean 
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
+}
+
+/** Longer than the calls of one comparison take, unless nodes hang. */
+const TIMEOUT_MS = 8000;
+
+/** Connects to the thread that follows other nodes, which asks a second one; undefined where one is trusted. */
+export function connectConfirm(port: MessagePort | undefined): ConfirmRpc | undefined {
+  if (!port) return undefined;
+  const client = connectRpc<ConfirmRpc>(port, {
+    timeoutMs: TIMEOUT_MS,
+    timeoutError: () => new UnconfirmedError("a second upstream has not answered in time"),
+  });
+  return {
+    confirmCustody: (fid, lane) => client.confirmCustody(fid, lane),
+    confirmKey: (fid, key, lane) => client.confirmKey(fid, key, lane),
+  };
 }

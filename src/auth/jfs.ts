@@ -2,8 +2,8 @@ import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { parseStrictJsonBytes } from "../lib/json.ts";
 import { type Err, err, ok, type Result } from "../lib/result.ts";
+import { KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
-import { KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 

@@ -1,7 +1,7 @@
 import type { WorkLease } from "../cluster/postgres/work-lease.ts";
 import { randomBase58 } from "../lib/base58.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import { figureOf, gaugeBy } from "../runtime/figures.ts";
+import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { createLogThrottle } from "../runtime/log/log-throttle.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import { type Check, sentenceOf, type Thresholds } from "./check.ts";

@@ -1,4 +1,4 @@
-import type { Samples } from "../runtime/figures.ts";
+import type { Samples } from "../runtime/figures/figures.ts";
 
 /** The samples of metrics at one moment, by the name of the metric without that of the service; undefined where a part did not respond. */
 export type ReadMetric = (metric: string) => Samples | undefined;

@@ -1,6 +1,6 @@
 import type { PgStatsSnapshot } from "../db/postgres/pool-stats.ts";
 import type { StateNode } from "../db/state/state-db.ts";
-import { counter, counterBy, durations, figureOf, gauge } from "../runtime/figures.ts";
+import { counter, counterBy, durations, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { ClusterStats } from "./postgres/membership.ts";
 
 /** A state in PostgreSQL and the nodes that share it, by what is known without asking PostgreSQL. */

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { UserError } from "../lib/failure.ts";
-import { createPrivateFile } from "../lib/files.ts";
 import type { DataDir } from "../runtime/data-dir.ts";
+import { createPrivateFile } from "../runtime/files.ts";
 
 const FILE = "node-id";
 const VALID = /^[a-z0-9][a-z0-9.-]{0,62}$/;

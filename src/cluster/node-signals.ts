@@ -1,6 +1,6 @@
 import type { DatabaseName } from "../db/sqlite/storage-error.ts";
-import { createGate, type Gate } from "../lib/gate.ts";
 import type { SendPermission } from "../push/fan-out/slots.ts";
+import { createGate, type Gate } from "../runtime/gate.ts";
 import { PAUSABLE, type Pausable } from "./switch-store.ts";
 
 const DATABASE_BITS: Readonly<Record<DatabaseName, number>> = { index: 1, state: 2 };

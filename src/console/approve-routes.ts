@@ -9,7 +9,7 @@ import type { OwnOrigin } from "../http/request/own-origin.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 import type { UserNames } from "../read/queries/users/users.ts";
-import type { ApprovalView, PreparedApproval } from "../signers/approvals.ts";
+import type { ApprovalView, PreparedApproval } from "../signers/approval/approvals.ts";
 import { permissionsOf } from "../signers/permissions.ts";
 import type { SignersRpc } from "../signers/rpc.ts";
 import type { RequestOrigin } from "../signers/signer-states.ts";

@@ -21,7 +21,7 @@ const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
 
 /** The documents with their scripts, and the modules of those pages that are opened first. */
 const DOCUMENTS = [
-  { name: "index.html", entry: "main.tsx", firstPages: ["landing.tsx", "explore/home.tsx"] },
+  { name: "index.html", entry: "main.tsx", firstPages: ["landing/landing.tsx", "explore/home.tsx"] },
   { name: "approve.html", entry: "approve.tsx", firstPages: [] },
   { name: "sign-in.html", entry: "sign-in.tsx", firstPages: [] },
 ] as const;
@@ -76,7 +76,7 @@ function licensesOf(packages: readonly string[]): string {
     const text = readFileSync(join(MODULES, name, "LICENSE"), "utf8");
     return `${name}\n\n${text.trim()}\n`;
   });
-  notices.push(`Lucide (icons)\n\n${readFileSync(join(WEB, "icons.license.txt"), "utf8").trim()}\n`);
+  notices.push(`Lucide (icons)\n\n${readFileSync(join(WEB, "icons/icons.license.txt"), "utf8").trim()}\n`);
   return notices.join(`\n${"-".repeat(80)}\n\n`);
 }
 

@@ -3,17 +3,31 @@ import { openSideFile, type SideFile } from "../db/side/side-file.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import { addCounts } from "./counts.ts";
-import { addSamples, newestSample } from "./figure-rows.ts";
-import { addLines, joinBlocks, type LogPart, type NumberedLine, searchBlock } from "./log-blocks.ts";
-import { addMark, type Beginning, type Mark, markStart } from "./marks.ts";
+import { addCounts, sweepCounts } from "./counts.ts";
+import {
+  addSamples,
+  deleteOldestChunk,
+  deleteRowsBefore,
+  type FigureStep,
+  KEPT_SECS,
+  newestSample,
+} from "./figure-rows.ts";
+import {
+  addLines,
+  deleteOldestBlock,
+  joinBlocks,
+  type LogPart,
+  type NumberedLine,
+  oldestLine,
+  searchBlock,
+} from "./log-blocks.ts";
+import { addMark, type Beginning, deleteMarksBefore, type Mark, markStart } from "./marks.ts";
 import { ensureNames } from "./names.ts";
 import { readFigures } from "./read-figures.ts";
 import { readLanes } from "./read-lanes.ts";
-import { addRequests, requestsBetween } from "./requests.ts";
+import { addRequests, deleteOldestRequests, deleteRequestsBefore, requestsBetween } from "./requests.ts";
 import type { HistoryBatch, HistoryRpc, LogPage, LogSearch } from "./rpc.ts";
 import { HISTORY_SCHEMA } from "./schema.ts";
-import { type HistorySettings, sweepHistory, trimHistory } from "./sweep.ts";
 
 /** What a node has done, on disk. The maintenance thread has it. */
 export interface History {
@@ -130,4 +144,40 @@ async function searchLog(file: SideFile, search: LogSearch): Promise<Result<LogP
     await Bun.sleep(0);
   }
   return ok({ lines, before: before ?? null, isPartial: false });
+}
+
+interface HistorySettings {
+  readonly max_bytes: number;
+  /** How long lines of the log and requests stay. */
+  readonly log_days: number;
+}
+
+const DAY = 86_400;
+const REQUEST_DAYS = 7;
+/** Deletions of one call, so that it ends soon; the next one continues. */
+const MAX_DELETIONS = 500;
+const SHRUNK_PAGES = 2_000;
+
+/** Deletes what has been kept for its time. */
+function sweepHistory(db: SideDatabase, { log_days: logDays }: HistorySettings, now: number): void {
+  for (const step of [5, 60, 3600] as const satisfies readonly FigureStep[])
+    deleteRowsBefore(db, step, now - KEPT_SECS[step]);
+  sweepCounts(db, now);
+  const oldest = (now - logDays * DAY) * 1000;
+  for (let n = 0; n < MAX_DELETIONS && (oldestLine(db) ?? oldest) < oldest; n++) deleteOldestBlock(db);
+  deleteRequestsBefore(db, (now - REQUEST_DAYS * DAY) * 1000);
+  deleteMarksBefore(db, now - KEPT_SECS[3600]);
+  db.shrink(SHRUNK_PAGES);
+}
+
+/** Deletes the oldest until the file is within its bound: first the log, then samples, requests, minutes. Hours and marks stay. */
+function trimHistory(db: SideDatabase, maxBytes: number): void {
+  const steps = [
+    () => deleteOldestBlock(db),
+    () => deleteOldestChunk(db, 5),
+    () => deleteOldestRequests(db),
+    () => deleteOldestChunk(db, 60),
+  ];
+  for (let n = 0; n < MAX_DELETIONS && db.usedBytes() > maxBytes; n++)
+    if (!steps.some((deleteOldest) => deleteOldest())) return;
 }

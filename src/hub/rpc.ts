@@ -1,5 +1,5 @@
 import type { HubLogStatus } from "../db/index/log/hub-log.ts";
-import { counterBy, counters, figureOf, gauge } from "../runtime/figures.ts";
+import { counterBy, counters, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { SubmitResult } from "../writes/network.ts";
 import type { MethodStats } from "./call-stats.ts";
 import type { SubscriberStats } from "./events/subscribers.ts";

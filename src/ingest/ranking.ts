@@ -9,7 +9,7 @@ import {
 } from "../db/index/counts/rankings.ts";
 import { scoresOf } from "../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { urlOf } from "../db/index/project/named-ids.ts";
+import { urlOf } from "../db/index/project/cast-references/named-ids.ts";
 import { statement } from "../db/index/statement.ts";
 import { channelIdOf } from "../protocol/channel-url.ts";
 import type { ScoreSource } from "../read/hydrate/users.ts";

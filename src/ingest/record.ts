@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../lib/result.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
+import { validateOnChainEvent } from "../protocol/validate/chain/on-chain-event.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 import { validateMessage } from "../protocol/validate/message.ts";
-import { validateOnChainEvent } from "../protocol/validate/on-chain-event.ts";
 import { validateFnameProof } from "../protocol/validate/username-proof.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";

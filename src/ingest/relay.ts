@@ -19,8 +19,8 @@ import {
   completeChannels,
   forceVerification,
 } from "./merge/channels.ts";
-import { raiseNonces, removeGaslessKey, storeGaslessKey } from "./merge/gasless-key-store.ts";
-import { renewGaslessSigner } from "./merge/gasless-keys.ts";
+import { raiseNonces, removeGaslessKey, storeGaslessKey } from "./merge/keys/gasless-key-store.ts";
+import { renewGaslessSigner } from "./merge/keys/gasless-keys.ts";
 import { applyCompactState, type MergeContext } from "./merge/merge.ts";
 import { decodeStored } from "./merge/message-store.ts";
 import { mergeOnChainEvent, removeOnChainEvent, storeOnChainEvent } from "./merge/registry.ts";

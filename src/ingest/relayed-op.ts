@@ -11,7 +11,7 @@ import { type ByteList, unpackBytes } from "../lib/bytes.ts";
 import type { ChannelSlot } from "../protocol/channels/slots.ts";
 import type { Store } from "../protocol/message/merge-rules.ts";
 import type { Decision } from "./merge/channels.ts";
-import type { GaslessKey, KeyNonces, KeyRemoval } from "./merge/gasless-key-store.ts";
+import type { GaslessKey, KeyNonces, KeyRemoval } from "./merge/keys/gasless-key-store.ts";
 import type { OnChainEventRef } from "./merge/registry.ts";
 import type { HealedAccount } from "./trie/heal-account.ts";
 import type { SnapshotKeys } from "./trie/snapshot-keys.ts";

@@ -18,9 +18,9 @@ import type { FanOut } from "../push/fan-out/fan-out.ts";
 import { sendFigures } from "../push/send-figures.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
-import { registerFigures } from "../runtime/figure-metrics.ts";
-import type { Figure } from "../runtime/figures.ts";
-import type { Metrics } from "../runtime/metrics.ts";
+import { registerFigures } from "../runtime/figures/figure-metrics.ts";
+import type { Figure } from "../runtime/figures/figures.ts";
+import type { Metrics } from "../runtime/figures/metrics.ts";
 import { scoreFigures } from "../scores/figures.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
@@ -33,21 +33,21 @@ import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
 import { writeFigures } from "../writes/write-figures.ts";
-import { type CheckReasons, firstReason, notSetUpReason } from "./checks.ts";
-import type { Threads } from "./console/threads.ts";
 import { type MaintenanceRpc, maintenanceFigures } from "./maintenance/maintenance.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { type FigureSource, figuresHere, figuresOf, PartStats } from "./part-stats.ts";
 import type { StateWriterRpc } from "./state/writer-client.ts";
-import { createStateWatch, type StateWatch, stateFigures } from "./state-watch.ts";
 import { nodeFigures, nodeStatus } from "./status.ts";
+import type { Threads } from "./threads/threads.ts";
+import type { UpstreamWatch } from "./threads/upstream-watch.ts";
+import { type CheckReasons, firstReason, notSetUpReason } from "./watch/checks.ts";
+import { createStateWatch, type StateWatch, stateFigures } from "./watch/state-watch.ts";
 import {
   createStorageWatch,
   type StorageWatch,
   type StorageWatchOptions,
   storageFigures,
-} from "./storage-watch.ts";
-import type { UpstreamWatch } from "./upstream-watch.ts";
+} from "./watch/storage-watch.ts";
 
 type StatsClient<Rpc extends { stats(): unknown }> = Pick<RpcClient<Rpc>, "stats">;
 

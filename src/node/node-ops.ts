@@ -13,7 +13,7 @@ import type { NotableResponse } from "../http/metrics/notable-requests.ts";
 import type { MetricsPage, OpsProviders } from "../http/route/ops.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import { oncePer } from "../lib/promises.ts";
-import type { Metrics } from "../runtime/metrics.ts";
+import type { Metrics } from "../runtime/figures/metrics.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
 
 /** How long a page of metrics is served: making one costs the main thread milliseconds, which anybody may ask for. */

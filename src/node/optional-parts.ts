@@ -39,7 +39,7 @@ export const OPTIONAL_PARTS = {
     turnOff: (config) => ({ ...config, hub: { ...config.hub, reads: false } }),
   },
   stream: {
-    entries: ["node/compose/streams.ts", "api/operations/stream/stream.ts"],
+    entries: ["node/compose/sending/streams.ts", "api/operations/stream/stream.ts"],
     turnOff: (config) => ({ ...config, stream: { ...config.stream, enabled: false } }),
   },
   writes: {
@@ -66,7 +66,7 @@ export const OPTIONAL_PARTS = {
     turnOff: (config) => ({ ...config, mcp: { ...config.mcp, enabled: false } }),
   },
   scores: {
-    entries: ["node/workers/score-runs.ts", "cli/database/scores.ts", "api/operations/users/score.ts"],
+    entries: ["node/threads/score-runs.ts", "cli/database/scores.ts", "api/operations/users/score.ts"],
     threads: ["score"],
     turnOff: (config) => ({ ...config, scores: { ...config.scores, mode: "off" } }),
   },
@@ -82,8 +82,8 @@ export const OPTIONAL_PARTS = {
   // A `state.url` is refused: the records of owners would be elsewhere.
   postgres: {
     entries: [
-      "node/state/join-postgres.ts",
-      "node/state/open-postgres.ts",
+      "node/state/postgres/join-postgres.ts",
+      "node/state/postgres/open-postgres.ts",
       "node/state-copy/copy-to-postgres.ts",
       "db/postgres/migrate.ts",
       "db/postgres/pools.ts",

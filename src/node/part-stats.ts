@@ -1,5 +1,5 @@
 import { type SetTimer, setTimer } from "../runtime/clock.ts";
-import type { Figure } from "../runtime/figures.ts";
+import type { Figure } from "../runtime/figures/figures.ts";
 
 /** The time that `/metrics` and `/status` wait for the stats of one part, ms. */
 export const STATS_DEADLINE_MS = 500;

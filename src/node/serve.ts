@@ -28,18 +28,15 @@ import { watchForReplacement } from "../runtime/replacement.ts";
 import { createSupervisor } from "../runtime/supervisor.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { computesScores } from "../scores/settings.ts";
-import { tokenKeysOf } from "../signers/approval-token.ts";
+import { tokenKeysOf } from "../signers/approval/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import { createStreamSlots } from "../stream/slots.ts";
 import { lagSecsOf } from "../upstream/follow/figures.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { notSetUpReason } from "./checks.ts";
 import { connectionCaps } from "./connection-caps.ts";
 import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
-import { createThreads } from "./console/threads.ts";
-import { createLiveness, type Liveness, NOT_LIVE } from "./liveness.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import { ofBuiltParts } from "./optional-parts.ts";
@@ -49,11 +46,14 @@ import { type PrepareOptions, prepareDatabases } from "./start/prepare-databases
 import { createStarting } from "./start/starting.ts";
 import { openMainState } from "./state/main-state.ts";
 import type { StateWriterRpc } from "./state/writer-client.ts";
-import { scheduleStateWatch } from "./state-watch.ts";
-import { createDamageReports, scheduleStorageWatch } from "./storage-watch.ts";
-import { scheduleUpstreamWatch, watchUpstream } from "./upstream-watch.ts";
-import { startHttpWorkers } from "./workers/http-workers.ts";
-import { createNodeWorkers } from "./workers/node-workers.ts";
+import { startHttpWorkers } from "./threads/http-workers.ts";
+import { createNodeWorkers } from "./threads/node-workers.ts";
+import { createThreads } from "./threads/threads.ts";
+import { scheduleUpstreamWatch, watchUpstream } from "./threads/upstream-watch.ts";
+import { notSetUpReason } from "./watch/checks.ts";
+import { createLiveness, type Liveness, NOT_LIVE } from "./watch/liveness.ts";
+import { scheduleStateWatch } from "./watch/state-watch.ts";
+import { createDamageReports, scheduleStorageWatch } from "./watch/storage-watch.ts";
 
 /** The addresses of a running node. */
 export interface Served {
@@ -174,7 +174,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     () => lagSecsOf(upstream?.latest()),
   );
   let isStarted = false;
-  const scores = computesScores(config) ? await import("./workers/score-runs.ts") : undefined;
+  const scores = computesScores(config) ? await import("./threads/score-runs.ts") : undefined;
   let scoreRuns: ScoreSchedule | undefined;
   const files = databases.map(({ file }) => file);
   const companions = files.flatMap(companionsOf);

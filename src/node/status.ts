@@ -3,9 +3,9 @@ import type { Config } from "../config/schema.ts";
 import { readTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
-import { figureOf, gauge, gaugeBy, statusOf } from "../runtime/figures.ts";
-import type { Threads } from "./console/threads.ts";
+import { figureOf, gauge, gaugeBy, statusOf } from "../runtime/figures/figures.ts";
 import { type FigureSource, requestStats } from "./part-stats.ts";
+import type { Threads } from "./threads/threads.ts";
 
 const figure = figureOf<{
   readonly db: IndexDatabase;

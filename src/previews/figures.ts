@@ -1,4 +1,4 @@
-import { counters, figureOf, gauge } from "../runtime/figures.ts";
+import { counters, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { PreviewStats } from "./preview-service.ts";
 
 const figure = figureOf<PreviewStats>();

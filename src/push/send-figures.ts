@@ -1,4 +1,4 @@
-import { counterBy, counters, durations, figureOf, gauge } from "../runtime/figures.ts";
+import { counterBy, counters, durations, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { FanOutStats } from "./fan-out/fan-out.ts";
 import { FAILURE_REASONS } from "./fan-out/post-batch.ts";
 

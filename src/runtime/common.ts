@@ -1,7 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "./clock.ts";
+import type { Metrics } from "./figures/metrics.ts";
 import type { Logger } from "./log/logger.ts";
-import type { Metrics } from "./metrics.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Services that all parts of the process share. The command creates them once and passes them down. */

@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
-import { createPrivateFile, giveToOwnerOf } from "../lib/files.ts";
+import { createPrivateFile, giveToOwnerOf } from "./files.ts";
 
 /** A data directory that this process has locked. */
 export interface DataDir {

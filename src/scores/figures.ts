@@ -1,6 +1,6 @@
 import { currentScoreRun } from "../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
-import { figureOf, gauge, gauges } from "../runtime/figures.ts";
+import { figureOf, gauge, gauges } from "../runtime/figures/figures.ts";
 
 /** What the figures are read from. */
 export interface ScoreFigureSource {

@@ -3,7 +3,7 @@ import { type CustodyOf, custodyFromIndex } from "../auth/custody.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";
-import type { AuthMethod } from "./token.ts";
+import type { AuthMethod } from "./tokens/token.ts";
 
 /** Who may sign in as whom, as this node knows it. Every way of sign-in uses this. Addresses have 20 bytes. */
 export interface People {

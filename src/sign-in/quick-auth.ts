@@ -2,12 +2,12 @@ import type { RpcClient } from "../lib/port-rpc.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { isListed, normalizeDomain } from "./domain.ts";
-import { type KeyRing, keyRingAt } from "./key-ring.ts";
-import type { PublicJwk, SignInKey, SignInKeyStore } from "./key-store.ts";
 import type { SignInNonces } from "./nonces.ts";
 import type { CountSignIn } from "./sign-in-metrics.ts";
-import { type AuthMethod, createTokenVerifier, type TokenClaims, type TokenRefusal } from "./token.ts";
-import type { TokenSignerRpc } from "./token-signer.ts";
+import { type KeyRing, keyRingAt } from "./tokens/key-ring.ts";
+import type { PublicJwk, SignInKey, SignInKeyStore } from "./tokens/key-store.ts";
+import { type AuthMethod, createTokenVerifier, type TokenClaims, type TokenRefusal } from "./tokens/token.ts";
+import type { TokenSignerRpc } from "./tokens/token-signer.ts";
 import type { SignInExpectation, SignInRefusal, SignInVerifier } from "./verify-message.ts";
 
 /** Why there are no tokens, as text for clients. */

@@ -1,5 +1,5 @@
 import { Counter } from "prom-client";
-import type { Metrics } from "../runtime/metrics.ts";
+import type { Metrics } from "../runtime/figures/metrics.ts";
 
 /** How somebody signs in. */
 export type SignInWay = "quick_auth" | "fetch_signers" | "relay" | "login";

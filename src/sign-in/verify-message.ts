@@ -10,7 +10,7 @@ import { normalizeDomain } from "./domain.ts";
 import type { NoncePurpose } from "./nonce-store.ts";
 import type { SignInNonces } from "./nonces.ts";
 import type { People } from "./people.ts";
-import type { AuthMethod } from "./token.ts";
+import type { AuthMethod } from "./tokens/token.ts";
 
 export type SignInReason =
   | "invalid_nonce"

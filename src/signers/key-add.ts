@@ -1,6 +1,5 @@
 import { hashTypedData } from "viem/utils";
 import { recoverSigner } from "../auth/typed-data.ts";
-import { fromHex, toHex } from "../protocol/validate/eth.ts";
 import {
   KEY_ADD_TYPES,
   KEY_DOMAIN,
@@ -9,7 +8,8 @@ import {
   keyAddDigest,
   SIGNED_KEY_REQUEST_TYPES,
   signedKeyRequestDigest,
-} from "../protocol/validate/gasless-key.ts";
+} from "../protocol/validate/chain/gasless-key.ts";
+import { fromHex, toHex } from "../protocol/validate/eth.ts";
 import {
   type FarcasterNetwork,
   KeyAddBody,

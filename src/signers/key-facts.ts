@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
-import { KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
+import { KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 
 /** An active key of a user, as the index has it. Times are unix seconds. */

@@ -1,4 +1,4 @@
-import type { Approvals } from "./approvals.ts";
+import type { Approvals } from "./approval/approvals.ts";
 import type { SignerKeys } from "./signer-keys.ts";
 
 /** What the thread that has the vault does for others. It knows nothing of HTTP. */

@@ -7,7 +7,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { SignInNonces } from "../sign-in/nonces.ts";
 import { isRedirectUrl } from "../sign-in/redirect-url.ts";
 import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts";
-import type { ApprovalTokens } from "./approval-token.ts";
+import type { ApprovalTokens } from "./approval/approval-token.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
 import { typesOf } from "./permissions.ts";

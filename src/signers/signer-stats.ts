@@ -1,5 +1,5 @@
 import { valueWithin } from "../lib/promises.ts";
-import { figureOf, gaugeBy } from "../runtime/figures.ts";
+import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import type { SignerStore } from "./store/signer-store.ts";
 
 /** Less than `/status` waits for a part. */

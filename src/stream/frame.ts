@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
-import type { NodeEvent } from "../webhooks/publish/event.ts";
+import type { NodeEvent } from "../webhooks/event.ts";
 import { buildBodies } from "../webhooks/publish/payload.ts";
 import { cursorOf, type StreamPosition } from "./position.ts";
 

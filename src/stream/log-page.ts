@@ -3,9 +3,9 @@ import { logIdOf } from "../db/index/identity.ts";
 import { lastEventBlocks } from "../db/index/log/event-blocks.ts";
 import { type BlockRef, eventsAfter } from "../db/index/log/outbox.ts";
 import type { ScoreSource } from "../read/hydrate/users.ts";
+import { type NodeEvent, readEvent } from "../webhooks/event.ts";
 import type { EventFacts } from "../webhooks/match/facts.ts";
 import { loadFacts } from "../webhooks/match/facts-of.ts";
-import { type NodeEvent, readEvent } from "../webhooks/publish/event.ts";
 import { laterBlocks, NO_BLOCKS, type ShardBlocks, type StreamPosition } from "./position.ts";
 
 /** An event of the log with the position behind it. */

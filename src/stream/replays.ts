@@ -1,7 +1,7 @@
 import { eventsAfter } from "../db/index/log/outbox.ts";
+import { readEvent } from "../webhooks/event.ts";
 import { type BannedAmong, withoutExcluded } from "../webhooks/match/exclusions.ts";
 import { type MatchClient, matchFacts } from "../webhooks/match/rpc.ts";
-import { readEvent } from "../webhooks/publish/event.ts";
 import type { EventFrames, Frame } from "./frame.ts";
 import { hasSeen, type TailReader } from "./live-tail.ts";
 import { type LogPageDeps, readLogPage } from "./log-page.ts";

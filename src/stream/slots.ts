@@ -1,7 +1,7 @@
 import type { Admission } from "../admission/admission.ts";
 import { Budget, type Hold } from "../admission/budget.ts";
 import type { EventLogSpan } from "../db/index/log/outbox.ts";
-import { figureOf, gaugeBy } from "../runtime/figures.ts";
+import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
 

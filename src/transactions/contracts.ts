@@ -1,6 +1,6 @@
 import { parseAbi } from "viem/utils";
+import { SIGNED_KEY_REQUEST_TYPES } from "../protocol/validate/chain/gasless-key.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
-import { SIGNED_KEY_REQUEST_TYPES } from "../protocol/validate/gasless-key.ts";
 
 /**
  * The contracts on Optimism through which fids, keys and storage are bought, as of 2026-11. Addresses and signatures are those of the

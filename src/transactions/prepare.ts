@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, hashTypedData } from "viem/utils";
+import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
 import { fromHex, type Hex, recoverAddress, toHex } from "../protocol/validate/eth.ts";
-import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "../protocol/validate/gasless-key.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { ChainValues } from "./chain-values.ts";
 import {

@@ -73,3 +73,14 @@ export function createIndexWatch({ db, network, commits, shardZeroBlock }: Index
     },
   };
 }
+
+/** After this many blocks of shard 0 without it, an accepted message of a channel counts as refused: shard 0 reports no refusals. */
+export const MAX_BLOCKS_TO_MERGE = 100;
+
+/** Returns the block of shard 0 at which a message was accepted; undefined for one that shard 0 does not refuse in silence. */
+export function acceptedBlockOf(
+  index: Pick<IndexWatch, "shardZeroBlock">,
+  { data }: SignedMessage,
+): number | undefined {
+  return isChannelMessage(data) ? index.shardZeroBlock() : undefined;
+}

@@ -23,7 +23,7 @@ import type { ChargeWrite } from "./store/write-limits.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Positioned, Sent, WriteSubmitter } from "./submit-writes.ts";
 import type { Timed } from "./timing.ts";
-import type { WriteCounters } from "./write-stats.ts";
+import type { WriteCounters } from "./write-figures.ts";
 
 /** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
 const MAX_UNDER_WAY = 1_024;

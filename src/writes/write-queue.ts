@@ -1,13 +1,13 @@
 import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import { acceptedBlockOf, MAX_BLOCKS_TO_MERGE } from "./accepted-block.ts";
 import type { IndexWatch } from "./index-watch.ts";
+import { acceptedBlockOf, MAX_BLOCKS_TO_MERGE } from "./index-watch.ts";
 import { CONFLICT_CODE, DUPLICATE_CODE, type SubmitResult, type WriteNetwork } from "./network.ts";
 import { NOT_MERGED, refusal, refusalOf } from "./refusals.ts";
 import type { ClaimedWrite, Settlement, WriteStore } from "./store/write-store.ts";
 import { ACCEPTED_RETRY_MS } from "./submit-writes.ts";
-import type { WriteCounters } from "./write-stats.ts";
+import type { WriteCounters } from "./write-figures.ts";
 
 const POLL_MS = 500;
 /** Messages that are claimed and submitted at a time. */

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { statePath } from "../../src/db/state/database.ts";
 import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { compiledProgram } from "../support/compiled-program.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { healsOf, quarantinedAccounts } from "../../src/db/index/trie/heals.ts";
 import { shardProof } from "../../src/db/index/trie/shard-proofs.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { verifyRoots } from "../../src/upstream/verify/verify-roots.ts";
 import { compiledProgram } from "../support/compiled-program.ts";

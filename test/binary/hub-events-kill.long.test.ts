@@ -9,7 +9,7 @@ import {
   OnChainEvent as TheirOnChainEvent,
 } from "@farcaster/hub-nodejs";
 import { indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";

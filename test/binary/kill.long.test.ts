@@ -6,7 +6,7 @@ import {
   OnChainEvent as TheirOnChainEvent,
 } from "@farcaster/hub-nodejs";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { loadCastsByHash } from "../../src/read/hydrate/casts.ts";

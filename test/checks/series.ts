@@ -1,5 +1,5 @@
 import type { ReadMetric } from "../../src/checks/figures.ts";
-import type { Samples } from "../../src/runtime/figures.ts";
+import type { Samples } from "../../src/runtime/figures/figures.ts";
 
 /** The values of a series in promtool's notation, a minute apart; undefined where there is no sample. */
 function valuesOf(text: string): (number | undefined)[] {

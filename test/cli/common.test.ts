@@ -3,8 +3,8 @@ import { runService, runTask } from "../../src/cli/common.ts";
 import { UserError } from "../../src/lib/failure.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Common } from "../../src/runtime/common.ts";
+import { createMetrics } from "../../src/runtime/figures/metrics.ts";
 import { createLogger } from "../../src/runtime/log/logger.ts";
-import { createMetrics } from "../../src/runtime/metrics.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { configWith } from "../runtime/config.ts";
 

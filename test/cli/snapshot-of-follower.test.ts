@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { outboxBacklog } from "../../src/db/index/log/outbox.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode } from "../support/program.ts";
 import { makeDevnetChain } from "../support/upstream/chain.ts";

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createSteadyClock } from "../../src/db/state/state-clock.ts";
-import { createPostgresStores } from "../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../src/node/state/postgres/open-postgres.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";

@@ -14,7 +14,7 @@ import type { HistoryRpc, LanesPage } from "../../src/history/rpc.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
 import { historyQueries } from "../../src/node/console/history-queries.ts";
 import { createHistoryRecorder } from "../../src/node/console/history-recorder.ts";
-import { figureOf } from "../../src/runtime/figures.ts";
+import { figureOf } from "../../src/runtime/figures/figures.ts";
 import { ManualClock } from "../support/clock.ts";
 import { createState } from "../support/empty-databases.ts";
 import { localStores } from "../support/state-stores.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Message as CoreMessage, validations } from "@farcaster/core";
 import { indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { EARLIEST_ANCHOR_SECS } from "../../src/demo/roster.ts";
 import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { storageLimits } from "../../src/protocol/storage.ts";

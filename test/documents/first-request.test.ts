@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { alerts } from "../../packaging/monitoring/alerts.ts";
 import { metricsIn } from "../../packaging/monitoring/dashboard.ts";
 import { clusterFigures } from "../../src/cluster/cluster-figures.ts";
-import type { Figure } from "../../src/runtime/figures.ts";
+import type { Figure } from "../../src/runtime/figures/figures.ts";
 import { upstreamFigures } from "../../src/upstream/follow/figures.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText, ROOT } from "../support/documents.ts";

@@ -3,7 +3,7 @@ import type { ClientReadableStream, HubEvent } from "@farcaster/hub-nodejs";
 import { Registry } from "prom-client";
 import { hubFigures } from "../../src/hub/rpc.ts";
 import { firstEventId } from "../../src/protocol/hub-event-id.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import { startLoggedNode } from "../support/logged-node.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";

@@ -4,7 +4,7 @@ import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { runImport as runImportOf } from "../../src/import/run-import.ts";

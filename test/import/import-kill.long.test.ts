@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { indexPath, openIndexInMemory, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";

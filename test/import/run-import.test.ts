@@ -4,7 +4,7 @@ import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { createImportSink, type ImportSink } from "../../src/import/import-sink.ts";
 import { encodeEnvelope } from "../../src/import/record-file.ts";
 import { type ImportOptions, runImport } from "../../src/import/run-import.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { appNonce, userNonce } from "../../src/ingest/merge/gasless-key-store.ts";
+import { appNonce, userNonce } from "../../src/ingest/merge/keys/gasless-key-store.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";

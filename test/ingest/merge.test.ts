@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type IndexDatabase, indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { type Hash, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";

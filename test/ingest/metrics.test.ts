@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { ingestFigures } from "../../src/ingest/thread/figures.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 
 test("each scrape shows the writer's current stats", async () => {
   const registry = new Registry();

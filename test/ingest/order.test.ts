@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { MessageType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { dumpIndex } from "../support/dump.ts";

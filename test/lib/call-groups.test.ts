@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCallGroups } from "../../src/lib/call-groups.ts";
+import { createCallGroups } from "../../src/push/call-groups.ts";
 
 /** Grouped calls that the test finishes. The result of an item is its double. */
 function startGroups() {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createGate, OPEN_GATE } from "../../src/lib/gate.ts";
+import { createGate, OPEN_GATE } from "../../src/runtime/gate.ts";
 
 test("all waits end when the gate opens, and one that is cancelled ends by itself", async () => {
   let isOpen = false;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { retryAfterMs } from "../../src/lib/backoff.ts";
+import { retryAfterMs } from "../../src/net/backoff.ts";
 
 const MAX_MS = 3_600_000;
 const NOW_MS = Date.UTC(1994, 10, 6, 8, 49, 37);

@@ -18,7 +18,7 @@ import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { writeMeta } from "../../src/db/index/meta.ts";
 import { putPosition } from "../../src/db/index/positions.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { type CompactDeps, compactIndex } from "../../src/node/compact/compact-index.ts";
 import { bulkFill } from "../support/bulk-fill.ts";
 import { ManualClock } from "../support/clock.ts";

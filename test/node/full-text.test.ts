@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { run } from "../cli/run.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
-import { verifyIndex } from "../../src/db/index/verify.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { castNow, hubClient, prepareDeliveries } from "../support/delivery-network.ts";
 import { useAsForeign } from "../support/foreign-process.ts";

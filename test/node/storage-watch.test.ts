@@ -9,8 +9,8 @@ import {
   type StorageWatchOptions,
   scheduleStorageWatch,
   storageFigures,
-} from "../../src/node/storage-watch.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+} from "../../src/node/watch/storage-watch.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import { type Replacement, watchForReplacement } from "../../src/runtime/replacement.ts";
 import { ManualClock } from "../support/clock.ts";
 import { tempDir } from "../support/program.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
 import { Registry } from "prom-client";
-import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/upstream-watch.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
-import { statusOf } from "../../src/runtime/figures.ts";
+import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/threads/upstream-watch.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
+import { statusOf } from "../../src/runtime/figures/figures.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
 import { upstreamFigures } from "../../src/upstream/follow/figures.ts";
 import type { UpstreamProgress } from "../../src/upstream/follow/progress.ts";

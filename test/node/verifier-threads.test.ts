@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { IngestRpc } from "../../src/ingest/thread/rpc.ts";
 import { serveRpc } from "../../src/lib/port-rpc.ts";
+import { startWorker } from "../../src/node/threads/worker-handle.ts";
 import { workerUrl } from "../../src/node/worker-urls.ts";
 import type { UpstreamWorkerInit } from "../../src/node/workers/upstream.worker.ts";
-import { startWorker } from "../../src/node/workers/worker-handle.ts";
 import { configWith } from "../runtime/config.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";

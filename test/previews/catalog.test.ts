@@ -6,7 +6,7 @@ import { openSideFile, type SideFile } from "../../src/db/side/side-file.ts";
 import { createStatementRegistry } from "../../src/db/sqlite/statement-registry.ts";
 import { createOutboundClient, type OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import { indexEnvelopes } from "../../src/node/compose/sign-in.ts";
+import { indexEnvelopes } from "../../src/node/compose/signing/sign-in.ts";
 import { type Catalog, startCatalog } from "../../src/previews/catalog/catalog.ts";
 import { createCatalogReads } from "../../src/previews/catalog/catalog-reads.ts";
 import {

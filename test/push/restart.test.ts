@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
-import { createFanOut } from "../../src/node/compose/fan-out.ts";
+import { createFanOut } from "../../src/node/compose/sending/fan-out.ts";
 import type { SendPermission } from "../../src/push/fan-out/slots.ts";
 import { createSendService } from "../../src/push/send-service.ts";
 import { configWith } from "../runtime/config.ts";

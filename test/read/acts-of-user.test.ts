@@ -5,7 +5,7 @@ import { claimNetwork } from "../../src/db/index/identity.ts";
 import { messageHash } from "../../src/protocol/message/message-hash.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork, MessageData, MessageType } from "../../src/protocol/wire/generated/message.ts";
-import { newestCastInteractions, newestReactions } from "../../src/read/queries/users/batch.ts";
+import { newestCastInteractions, newestReactions } from "../../src/read/queries/batch.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
 
 const ACTOR = 1;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
-import { counters, figureOf, gauge, gaugeBy, statusOf } from "../../src/runtime/figures.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
+import { counters, figureOf, gauge, gaugeBy, statusOf } from "../../src/runtime/figures/figures.ts";
 
 interface Stats {
   readonly depth: number | null;

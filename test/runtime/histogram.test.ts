@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { CallDurations } from "../../src/lib/call-durations.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
-import { durations, figureOf } from "../../src/runtime/figures.ts";
+import { CallDurations } from "../../src/runtime/figures/call-durations.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
+import { durations, figureOf } from "../../src/runtime/figures/figures.ts";
 import { violationsOf } from "../support/exposition.ts";
 
 test("shows the durations that another thread counts as one histogram, current at every scrape", async () => {

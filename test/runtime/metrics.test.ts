@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMetrics } from "../../src/runtime/metrics.ts";
+import { createMetrics } from "../../src/runtime/figures/metrics.ts";
 import { commit, version } from "../../src/version.ts";
 import { configWith } from "./config.ts";
 

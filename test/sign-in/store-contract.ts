@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
-import type { SignInKey, SignInKeyStore } from "../../src/sign-in/key-store.ts";
 import type { SignInNonceStore } from "../../src/sign-in/nonce-store.ts";
 import { type OneTimeKind, type OneTimeStore, oneTimeDigest } from "../../src/sign-in/one-time-store.ts";
+import type { SignInKey, SignInKeyStore } from "../../src/sign-in/tokens/key-store.ts";
 import { ManualClock } from "../support/clock.ts";
 
 export interface SignInFixture extends AsyncDisposable {

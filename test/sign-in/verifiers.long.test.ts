@@ -5,7 +5,7 @@ import pino from "pino";
 import { err } from "../../src/lib/result.ts";
 import { createSignInNonces } from "../../src/sign-in/nonces.ts";
 import { createQuickAuth } from "../../src/sign-in/quick-auth.ts";
-import { createTokenSigner } from "../../src/sign-in/token-signer.ts";
+import { createTokenSigner } from "../../src/sign-in/tokens/token-signer.ts";
 import { createMasterKeyText, readMasterKey } from "../../src/vault/master-key.ts";
 import { createSealer } from "../../src/vault/sealer.ts";
 import type { TestApi } from "../support/api.ts";

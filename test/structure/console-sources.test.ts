@@ -35,7 +35,7 @@ test("what a person reads is in text/en, so that another language is one more fo
 
 test("a text of text/en is used by a page of its comment", () => {
   const pages = scan("**/*.{ts,tsx}").filter((path) => !path.startsWith("text/en/"));
-  const unused = scan("text/en/*.ts").flatMap((path) => {
+  const unused = scan("text/en/**/*.ts").flatMap((path) => {
     const users = pages.map(read).filter((source) => source.includes(`${path}"`));
     return [...read(path).matchAll(/^export const (\w+)/gm)]
       .map(([, name = ""]) => name)

@@ -21,7 +21,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   "import/estimate-file.ts": "a file of records",
   "import/record-file.ts": "a file of records",
   "import/resume.ts": "a file of records",
-  "lib/files.ts":
+  "runtime/files.ts":
     "a file that it has just created; directories and files of its callers that no connection has open",
   "node/signers/master-keys.ts": "the file of a key",
   "node/snapshot/pack-file.ts": "a copy of a database whose connection is closed",

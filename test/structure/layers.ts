@@ -70,11 +70,3 @@ export const LAYERS_OF_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "command.ts",
   ],
 };
-
-/** The folders that import each other in a circle, by the folder that they are in. The list may only get shorter. */
-export const TWO_WAY = [
-  "src/console/web: content, demo, owner, parts, shell",
-  "src/node: console, snapshot, state-check, workers",
-  "src/read/queries: casts, users",
-  "src/webhooks: match, publish",
-] as const;

@@ -8,19 +8,35 @@ const NOT_AT_START: Readonly<Record<string, readonly string[]>> = {
   // Every command begins here.
   "src/main.ts": ["src/api/", "src/node/", "@sinclair/typebox", "elysia", "viem", "pino"],
   "src/node/workers/http.worker.ts": [
-    "src/node/state/postgres-stores",
+    "src/node/state/postgres/open-postgres",
     "src/db/index/bulk/stages",
     "viem/_esm/index.js",
   ],
   "src/node/workers/hub.worker.ts": ["viem/_esm/index.js", "src/node/state/"],
-  "src/node/workers/ingest.worker.ts": ["@sinclair/typebox", "src/node/state/postgres-stores", "re2js"],
+  "src/node/workers/ingest.worker.ts": [
+    "@sinclair/typebox",
+    "src/node/state/postgres/open-postgres",
+    "re2js",
+  ],
   "src/node/workers/ranking.worker.ts": ["@sinclair/typebox", "@noble/curves", "src/db/index/bulk/stages"],
-  "src/node/workers/fan-out.worker.ts": ["@sinclair/typebox", "src/node/state/postgres-stores", "re2js"],
-  "src/node/workers/delivery.worker.ts": ["@sinclair/typebox", "src/node/state/postgres-stores", "re2js"],
-  "src/node/workers/maintenance.worker.ts": ["src/node/state/postgres-stores", "@noble/curves", "re2js"],
-  "src/node/workers/writes.worker.ts": ["@sinclair/typebox", "src/node/state/postgres-stores"],
+  "src/node/workers/fan-out.worker.ts": [
+    "@sinclair/typebox",
+    "src/node/state/postgres/open-postgres",
+    "re2js",
+  ],
+  "src/node/workers/delivery.worker.ts": [
+    "@sinclair/typebox",
+    "src/node/state/postgres/open-postgres",
+    "re2js",
+  ],
+  "src/node/workers/maintenance.worker.ts": [
+    "src/node/state/postgres/open-postgres",
+    "@noble/curves",
+    "re2js",
+  ],
+  "src/node/workers/writes.worker.ts": ["@sinclair/typebox", "src/node/state/postgres/open-postgres"],
   "src/node/serve.ts": [
-    "src/node/state/postgres-stores",
+    "src/node/state/postgres/open-postgres",
     "src/db/postgres/migrate",
     "src/console/demo/",
     "src/demo/",

@@ -26,17 +26,21 @@ import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import { createFanOut, type FanOutTimings } from "../../src/node/compose/fan-out.ts";
 import { createForYouFeed, createForYouRpc } from "../../src/node/compose/for-you.ts";
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
-import { createPush } from "../../src/node/compose/push.ts";
-import { createNodeContracts, createNodeSignIn } from "../../src/node/compose/sign-in.ts";
-import { createNodeLogins, createSignInPage, userFromIndex } from "../../src/node/compose/sign-in-page.ts";
-import { createNodeSigners } from "../../src/node/compose/signers.ts";
-import { startNodeSigning } from "../../src/node/compose/signing.ts";
-import { createNodeTransactions } from "../../src/node/compose/transactions.ts";
-import { type NodeWrites, startNodeWrites } from "../../src/node/compose/writes.ts";
+import { createFanOut, type FanOutTimings } from "../../src/node/compose/sending/fan-out.ts";
+import { createPush } from "../../src/node/compose/sending/push.ts";
+import { createNodeContracts, createNodeSignIn } from "../../src/node/compose/signing/sign-in.ts";
+import {
+  createNodeLogins,
+  createSignInPage,
+  userFromIndex,
+} from "../../src/node/compose/signing/sign-in-page.ts";
+import { createNodeSigners } from "../../src/node/compose/signing/signers.ts";
+import { startNodeSigning } from "../../src/node/compose/signing/signing.ts";
+import { createNodeTransactions } from "../../src/node/compose/signing/transactions.ts";
+import { type NodeWrites, startNodeWrites } from "../../src/node/compose/signing/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { sendFigures } from "../../src/push/send-figures.ts";
@@ -45,9 +49,9 @@ import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import type { ScorePolicy } from "../../src/read/hydrate/users.ts";
 import type { ReadSource } from "../../src/read/run-query.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import { registerFigures } from "../../src/runtime/figure-metrics.ts";
+import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import type { Logger } from "../../src/runtime/log/logger.ts";
-import { tokenKeysOf } from "../../src/signers/approval-token.ts";
+import { tokenKeysOf } from "../../src/signers/approval/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { createPreviews } from "../../src/webhooks/preview/previews.ts";
 import { createKeyLimit } from "../../src/writes/store/write-limits.ts";

@@ -3,7 +3,7 @@ import {
   keyAddDigest,
   keyRemoveDigest,
   signedKeyRequestDigest,
-} from "../../src/protocol/validate/gasless-key.ts";
+} from "../../src/protocol/validate/chain/gasless-key.ts";
 import {
   type FarcasterNetwork,
   KeyAddBody,

@@ -1,6 +1,6 @@
 import type { App } from "../../src/apps/app-store.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
-import type { FanOutTimings } from "../../src/node/compose/fan-out.ts";
+import type { FanOutTimings } from "../../src/node/compose/sending/fan-out.ts";
 import type { TestApiOptions } from "./api.ts";
 import { loopbackClient } from "./loopback-client.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";

@@ -8,8 +8,8 @@ import { FarcasterNetwork, Message } from "../../src/protocol/wire/generated/mes
 import { createSignInNonces } from "../../src/sign-in/nonces.ts";
 import { peopleFromIndex } from "../../src/sign-in/people.ts";
 import { createSignInVerifier } from "../../src/sign-in/verify-message.ts";
-import { createApprovalTokens, tokenKeysOf } from "../../src/signers/approval-token.ts";
-import { createApprovals } from "../../src/signers/approvals.ts";
+import { createApprovalTokens, tokenKeysOf } from "../../src/signers/approval/approval-token.ts";
+import { createApprovals } from "../../src/signers/approval/approvals.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../src/signers/key-facts.ts";
 import { refuse } from "../../src/signers/refusal.ts";
 import { type SignersRpc, signersRpc } from "../../src/signers/rpc.ts";

@@ -20,7 +20,7 @@ import { createHub } from "../../src/hub/server.ts";
 import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import { WriteThrough } from "../../src/hub/submit/write-through.ts";
-import { startNodeWrites } from "../../src/node/compose/writes.ts";
+import { startNodeWrites } from "../../src/node/compose/signing/writes.ts";
 import { createLocalStores } from "../../src/node/state/sqlite-stores.ts";
 import {
   type BulkMessageResponse,

@@ -15,7 +15,7 @@ import {
   unknownBlockEvents,
   unknownHubEvents,
   unknownMessage,
-} from "../../src/upstream/calls/unknown-records.ts";
+} from "../../src/upstream/calls/decode/unknown-records.ts";
 import { degradedReasons, EngineWatch } from "../../src/upstream/follow/engine-watch.ts";
 import { recoverUnknown } from "../../src/upstream/follow/recover-unknown.ts";
 import { Scope } from "../../src/upstream/scope.ts";

@@ -2,7 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { HubEventType } from "../../src/protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../../src/protocol/wire/generated/upstream.ts";
-import { BlockAssembler, OpenBlock, type ShardBlock } from "../../src/upstream/calls/block-assembler.ts";
+import {
+  BlockAssembler,
+  OpenBlock,
+  type ShardBlock,
+} from "../../src/upstream/calls/decode/block-assembler.ts";
 
 const MERGE = HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
 const PRUNE = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;

@@ -16,10 +16,10 @@ import {
   FollowedOnChainEvents,
 } from "../../src/protocol/wire/generated/upstream.ts";
 import { ValidatorSets } from "../../src/trust/validator-sets.ts";
-import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/calls/bounded-reader.ts";
 import { createUpstreamClient } from "../../src/upstream/calls/client.ts";
-import { decodeSnapshotPage } from "../../src/upstream/calls/codecs.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
+import { BoundedReader, TOO_MANY_FIELDS } from "../../src/upstream/calls/decode/bounded-reader.ts";
+import { decodeSnapshotPage } from "../../src/upstream/calls/decode/codecs.ts";
 import { createChainVerifier } from "../../src/upstream/chain/chain-verifier.ts";
 import { Forks } from "../../src/upstream/chain/forks.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";

@@ -19,7 +19,7 @@ import {
   newestFollows,
   newestReactions,
   type CastInteraction as PresentedCastInteraction,
-} from "../../read/queries/users/batch.ts";
+} from "../../read/queries/batch.ts";
 import { type Assignable, closed, EthAddress, Fid, Hash, nullable, UnixSecs } from "../dialects/fields.ts";
 import { topic } from "../topic.ts";
 import { Key } from "./users/registry.ts";

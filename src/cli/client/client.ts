@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from "viem/accounts";
 import { operations, requestOf } from "../../../client/src/operations.generated.ts";
 import type { SignedOperationId } from "../../api/operations.ts";
-import { signOperation } from "../../auth/sign-operation.ts";
+import { signOperation } from "../../auth/typed-data.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { RetryableError, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";

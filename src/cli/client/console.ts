@@ -12,8 +12,7 @@ export function registerConsole(program: Command, context: CommandContext): void
       "base URL of the node (default: that of the data directory, else the address in the settings)",
     )
     .action(async (url: string | undefined) => {
-      const { operatorOf } = await import("./operator.ts");
-      const { requestConsoleCode } = await import("./console-code.ts");
+      const { operatorOf, requestConsoleCode } = await import("./operator.ts");
       const { base, token } = await operatorOf(context, url);
       const { link, expiresInSecs } = await requestConsoleCode(base, token);
       print(`${link}\n`);

@@ -1,5 +1,10 @@
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { UserError } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { CommandContext } from "../context.ts";
 import { printError } from "../output.ts";
+import { exchange, messageOf } from "./client.ts";
 
 /**
  * Returns the URL of a node and its operator token, of the settings or of the data directory. Warns where the token is readable on
@@ -19,4 +24,39 @@ export async function operatorOf(
     printError(`warning: ${base.origin} is plain http: the operator token is readable on the network\n`);
   const { operator_token: configured } = config.console;
   return { base, token: configured === "" ? readOperatorToken(config.data.dir) : configured };
+}
+
+const NOT_FOUND = 404;
+const issued = Type.Object({
+  code: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,64}$" }),
+  expires_in: Type.Integer(),
+});
+
+/**
+ * Asks a node for a code and returns the link that opens the operator's page with it. The code is in the fragment, which browsers
+ * send to no host.
+ *
+ * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
+ */
+export async function requestConsoleCode(
+  base: URL,
+  token: string,
+): Promise<{ readonly link: string; readonly expiresInSecs: number }> {
+  const path = base.pathname.replace(/\/+$/, "");
+  const url = new URL(`${path}/console/op/code`, base);
+  const { status, text } = await exchange(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const response = parseJson(text);
+  if (status === NOT_FOUND)
+    throw new UserError(
+      `${base.origin} has no operator's page: console.enabled or console.operator is false`,
+    );
+  if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(response, text)}`);
+  if (!Value.Check(issued, response)) throw new UserError(`${base.origin} is not a node with a console`);
+  return {
+    link: `${base.origin}${path}/console/operator#code=${response.code}`,
+    expiresInSecs: response.expires_in,
+  };
 }

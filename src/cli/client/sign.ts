@@ -30,7 +30,7 @@ export function registerSign(program: Command, context: CommandContext): void {
     .option("--json", "print a JSON object")
     .action(async (method: string | undefined, path: string | undefined, options: SignOptions) => {
       const { nowSecs, systemClock } = await import("../../runtime/clock.ts");
-      const { signOperation } = await import("../../auth/sign-operation.ts");
+      const { signOperation } = await import("../../auth/typed-data.ts");
       const { signer } = await openSigner(context, options);
       const op = opFor({ method, path, op: options.op, basePath: signer.names.basePath });
       const body =

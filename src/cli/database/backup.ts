@@ -19,7 +19,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .action(async ({ to, stateOnly = false }: { to?: string; stateOnly?: boolean }) => {
       const { createCommon, runTask } = await import("../common.ts");
       const { UserError } = await import("../../lib/failure.ts");
-      const { makeBackup, UNDELETABLE } = await import("../../node/snapshot/backup.ts");
+      const { makeBackup, UNDELETABLE } = await import("../../node/backup/backup.ts");
       const { placeOf } = await import("../../node/snapshot/places/place-of.ts");
       const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
       const common = createCommon(context);
@@ -76,7 +76,7 @@ export async function restoreInto(
   const { UserError } = await import("../../lib/failure.ts");
   const { placeOf } = await import("../../node/snapshot/places/place-of.ts");
   const { restoreSnapshot } = await import("../../node/snapshot/restore-snapshot.ts");
-  const { restoredKeysText } = await import("../../node/state-check/restored-keys.ts");
+  const { restoredKeysText } = await import("../../node/snapshot/restored-keys.ts");
   const { startSnapshotProgress, summaryOf } = await import("./snapshot-output.ts");
   if (indexOnly && stateOnly) throw new UserError("--index-only and --state-only exclude each other");
   const only: SnapshotPart | undefined = indexOnly ? "index" : stateOnly ? "state" : undefined;

@@ -29,10 +29,10 @@ export function registerMigrate(program: Command, context: CommandContext): void
       const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
       const { claimNetwork, mayLackState } = await import("../../db/index/identity.ts");
       const { isBulkBuilding } = await import("../../db/index/bulk/bulk-state.ts");
-      const { verifyIndex } = await import("../../db/index/verify.ts");
+      const { verifyIndex } = await import("../../db/index/verify/verify.ts");
       const { openState, statePath } = await import("../../db/state/database.ts");
       const { migratePostgres } = await import("../../db/postgres/migrate.ts");
-      const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+      const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
       const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { verifyState } = await import("../../node/state/verify.ts");
       const { UserError } = await import("../../lib/failure.ts");

@@ -98,7 +98,7 @@ async function onState(
 ): Promise<void> {
   const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
   const { openPostgresTokens, openSqliteTokens } = await import("../../node/state/token-state.ts");
-  const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+  const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
   const { nowSecs } = await import("../../runtime/clock.ts");
   const { UserError } = await import("../../lib/failure.ts");
   const common = createCommon(context);

@@ -15,7 +15,7 @@ import {
 import { openStateAsIs, statePath, stateVersion } from "../../db/state/database.ts";
 import { refusalOfUnfinished } from "../../import/resume.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { postgresSettings } from "../../node/state/postgres-settings.ts";
+import { postgresSettings } from "../../node/state/postgres/postgres-settings.ts";
 import { degradedReasons, engineProgressOf } from "../../upstream/follow/engine-watch.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";

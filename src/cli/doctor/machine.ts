@@ -10,7 +10,7 @@ import { upstreamUrls } from "../../config/upstream-urls.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { type ListenAddress, listenersOf, listenFaultAt } from "../../net/listen-address.ts";
 import type { Resolve } from "../../net/resolve.ts";
-import type { CheckName } from "../../node/checks.ts";
+import type { CheckName } from "../../node/watch/checks.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import { loadConfig } from "../../config/load.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { giveToOwnerOf } from "../../lib/files.ts";
+import { giveToOwnerOf } from "../../runtime/files.ts";
 
 /** A file that `init` writes. */
 export interface NewFile {

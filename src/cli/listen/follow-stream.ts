@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type ServerSentEvent, SseParser } from "../../lib/sse-parser.ts";
+import { exponentialBackoffMs, withJitter } from "../../net/backoff.ts";
 import { noResponseReason, STRICT_TLS } from "../../net/operator-fetch.ts";
 import { readUpTo } from "../../net/read-up-to.ts";
 

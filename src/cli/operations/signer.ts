@@ -55,7 +55,7 @@ export function registerSigner(program: Command, context: CommandContext): void 
       .description("approve a managed signer by its approval URL, as the page in a browser does")
       .argument("<url>"),
   ).action(async (url: string, options: SignerOptions) => {
-    const { approveSigner } = await import("../client/approve-signer.ts");
+    const { approveSigner } = await import("./approve-signer.ts");
     const { signer: by } = await openSigner(context, options);
     const { status, hash } = await approveSigner(url, by);
     print(`${status}, fid ${options.fid}, message ${printable(hash)}\n`);
@@ -131,10 +131,10 @@ async function deleteSigner(client: ManagementClient, id: string): Promise<void>
 async function rekeyState(context: CommandContext): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
   const { masterKeysOf, sealedUses } = await import("../../node/signers/master-keys.ts");
-  const { resealTokenKeys } = await import("../../sign-in/token-signer.ts");
-  const { createSignInKeys } = await import("../../sign-in/key-store.ts");
+  const { resealTokenKeys } = await import("../../sign-in/tokens/token-signer.ts");
+  const { createSignInKeys } = await import("../../sign-in/tokens/key-store.ts");
   const { createSealer } = await import("../../vault/sealer.ts");
-  const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+  const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
   const { createVault } = await import("../../signers/vault.ts");
   const { rekey } = await import("../../signers/vault.ts");
   const { createSigners } = await import("../../signers/store/signer-table.ts");

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { createPrivateFile } from "../../lib/files.ts";
 import { parseJson } from "../../lib/json.ts";
+import { createPrivateFile } from "../../runtime/files.ts";
 
 /** A call that an app has made. Neither its headers nor the body of a write are kept. */
 export interface RecordedCall {

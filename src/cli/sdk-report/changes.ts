@@ -1,6 +1,5 @@
 import { programName } from "../../version.ts";
-import { type Change, NODE, type Rule } from "./rule.ts";
-import { SIGN_IN_RULES } from "./sign-in-rules.ts";
+import { type Change, NODE, type Rule, SIGN_IN_RULES } from "./sign-in-rules.ts";
 import type { SourceFile } from "./source-files.ts";
 import { nameWithoutValues } from "./without-values.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { RestoredKeys } from "../../node/snapshot/restored-keys.ts";
 import type { StateFinding } from "../../node/state/verify.ts";
-import type { RestoredKeys } from "../../node/state-check/restored-keys.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 
@@ -17,13 +17,13 @@ export function registerStateCheck(state: Command, context: CommandContext): voi
       const { createCommon, runTask } = await import("../common.ts");
       const { migratePostgres } = await import("../../db/postgres/migrate.ts");
       const { UserError } = await import("../../lib/failure.ts");
-      const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+      const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
       const { checkPostgresState, settlePostgresState } = await import(
         "../../node/state-check/postgres-check.ts"
       );
       const { checkSqliteState, settleSqliteState } = await import("../../node/state-check/sqlite-check.ts");
       const { restoredKeysText, restoredPostgresKeys, restoredSqliteKeys } = await import(
-        "../../node/state-check/restored-keys.ts"
+        "../../node/snapshot/restored-keys.ts"
       );
       const { nowSecs } = await import("../../runtime/clock.ts");
       const { openTaskDataDir } = await import("../common.ts");

@@ -26,7 +26,7 @@ export function registerStateCopy(state: Command, context: CommandContext): void
       const { migratePostgres } = await import("../../db/postgres/migrate.ts");
       const { statePath } = await import("../../db/state/database.ts");
       const { UserError } = await import("../../lib/failure.ts");
-      const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+      const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
       const { copyToPostgres } = await import("../../node/state-copy/copy-to-postgres.ts");
       const { copyToSqlite } = await import("../../node/state-copy/copy-to-sqlite.ts");
       const common = createCommon(context);

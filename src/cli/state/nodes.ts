@@ -106,7 +106,7 @@ function timeOf(unixSecs: number): string {
 
 async function onNodes(context: CommandContext, work: (pool: PgPool) => Promise<void>): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
-  const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+  const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
   const { UserError } = await import("../../lib/failure.ts");
   const { onPostgresState } = await import("./state.ts");
   const common = createCommon(context);

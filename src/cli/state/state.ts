@@ -79,7 +79,7 @@ export async function onState(
   work: (db: StateDb, common: Common) => Promise<void>,
 ): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
-  const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+  const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
   const common = createCommon(context);
   context.exitCode = await runTask(common, async () => {
     const settings = postgresSettings(common.config);
@@ -103,7 +103,7 @@ function registerStateMigrate(state: Command, context: CommandContext): void {
       const { createCommon, runTask } = await import("../common.ts");
       const { migratePostgres } = await import("../../db/postgres/migrate.ts");
       const { UserError } = await import("../../lib/failure.ts");
-      const { postgresSettings } = await import("../../node/state/postgres-settings.ts");
+      const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
       const common = createCommon(context);
       context.exitCode = await runTask(common, async () => {
         const settings = postgresSettings(common.config);

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from "viem/accounts";
-import { signOperation } from "../../auth/sign-operation.ts";
+import { signOperation } from "../../auth/typed-data.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import type { DemoKeys } from "../../demo/keys.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { join } from "node:path";
 import { randomBase58 } from "../../lib/base58.ts";
 import { UserError } from "../../lib/failure.ts";
-import { writePrivateFile } from "../../lib/files.ts";
+import { writePrivateFile } from "../../runtime/files.ts";
 import { programName } from "../../version.ts";
 
 /** In the data directory. It is in no backup and no snapshot. */

@@ -1,4 +1,4 @@
-import type { Series } from "../../runtime/figures.ts";
+import type { Series } from "../../runtime/figures/figures.ts";
 
 /** The values of one sample by the name of the series; a series without a value is left out. */
 export type Figures = Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { Series } from "../../runtime/figures.ts";
+import type { Series } from "../../runtime/figures/figures.ts";
 import { createHistory, type Figures, type History, SAMPLE_SECS } from "./history.ts";
 
 /** The samples whose responses the percentiles of the pulse are of: a minute. */

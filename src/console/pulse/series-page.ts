@@ -1,7 +1,7 @@
 import { choice, integer, optional } from "../../http/request/params.ts";
 import { oncePer } from "../../lib/promises.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { Series } from "../../runtime/figures.ts";
+import type { Series } from "../../runtime/figures/figures.ts";
 import { type FigureRows, type HistoryStep, SAMPLE_SECS } from "./history.ts";
 
 const MAX_UNIX_SECS = 99_999_999_999;

@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "./data/request.ts";
-import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallets.ts";
-import * as msg from "./text/en/owner.ts";
+import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
+import * as msg from "./text/en/manage/owner.ts";
 
 /** What a wallet signs, as EIP-712 has it. */
 interface TypedData {

@@ -23,7 +23,7 @@ const page = (path: string, section: PageRoute["section"], load: PageRoute["load
  * server loads it, too.
  */
 export const pages: readonly PageRoute[] = [
-  page("/", undefined, () => import("./landing.tsx")),
+  page("/", undefined, () => import("./landing/landing.tsx")),
   page("/console", "explore", () => import("./explore/home.tsx")),
   page("/console/people/:who", "explore", () => import("./explore/person.tsx")),
   page("/console/casts/:hash", "explore", () => import("./explore/cast.tsx")),

@@ -1,9 +1,9 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "./data/request.ts";
-import { signText } from "./owner/sign-text.ts";
-import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallets.ts";
-import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in-result.ts";
+import { signText } from "./owner/wallet/sign-text.ts";
+import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
+import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in/sign-in-result.ts";
 import * as msg from "./text/en/sign-in.ts";
 
 interface Person {

@@ -1,4 +1,4 @@
-import { CALL_SECONDS, type DurationStats } from "../../lib/call-durations.ts";
+import { CALL_SECONDS, type DurationStats } from "../../runtime/figures/call-durations.ts";
 import type { PgFault } from "./faults.ts";
 
 /** How a decision ended: done, given up as `StateUnavailable`, or failed by an error that is not a fault of availability. */

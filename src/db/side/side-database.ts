@@ -1,6 +1,6 @@
 import { Database, type SQLQueryBindings, type Statement as SqliteStatement } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { createPrivateFile, restrictToOwner } from "../../lib/files.ts";
+import { createPrivateFile, restrictToOwner } from "../../runtime/files.ts";
 import { companionsOf } from "../sqlite/open.ts";
 import type { Statement } from "../sqlite/statement-registry.ts";
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
-import { createPrivateFile, restrictToOwner } from "../../lib/files.ts";
+import { createPrivateFile, restrictToOwner } from "../../runtime/files.ts";
 import {
   appliedMigrations,
   type Migrations,

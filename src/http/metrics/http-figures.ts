@@ -1,4 +1,4 @@
-import { figureOf } from "../../runtime/figures.ts";
+import { figureOf } from "../../runtime/figures/figures.ts";
 import { type HttpFigures, NO_RESPONSES } from "./http-metrics.ts";
 
 const figure = figureOf<HttpFigures>();

@@ -1,6 +1,6 @@
 import { Counter } from "prom-client";
-import { type HistogramSeries, registerHistogram } from "../../runtime/figure-metrics.ts";
-import type { Metrics } from "../../runtime/metrics.ts";
+import { type HistogramSeries, registerHistogram } from "../../runtime/figures/figure-metrics.ts";
+import type { Metrics } from "../../runtime/figures/metrics.ts";
 
 /** Counts a response. `route` is the template, so that the number of series is bounded. */
 export type ObserveResponse = (method: string, route: string, status: number, seconds: number) => void;

@@ -13,8 +13,8 @@ import {
   gaslessSigner,
   verifyKeyAddCustody,
   verifyKeyRemoveCustody,
-} from "./gasless-keys.ts";
-import { isActiveOnChainKey, type SignerCache } from "./signer-cache.ts";
+} from "./keys/gasless-keys.ts";
+import { isActiveOnChainKey, type SignerCache } from "./keys/signer-cache.ts";
 import { rentsOf } from "./storage-limits.ts";
 
 export interface AdmitContext {

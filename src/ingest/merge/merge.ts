@@ -23,8 +23,8 @@ import {
 import type { OperationEvents } from "../hub-log/operation-events.ts";
 import type { KeyChanges } from "../trie/key-changes.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
+import type { SignerCache } from "./keys/signer-cache.ts";
 import type { MessageStore } from "./message-store.ts";
-import type { SignerCache } from "./signer-cache.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
 /** The context of merging within one write transaction. */

@@ -6,8 +6,8 @@ import { type Rank, resolveConflict, slotOf } from "../../protocol/message/merge
 import type { SignedMessage } from "../../protocol/message/signed-message.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { findStored } from "./find-stored.ts";
-import { gaslessKeyNonce } from "./gasless-key-store.ts";
-import { isLastRemoval } from "./gasless-keys.ts";
+import { gaslessKeyNonce } from "./keys/gasless-key-store.ts";
+import { isLastRemoval } from "./keys/gasless-keys.ts";
 import { decodeStored } from "./message-store.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
 import { RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
+import { exponentialBackoffMs, withJitter } from "../backoff.ts";
 import { readUpTo } from "../read-up-to.ts";
 
 /** How calls of a remote store are repeated. */

@@ -9,13 +9,13 @@ import type { Common } from "../../runtime/common.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { ofBuiltParts } from "../optional-parts.ts";
 import { createLocalStores } from "../state/sqlite-stores.ts";
-import { createFanOut } from "./fan-out.ts";
 import { createManagement } from "./management.ts";
-import { createPush } from "./push.ts";
-import { createNodeSignIn } from "./sign-in.ts";
-import { createNodeLogins } from "./sign-in-page.ts";
-import { createNodeSigners } from "./signers.ts";
-import { createNodeTransactions } from "./transactions.ts";
+import { createFanOut } from "./sending/fan-out.ts";
+import { createPush } from "./sending/push.ts";
+import { createNodeSignIn } from "./signing/sign-in.ts";
+import { createNodeLogins } from "./signing/sign-in-page.ts";
+import { createNodeSigners } from "./signing/signers.ts";
+import { createNodeTransactions } from "./signing/transactions.ts";
 
 /** The routes of the API over empty databases in memory, for what describes them rather than calls them. */
 export type DetachedApi = Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation" | "mounts">;

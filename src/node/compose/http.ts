@@ -36,12 +36,12 @@ import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";
 import { createNodePreviews, type PreviewsLink } from "./previews.ts";
-import { createPush } from "./push.ts";
 import { scorePolicyOf } from "./score-policy.ts";
-import { createNodeContracts, createNodeSignIn } from "./sign-in.ts";
-import { createNodeLogins, createSignInPage, userFromIndex } from "./sign-in-page.ts";
-import { createNodeSigners, linkBaseOf, type WritesThread } from "./signers.ts";
-import { createNodeTransactions } from "./transactions.ts";
+import { createPush } from "./sending/push.ts";
+import { createNodeContracts, createNodeSignIn } from "./signing/sign-in.ts";
+import { createNodeLogins, createSignInPage, userFromIndex } from "./signing/sign-in-page.ts";
+import { createNodeSigners, linkBaseOf, type WritesThread } from "./signing/signers.ts";
+import { createNodeTransactions } from "./signing/transactions.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {

@@ -23,7 +23,7 @@ import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createWebhookService } from "../../webhooks/webhook-service.ts";
 import type { StateStores } from "../state/stores.ts";
 import { enforcedScores } from "./score-policy.ts";
-import { senderOf } from "./sender.ts";
+import { senderOf } from "./sending/sender.ts";
 
 /** Composes the signed management API from the index, the state and the settings. */
 export function createManagement(options: {

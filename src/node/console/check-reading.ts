@@ -2,7 +2,7 @@ import type { Thresholds } from "../../checks/check.ts";
 import type { ReadMetric } from "../../checks/figures.ts";
 import { CHECK_TABLE } from "../../checks/table.ts";
 import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
-import type { Metric, Samples } from "../../runtime/figures.ts";
+import type { Metric, Samples } from "../../runtime/figures/figures.ts";
 import type { Descriptors } from "../../runtime/process.ts";
 import { type FigureSource, requestStats } from "../part-stats.ts";
 

@@ -21,7 +21,7 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import { oncePer } from "../../lib/promises.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import type { Series } from "../../runtime/figures.ts";
+import type { Series } from "../../runtime/figures/figures.ts";
 import { createLogThrottle } from "../../runtime/log/log-throttle.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import type { Descriptors } from "../../runtime/process.ts";
@@ -32,15 +32,15 @@ import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
 import { type FigureSource, figuresHere, type PartStats, requestStats } from "../part-stats.ts";
 import type { MainState } from "../state/thread-state.ts";
-import type { StorageWatch } from "../storage-watch.ts";
-import type { UpstreamWatch } from "../upstream-watch.ts";
-import { THREAD_NAMES } from "../workers/node-workers.ts";
+import { THREAD_NAMES } from "../threads/node-workers.ts";
+import type { Threads } from "../threads/threads.ts";
+import type { UpstreamWatch } from "../threads/upstream-watch.ts";
+import type { StorageWatch } from "../watch/storage-watch.ts";
 import { createCheckReader, type SourceReading } from "./check-reading.ts";
 import { historyQueries } from "./history-queries.ts";
 import { createHistoryRecorder } from "./history-recorder.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
 import { proofOf } from "./proof.ts";
-import type { Threads } from "./threads.ts";
 
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {

@@ -3,7 +3,7 @@ import type { Stat } from "../../history/figure-rows.ts";
 import type { FiguresQuery, HistoryRpc } from "../../history/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { mapOk } from "../../lib/result.ts";
-import type { Series } from "../../runtime/figures.ts";
+import type { Series } from "../../runtime/figures/figures.ts";
 
 /** What happened to a node that its users notice. */
 const PUBLIC_MARKS: ReadonlySet<string> = new Set(["start", "stop", "crash", "release"]);

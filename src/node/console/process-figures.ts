@@ -2,9 +2,9 @@ import { statSync } from "node:fs";
 import type { Config } from "../../config/schema.ts";
 import { indexPath } from "../../db/index/database.ts";
 import { statePath } from "../../db/state/database.ts";
-import { type Figure, figureOf } from "../../runtime/figures.ts";
+import { type Figure, figureOf } from "../../runtime/figures/figures.ts";
 import type { Descriptors } from "../../runtime/process.ts";
-import { MAIN_THREAD, type Threads } from "./threads.ts";
+import { MAIN_THREAD, type Threads } from "../threads/threads.ts";
 
 /** The sizes of the databases and their write-ahead logs. */
 export function fileSizes({ data, state }: Pick<Config, "data" | "state">) {

@@ -6,8 +6,8 @@ import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { HistoryRpc } from "../../history/rpc.ts";
 import type { Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { counter, figureOf, gauge } from "../../runtime/figures.ts";
-import type { BackupStats } from "../snapshot/backup-schedule.ts";
+import { counter, figureOf, gauge } from "../../runtime/figures/figures.ts";
+import type { BackupStats } from "../backup/backup-schedule.ts";
 
 /** Maintenance stats since the process started. */
 export interface MaintenanceStats {

@@ -5,7 +5,7 @@ import { err } from "../../lib/result.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { version } from "../../version.ts";
-import type { Backups } from "../snapshot/backups.ts";
+import type { Backups } from "../backup/backups.ts";
 
 const OFF = "history.enabled is off";
 

@@ -4,7 +4,7 @@ import { Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { RetryableError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/files.ts";
+import { syncPath } from "../../runtime/files.ts";
 
 /** The size and the SHA-256 of both forms of a file. */
 export interface PackedFile {

@@ -5,15 +5,15 @@ import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { openState, statePath } from "../../db/state/database.ts";
 import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/files.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data-dir.ts";
-import { type RestoredKeys, restoredKeysOf } from "../state-check/restored-keys.ts";
+import { syncPath } from "../../runtime/files.ts";
 import { checkDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import type { Manifest, SnapshotProgress } from "./manifest.ts";
 import type { Place } from "./places/place.ts";
 import { SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
+import { type RestoredKeys, restoredKeysOf } from "./restored-keys.ts";
 import { requireFreeSpace } from "./snapshot-directory.ts";
 import { extractPart, partsOf, readUsable } from "./verify-snapshot.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { asStorageError, type DatabaseFile } from "../../db/sqlite/storage-error.ts";
-import { createPrivateFile } from "../../lib/files.ts";
+import { createPrivateFile } from "../../runtime/files.ts";
 import type { DatabaseTask, DatabaseTaskResult } from "./database-task.ts";
 
 const CACHE_KIB = 65_536;

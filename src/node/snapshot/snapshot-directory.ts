@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { RetryableError, UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/files.ts";
 import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
+import { syncPath } from "../../runtime/files.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
 

@@ -13,7 +13,7 @@ import { networkOf } from "../../protocol/network/network.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { dropCompactFile } from "../compact/compact-index.ts";
-import { postgresSettings } from "../state/postgres-settings.ts";
+import { postgresSettings } from "../state/postgres/postgres-settings.ts";
 import { applyFullText, mustBuildFullText } from "./full-text.ts";
 import { migrateIndex } from "./migrate-index.ts";
 import { fillPeople, mustFillPeople } from "./people.ts";

@@ -1,8 +1,8 @@
 import type { Config } from "../../config/schema.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
+import { startWorker, type WorkerHandle } from "../threads/worker-handle.ts";
 import { workerUrl } from "../worker-urls.ts";
 import type { StartingProgress, StartingWorkerInit } from "../workers/starting.worker.ts";
-import { startWorker, type WorkerHandle } from "../workers/worker-handle.ts";
 
 /**
  * Responds for a node whose start takes long: `/health` is 200, so that it is not killed, and `/ready` is 503 with what it does. The

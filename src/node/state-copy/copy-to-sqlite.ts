@@ -5,7 +5,7 @@ import { openState, type StateDatabase } from "../../db/state/database.ts";
 import { raiseNonceFloor, saveClock } from "../../db/state/state-clock.ts";
 import { stateMoveOf } from "../../db/state/state-move.ts";
 import { UserError } from "../../lib/failure.ts";
-import { syncPath } from "../../lib/files.ts";
+import { syncPath } from "../../runtime/files.ts";
 import { COPIED_TABLES, DigestWriter, type TableDigest } from "./copied-tables.ts";
 import type { PgStateCopy } from "./postgres-tables.ts";
 import { insertLines, setSqliteSequence, sqliteLines } from "./sqlite-tables.ts";

@@ -7,7 +7,7 @@ import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts
 import { startSingleNode } from "../../db/state/state-db.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
-import { postgresSettings } from "./postgres-settings.ts";
+import { postgresSettings } from "./postgres/postgres-settings.ts";
 import type { MainState, MainStateDeps } from "./thread-state.ts";
 
 /** How often the other threads get the time of state.db. */
@@ -21,7 +21,7 @@ export async function openMainState(deps: MainStateDeps): Promise<MainState> {
   const settings = postgresSettings(deps.common.config);
   if (!settings) return openLocal(deps);
   // A dynamic import, for the reason that `openStateStores` names.
-  const { joinPostgres } = await import("./join-postgres.ts");
+  const { joinPostgres } = await import("./postgres/join-postgres.ts");
   return joinPostgres(settings, deps);
 }
 

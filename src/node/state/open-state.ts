@@ -4,7 +4,7 @@ import { openStateReader, statePath } from "../../db/state/database.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
-import { postgresSettings } from "./postgres-settings.ts";
+import { postgresSettings } from "./postgres/postgres-settings.ts";
 import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
 import type { OpenState, OpenStateDeps } from "./thread-state.ts";
 import { createStateWriterClient, type StateWriterRpc } from "./writer-client.ts";
@@ -14,7 +14,7 @@ export async function openStateStores(deps: OpenStateDeps): Promise<OpenState> {
   const settings = postgresSettings(deps.config);
   if (!settings) return openInSqlite(deps);
   // A dynamic import, so that a node with state.db does not load the stores over PostgreSQL in each of its threads.
-  const { openInPostgres } = await import("./open-postgres.ts");
+  const { openInPostgres } = await import("./postgres/open-postgres.ts");
   return openInPostgres(settings, deps);
 }
 

@@ -27,13 +27,13 @@ import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
 import type { TokenStore } from "../../push/store/tokens/token-store.ts";
 import { createTokens } from "../../push/store/tokens/token-table.ts";
 import { createSessions, type SessionStore, sessionSweep } from "../../sessions/session-store.ts";
-import { createSignInKeys, type SignInKeyStore } from "../../sign-in/key-store.ts";
 import {
   createSignInNonceStore,
   oneTimeNonceSweep,
   type SignInNonceStore,
 } from "../../sign-in/nonce-store.ts";
 import { createOneTime, type OneTimeStore, oneTimeSweep } from "../../sign-in/one-time-store.ts";
+import { createSignInKeys, type SignInKeyStore } from "../../sign-in/tokens/key-store.ts";
 import { createLoginClients, type LoginClientStore } from "../../signers/login/client-store.ts";
 import type { SignerStore } from "../../signers/store/signer-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";

@@ -9,7 +9,7 @@ import type { LoopbackTarget } from "../../net/guard.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
-import { startDelivery } from "../compose/delivery.ts";
+import { startDelivery } from "../compose/sending/delivery.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";

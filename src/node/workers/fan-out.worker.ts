@@ -7,7 +7,7 @@ import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
-import { createFanOut } from "../compose/fan-out.ts";
+import { createFanOut } from "../compose/sending/fan-out.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";

@@ -31,9 +31,9 @@ import { createUpstreamClient } from "../../upstream/calls/client.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { createBuildCheck } from "../../upstream/positions.ts";
 import { version } from "../../version.ts";
-import { notSetUpReason } from "../checks.ts";
 import { createNodeHubReads } from "../compose/hub-reads.ts";
 import { connectionCaps } from "../connection-caps.ts";
+import { notSetUpReason } from "../watch/checks.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */

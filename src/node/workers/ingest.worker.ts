@@ -18,9 +18,9 @@ import { networkOf } from "../../protocol/network/network.ts";
 import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
-import { notSetUpReason } from "../checks.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
+import { notSetUpReason } from "../watch/checks.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** How often an idle writer retries a database that could not be written. */

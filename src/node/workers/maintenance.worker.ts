@@ -3,6 +3,8 @@ import { createFaultLog } from "../../db/state/unavailable.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
+import { startBackupSchedule } from "../backup/backup-schedule.ts";
+import { createBackups, createOperatorBackups } from "../backup/backups.ts";
 import {
   createMaintenance,
   type MaintenanceRpc,
@@ -11,8 +13,6 @@ import {
   scheduleMaintenance,
 } from "../maintenance/maintenance.ts";
 import { markedBackups, openNodeHistory } from "../maintenance/node-history.ts";
-import { startBackupSchedule } from "../snapshot/backup-schedule.ts";
-import { createBackups, createOperatorBackups } from "../snapshot/backups.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";

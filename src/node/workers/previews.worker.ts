@@ -24,7 +24,7 @@ import { setTimer, systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { version } from "../../version.ts";
 import { scorePolicyOf } from "../compose/score-policy.ts";
-import { indexEnvelopes } from "../compose/sign-in.ts";
+import { indexEnvelopes } from "../compose/signing/sign-in.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the worker of previews. */

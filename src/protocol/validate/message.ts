@@ -13,6 +13,7 @@ import {
   VerificationProtocol,
 } from "../wire/generated/message.ts";
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
+import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./chain/gasless-key.ts";
 import {
   validateChannelMember,
   validateChannelModerate,
@@ -21,7 +22,6 @@ import {
 } from "./channel.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
 import { checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
-import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./gasless-key.ts";
 import { validateUserData } from "./user-data.ts";
 import { validateUsernameProof } from "./username-proof.ts";
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
-import { exponentialBackoffMs, withJitter } from "../../lib/backoff.ts";
+import { exponentialBackoffMs, withJitter } from "../../net/backoff.ts";
 import type { CampaignWork } from "../store/campaigns/campaign-store.ts";
 import type { BatchResults, NotificationLedger } from "../store/campaigns/notification-ledger.ts";
 import type { LiveToken, TokenKey, TokenStore } from "../store/tokens/token-store.ts";

@@ -1,4 +1,4 @@
-import { exponentialBackoffMs } from "../../lib/backoff.ts";
+import { exponentialBackoffMs } from "../../net/backoff.ts";
 
 /** Status of a host as one call observed it. `none`: nothing is known, for example without a call. */
 export type HostStatus = "ok" | "busy" | "down" | "none";

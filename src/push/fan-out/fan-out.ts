@@ -1,9 +1,9 @@
 import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
-import { exponentialBackoffMs } from "../../lib/backoff.ts";
-import { createCallGroups } from "../../lib/call-groups.ts";
 import { valueWithin } from "../../lib/promises.ts";
+import { exponentialBackoffMs } from "../../net/backoff.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
+import { createCallGroups } from "../call-groups.ts";
 import {
   type CampaignStore,
   type CampaignWork,

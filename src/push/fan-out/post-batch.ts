@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../lib/backoff.ts";
+import { retryAfterMs } from "../../net/backoff.ts";
 import type { OutboundClient, OutboundErrorKind } from "../../net/client.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Notification } from "../store/campaigns/campaign-store.ts";

@@ -1,4 +1,4 @@
-import { CallDurations, type DurationStats } from "../../lib/call-durations.ts";
+import { CallDurations, type DurationStats } from "../../runtime/figures/call-durations.ts";
 import type { OutcomeKind } from "../store/campaigns/campaign-store.ts";
 import type { TokenOutcome } from "../store/campaigns/notification-ledger.ts";
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from "prom-client";
 import { valueWithin } from "../../lib/promises.ts";
 import type { RefusalKind } from "../../management/refusal.ts";
-import type { Metrics } from "../../runtime/metrics.ts";
+import type { Metrics } from "../../runtime/figures/metrics.ts";
 import type { TokenEventName, TokenStore } from "../store/tokens/token-store.ts";
 
 /** Counts an event that the token webhook of an existing app received. */

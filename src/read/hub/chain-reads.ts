@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { statement } from "../../db/index/statement.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
-import { KEY_TYPE_ED25519 } from "../../protocol/validate/gasless-key.ts";
+import { KEY_TYPE_ED25519 } from "../../protocol/validate/chain/gasless-key.ts";
 import {
   IdRegisterEventType,
   OnChainEvent,

@@ -1,7 +1,7 @@
 import { statement } from "../../db/index/statement.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { UNKNOWN_FID } from "../../protocol/fid.ts";
-import { KEY_TYPE_ED25519 } from "../../protocol/validate/gasless-key.ts";
+import { KEY_TYPE_ED25519 } from "../../protocol/validate/chain/gasless-key.ts";
 import { Signer, SignerSource, type SignersByFidResponse } from "../../protocol/wire/generated/state.ts";
 import { type ActiveSigner, activeSigners, findSigner, signersBehind } from "./chain-reads.ts";
 import { type ReadContext, readListOf, readOne } from "./context.ts";

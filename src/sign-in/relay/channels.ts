@@ -9,7 +9,7 @@ import { createOneTimeSecret, type OneTimeStore, oneTimeDigest } from "../one-ti
 import type { People } from "../people.ts";
 import { isRedirectUrl } from "../redirect-url.ts";
 import type { CountSignIn } from "../sign-in-metrics.ts";
-import type { AuthMethod } from "../token.ts";
+import type { AuthMethod } from "../tokens/token.ts";
 import type { SignInReason, SignInRefusal, SignInVerifier } from "../verify-message.ts";
 import type { SignedInProfile } from "./profile.ts";
 import type { UpstreamRelay } from "./upstream-relay.ts";

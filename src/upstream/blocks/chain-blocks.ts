@@ -1,5 +1,5 @@
 import type { FollowedBlock, FollowedBlockEvent } from "../../protocol/wire/generated/upstream.ts";
-import type { ReceivedBlock } from "../calls/codecs.ts";
+import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { GapError } from "../calls/peer.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff } from "../timings.ts";

@@ -8,7 +8,7 @@ import { toUnixSecs } from "../../protocol/time.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { FollowedBlock, FollowedBlockEvent } from "../../protocol/wire/generated/upstream.ts";
-import { unknownMessage, unknownOnChainEvent } from "../calls/unknown-records.ts";
+import { unknownMessage, unknownOnChainEvent } from "../calls/decode/unknown-records.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import type { Relayed } from "./block-operations.ts";
 import { numberOf, seqnumOf } from "./chain-blocks.ts";

@@ -3,7 +3,7 @@ import { type JournaledBlock, journaledBlocksAfter } from "../../db/index/upstre
 import { firstEventId } from "../../protocol/hub-event-id.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import { FollowedBlock, JournaledEvents } from "../../protocol/wire/generated/upstream.ts";
-import type { ShardBlock } from "../calls/block-assembler.ts";
+import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { numberOf } from "./chain-blocks.ts";
 

@@ -4,7 +4,7 @@ import { firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/hub-event-id.t
 import { decodeMessage, encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { HubEventType } from "../../protocol/wire/generated/hub.ts";
 import type { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
-import type { ShardBlock } from "../calls/block-assembler.ts";
+import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 
 /** Collects what the log of hub events gets of a block of the followed node: its events with their ids, as far as this node stores them. */
 export class LoggedEvents {

@@ -1,7 +1,7 @@
 import type { MessageRef, RelayedOp } from "../../ingest/relayed-op.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
-import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../../protocol/validate/gasless-key.ts";
+import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../../protocol/validate/chain/gasless-key.ts";
 import { UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
 import type { FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
 import { type RelayRules, validatedProof, validateRelayed } from "./validate-relayed.ts";

@@ -3,11 +3,11 @@ import { blockOfEvent, firstEventId, MAX_EVENTS_OF_BLOCK } from "../../protocol/
 import { decodeMessage } from "../../protocol/message/signed-message.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
 import { type ConcernedByChunks, FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
-import { BlockAssembler, OpenBlock, type ShardBlock } from "../calls/block-assembler.ts";
-import { BoundedReader } from "../calls/bounded-reader.ts";
 import type { UpstreamClient } from "../calls/client.ts";
+import { BlockAssembler, OpenBlock, type ShardBlock } from "../calls/decode/block-assembler.ts";
+import { BoundedReader } from "../calls/decode/bounded-reader.ts";
+import { unknownHubEvents } from "../calls/decode/unknown-records.ts";
 import { GapError } from "../calls/peer.ts";
-import { unknownHubEvents } from "../calls/unknown-records.ts";
 import { Backoff, type Timings } from "../timings.ts";
 
 /** Dependencies of reading the blocks of a shard. */

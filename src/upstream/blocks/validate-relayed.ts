@@ -2,8 +2,8 @@ import { decodeRecord, validateRecord } from "../../ingest/record.ts";
 import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
+import { checkNotInFuture } from "../../protocol/validate/chain/on-chain-event.ts";
 import { validateMessage } from "../../protocol/validate/message.ts";
-import { checkNotInFuture } from "../../protocol/validate/on-chain-event.ts";
 import {
   validateFnameProof,
   validateUsernameProof,

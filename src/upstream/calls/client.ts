@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import type { KeyNonces } from "../../ingest/merge/gasless-key-store.ts";
+import type { KeyNonces } from "../../ingest/merge/keys/gasless-key-store.ts";
 import { BlocksRequest, ShardChunksRequest } from "../../protocol/wire/generated/block.ts";
 import { type SignedChunk, SignedChunks } from "../../protocol/wire/generated/certificate.ts";
 import {
@@ -40,11 +40,11 @@ import {
   FollowedNames,
   FollowedOnChainEvents,
 } from "../../protocol/wire/generated/upstream.ts";
-import { FOLLOWED_TYPES } from "./block-assembler.ts";
 import { ChannelCalls } from "./channel-calls.ts";
-import { ENCODED, RECEIVED_BLOCK, type ReceivedBlock, SNAPSHOT_PAGE } from "./codecs.ts";
 import { CallTransport, isCode } from "./connection.ts";
 import { CONNECTED_PEERS, type Contact } from "./contacts.ts";
+import { FOLLOWED_TYPES } from "./decode/block-assembler.ts";
+import { ENCODED, RECEIVED_BLOCK, type ReceivedBlock, SNAPSHOT_PAGE } from "./decode/codecs.ts";
 import { MESSAGES_PER_PAGE, type Page, pageOf } from "./pages.ts";
 import type { ResponseStream } from "./response-stream.ts";
 

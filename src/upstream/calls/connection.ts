@@ -10,8 +10,8 @@ import { STRICT_TLS } from "../../net/operator-fetch.ts";
 import { HubServiceService } from "../../protocol/wire/generated/hub.ts";
 import { programName, version } from "../../version.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../timings.ts";
-import { BoundedReader } from "./bounded-reader.ts";
 import type { CallRate } from "./call-rate.ts";
+import { BoundedReader } from "./decode/bounded-reader.ts";
 import { peerErrorOf } from "./peer.ts";
 import { ResponseStream } from "./response-stream.ts";
 

@@ -14,10 +14,10 @@ import {
   verifyBlock,
   verifyChunk,
 } from "../../trust/verify-block.ts";
-import type { ShardBlock } from "../calls/block-assembler.ts";
-import { TOO_MANY_FIELDS } from "../calls/bounded-reader.ts";
 import type { UpstreamClient } from "../calls/client.ts";
-import type { ReceivedBlock } from "../calls/codecs.ts";
+import type { ShardBlock } from "../calls/decode/block-assembler.ts";
+import { TOO_MANY_FIELDS } from "../calls/decode/bounded-reader.ts";
+import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { PeerError } from "../calls/peer.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff, type Timings } from "../timings.ts";

@@ -9,8 +9,8 @@ import { chainBlockToJournal, toJournal } from "../blocks/journal.ts";
 import { keyRecordsOfChunk } from "../blocks/key-records.ts";
 import { type FidOps, inBatches, OpBatcher } from "../blocks/op-batcher.ts";
 import { shardBlocks } from "../blocks/shard-blocks.ts";
-import type { ShardBlock } from "../calls/block-assembler.ts";
 import { MAX_REQUESTERS_PER_CALL, type UpstreamClient } from "../calls/client.ts";
+import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 import type { GapError } from "../calls/peer.ts";
 import {
   BLOCK_SHARD,

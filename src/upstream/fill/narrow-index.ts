@@ -15,7 +15,7 @@ import {
   deleteAppNonce,
   deleteUserNonce,
   requestersWithNonce,
-} from "../../ingest/merge/gasless-key-store.ts";
+} from "../../ingest/merge/keys/gasless-key-store.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { Store } from "../../protocol/message/merge-rules.ts";
 import { mentionedFids } from "../../protocol/message/signed-message.ts";

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { MessagePage, Verifier } from "../../ingest/bulk/verify/verifier.ts";
-import type { KeyNonces } from "../../ingest/merge/gasless-key-store.ts";
+import type { KeyNonces } from "../../ingest/merge/keys/gasless-key-store.ts";
 import type { MessageRef, RelayedOp } from "../../ingest/relayed-op.ts";
 import { packBytes } from "../../lib/bytes.ts";
 import { Store } from "../../protocol/message/merge-rules.ts";

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { networkOfIndex } from "../../db/index/identity.ts";
 import { messagesOf } from "../../db/index/messages/live-messages.ts";
 import { statement } from "../../db/index/statement.ts";
-import { gaslessKeysOf } from "../../ingest/merge/gasless-key-store.ts";
+import { gaslessKeysOf } from "../../ingest/merge/keys/gasless-key-store.ts";
 import type { OnChainEventRef } from "../../ingest/merge/registry.ts";
 import { proofsOfFid, rivalsOfFid } from "../../ingest/relay-proofs.ts";
 import type { MessageRef } from "../../ingest/relayed-op.ts";

@@ -17,8 +17,8 @@ import { journaledChainBlocks, journaledShardBlocks } from "../blocks/journal.ts
 import { keyRecordsOfChunk } from "../blocks/key-records.ts";
 import { inBatches, OpBatcher } from "../blocks/op-batcher.ts";
 import { shardBlocks } from "../blocks/shard-blocks.ts";
-import type { ShardBlock } from "../calls/block-assembler.ts";
-import type { ReceivedBlock } from "../calls/codecs.ts";
+import type { ShardBlock } from "../calls/decode/block-assembler.ts";
+import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import type { GapError } from "../calls/peer.ts";
 import { isProvenNetwork } from "../chain/proofs.ts";
 import { runBackfill, weightOf } from "../fill/backfill.ts";

@@ -10,7 +10,7 @@ import { numberOf } from "../blocks/chain-blocks.ts";
 import { channelOperations } from "../blocks/chain-operations.ts";
 import { validatedEvent } from "../blocks/validate-relayed.ts";
 import type { UpstreamClient } from "../calls/client.ts";
-import type { ReceivedBlock } from "../calls/codecs.ts";
+import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { channelStateOps, readChannel } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
 import { Backoff } from "../timings.ts";

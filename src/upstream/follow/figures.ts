@@ -1,6 +1,6 @@
 import type { UnknownCount } from "../../db/index/unknown-records.ts";
 import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
-import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../../runtime/figures.ts";
+import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../../runtime/figures/figures.ts";
 import type { ShardState } from "../chain/proofs.ts";
 import { ENDPOINT_STATES } from "../peers/endpoint.ts";
 import type { EngineProgress } from "./engine-watch.ts";

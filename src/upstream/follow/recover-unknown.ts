@@ -12,8 +12,8 @@ import {
 import { relayedBlocks } from "../blocks/block-operations.ts";
 import { relayedChainBlocks } from "../blocks/chain-operations.ts";
 import type { RelayRules } from "../blocks/validate-relayed.ts";
-import { BoundedReader } from "../calls/bounded-reader.ts";
-import { isKnownHubEvent } from "../calls/unknown-records.ts";
+import { BoundedReader } from "../calls/decode/bounded-reader.ts";
+import { isKnownHubEvent } from "../calls/decode/unknown-records.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import type { StageDeps } from "../stage.ts";
 

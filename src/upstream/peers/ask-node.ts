@@ -5,7 +5,7 @@ import type { ValidatorSets } from "../../trust/validator-sets.ts";
 import { type ChainRefusal, type VerifiedHead, verifyBlock, verifyChunk } from "../../trust/verify-block.ts";
 import { shardCount } from "../calls/check-peer.ts";
 import type { UpstreamClient } from "../calls/client.ts";
-import type { ReceivedBlock } from "../calls/codecs.ts";
+import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { NoBlocksError, PeerError } from "../calls/peer.ts";
 import { RefusedBlockError } from "../chain/chain-verifier.ts";
 import { BLOCK_SHARD } from "../positions.ts";

@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../lib/backoff.ts";
+import { retryAfterMs } from "../../net/backoff.ts";
 import type { OutboundErrorKind, OutboundResult } from "../../net/client.ts";
 import type { Settlement, Verdict } from "../store/delivery-queue.ts";
 import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.ts";

@@ -1,4 +1,4 @@
-import { counter, counters, durations, figureOf, gauge, gaugeBy } from "../../runtime/figures.ts";
+import { counter, counters, durations, figureOf, gauge, gaugeBy } from "../../runtime/figures/figures.ts";
 import type { DeliveryNodeStats } from "../rpc.ts";
 import { ERROR_RESPONSES } from "./classify-outcome.ts";
 

@@ -1,4 +1,4 @@
-import { CallDurations, type DurationStats } from "../../lib/call-durations.ts";
+import { CallDurations, type DurationStats } from "../../runtime/figures/call-durations.ts";
 import type { Settlement } from "../store/delivery-queue.ts";
 
 /** Counts since the start of the process. */

@@ -1,6 +1,6 @@
 import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
-import type { Gate } from "../../lib/gate.ts";
 import type { Clock, SetTimer } from "../../runtime/clock.ts";
+import type { Gate } from "../../runtime/gate.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { CallLimit, ClaimedDelivery, DeliveryQueue, FailureRule } from "../store/delivery-queue.ts";
 import type { CallReceiver } from "./call-receiver.ts";

@@ -1,4 +1,4 @@
-import { exponentialBackoffMs, JITTER, withJitter } from "../../lib/backoff.ts";
+import { exponentialBackoffMs, JITTER, withJitter } from "../../net/backoff.ts";
 
 /** When a delivery is retried. */
 export interface RetryPolicy {

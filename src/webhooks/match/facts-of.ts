@@ -3,7 +3,7 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { Hydration } from "../../read/hydrate/hydrate.ts";
 import { loadUsers, type ScoreSource } from "../../read/hydrate/users.ts";
 import { presentText } from "../../read/present/native/cast.ts";
-import type { NodeEvent } from "../publish/event.ts";
+import type { NodeEvent } from "../event.ts";
 import type { EventFacts } from "./facts.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { counter, figureOf } from "../../runtime/figures.ts";
+import { counter, figureOf } from "../../runtime/figures/figures.ts";
 import type { MatchThreadStats } from "./rpc.ts";
 
 const figure = figureOf<MatchThreadStats>();

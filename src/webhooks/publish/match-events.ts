@@ -1,10 +1,10 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { ScoreSource } from "../../read/hydrate/users.ts";
+import type { NodeEvent } from "../event.ts";
 import { loadFacts } from "../match/facts-of.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { Subscriptions } from "../match/subscriptions.ts";
 import type { QueuedEvent } from "../store/delivery-publications.ts";
-import type { NodeEvent } from "./event.ts";
 import { buildBodies } from "./payload.ts";
 
 /** Limit of deliveries that one transaction queues, unless a single event has more receivers. */

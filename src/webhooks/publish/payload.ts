@@ -5,8 +5,8 @@ import type { ChannelState } from "../../read/hydrate/channels.ts";
 import { type Hydration, type HydrationRequest, hydrate } from "../../read/hydrate/hydrate.ts";
 import { presentCast, presentCastState } from "../../read/present/native/cast.ts";
 import { presentUser } from "../../read/present/native/user.ts";
+import type { FollowEvent, NodeEvent, ReactionEvent } from "../event.ts";
 import { presentChannelEvent } from "./channel-payload.ts";
-import type { FollowEvent, NodeEvent, ReactionEvent } from "./event.ts";
 
 const NO_CHANNELS: ReadonlyMap<string, ChannelState> = new Map();
 

@@ -5,12 +5,12 @@ import type { EventKind } from "../../protocol/event-kind.ts";
 import type { ScoreSource } from "../../read/hydrate/users.ts";
 import { type Clock, nowSecs, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
+import { type NodeEvent, readEvent } from "../event.ts";
 import type { BannedAmong } from "../match/exclusions.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
 import type { DeliveryPublications } from "../store/delivery-publications.ts";
-import { type NodeEvent, readEvent } from "./event.ts";
 import { isLeftToOthers } from "./left-to-others.ts";
 import { type MatchedBatch, matchEvents } from "./match-events.ts";
 

@@ -6,8 +6,8 @@ import type { ChannelEventKind, EventKind } from "../../protocol/event-kind.ts";
 import { ReactionType } from "../../protocol/wire/generated/message.ts";
 import type { CastContent } from "../../read/hydrate/casts.ts";
 import { type ChannelState, canonicalUrl } from "../../read/hydrate/channels.ts";
+import type { CastEvent, NodeEvent } from "../event.ts";
 import type { QueuedEvent } from "../store/delivery-publications.ts";
-import type { CastEvent, NodeEvent } from "./event.ts";
 import { buildBodies } from "./payload.ts";
 
 const HASH_BYTES = 20;

@@ -5,7 +5,7 @@ import { type ChannelView, channelRefusal, UNAUTHORIZED } from "../../protocol/c
 import type { ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
 import { refuse, type SignerRefusal } from "../../signers/refusal.ts";
 import type { UnsignedBody } from "../rpc.ts";
-import { NO_SUCH_CHANNEL, readChannelName } from "./channel-name.ts";
+import { NO_SUCH_CHANNEL, readChannelName } from "./fields.ts";
 
 /** What messages of channels are composed with. */
 export interface ChannelActLookups {

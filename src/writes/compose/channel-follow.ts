@@ -2,7 +2,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { JsonObject } from "../../management/fields.ts";
 import { type Refusal, refused } from "../../management/refusal.ts";
 import { type ReactionBody, ReactionType } from "../../protocol/wire/generated/message.ts";
-import { NO_SUCH_CHANNEL, readChannelName } from "./channel-name.ts";
+import { NO_SUCH_CHANNEL, readChannelName } from "./fields.ts";
 
 /** What follows of channels are composed with. */
 export interface ChannelLookups {

@@ -1,4 +1,5 @@
 import { ok, type Result } from "../../lib/result.ts";
+import { type JsonObject, ownValue } from "../../management/fields.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { CastId } from "../../protocol/wire/generated/message.ts";
 
@@ -87,4 +88,17 @@ export function resolveCastOrUrl(
   return fid === undefined
     ? refused("notFound", `${field} is an unknown cast`)
     : ok({ castId: { fid, hash } });
+}
+
+/** Longer names are those of no channel. */
+const MAX_NAME_CHARS = 1024;
+
+export const NO_SUCH_CHANNEL = "no registered channel has this name";
+
+/** Reads `channel_id`: any name of a channel. */
+export function readChannelName(request: JsonObject): Result<string, Refusal> {
+  const name = ownValue(request, "channel_id");
+  return typeof name === "string" && name !== "" && name.length <= MAX_NAME_CHARS
+    ? ok(name)
+    : badField(`channel_id must be a text of at most ${MAX_NAME_CHARS} characters`);
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
-import { approveSigner } from "../../../src/cli/client/approve-signer.ts";
+import { approveSigner } from "../../../src/cli/operations/approve-signer.ts";
 import { registerEvent, signerEvent } from "../../support/events.ts";
 import { requestMetadata } from "../../support/gasless-keys.ts";
 import { makeWallet } from "../../support/messages.ts";

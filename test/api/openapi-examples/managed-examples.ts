@@ -4,7 +4,7 @@ import { sealEnvelope } from "../../../src/demo/push-client.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json, JsonObject } from "../../../src/http/openapi/document.ts";
 import type { OperationExample } from "../../../src/http/openapi/examples.ts";
-import { signedKeyRequestDigest } from "../../../src/protocol/validate/gasless-key.ts";
+import { signedKeyRequestDigest } from "../../../src/protocol/validate/chain/gasless-key.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
 import { signDigest } from "../../support/messages.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import { createCallReceiver } from "../../../src/webhooks/deliver/call-receiver.ts";
-import { readEvent } from "../../../src/webhooks/publish/event.ts";
+import { readEvent } from "../../../src/webhooks/event.ts";
 import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
 import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import type { TestApi } from "../../support/api.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSampler, type Reading } from "../../../src/console/pulse/sampler.ts";
 import { httpFigures, quantileMs } from "../../../src/http/metrics/http-figures.ts";
-import { type Figure, figureOf, type Series } from "../../../src/runtime/figures.ts";
+import { type Figure, figureOf, type Series } from "../../../src/runtime/figures/figures.ts";
 import { ManualClock } from "../../support/clock.ts";
 
 const BOUNDS = [0.001, 0.01, 0.1];

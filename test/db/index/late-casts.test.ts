@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type IndexDatabase, openIndexInMemory, openIndexWriter } from "../../../src/db/index/database.ts";
+import { continueRepoints } from "../../../src/db/index/project/cast-references/repoints.ts";
 import { findReaction } from "../../../src/db/index/project/reactions.ts";
-import { continueRepoints } from "../../../src/db/index/project/repoints.ts";
 import { dumpIndex } from "../../support/dump.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setReaction } from "../../support/read-model.ts";
 

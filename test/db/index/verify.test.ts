@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { verifyIndex } from "../../../src/db/index/verify.ts";
+import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
 import { DEMO_REGISTRAR, followUriOf } from "../../../src/protocol/channels/follow-uri.ts";
 import { oddMessages } from "../../support/odd-messages.ts";
 import { likeUrl } from "../../support/records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { RetryableError, UserError } from "../../../src/lib/failure.ts";
-import { postgresSettings } from "../../../src/node/state/postgres-settings.ts";
+import { postgresSettings } from "../../../src/node/state/postgres/postgres-settings.ts";
 import { emptyDir } from "../../cli/run.ts";
 import { load } from "../../config/input.ts";
 import { createCertificateAuthority } from "../../support/certificates.ts";

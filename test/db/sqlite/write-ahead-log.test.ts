@@ -21,7 +21,7 @@ import { StorageError } from "../../../src/db/sqlite/storage-error.ts";
 import { openStateWriter, statePath } from "../../../src/db/state/database.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { openWriterOf } from "../../../src/node/state/open-writer.ts";
-import { createDamageReports } from "../../../src/node/storage-watch.ts";
+import { createDamageReports } from "../../../src/node/watch/storage-watch.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { useAsForeign } from "../../support/foreign-process.ts";
 import { tempDir } from "../../support/program.ts";

@@ -8,7 +8,7 @@ import {
   SQLITE_LIMITS,
   scheduleMaintenance,
 } from "../../../src/node/maintenance/maintenance.ts";
-import { registerFigures } from "../../../src/runtime/figure-metrics.ts";
+import { registerFigures } from "../../../src/runtime/figures/figure-metrics.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { localStores, SWEEP_MARGIN_SECS } from "../../support/state-stores.ts";
 

@@ -4,13 +4,13 @@ import { LOG_PROPERTIES } from "../../../src/db/index/identity.ts";
 import { readMeta, writeMeta } from "../../../src/db/index/meta.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
-import { checkPostgresState, settlePostgresState } from "../../../src/node/state-check/postgres-check.ts";
 import {
   type RestoredKeys,
   restoredKeysText,
   restoredPostgresKeys,
   restoredSqliteKeys,
-} from "../../../src/node/state-check/restored-keys.ts";
+} from "../../../src/node/snapshot/restored-keys.ts";
+import { checkPostgresState, settlePostgresState } from "../../../src/node/state-check/postgres-check.ts";
 import { checkSqliteState, settleSqliteState } from "../../../src/node/state-check/sqlite-check.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";

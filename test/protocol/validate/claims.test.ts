@@ -4,7 +4,7 @@ import {
   keyAddDigest,
   keyRemoveDigest,
   signedKeyRequestDigest,
-} from "../../../src/protocol/validate/gasless-key.ts";
+} from "../../../src/protocol/validate/chain/gasless-key.ts";
 import { ethClaimDigest, solanaClaimText } from "../../../src/protocol/validate/verification.ts";
 import {
   type DeepPartial,

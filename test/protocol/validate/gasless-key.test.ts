@@ -9,7 +9,7 @@ import {
   recoverKeyRemoveCustody,
   recoverSignedKeyRequestSigner,
   signedKeyRequestDigest,
-} from "../../../src/protocol/validate/gasless-key.ts";
+} from "../../../src/protocol/validate/chain/gasless-key.ts";
 import { KeyAddBody, KeyRemoveBody, MessageData } from "../../../src/protocol/wire/generated/message.ts";
 import { makeSigner, makeWallet, signDigest } from "../../support/messages.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as core from "@farcaster/core";
-import { validateOnChainEvent } from "../../../src/protocol/validate/on-chain-event.ts";
+import { validateOnChainEvent } from "../../../src/protocol/validate/chain/on-chain-event.ts";
 import { validateFnameProof } from "../../../src/protocol/validate/username-proof.ts";
 import { FarcasterNetwork, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";

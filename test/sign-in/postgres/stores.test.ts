@@ -1,7 +1,7 @@
 import { createAudit } from "../../../src/audit/audit-store.ts";
-import { createSignInKeys } from "../../../src/sign-in/key-store.ts";
 import { createSignInNonceStore, oneTimeNonceSweep } from "../../../src/sign-in/nonce-store.ts";
 import { createOneTime, oneTimeSweep } from "../../../src/sign-in/one-time-store.ts";
+import { createSignInKeys } from "../../../src/sign-in/tokens/key-store.ts";
 import { reuseDatabases } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { stateDbOf } from "../../support/postgres/state-db.ts";

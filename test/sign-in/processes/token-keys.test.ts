@@ -6,7 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
 import { openStateReader, statePath } from "../../../src/db/state/database.ts";
 import { taskStateDb } from "../../../src/db/state/sqlite-state-db.ts";
-import { createSignInKeys } from "../../../src/sign-in/key-store.ts";
+import { createSignInKeys } from "../../../src/sign-in/tokens/key-store.ts";
 import { readMasterKey } from "../../../src/vault/master-key.ts";
 import { createSealer } from "../../../src/vault/sealer.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";

@@ -1,5 +1,5 @@
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
-import { createPostgresStores } from "../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../src/node/state/postgres/open-postgres.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { type RunningNode, startNode, tempDir } from "../program.ts";
 import { makeChain } from "../upstream/chain.ts";

@@ -1,7 +1,7 @@
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
-import { userNonce } from "../../../src/ingest/merge/gasless-key-store.ts";
+import { userNonce } from "../../../src/ingest/merge/keys/gasless-key-store.ts";
 import {
   decodeRecord,
   type EncodedRecord,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { BoundedReader } from "../../../src/upstream/calls/bounded-reader.ts";
 import { CONNECTED_PEERS } from "../../../src/upstream/calls/contacts.ts";
+import { BoundedReader } from "../../../src/upstream/calls/decode/bounded-reader.ts";
 import { runDiscovery } from "../../../src/upstream/peers/discover.ts";
 import { publicAddressOf } from "../../../src/upstream/peers/network-place.ts";
 import {

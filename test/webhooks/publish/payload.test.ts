@@ -7,7 +7,7 @@ import {
   MessageType,
 } from "../../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
-import { readEvent } from "../../../src/webhooks/publish/event.ts";
+import { readEvent } from "../../../src/webhooks/event.ts";
 import { buildBodies } from "../../../src/webhooks/publish/payload.ts";
 import { startTestApi, type TestApi } from "../../support/api.ts";
 import { registerEvent } from "../../support/events.ts";

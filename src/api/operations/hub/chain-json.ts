@@ -2,9 +2,10 @@ import type { GetInfoResponse } from "../../../protocol/wire/generated/hub.ts";
 import { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { StorageLimitsResponse } from "../../../protocol/wire/generated/reads.ts";
 import { Signer } from "../../../protocol/wire/generated/state.ts";
-import { base64, hex } from "./bytes-json.ts";
 import {
+  base64,
   CHANNEL_REGISTER_EVENT_TYPES,
+  hex,
   ID_REGISTER_EVENT_TYPES,
   MESSAGE_TYPES,
   nameOf,

@@ -10,11 +10,11 @@ import type {
   ModerationEntry,
 } from "../../../read/hub/channels/channel-lists.ts";
 import type { PageQuery } from "../../../read/hub/page.ts";
-import { hex } from "./bytes-json.ts";
 import {
   CASTING_MODES,
   CHANNEL_MEMBER_STATES,
   CHANNEL_MODERATE_ACTIONS,
+  hex,
   MEMBERSHIP_MODES,
   nameOf,
 } from "./names.ts";

@@ -10,11 +10,15 @@ import {
   VerificationProtocol,
 } from "../../../protocol/wire/generated/message.ts";
 import type { StoredMessage } from "../../../read/hub/stored-message.ts";
-import { base64, hex } from "./bytes-json.ts";
-import { channelBodyJson } from "./channel-json.ts";
 import {
+  base64,
   CAST_TYPES,
+  CASTING_MODES,
+  CHANNEL_MEMBER_ACTIONS,
+  CHANNEL_MODERATE_ACTIONS,
   HASH_SCHEMES,
+  hex,
+  MEMBERSHIP_MODES,
   MESSAGE_TYPES,
   NETWORKS,
   nameOf,
@@ -229,4 +233,44 @@ function castJson(body: CastAddBody): object {
 /** Addresses and block hashes of Ethereum are shown in hex, those of Solana in base58. */
 function textOfChain(protocol: VerificationProtocol): (bytes: Uint8Array) => string {
   return protocol === VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA ? encodeBase58 : hex;
+}
+
+/** The bodies of messages of channels. */
+type ChannelBody = Extract<
+  Body,
+  { $case: "channelUpdateBody" | "channelMemberBody" | "channelPinBody" | "channelModerateBody" }
+>;
+
+/** Returns the body of a message of a channel as JSON, key by key as the reference node writes it. Unset fields have no key. */
+function channelBodyJson(body: ChannelBody): object {
+  const channelId = hex(body.value.channelId);
+  switch (body.$case) {
+    case "channelUpdateBody": {
+      const { channelId: _, castingMode, membershipMode, ...texts } = body.value;
+      return {
+        channelUpdateBody: {
+          channelId,
+          ...texts,
+          ...(castingMode !== undefined && { castingMode: nameOf(CASTING_MODES, castingMode) }),
+          ...(membershipMode !== undefined && { membershipMode: nameOf(MEMBERSHIP_MODES, membershipMode) }),
+        },
+      };
+    }
+    case "channelMemberBody": {
+      const { fid, action } = body.value;
+      return { channelMemberBody: { channelId, fid, action: nameOf(CHANNEL_MEMBER_ACTIONS, action) } };
+    }
+    case "channelPinBody":
+      return { channelPinBody: { channelId, castHash: hex(body.value.castHash) } };
+    case "channelModerateBody": {
+      const { castHash, action } = body.value;
+      return {
+        channelModerateBody: {
+          channelId,
+          castHash: hex(castHash),
+          action: nameOf(CHANNEL_MODERATE_ACTIONS, action),
+        },
+      };
+    }
+  }
 }

@@ -17,9 +17,9 @@ import { Message } from "../../../protocol/wire/generated/message.ts";
 import type { ChargeKey } from "../../../writes/store/write-limits.ts";
 import type { Call } from "../../op.ts";
 import { chargeFurtherMessages, chargeMessages } from "../writes/write.ts";
-import { hex } from "./bytes-json.ts";
 import { infoJson } from "./chain-json.ts";
 import { messageJson } from "./message-json.ts";
+import { hex } from "./names.ts";
 import { type HubDeps, hubOp, hubRead, markPartial, type Shown, showReply } from "./operation.ts";
 import { closedObject, HubError, HubMessage, openObject } from "./schemas.ts";
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
 import { captureBody, parseBody, rawBody } from "../../../http/request/body.ts";
 import { OPEN_READ } from "../../../http/route-terms.ts";
-import { MAX_BATCH, type RegistryRpc, type RpcResponse } from "../../../sign-in/registry-rpc.ts";
+import { MAX_BATCH, type RegistryRpc, type RpcResponse } from "../../../sign-in/registry/registry-rpc.ts";
 import { operationsOf } from "../../op.ts";
 
 /** What the operations under `/rpc` use. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { type Cast, get } from "../data/call.ts";
-import { Icon, type IconName } from "../icons.tsx";
+import { Icon, type IconName } from "../icons/icons.tsx";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { Time } from "../parts/pill.tsx";
 import { CallButton } from "../parts/region.tsx";

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { request } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
+import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { pageConfig } from "../page-config.ts";
-import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import * as msg from "../text/en/common.ts";
 
 const SECONDS = 15;

@@ -1,12 +1,12 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { loadChunk } from "../data/stale-chunk.ts";
+import { borrowedFid, demoPrompt, returnWallet } from "../owner/wallet/demo-wallet.ts";
 import { pageConfig } from "../page-config.ts";
-import { loadChunk } from "../shell/stale-chunk.ts";
 import * as msg from "../text/en/common.ts";
 import { displayNameOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
 import { demoUserOf, useDemoPeople } from "./demo-feed.ts";
-import { borrowedFid, demoPrompt, returnWallet } from "./wallet.ts";
 
 /** What a demo network adds to every page: who is signed in, and what the wallet asks. */
 export function DemoLayer() {

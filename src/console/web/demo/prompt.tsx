@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Face } from "../content/face.tsx";
+import { type DemoPrompt, demoPrompt, signUnasked } from "../owner/wallet/demo-wallet.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Checkbox, Field } from "../parts/form.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
@@ -8,7 +9,6 @@ import * as msg from "../text/en/demo.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
 import { useDemoPeople } from "./demo-feed.ts";
-import { type DemoPrompt, demoPrompt, signUnasked } from "./wallet.ts";
 
 const SHOWN = 12;
 

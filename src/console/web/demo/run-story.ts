@@ -2,8 +2,8 @@ import type { Story } from "../../demo/story-report.ts";
 import { request } from "../data/request.ts";
 import { noSessionReason, setOwner, storeSession } from "../owner/owner.ts";
 import { createSessionKey } from "../owner/session-request.ts";
+import { borrowWallet, DEMO_WALLET_RDNS } from "../owner/wallet/demo-wallet.ts";
 import * as msg from "../text/en/common.ts";
-import { borrowWallet, DEMO_WALLET_RDNS } from "./wallet.ts";
 
 /** A story, and what lets the page act for its person: undefined where this browser can have no session. */
 export interface StoryRun {

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { type Channel, get } from "../data/call.ts";
 import { refreshShown, usePeople, useQuery } from "../data/query.ts";
 import { RequestFailure } from "../data/request.ts";
-import { keysOf } from "../demo/wallet.ts";
+import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { runOperation } from "../owner/operation.ts";
 import { type Owner, owner } from "../owner/owner.ts";
 import { signed } from "../owner/session-request.ts";
+import { keysOf } from "../owner/wallet/demo-wallet.ts";
 import { pageConfig } from "../page-config.ts";
-import { type Action, ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { Pill } from "../parts/pill.tsx";
 import * as msg from "../text/en/channels.ts";
 import { shortHex } from "../text/format.ts";
@@ -145,7 +145,7 @@ function VerifyAgain({ address, by }: { address: string; by: Owner }) {
   const isKnown = by.address === address || (user?.verifications.includes(address) ?? false);
   const verify = () =>
     write(async () => {
-      const { signClaim } = await import("../owner/wallet-claim.ts");
+      const { signClaim } = await import("../owner/wallet/wallet-claim.ts");
       const body = await signClaim(by, address);
       const { state } = await runOperation({
         ...signed("POST /user/address/verify", { body }),

@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Schemas } from "../data/call.ts";
+import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { type OwnerOperation, runOperation } from "../owner/operation.ts";
-import { type Action, ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { announce, CopyButton } from "../parts/copy.tsx";
 import { focusHeading, ResultHeading } from "../parts/page-head.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Card } from "../parts/region.tsx";
 import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/manage.ts";
+import * as msg from "../text/en/manage/manage.ts";
 
 /** The button of a form that an operation signs, with the outcome of the last try above it. */
 export function SignButton(props: {

@@ -5,7 +5,7 @@ import { PausedNotice } from "../content/node-state.tsx";
 import type { Owner } from "../owner/owner.ts";
 import { OwnerOnly } from "../owner/owner-only.tsx";
 import { type Crumb, PageHead } from "../parts/page-head.tsx";
-import * as msg from "../text/en/manage.ts";
+import * as msg from "../text/en/manage/manage.ts";
 
 const ENTRIES = [
   { href: "/console/manage", label: msg.overview },

@@ -1,12 +1,12 @@
 import { Face } from "../content/face.tsx";
 import { get } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
-import { Icon, type IconName } from "../icons.tsx";
+import { Icon, type IconName } from "../icons/icons.tsx";
+import { ActionButton, useAction } from "../owner/action.tsx";
 import { leave } from "../owner/connection.ts";
 import { type Owner, owner } from "../owner/owner.ts";
-import { ActionButton, useAction } from "../parts/action.tsx";
 import { Pill } from "../parts/pill.tsx";
-import * as msg from "../text/en/manage.ts";
+import * as msg from "../text/en/manage/manage.ts";
 import { formatExact, formatMoment } from "../text/format.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";

@@ -1,14 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../data/call.ts";
 import { listOf } from "../data/pages.ts";
+import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { OwnerRegion, useOwnerPages } from "../owner/owner-data.tsx";
 import { signed } from "../owner/session-request.ts";
 import { pageConfig } from "../page-config.ts";
-import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { CopyButton, ReachNote } from "../parts/copy.tsx";
 import { Pill, type PillKind, Time } from "../parts/pill.tsx";
 import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/manage.ts";
+import * as msg from "../text/en/manage/manage.ts";
 import { shortHex } from "../text/format.ts";
 import { ManagePage } from "./manage-page.tsx";
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { BackupEntry, BackupsReport, ThreadsReport } from "../../operator/reports.ts";
 import type { PauseReport } from "../../pulse/pulse.ts";
 import { type Query, useQuery } from "../data/query.ts";
-import { Outcome, useAction } from "../parts/action.tsx";
+import { Outcome, useAction } from "../owner/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";

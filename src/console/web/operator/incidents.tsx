@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { IncidentsReport, OperatorIncident } from "../../../checks/incident-report.ts";
 import { type Query, useQuery } from "../data/query.ts";
-import { type Action, ActionButton, Outcome, useAction } from "../parts/action.tsx";
+import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Time } from "../parts/pill.tsx";
 import { IncidentsCard } from "../status/incidents.tsx";

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { get, type User } from "../data/call.ts";
 import { RequestFailure, request } from "../data/request.ts";
-import * as msg from "../text/en/owner.ts";
+import * as msg from "../text/en/manage/owner.ts";
 import { OperationDeclined, runOperation } from "./operation.ts";
 import {
   forgetSession,
@@ -16,8 +16,8 @@ import {
   storeSession,
 } from "./owner.ts";
 import { createSessionKey, sessionRequest, signed } from "./session-request.ts";
-import { accountsOf, shortAddress, walletFailure } from "./wallet-signature.ts";
-import { findWallet, type Wallet } from "./wallets.ts";
+import { accountsOf, shortAddress, walletFailure } from "./wallet/wallet-signature.ts";
+import { findWallet, type Wallet } from "./wallet/wallets.ts";
 
 /** An account of a wallet and the user whose custody address it is. */
 export interface Identity {

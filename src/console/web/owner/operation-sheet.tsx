@@ -5,12 +5,12 @@ import { CallPanel } from "../parts/call-panel.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/form.tsx";
 import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/owner.ts";
+import * as msg from "../text/en/manage/owner.ts";
 import { attachWallet } from "./connection.ts";
 import { OperationDeclined, type OwnerOperation, type PendingOperation } from "./operation.ts";
 import { type Owner, owner } from "./owner.ts";
 import { createNonce } from "./session-request.ts";
-import { requestHashOf, signWithWallet } from "./wallet-signature.ts";
+import { requestHashOf, signWithWallet } from "./wallet/wallet-signature.ts";
 
 /** What the sheet shows of the request, as the wallet will show it. */
 interface Prepared {

@@ -4,7 +4,7 @@ import { type Query, type QueryOptions, useQuery } from "../data/query.ts";
 import { RequestFailure, type RequestOptions } from "../data/request.ts";
 import { LoadMore } from "../parts/list-region.tsx";
 import { Region, type RegionProps } from "../parts/region.tsx";
-import * as msg from "../text/en/owner.ts";
+import * as msg from "../text/en/manage/owner.ts";
 import type { SignedCall } from "./operation.ts";
 import { owner } from "./owner.ts";
 import { sessionRequest } from "./session-request.ts";

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Face } from "../content/face.tsx";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { ActionButton, Outcome, useAction } from "../parts/action.tsx";
 import { Command } from "../parts/copy.tsx";
 import { Checkbox } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
 import { Card, Skeleton } from "../parts/region.tsx";
-import * as msg from "../text/en/owner.ts";
+import * as msg from "../text/en/manage/owner.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
+import { ActionButton, Outcome, useAction } from "./action.tsx";
 import {
   askForAccounts,
   attachWallet,
@@ -20,7 +20,7 @@ import {
   walletNote,
 } from "./connection.ts";
 import { hasSessionEnded, isOwnerKnown, noSessionReason, type Owner, owner, restoreOwner } from "./owner.ts";
-import { discoverWallets, offeredWallets, type Wallet } from "./wallets.ts";
+import { discoverWallets, offeredWallets, type Wallet } from "./wallet/wallets.ts";
 
 const FIRST_LOOK_MS = 400;
 

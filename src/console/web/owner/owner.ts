@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { forgetResponses } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/common.ts";
-import type { Wallet } from "./wallets.ts";
+import type { Wallet } from "./wallet/wallets.ts";
 
 /** A key of this browser that the custody address has let sign for a while. */
 export interface OwnerSession {

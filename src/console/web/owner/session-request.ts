@@ -3,7 +3,7 @@ import { type BodyOf, type QueryOf, queryString, type ResponseOf, type Route } f
 import { commandOf } from "../data/commands.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
-import * as msg from "../text/en/owner.ts";
+import * as msg from "../text/en/manage/owner.ts";
 import { OperationDeclined, runOperation, type SignedCall } from "./operation.ts";
 import { dropSession, type OwnerSession, owner } from "./owner.ts";
 

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Call } from "../data/call.ts";
 import { type SnippetLanguage, snippetsOf } from "../data/snippets.ts";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/common.ts";
 import { formatBytes, formatDuration } from "../text/format.ts";

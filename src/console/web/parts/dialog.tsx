@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import * as msg from "../text/en/common.ts";
 import { focusHeading } from "./page-head.tsx";
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Call } from "../data/call.ts";
 import type { RequestFailure } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import * as msg from "../text/en/common.ts";
 import { formatSecs } from "../text/format.ts";
 import { CallPanel } from "./call-panel.tsx";

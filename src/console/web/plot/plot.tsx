@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { withinLimit } from "../data/stale-chunk.ts";
 import { DataTable } from "../parts/table.tsx";
-import { withinLimit } from "../shell/stale-chunk.ts";
 import * as msg from "../text/en/parts.ts";
 import { formatClock, formatExact } from "../text/format.ts";
 import type { PlotCanvas, PlotSeries } from "./plot-canvas.ts";

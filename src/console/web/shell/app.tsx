@@ -3,8 +3,9 @@ import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } fro
 import { refreshLists } from "../data/pages.ts";
 import { refreshShown } from "../data/query.ts";
 import { apiKey, isApiKeyWanted } from "../data/request.ts";
+import { chunkFailure, loadChunk } from "../data/stale-chunk.ts";
 import { DemoLayer } from "../demo/demo-layer.tsx";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import { PendingSheet, WalletButton } from "../owner/owner-parts.tsx";
 import { pageConfig } from "../page-config.ts";
 import { isPageServed } from "../page-settings.ts";
@@ -14,7 +15,6 @@ import { pages, type Section } from "../routes.ts";
 import * as msg from "../text/en/common.ts";
 import { readEntry } from "../text/page-paths.ts";
 import { HelpDialog, isHelpOpen, startShortcuts, type Theme, theme } from "./shortcuts.tsx";
-import { chunkFailure, loadChunk } from "./stale-chunk.ts";
 
 const TYPING_MS = 150;
 

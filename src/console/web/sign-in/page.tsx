@@ -1,6 +1,6 @@
 import { pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
-import * as msg from "../text/en/login.ts";
+import * as msg from "../text/en/manage/login.ts";
 import { QuickAuth } from "./quick-auth.tsx";
 import { WebSignIn } from "./web-sign-in.tsx";
 

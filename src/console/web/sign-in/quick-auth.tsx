@@ -2,12 +2,12 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { signInText } from "../../../protocol/sign-in-text.ts";
 import { get } from "../data/call.ts";
 import { request } from "../data/request.ts";
-import { signText } from "../owner/sign-text.ts";
-import { accountsOf } from "../owner/wallet-signature.ts";
-import { discoverWallets, offeredWallets, type Wallet } from "../owner/wallets.ts";
+import { signText } from "../owner/wallet/sign-text.ts";
+import { accountsOf } from "../owner/wallet/wallet-signature.ts";
+import { discoverWallets, offeredWallets, type Wallet } from "../owner/wallet/wallets.ts";
 import { Checkbox, Field } from "../parts/form.tsx";
 import { Card } from "../parts/region.tsx";
-import * as msg from "../text/en/login.ts";
+import * as msg from "../text/en/manage/login.ts";
 import { Steps, useSteps } from "./steps.tsx";
 
 type Verified = { readonly token: string } | { readonly reason: string; readonly message: string };

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { RequestFailure } from "../data/request.ts";
 import { Json } from "../parts/copy.tsx";
 import { Pill } from "../parts/pill.tsx";
-import * as msg from "../text/en/login.ts";
+import * as msg from "../text/en/manage/login.ts";
 import { UserText } from "../text/user-text.tsx";
 
 /** A step of a sign-in: what the node or the wallet responded, or why it refused. */

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { RequestFailure, request } from "../data/request.ts";
 import { Field } from "../parts/form.tsx";
 import { Card } from "../parts/region.tsx";
-import * as msg from "../text/en/login.ts";
+import * as msg from "../text/en/manage/login.ts";
 import { Steps, useSteps } from "./steps.tsx";
 
 interface Opened {

@@ -4,7 +4,7 @@ import { EventLine } from "../content/event-line.tsx";
 import { type EventStream, openEventStream } from "../data/event-stream.ts";
 import { nowMs } from "../data/visibility.ts";
 import { GenerateActivity } from "../demo/add-people.tsx";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../icons/icons.tsx";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";

@@ -1,4 +1,4 @@
-import type { FigureUnit } from "../../../runtime/figures.ts";
+import type { FigureUnit } from "../../../runtime/figures/figures.ts";
 
 /** What a text has in its middle: something that the page draws. As wide as Preact's children, without its types of the DOM. */
 export type Rich = object | string | number | bigint | boolean | null | undefined;

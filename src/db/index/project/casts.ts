@@ -5,10 +5,17 @@ import type { IndexDatabase } from "../database.ts";
 import type { CastColumns } from "../messages/columns.ts";
 import { decodeRest } from "../messages/fields.ts";
 import { statement } from "../statement.ts";
-import { castIdOf, findMissingCastId, findUrlId, keepMissingCast, urlIdOf, urlOf } from "./named-ids.ts";
-import { addReferences, dropReferences } from "./references.ts";
-import { repoint } from "./repoints.ts";
-import { adoptThread, cutOffThread, type Root, threadOf } from "./threads.ts";
+import {
+  castIdOf,
+  findMissingCastId,
+  findUrlId,
+  keepMissingCast,
+  urlIdOf,
+  urlOf,
+} from "./cast-references/named-ids.ts";
+import { addReferences, dropReferences } from "./cast-references/references.ts";
+import { repoint } from "./cast-references/repoints.ts";
+import { adoptThread, cutOffThread, type Root, threadOf } from "./cast-references/threads.ts";
 
 /** A row of `casts`. */
 export interface CastRow {

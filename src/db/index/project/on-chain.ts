@@ -1,6 +1,6 @@
 import { canonicalKey } from "../../../protocol/auth-address.ts";
 import type { Lend } from "../../../protocol/storage.ts";
-import { decodeSignedKeyRequest } from "../../../protocol/validate/gasless-key.ts";
+import { decodeSignedKeyRequest } from "../../../protocol/validate/chain/gasless-key.ts";
 import type { LendStorageBody, MessageData } from "../../../protocol/wire/generated/message.ts";
 import {
   IdRegisterEventType,

@@ -3,8 +3,8 @@ import { countFollow } from "../channels/follows.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { ReactionColumns } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
+import { castIdOf, findCastId, findUrlId, urlIdOf, urlOf } from "./cast-references/named-ids.ts";
 import { countOnCast } from "./casts.ts";
-import { castIdOf, findCastId, findUrlId, urlIdOf, urlOf } from "./named-ids.ts";
 import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 /** A row of `reactions`. */

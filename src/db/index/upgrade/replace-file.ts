@@ -1,7 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../lib/failure.ts";
-import { giveToOwnerOf, syncPath } from "../../../lib/files.ts";
+import { giveToOwnerOf, syncPath } from "../../../runtime/files.ts";
 import { isOlderIndex } from "./older-index.ts";
 
 /** The file that a migration builds. */

@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { syncPath } from "../../../lib/files.ts";
+import { syncPath } from "../../../runtime/files.ts";
 import { createSnapshotDirectory, deleteSnapshot } from "../snapshot-directory.ts";
 import type { Place } from "./place.ts";
 import { seal, unseal } from "./seal-stream.ts";

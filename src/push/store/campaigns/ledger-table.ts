@@ -2,7 +2,7 @@ import { sql, sqlEach } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateDb, Tx } from "../../../db/state/state-db.ts";
 import type { Row } from "../../../db/state/table.ts";
-import { createCallGroups } from "../../../lib/call-groups.ts";
+import { createCallGroups } from "../../call-groups.ts";
 import type { campaignFailures, dedupe } from "../tables.ts";
 import type { TokenPosition } from "../tokens/token-store.ts";
 import { GroupCounts } from "./campaign-counts.ts";

@@ -1,7 +1,7 @@
-import { exponentialBackoffMs } from "../../../lib/backoff.ts";
 import { RetryableError, UserError } from "../../../lib/failure.ts";
 import { parseJsonBytes } from "../../../lib/json.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
+import { exponentialBackoffMs } from "../../../net/backoff.ts";
 import type { OutboundClient, OutboundResponse, OutboundResult } from "../../../net/client.ts";
 
 /** The list of an app's tokens at another service. */

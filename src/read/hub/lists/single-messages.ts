@@ -1,5 +1,5 @@
 import { storedLinkType } from "../../../db/index/messages/columns.ts";
-import { findUrlId } from "../../../db/index/project/named-ids.ts";
+import { findUrlId } from "../../../db/index/project/cast-references/named-ids.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { Store } from "../../../protocol/message/merge-rules.ts";

@@ -7,7 +7,7 @@ import {
   signTextWith,
   signTypedDataWith,
   textOfHex,
-} from "../../../../src/console/web/demo/typed-data.ts";
+} from "../../../../src/console/web/owner/wallet/typed-data.ts";
 import { demoKeys } from "../../../../src/demo/keys.ts";
 
 const types = {

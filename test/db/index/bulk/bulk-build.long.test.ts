@@ -4,7 +4,7 @@ import { openBulkBuild } from "../../../../src/db/index/bulk/open-bulk-build.ts"
 import { packMessages } from "../../../../src/db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../../../../src/db/index/database.ts";
 import { splitEncoded } from "../../../../src/db/index/messages/split.ts";
-import { verifyIndex } from "../../../../src/db/index/verify.ts";
+import { verifyIndex } from "../../../../src/db/index/verify/verify.ts";
 import { seededRandom } from "../../../../src/demo/random.ts";
 import { createIngestEngine } from "../../../../src/ingest/engine.ts";
 import { encodeMessage, type SignedMessage } from "../../../../src/protocol/message/signed-message.ts";

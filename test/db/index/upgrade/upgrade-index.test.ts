@@ -30,7 +30,7 @@ import {
   type UpgradeReport,
   upgradeIndex,
 } from "../../../../src/db/index/upgrade/upgrade-index.ts";
-import { verifyIndex } from "../../../../src/db/index/verify.ts";
+import { verifyIndex } from "../../../../src/db/index/verify/verify.ts";
 import { UserError } from "../../../../src/lib/failure.ts";
 import { FarcasterNetwork } from "../../../../src/protocol/wire/generated/message.ts";
 import { ANCHOR_SECS } from "../../../demo/records.ts";

@@ -1,4 +1,7 @@
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";
 import { steadyClock } from "../../../support/postgres/steady-clock.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import { RunLost } from "../../../../src/push/store/campaigns/campaign-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";
 import { ManualClock } from "../../../support/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import { openTokenImport } from "../../../../src/push/store/tokens/token-import.ts";
 import type { TokenEvent } from "../../../../src/push/store/tokens/token-store.ts";
 import { takeCampaign } from "../../../support/campaigns.ts";

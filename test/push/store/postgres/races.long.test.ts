@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { StateNode } from "../../../../src/db/state/state-db.ts";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { CampaignWork } from "../../../../src/push/store/campaigns/campaign-store.ts";
 import type { ChangesExhausted } from "../../../../src/push/store/tokens/token-store.ts";
 import { ManualClock } from "../../../support/clock.ts";

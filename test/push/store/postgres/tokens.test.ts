@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { TokenStore } from "../../../../src/push/store/tokens/token-store.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
 import { addLiveNode } from "../../../support/postgres/live-node.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";

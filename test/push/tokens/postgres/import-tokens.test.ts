@@ -1,4 +1,4 @@
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import { openTokenImport } from "../../../../src/push/store/tokens/token-import.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { reuseDatabases } from "../../../support/postgres/database.ts";

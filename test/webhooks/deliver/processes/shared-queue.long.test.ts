@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { StateNode } from "../../../../src/db/state/state-db.ts";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { CallLimit } from "../../../../src/webhooks/store/delivery-queue.ts";
 import { UNTRIED } from "../../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../../management/owned-store-contract.ts";

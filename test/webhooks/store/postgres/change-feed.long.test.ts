@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import { hasWebhookChanged, readWebhookChanges } from "../../../../src/webhooks/store/webhook-changes.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { IS_LONG } from "../../../support/long.ts";

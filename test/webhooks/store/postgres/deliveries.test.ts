@@ -1,6 +1,9 @@
 import { expect } from "bun:test";
 import type { StateNode } from "../../../../src/db/state/state-db.ts";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { ManualClock } from "../../../support/clock.ts";
 import { type EmptiedDatabase, reuseDatabases } from "../../../support/postgres/database.ts";
 import { addLiveNode, endLease } from "../../../support/postgres/live-node.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { QueuedEvent } from "../../../../src/webhooks/store/delivery-publications.ts";
 import type { Verdict } from "../../../../src/webhooks/store/delivery-queue.ts";
 import { ManualClock } from "../../../support/clock.ts";

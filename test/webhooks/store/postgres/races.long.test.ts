@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createPostgresStores, createPostgresSweeps } from "../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../src/node/state/postgres/open-postgres.ts";
 import type { QueuedEvent } from "../../../../src/webhooks/store/delivery-publications.ts";
 import type { ClaimedDelivery, Verdict } from "../../../../src/webhooks/store/delivery-queue.ts";
 import { ManualClock } from "../../../support/clock.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pgStatement } from "../../../../src/db/postgres/statement.ts";
-import { createPostgresStores } from "../../../../src/node/state/open-postgres.ts";
+import { createPostgresStores } from "../../../../src/node/state/postgres/open-postgres.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { createDatabase } from "../../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../../support/postgres/server.ts";

@@ -5,7 +5,7 @@ import { signed } from "../../owner/session-request.ts";
 import { apiPrefix, nodeOrigin } from "../../page-config.ts";
 import { type FieldSpec, withoutNulls } from "../../parts/fields.ts";
 import { Time } from "../../parts/pill.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { plainName } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { ManagePage } from "../manage-page.tsx";

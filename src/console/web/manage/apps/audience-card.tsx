@@ -4,7 +4,7 @@ import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
 import { Sparkline } from "../../parts/pill.tsx";
 import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { formatCount } from "../../text/format.ts";
 import { displayNameOf } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";

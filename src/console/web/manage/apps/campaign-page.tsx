@@ -7,7 +7,7 @@ import { DemoPhones } from "../../demo/receivers.tsx";
 import { OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { announce, CopyButton } from "../../parts/copy.tsx";
 import { Card, WhileFresh } from "../../parts/region.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { plainName } from "../../text/name.ts";
 import { ManagePage } from "../manage-page.tsx";
 import { APPS_PATH, type App, appCall, appPath } from "./apps.tsx";

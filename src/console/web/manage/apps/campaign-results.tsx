@@ -6,7 +6,7 @@ import { CopyButton } from "../../parts/copy.tsx";
 import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
 import { Region } from "../../parts/region.tsx";
 import { type Column, DataTable, numberColumn, Stat } from "../../parts/table.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { formatCount, formatDuration } from "../../text/format.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { appPath } from "./apps.tsx";

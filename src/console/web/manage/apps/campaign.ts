@@ -8,7 +8,7 @@ import {
   valuesOf,
   withoutNulls,
 } from "../../parts/fields.ts";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 
 type CsvValue = string | number | boolean | null | undefined;
 

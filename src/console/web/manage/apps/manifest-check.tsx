@@ -4,7 +4,7 @@ import { useQuery } from "../../data/query.ts";
 import { useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
 import { Card, Region } from "../../parts/region.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { UserText } from "../../text/user-text.tsx";
 import type { App } from "./apps.tsx";
 

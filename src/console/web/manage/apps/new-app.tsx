@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
-import { useAction } from "../../parts/action.tsx";
+import { useAction } from "../../owner/action.tsx";
 import { draftOf, problemsOf, valuesOf } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
-import * as msg from "../../text/en/apps.ts";
+import * as msg from "../../text/en/manage/apps.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { NewSecret, SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";

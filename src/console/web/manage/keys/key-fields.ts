@@ -9,7 +9,7 @@ import {
   type Values,
   valuesOf,
 } from "../../parts/fields.ts";
-import * as msg from "../../text/en/manage.ts";
+import * as msg from "../../text/en/manage/manage.ts";
 
 export type ApiKey = Schemas["ApiKey"];
 export type Scope = ApiKey["scopes"][number];

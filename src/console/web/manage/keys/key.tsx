@@ -1,14 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import { nowMs } from "../../data/visibility.ts";
+import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
-import { ActionButton, Outcome, useAction } from "../../parts/action.tsx";
 import { announce } from "../../parts/copy.tsx";
 import { Time } from "../../parts/pill.tsx";
 import { Card } from "../../parts/region.tsx";
 import { type Column, DataTable, Facts, numberColumn, timeOrNever } from "../../parts/table.tsx";
-import * as msg from "../../text/en/manage.ts";
+import * as msg from "../../text/en/manage/manage.ts";
 import { formatCount } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
 import { SignedForm } from "../action.tsx";

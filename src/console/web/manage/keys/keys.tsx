@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
 import { nowMs } from "../../data/visibility.ts";
+import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
 import { pageConfig } from "../../page-config.ts";
-import { useAction } from "../../parts/action.tsx";
 import { withoutNulls } from "../../parts/fields.ts";
 import { Checkbox, Fields, Labelled } from "../../parts/form.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { type Column, DataTable, timeOrNever } from "../../parts/table.tsx";
-import * as msg from "../../text/en/manage.ts";
+import * as msg from "../../text/en/manage/manage.ts";
 import { formatMoment } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";

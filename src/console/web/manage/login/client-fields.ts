@@ -9,7 +9,7 @@ import {
   type Values,
   valuesOf,
 } from "../../parts/fields.ts";
-import * as msg from "../../text/en/login.ts";
+import * as msg from "../../text/en/manage/login.ts";
 
 export type LoginClient = Schemas["LoginClient"];
 export type Permissions = LoginClient["permissions"];

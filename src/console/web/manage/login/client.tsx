@@ -1,14 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
+import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
 import { nodeOrigin } from "../../page-config.ts";
-import { useAction } from "../../parts/action.tsx";
 import { CopyButton, RawText, ReachNote } from "../../parts/copy.tsx";
 import { Time } from "../../parts/pill.tsx";
 import { Card } from "../../parts/region.tsx";
 import { Facts } from "../../parts/table.tsx";
-import * as msg from "../../text/en/login.ts";
+import * as msg from "../../text/en/manage/login.ts";
 import { plainName } from "../../text/name.ts";
 import { DeleteCard, SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";

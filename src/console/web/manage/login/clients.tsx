@@ -1,14 +1,14 @@
 import { useLocation } from "preact-iso";
 import { useDraft } from "../../data/draft.ts";
+import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
 import { pageConfig } from "../../page-config.ts";
-import { useAction } from "../../parts/action.tsx";
 import { type Draft, type FieldSpec, type Problems, withoutNulls } from "../../parts/fields.ts";
 import { Fields, Radios } from "../../parts/form.tsx";
 import { Pill, Time } from "../../parts/pill.tsx";
 import { type Column, DataTable } from "../../parts/table.tsx";
-import * as msg from "../../text/en/login.ts";
+import * as msg from "../../text/en/manage/login.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Face } from "../../content/face.tsx";
 import { get, type User } from "../../data/call.ts";
 import { useQuery } from "../../data/query.ts";
-import { Icon } from "../../icons.tsx";
-import * as msg from "../../text/en/webhooks.ts";
+import { Icon } from "../../icons/icons.tsx";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { displayNameOf, handleOf, plainName } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";
 

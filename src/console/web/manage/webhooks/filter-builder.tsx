@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Field, Labelled } from "../../parts/form.tsx";
 import { KindChecks, MatchRadios } from "../../stream/filter-form.tsx";
 import { EVENT_KINDS, FILTER_FIELDS, type FilterField, splitValues } from "../../stream/filters.ts";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { ChannelField, PeopleField } from "./chips.tsx";
 import {
   EMPTY_GROUP,

@@ -6,7 +6,7 @@ import {
   problemOf,
   type StreamFilters,
 } from "../../stream/filters.ts";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 
 /**
  * The state of the filter builder. A subscription has one filter for each kind of event; the builder has groups of kinds with the same

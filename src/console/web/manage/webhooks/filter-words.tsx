@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { EventKind } from "../../../../protocol/event-kind.ts";
 import { usePeople } from "../../data/query.ts";
 import { FILTER_FIELDS } from "../../stream/filters.ts";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { formatCount } from "../../text/format.ts";
 import { displayNameOf, handleOf } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";

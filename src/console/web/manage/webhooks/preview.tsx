@@ -8,7 +8,7 @@ import { CallPanel } from "../../parts/call-panel.tsx";
 import { Json } from "../../parts/copy.tsx";
 import { CallButton, FailureBox } from "../../parts/region.tsx";
 import { FILTER_FIELDS } from "../../stream/filters.ts";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { formatAgo, formatCount } from "../../text/format.ts";
 import type { Subscription } from "./filter-state.ts";
 import type { Preview } from "./webhooks.tsx";

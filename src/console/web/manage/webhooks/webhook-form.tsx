@@ -3,13 +3,13 @@ import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
 import { RequestFailure } from "../../data/request.ts";
 import { UseDemoReceiver } from "../../demo/receivers.tsx";
+import { useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
 import { signed } from "../../owner/session-request.ts";
-import { useAction } from "../../parts/action.tsx";
 import { changesOf, type Draft, type Problems, valuesOf } from "../../parts/fields.ts";
 import { Fields, focusField } from "../../parts/form.tsx";
 import { Card } from "../../parts/region.tsx";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { DeleteCard, SecretsCard, SignButton } from "../action.tsx";
 import { FilterBuilder } from "./filter-builder.tsx";
 import {

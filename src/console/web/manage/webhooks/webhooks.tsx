@@ -5,7 +5,7 @@ import { signed } from "../../owner/session-request.ts";
 import { pageConfig } from "../../page-config.ts";
 import type { FieldSpec } from "../../parts/fields.ts";
 import { Pill, Time } from "../../parts/pill.tsx";
-import * as msg from "../../text/en/webhooks.ts";
+import * as msg from "../../text/en/manage/webhooks.ts";
 import { formatCount } from "../../text/format.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { ManagePage } from "../manage-page.tsx";

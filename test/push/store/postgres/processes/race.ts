@@ -3,7 +3,10 @@ import { readPostgresUrl } from "../../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../../src/db/postgres/pools.ts";
 import { postgresStateDb } from "../../../../../src/db/postgres/state-db.ts";
 import { createSteadyClock } from "../../../../../src/db/state/state-clock.ts";
-import { createPostgresStores, createPostgresSweeps } from "../../../../../src/node/state/open-postgres.ts";
+import {
+  createPostgresStores,
+  createPostgresSweeps,
+} from "../../../../../src/node/state/postgres/open-postgres.ts";
 import type { CampaignWork } from "../../../../../src/push/store/campaigns/campaign-store.ts";
 import { openTokenImport } from "../../../../../src/push/store/tokens/token-import.ts";
 import { systemClock } from "../../../../../src/runtime/clock.ts";

@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { EventLine } from "../content/event-line.tsx";
+import { get } from "../data/call.ts";
+import { type EventStream, openEventStream, type StreamEvent } from "../data/event-stream.ts";
+import { usePulse, useQuery } from "../data/query.ts";
+import { Icon } from "../icons/icons.tsx";
+import { Pill } from "../parts/pill.tsx";
+import * as msg from "../text/en/landing.ts";
+
+const SHOWN = 20;
+/** Casts from the following feed of one person of the demo network. */
+const NEWEST = get("/feed/following", { fid: 3, limit: SHOWN });
+/** New rows appear at most this often, so that each can be read. */
+const ROW_MS = 600;
+/** Rows that wait; older ones give way. */
+const MAX_WAITING = 100;
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** The last events of the network, and those that happen. Rests while the pointer or the focus is in it, and for visitors who want no motion. */
+export function Live({ demo }: { demo: boolean }) {
+  const [events, setEvents] = useState<readonly StreamEvent[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [stream, setStream] = useState<EventStream>();
+  /** Whether the node has no events. A demo network then shows its newest casts. */
+  const [isIdle, setIdle] = useState(false);
+  const newest = useQuery(demo && isIdle ? NEWEST : undefined).data?.casts ?? [];
+  const ticker = useRef<HTMLDivElement>(null);
+  const queue = useRef<StreamEvent[]>([]);
+
+  const show = (count: number) => {
+    const next = queue.current.splice(0, count).reverse();
+    setWaiting(queue.current.length);
+    if (next[0]) setEvents((shown) => [...next, ...shown].slice(0, SHOWN));
+    return next.length;
+  };
+  useEffect(() => {
+    const opened = openEventStream(get("/stream", { last: SHOWN }), {
+      onEvent(event) {
+        queue.current = [...queue.current, event].slice(-MAX_WAITING);
+      },
+    });
+    setStream(opened);
+    // What the stream begins with appears at once.
+    let isFirst = true;
+    const timer = setInterval(() => {
+      if (isFirst) isFirst = show(SHOWN) === 0;
+      else show(isStill() || ticker.current?.matches(":hover, :focus-within") ? 0 : 1);
+      setIdle(isFirst);
+    }, ROW_MS);
+    return () => {
+      clearInterval(timer);
+      opened.close();
+    };
+  }, []);
+  const { isStale } = usePulse();
+  const isOpen = stream?.state === "open" && !isStale;
+  if (stream?.state === "failed") return null;
+  return (
+    <section class="card">
+      <header>
+        <Icon name="broadcast" size={18} />
+        <h2 class="grow">{msg.live}</h2>
+        {waiting > 1 && (
+          <button type="button" class="btn quiet" onClick={() => show(waiting)}>
+            {msg.showNew(waiting)}
+          </button>
+        )}
+        {isOpen ? (
+          <Pill kind="ok" live>
+            {msg.stream}
+          </Pill>
+        ) : (
+          <Pill>{msg.connecting}</Pill>
+        )}
+      </header>
+      <div class="ticker" ref={ticker}>
+        {events.length === 0 ? (
+          <div class="empty s stack">
+            <p>
+              {demo ? msg.aDemoNetworkIsIdleUntil : msg.connectedTheNextEventOfThe}
+              <a href="/console/stream">{msg.openTheStream}</a>
+            </p>
+            {newest.length > 0 && (
+              <ul class="stack">
+                {newest.map((cast) => (
+                  <EventLine
+                    event={{ cursor: cast.hash, kind: "cast.created", createdAt: cast.timestamp, data: cast }}
+                    key={cast.hash}
+                  />
+                ))}
+              </ul>
+            )}
+          </div>
+        ) : (
+          <ul class="pad stack s">
+            {events.map((event) => (
+              <EventLine event={event} key={event.cursor} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  );
+}

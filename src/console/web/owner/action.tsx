@@ -1,0 +1,87 @@
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { RequestFailure } from "../data/request.ts";
+import { FailureBox } from "../parts/region.tsx";
+import { OperationDeclined, type OwnerOperation, runOperation } from "./operation.ts";
+
+/**
+ * What the buttons of a form or card do: whether something is under way, and how the last one ended. The buttons are `aria-disabled`
+ * meanwhile, because one that is disabled loses the focus.
+ */
+export interface Action {
+  readonly isBusy: boolean;
+  /** What the node refused. */
+  readonly failure: RequestFailure | undefined;
+  /** A sentence: what was done, or why nothing was sent. */
+  readonly note: string | undefined;
+  /** Does it, unless something is under way; the sentence that `work` resolves with is shown. */
+  run(work: () => Promise<string | undefined>): Promise<void>;
+  /** Runs one operation. Resolves with the response; undefined when the owner declined or the node refused. */
+  operate<T>(operation: OwnerOperation<T>): Promise<T | undefined>;
+}
+
+export function useAction(): Action {
+  const [isBusy, setBusy] = useState(false);
+  const isUnderWay = useRef(false);
+  const [failure, setFailure] = useState<RequestFailure>();
+  const [note, setNote] = useState<string>();
+  async function run(work: () => Promise<string | undefined>) {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    setBusy(true);
+    setFailure(undefined);
+    setNote(undefined);
+    try {
+      setNote(await work());
+    } catch (cause) {
+      if (cause instanceof RequestFailure) setFailure(cause);
+      else if (cause instanceof OperationDeclined) setNote(cause.message);
+      else throw cause;
+    } finally {
+      isUnderWay.current = false;
+      setBusy(false);
+    }
+  }
+  async function operate<T>(operation: OwnerOperation<T>) {
+    let response: T | undefined;
+    await run(async () => {
+      response = await runOperation(operation);
+      return undefined;
+    });
+    return response;
+  }
+  return { isBusy, failure, note, run, operate };
+}
+
+/** How the last action ended. */
+export function Outcome({ action: { failure, note } }: { action: Pick<Action, "failure" | "note"> }) {
+  if (failure) return <FailureBox failure={failure} />;
+  if (note === undefined) return null;
+  return (
+    <p class="s done" role="status">
+      {note}
+    </p>
+  );
+}
+
+/** A button of an action. */
+export function ActionButton(props: {
+  action: Action;
+  kind?: "" | "go" | "bad";
+  onClick: () => unknown;
+  children: ComponentChildren;
+}) {
+  const { action, kind = "", onClick, children } = props;
+  return (
+    <button
+      type="button"
+      class={`btn ${kind}`}
+      aria-disabled={action.isBusy}
+      onClick={() => {
+        if (!action.isBusy) void onClick();
+      }}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,143 @@
+import type { Config } from "../../config/schema.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
+import { RetryableError, reasonOf } from "../../lib/failure.ts";
+import { type Clock, type SetTimer, setTimer } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import { incompleteReason } from "../snapshot/manifest.ts";
+import { placeOf } from "../snapshot/places/place-of.ts";
+import { type Backup, type BackupKind, backupsIn, UNDELETABLE } from "./backup.ts";
+
+/** Scheduled backups, for `/status` and metrics. */
+export interface BackupStats {
+  /** Start of the newest backup of the scheduled kind, unix seconds; null when there is none. */
+  readonly lastAt: number | null;
+  /** Size of the last backup of this process, compressed; 0 before the first. */
+  readonly lastBytes: number;
+  readonly lastDurationMs: number;
+  /** Why the last attempt failed; null after a success. */
+  readonly failure: string | null;
+  /** Attempts of this process that failed. */
+  readonly failures: number;
+  /** When the next one is due, unix seconds. */
+  readonly nextAt: number;
+}
+
+export interface BackupSchedule {
+  stats(): BackupStats;
+  /** Stops the backup in progress, and deletes what it has written. */
+  stop(): Promise<void>;
+}
+
+type BackupConfig = Pick<Config, "data" | "protocol" | "upstream" | "state" | "backup">;
+
+export interface BackupScheduleDeps {
+  readonly config: BackupConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly after?: SetTimer;
+  readonly make: (kind: BackupKind, signal: AbortSignal) => Promise<Backup>;
+}
+
+const DAY_MS = 86_400_000;
+const POLL_INTERVAL_MS = 30_000;
+const RETRY_AFTER_MS = 600_000;
+
+/**
+ * Makes a backup each day at `backup.at`, or as soon as it runs after that time when the day's backup is missing. A failed one
+ * is repeated after ten minutes.
+ */
+export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
+  const { config, clock, log, make, after = setTimer } = deps;
+  const root = placeOf(config.backup.url || config.backup.dir, config.backup);
+  const stopping = new AbortController();
+  const scheduled = scheduledKind(config);
+  let lastMs: number | undefined;
+  /** The time for which a backup was made; undefined before the directory was read. */
+  let madeForMs: number | undefined;
+  let retryAtMs = Number.NEGATIVE_INFINITY;
+  let last = { bytes: 0, durationMs: 0 };
+  let failure: string | null = null;
+  let failures = 0;
+  let cancel = () => {};
+
+  async function poll(): Promise<void> {
+    const nowMs = clock.nowMs();
+    const dueMs = lastDueMs(config.backup.at, nowMs);
+    if ((madeForMs !== undefined && madeForMs >= dueMs) || nowMs < retryAtMs) return;
+    const startedMs = performance.now();
+    try {
+      if (madeForMs === undefined) {
+        // One of a time to come was made while the clock was wrong.
+        lastMs = (await backupsIn(root, stopping.signal)).find(
+          ({ kind, isManual, atMs }) => kind === scheduled && !isManual && atMs <= nowMs,
+        )?.atMs;
+        madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;
+        if (madeForMs >= dueMs) return;
+      }
+      const kind = kindNow();
+      const { path, manifest, deleted, undeletable } = await make(kind, stopping.signal);
+      const bytes = (manifest.index?.compressed_bytes ?? 0) + (manifest.state?.compressed_bytes ?? 0);
+      last = { bytes, durationMs: Math.round(performance.now() - startedMs) };
+      madeForMs = dueMs;
+      failure = null;
+      if (kind === scheduled) lastMs = nowMs;
+      log.info({ path, ...last, deleted }, "Made a backup");
+      if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
+    } catch (cause) {
+      if (stopping.signal.aborted) return;
+      failures += 1;
+      failure = reasonOf(cause);
+      retryAtMs = nowMs + RETRY_AFTER_MS;
+      log.error({ err: cause }, "A backup failed");
+    }
+  }
+
+  /** An index that is not complete is not worth a backup; the state is. */
+  function kindNow(): BackupKind {
+    if (scheduled === "state") return scheduled;
+    using index = openIndexReader(indexPath(config.data.dir));
+    const reason = incompleteReason(index);
+    if (reason === undefined) return scheduled;
+    if (scheduled === "index") throw new RetryableError(`the index is not complete: ${reason}`);
+    log.warn({ reason }, "The index is not complete: this backup holds the state alone");
+    return "state";
+  }
+
+  let underWay = Promise.resolve();
+  const wait = () => {
+    if (!stopping.signal.aborted) cancel = after(POLL_INTERVAL_MS, run);
+  };
+  const run = () => {
+    underWay = poll().finally(wait);
+  };
+  run();
+
+  return {
+    stats: () => ({
+      lastAt: lastMs === undefined ? null : Math.floor(lastMs / 1000),
+      lastBytes: last.bytes,
+      lastDurationMs: last.durationMs,
+      failure,
+      failures,
+      nextAt: Math.floor((lastDueMs(config.backup.at, clock.nowMs()) + DAY_MS) / 1000),
+    }),
+    async stop() {
+      stopping.abort(new Error("the node is shutting down"));
+      cancel();
+      await underWay;
+    },
+  };
+}
+
+function scheduledKind({ state, backup }: BackupConfig): BackupKind {
+  // PostgreSQL has backups of its own.
+  if (state.url !== "") return "index";
+  return backup.index ? "whole" : "state";
+}
+
+/** The last time of day `at` in UTC that is not after `nowMs`. */
+function lastDueMs(at: string, nowMs: number): number {
+  const [hours = 0, minutes = 0] = at.split(":").map(Number);
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;
+  return today <= nowMs ? today : today - DAY_MS;
+}

@@ -1,0 +1,182 @@
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { giveToOwnerOf } from "../../runtime/files.ts";
+import { createSnapshot } from "../snapshot/create-snapshot.ts";
+import type { Manifest, SnapshotProgress } from "../snapshot/manifest.ts";
+import type { Place } from "../snapshot/places/place.ts";
+import type { SnapshotPart } from "../snapshot/places/snapshot-files.ts";
+import { deletePartial, deleteSnapshot, isPartial } from "../snapshot/snapshot-directory.ts";
+import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
+
+/** What a backup holds: index and state, or one of them. */
+export type BackupKind = "whole" | "state" | "index";
+
+/** A complete backup in the place of backups. */
+export interface StoredBackup {
+  readonly name: string;
+  /** Of its stored files. */
+  readonly bytes: number;
+  readonly kind: BackupKind;
+  /** Whether the operator's page asked for it. */
+  readonly isManual: boolean;
+  /** When it was started, unix ms. */
+  readonly atMs: number;
+}
+
+export interface BackupOptions {
+  readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
+  /** Has all backups. */
+  readonly root: Place;
+  readonly kind: BackupKind;
+  /** Whether the operator's page asks for it. Such backups displace only each other. Default: no. */
+  readonly isManual?: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: SnapshotProgress) => void;
+}
+
+export interface Backup {
+  readonly name: string;
+  /** The path or URL. */
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** Older backups that were deleted. */
+  readonly deleted: readonly string[];
+  /** Backups, whole or half, that another user has made in the directory, so that this process can never delete them. */
+  readonly undeletable: readonly string[];
+}
+
+const PARTS: Readonly<Record<BackupKind, readonly SnapshotPart[]>> = {
+  whole: ["index", "state"],
+  state: ["state"],
+  index: ["index"],
+};
+/** The warning about `undeletable` backups. */
+export const UNDELETABLE =
+  "Backups of another user are never deleted: give them to the user of the node with chown -R, or move them elsewhere";
+const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-manual)?$/;
+
+/**
+ * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
+ * new backup has been verified. One in a bucket is not read back: the store has compared the digest of each part that it received.
+ *
+ * @throws as `createSnapshot` and `verifySnapshot`.
+ */
+export async function makeBackup(options: BackupOptions): Promise<Backup> {
+  const { config, root, kind, isManual = false, clock, signal, onProgress } = options;
+  const name = backupName(clock.nowMs(), { kind, isManual });
+  const place = root.inside(name);
+  const progress = onProgress ? { onProgress } : {};
+  const made = await createSnapshot({
+    dataDir: resolve(config.data.dir),
+    place,
+    parts: PARTS[kind],
+    clock,
+    signal,
+    ...progress,
+  });
+  const backup = { name, path: place.label };
+  const old = async () => await oldBackups(root, { name, kind, isManual }, config.backup.keep, signal);
+  if (root.directory === undefined || place.directory === undefined) {
+    const deleted = await old();
+    for (const { name: oldName } of deleted) await root.inside(oldName).delete(signal);
+    return {
+      ...backup,
+      manifest: made,
+      deleted: deleted.map((stored) => root.inside(stored.name).label),
+      undeletable: [],
+    };
+  }
+  const manifest = await verifySnapshot({ place, config, signal, ...progress });
+  leaveToOwner(root.directory, place.directory);
+  return { ...backup, manifest, ...(await rotate(root.directory, old)) };
+}
+
+/** A backup that root makes in the directory of a service must not stay there for ever: the service rotates it. */
+function leaveToOwner(root: string, path: string): void {
+  try {
+    for (const name of readdirSync(path)) giveToOwnerOf(root, join(path, name));
+    giveToOwnerOf(root, path);
+  } catch {
+    // A root without the capability, in a container that has no other user.
+  }
+}
+
+/** The complete backups in a place, newest first. Whatever else is there is ignored. */
+export async function backupsIn(root: Place, signal: AbortSignal): Promise<StoredBackup[]> {
+  return (await root.snapshots(signal))
+    .flatMap(({ name, bytes }) => {
+      const named = parseName(name);
+      return named ? [{ name, bytes, ...named }] : [];
+    })
+    .sort((a, b) => b.atMs - a.atMs);
+}
+
+/** The backups of the kind of a new one that are too many, without those that this process cannot delete. */
+async function oldBackups(
+  root: Place,
+  made: Pick<StoredBackup, "name" | "kind" | "isManual">,
+  keep: number,
+  signal: AbortSignal,
+): Promise<StoredBackup[]> {
+  return (
+    (await backupsIn(root, signal))
+      // After the clock was set back, the new one has the name of an old one.
+      .filter(
+        ({ kind, isManual, name }) => kind === made.kind && isManual === made.isManual && name !== made.name,
+      )
+      .filter(({ name }) => root.directory === undefined || canDelete(join(root.directory, name)))
+      .slice(keep - 1)
+  );
+}
+
+/** Deletes old backups of a directory, and what killed processes left. Those of another user stay, and do not count. */
+async function rotate(
+  root: string,
+  findOld: () => Promise<readonly StoredBackup[]>,
+): Promise<Pick<Backup, "deleted" | "undeletable">> {
+  const isPartialBackup = (name: string) =>
+    isPartial(name) && parseName(name.slice(0, name.lastIndexOf("."))) !== undefined;
+  const undeletable = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && (parseName(entry.name) || isPartialBackup(entry.name)))
+    .map(({ name }) => join(root, name))
+    .filter((path) => !canDelete(path))
+    .sort();
+  const old = (await findOld()).map(({ name }) => join(root, name));
+  for (const path of old) deleteSnapshot(path);
+  for (const name of readdirSync(root)) {
+    const path = join(root, name);
+    if (isPartialBackup(name) && !undeletable.includes(path)) deletePartial(path);
+  }
+  return { deleted: old, undeletable };
+}
+
+/** Whether this process may delete the files of a directory. */
+function canDelete(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    // One that another process has just deleted is not a hindrance.
+    return !existsSync(path);
+  }
+}
+
+/** Such as `20261122T031500Z-state`. */
+function backupName(nowMs: number, { kind, isManual }: Pick<StoredBackup, "kind" | "isManual">): string {
+  const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+  return `${time}${kind === "whole" ? "" : `-${kind}`}${isManual ? "-manual" : ""}`;
+}
+
+function parseName(name: string): Pick<StoredBackup, "kind" | "isManual" | "atMs"> | undefined {
+  const [, year, month, day, hours, minutes, seconds, kind, manual] = NAME.exec(name) ?? [];
+  const atMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  if (Number.isNaN(atMs)) return undefined;
+  return {
+    atMs,
+    kind: kind === "state" || kind === "index" ? kind : "whole",
+    isManual: manual !== undefined,
+  };
+}

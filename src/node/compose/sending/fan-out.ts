@@ -1,0 +1,83 @@
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import type { OutboundClient } from "../../../net/client.ts";
+import { createConfiguredClient } from "../../../net/configured-client.ts";
+import { followersFromIndex } from "../../../push/audience.ts";
+import {
+  type CircuitBreakerSettings,
+  DEFAULT_CIRCUIT_BREAKER,
+} from "../../../push/fan-out/circuit-breaker.ts";
+import { type FanOutEngine, startFanOut } from "../../../push/fan-out/fan-out.ts";
+import { createPostBatch } from "../../../push/fan-out/post-batch.ts";
+import { SendCounters } from "../../../push/fan-out/send-stats.ts";
+import { createSlots, type SendPermission } from "../../../push/fan-out/slots.ts";
+import { createLeftOut } from "../../../push/left-out.ts";
+import { runLimitsOf } from "../../../push/store/campaigns/campaign-store.ts";
+import type { Common } from "../../../runtime/common.ts";
+import { version } from "../../../version.ts";
+import type { StateStores } from "../../state/stores.ts";
+import { enforcedScores } from "../score-policy.ts";
+
+const MAX_ATTEMPTS = 3;
+const BACKOFF_MS = 500;
+const RERUN_AFTER_MS = 5_000;
+
+/** The timeouts and backoffs of batches and hosts. Each has the service's default. */
+export interface FanOutTimings {
+  readonly timeoutMs: number;
+  readonly backoffMs: number;
+  readonly hosts: CircuitBreakerSettings;
+  readonly rerunAfterMs: number;
+}
+
+/** Composes the fan-out from the index, the state and the settings, and starts it. */
+export function createFanOut(options: {
+  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly index: IndexDatabase;
+  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger" | "moderation">;
+  /** Default: the outbound client of the settings in `net`. */
+  readonly client?: OutboundClient;
+  readonly timings?: Partial<FanOutTimings>;
+  /** Default: always granted. */
+  readonly permission?: () => SendPermission;
+  /** See `NodeSignals.leaseNumber`. Default: always the same. */
+  readonly leaseNumber?: () => number;
+  /** Default: `performance.now()`. */
+  readonly monotonicMs?: () => number;
+}): FanOutEngine {
+  const { index, state, timings = {} } = options;
+  const { config, clock, log } = options.common;
+  const { net, send } = config;
+  const client = options.client ?? createConfiguredClient(net);
+  const timeoutMs = timings.timeoutMs ?? send.send_timeout_secs * 1000;
+  return startFanOut({
+    apps: state.apps,
+    tokens: state.tokens,
+    campaigns: state.campaigns,
+    ledger: state.ledger,
+    followersAmong: followersFromIndex(index),
+    leftOut: createLeftOut({
+      db: index,
+      bannedAmong: state.moderation.bannedAmong,
+      scores: enforcedScores(config, "sends"),
+    }),
+    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
+    slots: createSlots({
+      total: send.send_concurrency,
+      breakerSettings: timings.hosts ?? DEFAULT_CIRCUIT_BREAKER,
+    }),
+    clock,
+    log,
+    stats: new SendCounters(),
+    monotonicMs: options.monotonicMs ?? (() => performance.now()),
+    permission: options.permission ?? (() => "granted"),
+    leaseNumber: options.leaseNumber ?? (() => 0),
+    runLimits: runLimitsOf(send),
+    rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
+    settings: {
+      dedupeTtlSecs: send.dedupe_ttl_secs,
+      timeoutMs,
+      maxAttempts: MAX_ATTEMPTS,
+      backoffMs: timings.backoffMs ?? BACKOFF_MS,
+    },
+  });
+}

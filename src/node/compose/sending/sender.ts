@@ -1,0 +1,12 @@
+import { serviceNames } from "../../../config/names.ts";
+import type { Config } from "../../../config/schema.ts";
+import { version } from "../../../version.ts";
+import type { SenderSettings } from "../../../webhooks/deliver/call-receiver.ts";
+
+/** How the deliveries of a node introduce themselves. */
+export function senderOf({ service }: Config): SenderSettings {
+  return {
+    userAgent: `${service.name}/${version}`,
+    signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
+  };
+}

@@ -1,0 +1,169 @@
+import type { Admission } from "../../admission/admission.ts";
+import { httpWorkersOf } from "../../config/http-workers.ts";
+import type { Config } from "../../config/schema.ts";
+import { confirmsEvents } from "../../config/upstream-urls.ts";
+import type { ConsoleRpc } from "../../console/console-rpc.ts";
+import type { DemoRpc, DemoServices } from "../../console/demo/services.ts";
+import type { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
+import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
+import { connectRpc, type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
+import type { Metrics } from "../../runtime/figures/metrics.ts";
+import type { RecentLines } from "../../runtime/log/recent-lines.ts";
+import type { StreamSlots } from "../../stream/slots.ts";
+import {
+  createMetricsPage,
+  type HttpWorkerRpc,
+  type NodeOps,
+  type PartMetrics,
+  type WorkerMetrics,
+} from "../node-ops.ts";
+import { PartStats } from "../part-stats.ts";
+import type { DamageReports } from "../watch/storage-watch.ts";
+import { workerUrl } from "../worker-urls.ts";
+import type { HttpWorkerInit } from "../workers/http.worker.ts";
+import type { NodeWorkers } from "./node-workers.ts";
+import type { Threads } from "./threads.ts";
+import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
+
+/** The HTTP workers, which share one port. */
+export interface HttpWorkers {
+  /** Resolves when all workers accept connections. */
+  readonly url: Promise<string>;
+  /** Has clients close their connections after their next response, and ends streams, spread over the time. */
+  drain(ms: number): Promise<void>;
+  /** Takes the requests that the workers have noted. */
+  takeRequests(): Promise<readonly NotableResponse[]>;
+  /** Stops accepting and waits for accepted requests. */
+  stop(): Promise<void>;
+}
+
+/** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
+export function startHttpWorkers(
+  config: Config,
+  deps: {
+    readonly ops: Omit<NodeOps, "metrics">;
+    readonly metrics: Metrics;
+    /** The metrics of the other parts. */
+    readonly partMetrics: readonly PartMetrics[];
+    /** The commits of the writer of the index. */
+    readonly commits: CommitSequence;
+    readonly fanOut: WorkerChannels;
+    readonly delivery: WorkerChannels;
+    readonly hub: WorkerChannels;
+    readonly ingest: WorkerChannels;
+    readonly matching: WorkerChannels;
+    readonly ranking: WorkerChannels;
+    readonly streamSlots: StreamSlots;
+    /** Undefined without a demo network. */
+    readonly demo: Pick<DemoServices, "rpc" | "targets"> | undefined;
+    /** Undefined while previews are off. */
+    readonly previews: { readonly thread: WorkerChannels; readonly signal: SharedArrayBuffer } | undefined;
+    readonly writes: WorkerChannels;
+    readonly upstream: WorkerChannels;
+    /** What tokens of approval links are derived from; empty without a master key. */
+    readonly tokenKeys: readonly Uint8Array[];
+    readonly connectState: NodeWorkers["connectState"];
+    /** What the main thread knows for the console; undefined while it is off. */
+    readonly console: ConsoleRpc | undefined;
+    /** Gets the figures of each worker. */
+    readonly figures: PartStats<HttpFigures>[];
+    /** Gets each worker. */
+    readonly threads: Pick<Threads, "add">;
+    readonly lines: RecentLines;
+    readonly damage: Pick<DamageReports, "note">;
+    /** The port on which another thread listens for now; undefined without one. */
+    readonly startingPort: number | undefined;
+    readonly admission: Admission;
+    readonly onCrash: (message: string) => void;
+  },
+): HttpWorkers {
+  const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
+  const { ingest, matching, streamSlots, demo, threads, lines, admission } = deps;
+  const count = httpWorkersOf(config.http);
+  const sharesPort = count > 1 || deps.startingPort !== undefined;
+  const stats: PartStats<WorkerMetrics>[] = [];
+  const clients: RpcClient<HttpWorkerRpc>[] = [];
+  const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
+
+  /** That of the first worker, once it has started. */
+  let firstChannels: WorkerChannels | undefined;
+  const start = (port: number): WorkerHandle => {
+    const { port1: opsPort, port2: node } = new MessageChannel();
+    serveRpc<NodeOps>(opsPort, nodeOps);
+    const consoleLink = deps.console && new MessageChannel();
+    if (deps.console && consoleLink) serveRpc<ConsoleRpc>(consoleLink.port1, deps.console);
+    const { port1: countPort, port2: slotsPort } = new MessageChannel();
+    serveRpc<StreamSlots>(countPort, {
+      take: (request) => streamSlots.take(request),
+      change: (slot, cost) => streamSlots.change(slot, cost),
+      release: (slot) => streamSlots.release(slot),
+    });
+    const services = demo && new MessageChannel();
+    if (demo && services) serveRpc<DemoRpc>(services.port1, demo.rpc);
+    const init: HttpWorkerInit = {
+      config: { ...config, http: { ...config.http, port } },
+      node,
+      console: consoleLink?.port2,
+      fanOut: fanOut.connect(),
+      delivery: delivery.connect(),
+      hub: hub.connect(),
+      ingest: ingest.connect(),
+      matching: { live: matching.connect(), replays: matching.connect() },
+      ranking: deps.ranking.connect(),
+      streamSlots: slotsPort,
+      demo: demo && services && { services: services.port2, targets: demo.targets },
+      previews: deps.previews && {
+        thread: deps.previews.thread.connect(),
+        signal: deps.previews.signal,
+      },
+      writes: writes.connect(),
+      tokenKeys: deps.tokenKeys,
+      commits: commits.shared,
+      admission: admission.shared,
+      state: connectState(),
+      upstream: confirmsEvents(config) ? deps.upstream.connect() : undefined,
+      firstWorker: firstChannels?.connect(),
+      sharesPort,
+    };
+    const name = `http_${stats.length + 1}`;
+    const worker = startWorker({
+      name: "http",
+      url: workerUrl("http"),
+      init,
+      keepLine: (line) => lines.add(name, line),
+      onDamage: deps.damage.note,
+      onCrash,
+    });
+    threads.add(name, worker);
+    const channels = new WorkerChannels();
+    firstChannels ??= channels;
+    const client = connectRpc<HttpWorkerRpc>(channels.connect());
+    clients.push(client);
+    stats.push(new PartStats(name, () => client.metrics()));
+    deps.figures.push(new PartStats(name, () => client.figures()));
+    return channels.attach(worker);
+  };
+
+  const first = start(deps.startingPort ?? config.http.port);
+  const workers = [first];
+  const openAll = async () => {
+    const { url, port } = await first.ready;
+    while (workers.length < count) workers.push(start(Number(port)));
+    await Promise.all(workers.map(({ ready }) => ready));
+    return String(url);
+  };
+  return {
+    url: openAll(),
+    async drain(ms) {
+      await Promise.all(clients.map((client) => client.drain(ms)));
+    },
+    async takeRequests() {
+      const taken = await Promise.allSettled(clients.map((client) => client.takeRequests()));
+      return taken.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    },
+  };
+}

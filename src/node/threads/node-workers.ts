@@ -1,0 +1,244 @@
+import type { Admission } from "../../admission/admission.ts";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import type { Config } from "../../config/schema.ts";
+import { confirmsEvents, isFollowing } from "../../config/upstream-urls.ts";
+import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
+import type { PgStats } from "../../db/postgres/pool-stats.ts";
+import type { StateNode } from "../../db/state/state-db.ts";
+import { EXIT_RETRYABLE } from "../../lib/failure.ts";
+import type { LoopbackTarget } from "../../net/guard.ts";
+import { PreviewSignal } from "../../previews/preview-signal.ts";
+import type { Common } from "../../runtime/common.ts";
+import type { RecentLines } from "../../runtime/log/recent-lines.ts";
+import { withoutMasterKeys } from "../signers/master-keys.ts";
+import type { StateLink } from "../state/thread-state.ts";
+import type { DamageReports } from "../watch/storage-watch.ts";
+import { workerUrl } from "../worker-urls.ts";
+import type { DeliveryWorkerInit } from "../workers/delivery.worker.ts";
+import type { FanOutWorkerInit } from "../workers/fan-out.worker.ts";
+import type { HubWorkerInit } from "../workers/hub.worker.ts";
+import type { IngestWorkerInit } from "../workers/ingest.worker.ts";
+import type { MaintenanceWorkerInit } from "../workers/maintenance.worker.ts";
+import type { MatchingWorkerInit } from "../workers/matching.worker.ts";
+import type { PreviewsWorkerInit } from "../workers/previews.worker.ts";
+import type { RankingWorkerInit } from "../workers/ranking.worker.ts";
+import type { StateWorkerInit } from "../workers/state.worker.ts";
+import type { UpstreamWorkerInit } from "../workers/upstream.worker.ts";
+import type { WritesWorkerInit } from "../workers/writes.worker.ts";
+import type { Threads } from "./threads.ts";
+import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
+
+export type WorkerName =
+  | "state"
+  | "ingest"
+  | "matching"
+  | "upstream"
+  | "ranking"
+  | "hub"
+  | "writes"
+  | "maintenance"
+  | "previews"
+  | "delivery"
+  | "fanOut";
+
+/** What the initial message of a worker is made of. */
+interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
+  readonly config: Config;
+  readonly admission: Admission;
+  readonly commits: SharedArrayBuffer;
+  readonly stateNode: StateNode;
+  /** Those of `NodeSignals`. */
+  readonly signals: SharedArrayBuffer;
+  readonly loopbackTargets: readonly LoopbackTarget[];
+  /** That of `PreviewSignal`. */
+  readonly previewSignal: SharedArrayBuffer;
+}
+
+/** A thread of which a node has one. */
+interface NodeThread {
+  /** Its file is `<entry>.worker.ts`. */
+  readonly entry: string;
+  /** Whether it gets the master keys of signers: only the thread that signs does. */
+  readonly hasMasterKeys?: boolean;
+  init(sources: InitSources): unknown;
+}
+
+/** Every thread but those of HTTP, in the reverse of the order in which they stop. */
+const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
+  state: {
+    entry: "state",
+    init: ({ config, stateNode, signals }): StateWorkerInit => ({ config, stateNode, signals }),
+  },
+  ingest: {
+    entry: "ingest",
+    init: ({ config, commits, connectState }): IngestWorkerInit => ({
+      config,
+      commits,
+      state: connectState(),
+    }),
+  },
+  matching: { entry: "matching", init: ({ config }): MatchingWorkerInit => config },
+  upstream: {
+    entry: "upstream",
+    init: ({ config, channels }): UpstreamWorkerInit => ({
+      config,
+      ingest: channels.ingest.connect(),
+      verifierUrl: workerUrl("verifier"),
+    }),
+  },
+  ranking: {
+    entry: "ranking",
+    init: ({ config, channels }): RankingWorkerInit => ({ config, ingest: channels.ingest.connect() }),
+  },
+  hub: {
+    entry: "hub",
+    init: ({ config, channels, commits, admission }): HubWorkerInit => ({
+      config,
+      commits,
+      admission: admission.shared,
+      ingest: channels.ingest.connect(),
+      upstream: isFollowing(config) ? channels.upstream.connect() : undefined,
+    }),
+  },
+  writes: {
+    entry: "writes",
+    hasMasterKeys: true,
+    init: ({ config, channels, commits, connectState }): WritesWorkerInit => ({
+      config,
+      hub: channels.hub.connect(),
+      state: connectState(),
+      upstream: confirmsEvents(config) ? channels.upstream.connect() : undefined,
+      commits,
+    }),
+  },
+  previews: {
+    entry: "previews",
+    init: ({ config, commits, previewSignal }): PreviewsWorkerInit => ({
+      config,
+      commits,
+      signal: previewSignal,
+    }),
+  },
+  maintenance: {
+    entry: "maintenance",
+    init: ({ config, connectState }): MaintenanceWorkerInit => ({ config, state: connectState() }),
+  },
+  delivery: {
+    entry: "delivery",
+    init: ({ config, channels, commits, connectState, loopbackTargets }): DeliveryWorkerInit => ({
+      config,
+      commits,
+      ingest: channels.ingest.connect(),
+      state: connectState(),
+      matching: { live: channels.matching.connect(), previews: channels.matching.connect() },
+      loopbackTargets,
+    }),
+  },
+  // It stops first, so that another node takes over its campaigns.
+  fanOut: {
+    entry: "fan-out",
+    init: ({ config, connectState, loopbackTargets }): FanOutWorkerInit => ({
+      config,
+      state: connectState(),
+      loopbackTargets,
+    }),
+  },
+};
+
+const NAMES = Object.keys(THREADS) as WorkerName[];
+
+/** The names of these threads in reports. */
+export const THREAD_NAMES: readonly string[] = NAMES.map((name) => threadName(THREADS[name]));
+
+function threadName({ entry }: NodeThread): string {
+  return entry.replaceAll("-", "_");
+}
+
+/** The workers of the node. Their channels exist before they start, and the shutdown stops them. */
+export interface NodeWorkers {
+  readonly channels: Readonly<Record<WorkerName, WorkerChannels>>;
+  /** Creates what a thread needs to open the state. */
+  connectState(): StateLink;
+  /** The commits of the ingest worker, for readers of the index. */
+  readonly commits: CommitSequence;
+  /** What the thread of previews signals to the readers of its file. */
+  readonly previewSignal: SharedArrayBuffer;
+  /** Starts a worker. Resolves with its facts when it is ready. */
+  start(name: WorkerName): WorkerHandle["ready"];
+  /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
+  crashed(name: string): (message: string) => void;
+}
+
+/** What the workers share. */
+interface NodeWorkersState {
+  readonly admission: Admission;
+  /** Read when a worker starts. */
+  readonly loopbackTargets: readonly LoopbackTarget[];
+  readonly stateNode: StateNode;
+  readonly signals: NodeSignals;
+  /** Undefined with state.db. */
+  readonly pgStats: PgStats | undefined;
+  /** Gets each worker. */
+  readonly threads: Pick<Threads, "add">;
+  readonly lines: RecentLines;
+  readonly damage: Pick<DamageReports, "note">;
+}
+
+/** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
+export function createNodeWorkers(
+  { config, log, shutdown }: Common,
+  { admission, stateNode, signals, pgStats, loopbackTargets, threads, lines, damage }: NodeWorkersState,
+): NodeWorkers {
+  const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
+    WorkerName,
+    WorkerChannels
+  >;
+  const running = new Map<WorkerName, WorkerHandle>();
+  for (const name of NAMES) shutdown.add(`${name} worker`, () => running.get(name)?.stop());
+  const crashed = (worker: string) => (message: string) => {
+    log.fatal({ worker, reason: message }, "A worker crashed");
+    void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
+  };
+  const commits = new CommitSequence();
+  const previewSignal = new PreviewSignal().shared;
+  const connectState = (): StateLink => ({
+    node: stateNode,
+    signals: signals.shared,
+    pgStats: pgStats?.shared,
+    // In PostgreSQL, every thread writes itself.
+    writer: config.state.url === "" ? channels.state.connect() : undefined,
+  });
+  return {
+    channels,
+    commits,
+    previewSignal,
+    connectState,
+    crashed,
+    start(name) {
+      const { entry, hasMasterKeys = false, init } = THREADS[name];
+      const thread = threadName(THREADS[name]);
+      const worker = startWorker({
+        name,
+        url: workerUrl(entry),
+        init: init({
+          config: hasMasterKeys ? config : withoutMasterKeys(config),
+          admission,
+          channels,
+          commits: commits.shared,
+          connectState,
+          stateNode,
+          signals: signals.shared,
+          loopbackTargets,
+          previewSignal,
+        }),
+        keepLine: (line) => lines.add(thread, line),
+        onDamage: damage.note,
+        onCrash: crashed(name),
+      });
+      running.set(name, worker);
+      threads.add(thread, worker);
+      channels[name].attach(worker);
+      return worker.ready;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { isEmpty } from "../../db/index/identity.ts";
+import { programName } from "../../version.ts";
+
+/** What a failing check stops: all requests of balancers, those that need the state, or nothing but what its text says. */
+type Stops = "ready" | "state" | "nothing";
+
+/** A verdict of the node about itself. */
+interface Check {
+  readonly stops: Stops;
+  /** What makes it fail. */
+  readonly setBy: string;
+  /** The event after which it passes, without a restart but for a damaged file; null where the process ends instead. */
+  readonly clearedBy: string | null;
+}
+
+/**
+ * The checks of a node, in the order in which `/ready` names them. Each has an event that clears it, which does not depend on the
+ * requests that the verdict keeps away.
+ */
+export const CHECKS = {
+  stopping: { stops: "ready", setBy: "a signal to stop, or a fault that ends the process", clearedBy: null },
+  starting: { stops: "ready", setBy: "the start of the process", clearedBy: "the start of its last part" },
+  database_damaged: {
+    stops: "ready",
+    setBy: "a database has a damaged page, or its writer found a cut log",
+    clearedBy: "a start over a whole database",
+  },
+  disk_write: {
+    stops: "ready",
+    setBy: "a write of a database failed",
+    clearedBy: "a write of that database; without one the node tries every 5 s (index) or 1 s (state)",
+  },
+  index_full: {
+    stops: "ready",
+    setBy: "the index reached index.max_bytes",
+    clearedBy: "a measurement below 99 % of the bound",
+  },
+  upstream_worker: {
+    stops: "ready",
+    setBy: "the thread that follows the upstream reported nothing for 15 s",
+    clearedBy: "its next report",
+  },
+  upstream_peer: {
+    stops: "ready",
+    setBy: "a call showed that the upstream is not a Farcaster node that can be followed",
+    clearedBy: "the next applied block, the next fid that is read, or a passed check of the node",
+  },
+  unknown_validators: {
+    stops: "ready",
+    setBy: "a shard is upstream.ready_lag_secs behind because validators that are not known sign it",
+    clearedBy: "a block of it whose validators are known, by trust.validators_file or a newer release",
+  },
+  fork: {
+    stops: "ready",
+    setBy: "validators signed two blocks for one height of a shard",
+    clearedBy: "both certificates are moved out of forks/ in the data directory, which is read every 10 s",
+  },
+  state_differs: {
+    stops: "ready",
+    setBy: 'the index has another state than the validators signed, with trust.on_mismatch = "stop"',
+    clearedBy: "a block after which the index has the signed state",
+  },
+  upstream_behind: {
+    stops: "ready",
+    setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",
+    clearedBy: "a block of each shard that is younger than that",
+  },
+  not_set_up: {
+    stops: "ready",
+    setBy: "a node without data and upstream, with service.ready_when_empty = false",
+    clearedBy: "a start with data, an upstream, or that setting true",
+  },
+  state_away: {
+    stops: "state",
+    setBy: "PostgreSQL did not respond to a call",
+    clearedBy: "a probe to which PostgreSQL responds, every 500 ms",
+  },
+  state_stalled: {
+    stops: "state",
+    setBy: "the writer of the state did not respond, or found its database locked, for 5 s",
+    clearedBy: "its next commit, which it tries every second",
+  },
+  files_replaced: {
+    stops: "nothing",
+    setBy: "the data directory, a database or its log was deleted or replaced under the node",
+    clearedBy: null,
+  },
+  node_fenced: {
+    stops: "nothing",
+    setBy: "the lease in PostgreSQL was not renewed for 6 s: no call, post or claim starts",
+    clearedBy: "the next renewed lease",
+  },
+  thread_silent: {
+    stops: "nothing",
+    setBy: "a thread did not respond within 500 ms: /status and the metrics name it",
+    clearedBy: "its next response",
+  },
+} as const satisfies Readonly<Record<string, Check>>;
+
+export type CheckName = keyof typeof CHECKS;
+
+/** The checks that `/ready` looks at. */
+type ReadyCheck = {
+  [Name in CheckName]: (typeof CHECKS)[Name]["stops"] extends "nothing" ? never : Name;
+}[CheckName];
+
+/** Returns why a check fails, for people; undefined while it passes. */
+export type CheckReasons = Readonly<Record<ReadyCheck, () => string | undefined>>;
+
+/**
+ * Returns why the node is not ready: the reason of the first check that fails.
+ *
+ * @param options.forState whether the caller needs the state, too.
+ */
+export function firstReason(
+  reasons: CheckReasons,
+  { forState }: { readonly forState: boolean },
+): string | undefined {
+  for (const name of Object.keys(CHECKS) as CheckName[]) {
+    const { stops } = CHECKS[name];
+    if (stops === "nothing" || (stops === "state" && !forState)) continue;
+    const reason = reasons[name as ReadyCheck]();
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/**
+ * Why a node that nothing has been chosen for must not get requests yet; undefined for one that has data, follows a node, or is a network of its own on
+ * purpose. Such a node merges nothing, so the reason holds until it starts again.
+ */
+export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
+  if (service.ready_when_empty || isFollowing({ upstream }) || !isEmpty(db)) return undefined;
+  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, service.ready_when_empty = true makes it a network of its own`;
+}

@@ -1,0 +1,177 @@
+import { statfs } from "node:fs/promises";
+import type { NodeSignals } from "../../cluster/node-signals.ts";
+import type { Damage, DatabaseFile, DatabaseName } from "../../db/sqlite/storage-error.ts";
+import { type SetTimer, setTimer } from "../../runtime/clock.ts";
+import { figureOf, gauge, gaugeBy } from "../../runtime/figures/figures.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import type { Replacement } from "../../runtime/replacement.ts";
+
+/** The space of the file system of the data directory. */
+export interface DiskSpace {
+  /** Bytes that this process may still write. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Returns why the last write of a database failed; null after a success; undefined when the writer does not respond. */
+export type WriteFaultSource = () => Promise<string | null | undefined>;
+
+/** Monitors the data directory and the databases. */
+export interface StorageWatch {
+  /** A description of the damage of a database; undefined while none is known. */
+  damageReason(): string | undefined;
+  /** A description of why writes fail; undefined while they succeed. */
+  writeFaultReason(): string | undefined;
+  /** Whether each watched database is damaged, or its last write failed. */
+  hasFault(): ReadonlyMap<string, boolean>;
+  /** Undefined before the first poll, and where the file system does not report it. */
+  diskSpace(): DiskSpace | undefined;
+  /** Checks once. */
+  poll(): Promise<void>;
+}
+
+export interface StorageWatchOptions {
+  readonly dataDir: string;
+  /** See `watchForReplacement`. */
+  readonly replaced: () => Promise<Replacement | undefined>;
+  readonly writeFaults: Readonly<Partial<Record<DatabaseName, WriteFaultSource>>>;
+  readonly damage: Pick<DamageReports, "of">;
+  readonly log: Logger;
+  /** Called once, with what was deleted or replaced. */
+  readonly onReplaced: (what: Replacement) => void;
+}
+
+const POLL_INTERVAL_MS = 1000;
+
+/** Creates a watch. The caller schedules its polls. */
+export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
+  const { dataDir, replaced, writeFaults, damage, log, onReplaced } = options;
+  // In this order, independent of which database failed first.
+  const databases = Object.keys(writeFaults) as DatabaseName[];
+  const faults = new Map<string, string>();
+  let space: DiskSpace | undefined;
+  let isReplaced = false;
+
+  const checkWrites = async (database: string, source: WriteFaultSource) => {
+    const fault = await source();
+    // A busy writer has neither failed nor succeeded.
+    if (fault === undefined) return;
+    if (fault === null) {
+      if (faults.delete(database)) log.info({ database }, "Could write the database again");
+    } else {
+      if (!faults.has(database)) log.error({ database, reason: fault }, "Failed to write the database");
+      faults.set(database, fault);
+    }
+  };
+
+  return {
+    damageReason() {
+      const damaged = databases.find((database) => damage.of(database) !== undefined);
+      return damaged && `the ${damaged} is damaged: ${damage.of(damaged)}`;
+    },
+    writeFaultReason() {
+      const failing = databases.find((database) => faults.has(database));
+      return failing && `the ${failing} cannot be written: ${faults.get(failing)}`;
+    },
+    hasFault: () =>
+      new Map(databases.map((name) => [name, faults.has(name) || damage.of(name) !== undefined])),
+    diskSpace: () => space,
+    async poll() {
+      const what = await replaced();
+      if (what !== undefined && !isReplaced) {
+        isReplaced = true;
+        onReplaced(what);
+      }
+      space = await spaceOf(dataDir);
+      await Promise.all(
+        Object.entries(writeFaults).map(([database, source]) => checkWrites(database, source)),
+      );
+    },
+  };
+}
+
+/**
+ * Polls every second, counted from the end of the previous poll.
+ *
+ * @returns stops polling.
+ */
+export function scheduleStorageWatch(
+  watch: Pick<StorageWatch, "poll">,
+  after: SetTimer = setTimer,
+): () => void {
+  let isStopped = false;
+  let cancel = () => {};
+  const wait = () => {
+    if (!isStopped) cancel = after(POLL_INTERVAL_MS, () => void watch.poll().finally(wait));
+  };
+  void watch.poll().finally(wait);
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
+
+const figure = figureOf<StorageWatch>();
+
+export const storageFigures = [
+  figure({
+    read: (watch) => watch.diskSpace()?.freeBytes ?? null,
+    metric: gauge(
+      "disk_free_bytes",
+      "Bytes that the node can still write to the file system of its data directory.",
+    ),
+    status: "disk.free_bytes",
+    history: { series: "disk_free_bytes", minute: "mean", isPrivate: true },
+  }),
+  figure({ read: (watch) => watch.diskSpace()?.totalBytes ?? null, status: "disk.total_bytes" }),
+  figure({
+    read: (watch) => watch.damageReason() ?? watch.writeFaultReason() ?? null,
+    status: "disk.write_fault",
+  }),
+  figure({
+    read: (watch) => Object.fromEntries([...watch.hasFault()].map(([name, is]) => [name, Number(is)])),
+    metric: gaugeBy(
+      "database",
+      "disk_write_fault",
+      "1 for a database that is damaged, or whose last write has failed, else 0.",
+    ),
+  }),
+];
+
+async function spaceOf(path: string): Promise<DiskSpace | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  } catch {
+    // The directory was deleted, which `replaced` reports, or the file system does not report its space.
+    return undefined;
+  }
+}
+
+/** The damage that threads have found in the databases of the node. Only a restart, with another file, clears it. */
+export interface DamageReports {
+  note(damage: Damage): void;
+  /** A description of the first damage of a database; undefined for one that is whole as far as it was read. */
+  of(database: Damage["database"]): string | undefined;
+}
+
+/**
+ * @param databases those of the node. Damage of other files, such as a copy for a backup, does not count.
+ * @param signals make the writer of a damaged database refuse.
+ */
+export function createDamageReports(
+  databases: readonly DatabaseFile[],
+  log: Logger,
+  signals?: Pick<NodeSignals, "setDamaged">,
+): DamageReports {
+  const found = new Map<string, string>();
+  return {
+    note({ database, file, reason, remedy }) {
+      if (found.has(database) || !databases.some((own) => own.file === file)) return;
+      found.set(database, reason);
+      signals?.setDamaged(database);
+      log.error({ database, reason, remedy }, "Found damage in the database: nothing more is written to it");
+    },
+    of: (database) => found.get(database),
+  };
+}

@@ -1,0 +1,52 @@
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { serviceNames } from "../../config/names.ts";
+import type { Config } from "../../config/schema.ts";
+import { commit, version } from "../../version.ts";
+
+/** The metrics of the process. Every registered name starts with `prefix`. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly prefix: string;
+}
+
+/**
+ * The default metrics of prom-client that are correct on Bun. It reports V8's heap spaces, Node's garbage collector and
+ * handle counts as zeros, and the heap as the whole address space.
+ */
+const CORRECT_ON_BUN = [
+  "process_cpu_user_seconds_total",
+  "process_cpu_system_seconds_total",
+  "process_cpu_seconds_total",
+  "process_start_time_seconds",
+  "process_resident_memory_bytes",
+  "process_virtual_memory_bytes",
+  "process_open_fds",
+  "process_max_fds",
+  "nodejs_eventloop_lag_seconds",
+  "nodejs_eventloop_lag_max_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_eventloop_lag_p99_seconds",
+  "nodejs_heap_size_total_bytes",
+  "nodejs_heap_size_used_bytes",
+];
+
+/** How often the lag of the event loop is sampled, ms. Each sample wakes the main thread, which is idle otherwise. */
+const LAG_SAMPLE_MS = 100;
+
+/** Creates the registry of a process, with process metrics and `build_info`. */
+export function createMetrics(config: Config): Metrics {
+  const registry = new Registry();
+  const prefix = serviceNames(config.service.name).metricPrefix;
+  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
+  const included = new Set(CORRECT_ON_BUN.map((name) => `${prefix}${name}`));
+  for (const { name } of registry.getMetricsAsArray())
+    if (!included.has(name)) registry.removeSingleMetric(name);
+  new Gauge({
+    name: `${prefix}build_info`,
+    help: "Always 1; its labels name the running build.",
+    labelNames: ["version", "commit"],
+    registers: [registry],
+  }).set({ version, commit }, 1);
+  return { registry, prefix };
+}

@@ -1,0 +1,85 @@
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
+import { statement } from "../../db/index/statement.ts";
+import { canonicalKey } from "../../protocol/auth-address.ts";
+import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";
+
+/** The states of a key in the key registry. */
+export const KEY_STATES = { null: 0, added: 1, removed: 2 } as const;
+
+/** What the registries on Optimism hold, as the index has it. Addresses have 20 bytes. */
+export interface RegistryFacts {
+  /** The fid of a custody address; undefined for none here. */
+  fidOf(custody: Uint8Array): number | undefined;
+  /** The recovery address of a registered fid, undefined where no event names one. */
+  recoveryOf(fid: number): Uint8Array | undefined;
+  /** The largest registered fid; 0 without any. */
+  newestFid(): number;
+  /** The block of the newest registration here; 0 without any. */
+  height(): number;
+  keyOf(fid: number, key: Uint8Array): { readonly state: number; readonly keyType: number };
+  /** Keys of a state after the first `from`, in the order of their bytes. */
+  keysOf(fid: number, state: number, page: { readonly from: number; readonly limit: number }): Uint8Array[];
+  countKeys(fid: number, state: number): number;
+}
+
+const byCustody = statement<{ fid: number }, [custody: Uint8Array]>(
+  "registry.fid-of-custody",
+  "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
+);
+const newest = statement<{ fid: number }>(
+  "registry.newest-fid",
+  "SELECT fid FROM fids WHERE fid > 0 AND custody IS NOT NULL ORDER BY fid DESC LIMIT 1",
+);
+const keyRow = statement<{ state: number; keyType: number }, [fid: number, key: Uint8Array]>(
+  "registry.key",
+  "SELECT state, key_type AS keyType FROM signers WHERE fid = ? AND key = ?",
+);
+const keyRows = statement<{ key: Uint8Array }, [fid: number, state: number, limit: number, from: number]>(
+  "registry.keys",
+  "SELECT key FROM signers WHERE fid = ? AND state = ? ORDER BY key LIMIT ? OFFSET ?",
+);
+const keyCount = statement<{ count: number }, [fid: number, state: number]>(
+  "registry.count-keys",
+  "SELECT count(*) AS count FROM signers WHERE fid = ? AND state = ?",
+);
+
+export function registryFactsFromIndex(db: IndexDatabase): RegistryFacts {
+  const registrations = (fid: number) => onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
+  const newestFid = () => db.get(newest)?.fid ?? 0;
+  return {
+    fidOf: (custody) => db.get(byCustody, custody)?.fid,
+    newestFid,
+    recoveryOf(fid) {
+      for (const { body } of registrations(fid).toReversed()) {
+        const recovery = body?.$case === "idRegisterEventBody" ? body.value.recoveryAddress : undefined;
+        if (recovery && recovery.length === 20) return recovery;
+      }
+      return undefined;
+    },
+    height() {
+      const fid = newestFid();
+      return fid === 0 ? 0 : (registrations(fid).at(-1)?.blockNumber ?? 0);
+    },
+    keyOf(fid, key) {
+      const { state, keyType = 0 } = db.get(keyRow, fid, canonicalKey(key)) ?? {};
+      if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) return { state: KEY_STATES.added, keyType };
+      if (state === SignerEventType.SIGNER_EVENT_TYPE_REMOVE) return { state: KEY_STATES.removed, keyType };
+      // Without an event, and after a reset by the registry's admin.
+      return { state: KEY_STATES.null, keyType: 0 };
+    },
+    keysOf: (fid, state, { from, limit }) => {
+      const stored = storedState(state);
+      return stored === undefined ? [] : db.all(keyRows, fid, stored, limit, from).map(({ key }) => key);
+    },
+    countKeys: (fid, state) => {
+      const stored = storedState(state);
+      return stored === undefined ? 0 : (db.get(keyCount, fid, stored)?.count ?? 0);
+    },
+  };
+}
+
+function storedState(state: number): SignerEventType | undefined {
+  if (state === KEY_STATES.added) return SignerEventType.SIGNER_EVENT_TYPE_ADD;
+  return state === KEY_STATES.removed ? SignerEventType.SIGNER_EVENT_TYPE_REMOVE : undefined;
+}

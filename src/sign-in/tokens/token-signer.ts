@@ -1,0 +1,187 @@
+import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign } from "node:crypto";
+import { promisify } from "node:util";
+import { BY_NODE, type OperatorOrigin } from "../../audit/operator-entry.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import type { Sealer } from "../../vault/sealer.ts";
+import { isRotationDue, keyRingAt, LISTED_AHEAD_SECS } from "./key-ring.ts";
+import type { PublicJwk, SignInKey, SignInKeyStore, TokenAlgorithm } from "./key-store.ts";
+import { SIGNING, type TokenClaims } from "./token.ts";
+
+/** What a token is made of. Its times are those of the thread that signs. */
+export type TokenRequest = Omit<TokenClaims, "iat" | "exp" | "jti">;
+
+/** Why no token is signed: `locked` without the master key that the current key is sealed under, or without any. */
+export type TokenSigningRefusal = "locked";
+
+/** What the thread that has the vault does for sign-in. It knows nothing of HTTP. */
+export interface TokenSignerRpc {
+  signToken(request: TokenRequest): Promise<Result<string, TokenSigningRefusal>>;
+  /**
+   * Makes the next key, which signs once verifiers have it; `isNow`: deletes all keys and makes one that signs at once.
+   * `signsAt` is in unix seconds.
+   */
+  rotateTokenKey(
+    isNow: boolean,
+    by: OperatorOrigin,
+  ): Promise<Result<{ readonly kid: string; readonly signsAt: number }, TokenSigningRefusal>>;
+}
+
+export interface TokenSignerDeps {
+  readonly store: SignInKeyStore;
+  /** Undefined without a master key. */
+  readonly sealer: Sealer | undefined;
+  /** The state's clock. */
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: {
+    readonly algorithm: TokenAlgorithm;
+    readonly tokenTtlSecs: number;
+    readonly rotationDays: number;
+  };
+}
+
+const RSA_BITS = 2048;
+const KID_BYTES = 12;
+const JTI_BYTES = 16;
+const makeKeyPair = promisify(generateKeyPair);
+
+/** Creates the signing of tokens. A key is made at the first need, and the next one in time for its rotation. */
+export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
+  const { store, sealer, clock, log, settings } = deps;
+  /** The key that signed last. Parsing one costs more than signing. */
+  let opened: { readonly kid: string; readonly key: KeyObject } | undefined;
+  let making: Promise<boolean> | undefined;
+
+  /** Makes a key after the last one, once for all callers of this thread. The first one signs at once, others after they were listed. */
+  function make(with_: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
+    making ??= (async () => {
+      const key = await newKey(with_, settings.algorithm);
+      // Making a key takes time, and verifiers get it only afterwards.
+      const now = nowSecs(clock);
+      const made = { ...key, createdAt: now, currentAt: keys.length === 0 ? now : now + LISTED_AHEAD_SECS };
+      const { obsolete } = keyRingAt(keys, now, settings.tokenTtlSecs);
+      const isAdded = await store.add(made, { after: keys.at(-1)?.kid ?? null, obsolete }, by);
+      if (isAdded)
+        log.info({ kid: made.kid, signsAt: made.currentAt }, "Made a key for tokens of Quick Auth");
+      return isAdded;
+    })().finally(() => {
+      making = undefined;
+    });
+    return making;
+  }
+
+  /** The key that signs now; it makes what is missing. */
+  async function currentKey(with_: Sealer): Promise<SignInKey | undefined> {
+    const now = nowSecs(clock);
+    let keys = await store.list();
+    if (keys.length === 0) {
+      await make(with_, keys, BY_NODE);
+      keys = await store.list();
+    }
+    const ring = keyRingAt(keys, now, settings.tokenTtlSecs);
+    if (isRotationDue(ring, now, settings))
+      make(with_, keys, BY_NODE).catch((cause) =>
+        log.error({ err: cause }, "The next key for tokens of Quick Auth could not be made"),
+      );
+    return ring.current;
+  }
+
+  function openKey(with_: Sealer, { kid, sealed, keyId }: SignInKey): KeyObject {
+    if (opened?.kid === kid) return opened.key;
+    const pkcs8 = Buffer.from(with_.open(holderOf(kid), { sealed, keyId }).buffer);
+    try {
+      const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
+      opened = { kid, key };
+      return key;
+    } finally {
+      pkcs8.fill(0);
+    }
+  }
+
+  return {
+    async signToken(request) {
+      if (!sealer) return err("locked");
+      const current = await currentKey(sealer);
+      if (!current || !sealer.knows(current.keyId)) return err("locked");
+      const iat = nowSecs(clock);
+      const claims: TokenClaims = {
+        ...request,
+        iat,
+        exp: iat + settings.tokenTtlSecs,
+        jti: randomBytes(JTI_BYTES).toString("base64url"),
+      };
+      const header = { alg: current.algorithm, kid: current.kid, typ: "JWT" };
+      const content = `${encodePart(header)}.${encodePart(claims)}`;
+      const options = { key: openKey(sealer, current), ...SIGNING[current.algorithm] };
+      const signature = sign("sha256", Buffer.from(content, "latin1"), options);
+      return ok(`${content}.${signature.toString("base64url")}`);
+    },
+
+    async rotateTokenKey(isNow, by) {
+      if (!sealer) return err("locked");
+      const now = nowSecs(clock);
+      if (isNow) {
+        const key = await newKey(sealer, settings.algorithm);
+        await store.replace({ ...key, createdAt: now, currentAt: now }, by);
+        opened = undefined;
+        log.warn({ kid: key.kid }, "Replaced all keys for tokens of Quick Auth");
+        return ok({ kid: key.kid, signsAt: now });
+      }
+      const keys = await store.list();
+      if (!keyRingAt(keys, now, settings.tokenTtlSecs).hasNext) await make(sealer, keys, by);
+      const next = (await store.list()).at(-1);
+      return next ? ok({ kid: next.kid, signsAt: next.currentAt }) : err("locked");
+    },
+  };
+}
+
+/** Seals the keys that the sealer can open again under its current master key. Returns their number. */
+export async function resealTokenKeys(
+  store: Pick<SignInKeyStore, "list" | "reseal">,
+  sealer: Sealer,
+): Promise<number> {
+  let count = 0;
+  for (const { kid, sealed, keyId } of await store.list()) {
+    if (keyId === sealer.keyId || !sealer.knows(keyId)) continue;
+    const secret = sealer.open(holderOf(kid), { sealed, keyId });
+    try {
+      if (await store.reseal(kid, sealed, sealer.seal(holderOf(kid), secret))) count += 1;
+    } finally {
+      secret.fill(0);
+    }
+  }
+  return count;
+}
+
+async function newKey(
+  sealer: Sealer,
+  algorithm: TokenAlgorithm,
+): Promise<Omit<SignInKey, "createdAt" | "currentAt">> {
+  const { privateKey, publicKey } =
+    algorithm === "RS256"
+      ? await makeKeyPair("rsa", { modulusLength: RSA_BITS })
+      : await makeKeyPair("ec", { namedCurve: "P-256" });
+  const kid = randomBytes(KID_BYTES).toString("base64url");
+  const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" });
+  try {
+    const publicJwk = {
+      ...(publicKey.export({ format: "jwk" }) as PublicJwk),
+      kid,
+      alg: algorithm,
+      use: "sig",
+    };
+    return { kid, algorithm, publicJwk, ...sealer.seal(holderOf(kid), pkcs8) };
+  } finally {
+    pkcs8.fill(0);
+  }
+}
+
+function holderOf(kid: string): Uint8Array {
+  return Buffer.from(`quick auth:${kid}`);
+}
+
+function encodePart(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}

@@ -1,0 +1,54 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { decodeBase58, encodeBase58 } from "../../lib/base58.ts";
+import { deriveKey, type MasterKey } from "../../vault/master-key.ts";
+import type { ApprovalRequest } from "../store/signer-store.ts";
+
+const TOKEN_BYTES = 32;
+const REQUEST_ID_BYTES = 16;
+
+/**
+ * The tokens of approval URLs. A user who has one may approve the signer. The database has only a digest of it; responses to the
+ * owner can repeat it because it is derived from a key that is not in the database.
+ */
+export interface ApprovalTokens {
+  /** Creates the parts of a request that its token consists of. */
+  create(): Pick<ApprovalRequest, "requestId" | "tokenDigest">;
+  /** The text of a request's token; undefined if it was derived from a key that is no longer known. */
+  textOf(request: Pick<ApprovalRequest, "requestId" | "tokenDigest">): string | undefined;
+}
+
+/** Returns the keys that tokens are derived from. Threads that do not sign have these instead of the master keys. */
+export function tokenKeysOf(keys: readonly MasterKey[]): readonly Uint8Array[] {
+  return keys.map((key) => deriveKey(key, "svc approval token 1"));
+}
+
+/** @param keys those of `tokenKeysOf`: the current one, then previous ones. */
+export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]]): ApprovalTokens {
+  const [current] = keys;
+  return {
+    create() {
+      const requestId = new Uint8Array(randomBytes(REQUEST_ID_BYTES));
+      return { requestId, tokenDigest: digestOf(tokenOf(current, requestId)) };
+    },
+    textOf({ requestId, tokenDigest }) {
+      const token = keys
+        .map((key) => tokenOf(key, requestId))
+        .find((candidate) => Buffer.compare(digestOf(candidate), tokenDigest) === 0);
+      return token && encodeBase58(token);
+    },
+  };
+}
+
+/** Returns the digest that a token's text is found by; undefined for a text that is not a token. */
+export function tokenDigestOf(text: string): Uint8Array | undefined {
+  const token = decodeBase58(text, TOKEN_BYTES);
+  return token && digestOf(token);
+}
+
+function tokenOf(key: Uint8Array, requestId: Uint8Array): Uint8Array {
+  return new Uint8Array(createHmac("sha256", key).update(requestId).digest());
+}
+
+function digestOf(token: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(token).digest());
+}

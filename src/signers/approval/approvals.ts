@@ -1,0 +1,361 @@
+import { type ConfirmedCustodyOf, UnconfirmedError } from "../../auth/confirmed-owners.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { toFarcasterSecs } from "../../protocol/time.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import {
+  type KeyAddTerms,
+  type KeyAddTypedData,
+  type KeyRequest,
+  type KeyRequestTypedData,
+  keyAddData,
+  keyAddTypedData,
+  keyRequestTypedData,
+  recoverKeyAdd,
+  recoverKeyRequest,
+} from "../key-add.ts";
+import type { KeyFacts, KeyRegistry } from "../key-facts.ts";
+import { grantedTo } from "../permissions.ts";
+import { locked, refuse, type SignerRefusal } from "../refusal.ts";
+import type { SubmitMessage } from "../signer-keys.ts";
+import type { RequestOrigin, SignerStates, SignerStatus } from "../signer-states.ts";
+import type { ApprovalRequest, SignerStore, StoredSigner } from "../store/signer-store.ts";
+import type { Vault } from "../vault.ts";
+import { tokenDigestOf } from "./approval-token.ts";
+
+/** What the approval page shows before its user signs. */
+export interface ApprovalView {
+  readonly status: SignerStatus;
+  readonly appFid: number;
+  readonly publicKey: Uint8Array;
+  /** The message types that the key may sign. */
+  readonly scopes: readonly number[];
+  readonly ttlSecs: number;
+  /** Unix seconds. */
+  readonly deadline: number;
+  readonly redirectUrl: string | null;
+  /** The only user who may approve; null while any user may. */
+  readonly userFid: number | null;
+}
+
+/** What a wallet is to sign. */
+export interface PreparedApproval {
+  readonly fid: number;
+  readonly keyAdd: KeyAddTypedData;
+  /** Null where the app has signed its own request for a gasless key. */
+  readonly keyRequest: KeyRequestTypedData | null;
+}
+
+/** The signatures of a user's custody address, of what was prepared. */
+export interface SignedApproval {
+  readonly fid: number;
+  readonly nonce: number;
+  /** Farcaster seconds. */
+  readonly deadline: number;
+  readonly custodySignature: Uint8Array;
+  readonly requestSignature: Uint8Array | undefined;
+}
+
+export interface ApprovalResult {
+  readonly status: SignerStatus;
+  readonly fid: number;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * Approval of signers by gasless keys, on the thread that has the vault. The token of an approval URL is all that a caller needs;
+ * it ends with its request.
+ */
+export interface Approvals {
+  view(token: string): Promise<Result<ApprovalView, SignerRefusal>>;
+  /** @param address the 20 bytes of the wallet that is to sign. */
+  prepare(token: string, address: Uint8Array): Promise<Result<PreparedApproval, SignerRefusal>>;
+  submit(
+    token: string,
+    approval: SignedApproval,
+    origin: RequestOrigin,
+  ): Promise<Result<ApprovalResult, SignerRefusal>>;
+}
+
+export interface ApprovalsDeps {
+  readonly store: SignerStore;
+  readonly states: SignerStates;
+  readonly registry: KeyRegistry;
+  readonly facts: Pick<KeyFacts, "isTaken">;
+  readonly custodyOf: ConfirmedCustodyOf;
+  readonly vault: Vault | undefined;
+  readonly network: FarcasterNetwork;
+  readonly clock: Clock;
+  /** `signers.key_ttl_secs`. */
+  readonly keyTtlSecs: number;
+  readonly submit: SubmitMessage;
+  /** Reads a monotonic clock: the wall clock may be set back, and a link would be limited until it is there again. */
+  readonly monotonicMs?: () => number;
+}
+
+const SIGNATURE_VALID_SECS = 3600;
+const CALLS_PER_MINUTE = 10;
+const MINUTE_SECS = 60;
+const MINUTE_MS = MINUTE_SECS * 1000;
+/** Tokens whose calls are counted. The one that was called first makes room. */
+const MAX_COUNTED_TOKENS = 10_000;
+const NETWORK_LIMIT_SECS = 60;
+
+interface Pending {
+  readonly signer: StoredSigner;
+  readonly request: ApprovalRequest;
+}
+
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { store, states, registry, facts, custodyOf, vault, network, clock, keyTtlSecs, submit } = deps;
+  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  const calls = new Map<string, number[]>();
+  const over = () =>
+    refuse("gone", "this approval link is over; ask the app for a new one", { code: "gone" });
+
+  /** Counts a call of a token, of ten within a minute. */
+  function isLimited(digest: Uint8Array): boolean {
+    const key = Buffer.from(digest).toString("base64");
+    const now = monotonicMs();
+    const recent = (calls.get(key) ?? []).filter((at) => at > now - MINUTE_MS);
+    if (recent.length >= CALLS_PER_MINUTE) return true;
+    calls.delete(key);
+    calls.set(key, [...recent, now]);
+    const [oldest] = calls.keys();
+    if (calls.size > MAX_COUNTED_TOKENS && oldest !== undefined) calls.delete(oldest);
+    return false;
+  }
+
+  async function findPending(
+    token: string,
+    options: { readonly isCounted: boolean },
+  ): Promise<Result<Pending, SignerRefusal>> {
+    const digest = tokenDigestOf(token);
+    const signer = digest && (await store.findByToken(digest));
+    if (!digest || !signer?.request) return over();
+    if (nowSecs(clock) > signer.request.deadline) return over();
+    if (options.isCounted && signer.request.usedAt !== null) return over();
+    if (options.isCounted && isLimited(digest))
+      return refuse("tooManyRequests", "too many attempts with this link", {
+        code: "rate_limited",
+        retryAfterSecs: MINUTE_SECS,
+      });
+    return ok({ signer, request: signer.request });
+  }
+
+  function termsOf(
+    { publicKey, permissions }: StoredSigner,
+    fid: number,
+    nonce: number,
+    deadline: number,
+  ): KeyAddTerms {
+    return { fid, key: publicKey, scopes: grantedTo(permissions), ttlSecs: keyTtlSecs, nonce, deadline };
+  }
+
+  /** Only the first user of a signer can approve it again, and only the first who submits a request can submit it again. */
+  function refuseStranger({ approval, submitted }: StoredSigner, fid: number) {
+    if (approval !== null && approval.fid !== fid)
+      return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
+    if (submitted === null || submitted.fid === fid) return undefined;
+    const why = "another user is approving this link; ask the app for a new one";
+    return refuse("conflict", why, { code: "conflict" });
+  }
+
+  /** The submits of a link that are under way, each after the one before. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  /**
+   * Two windows can have one link open, and two users. One after the other, the first approves, and the others are refused: a
+   * submit that overtook another one would be the one whose outcome is looked up.
+   */
+  async function inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(token) ?? Promise.resolve()).then(work);
+    const settled = turn.catch(() => undefined);
+    turns.set(token, settled);
+    try {
+      return await turn;
+    } finally {
+      if (turns.get(token) === settled) turns.delete(token);
+    }
+  }
+
+  /** Why a link that was approved already cannot be approved by a user; undefined for a link that is over otherwise. */
+  async function refuseApproved(token: string, fid: number) {
+    const digest = tokenDigestOf(token);
+    const signer = digest && (await store.findByToken(digest));
+    if (!signer?.approval || signer.request?.usedAt == null) return undefined;
+    const isSame = signer.approval.fid === fid;
+    const who = isSame
+      ? "you have approved this link in another window"
+      : "another user has approved this link";
+    return refuse("conflict", who, { code: "conflict" });
+  }
+
+  async function submitOne(
+    token: string,
+    approval: SignedApproval,
+    origin: RequestOrigin,
+  ): ReturnType<Approvals["submit"]> {
+    const pending = await findPending(token, { isCounted: true });
+    if (!pending.ok) return (await refuseApproved(token, approval.fid)) ?? pending;
+    const { signer, request } = pending.value;
+    const { fid, nonce, deadline, custodySignature, requestSignature } = approval;
+    if (!vault?.knows(signer.keyId)) return locked();
+    const now = toFarcasterSecs(nowSecs(clock));
+    if (deadline < now) return refuse("badRequest", "deadline has passed; prepare again");
+    if (deadline > now + 2 * SIGNATURE_VALID_SECS) return refuse("badRequest", "deadline is too far ahead");
+    const custody = await custodyOf(fid);
+    if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
+    const stranger = refuseStranger(signer, fid);
+    if (stranger) return stranger;
+    // A key without scopes would say that nothing is granted, or everything.
+    if (grantedTo(signer.permissions).length === 0) return needsChain();
+    const terms = termsOf(signer, fid, nonce, deadline);
+    if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
+      return refuse("badRequest", "custody_signature is not of the fid's custody address");
+    const signed = await signedRequest(request, terms, { custody, requestSignature, custodyOf });
+    if (!signed.ok) return signed;
+    if (nonce <= registry.userNonce(fid))
+      return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
+
+    const { keyRequest } = signed.value;
+    // Before it is submitted: a crash in between must not leave a key that approves nothing.
+    const submitted = { fid, requestFid: keyRequest.requestFid };
+    if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) {
+      const noted = await store.findByToken(request.tokenDigest);
+      return (noted && refuseStranger(noted, fid)) ?? over();
+    }
+    const head = { fid, timestamp: toFarcasterSecs(nowSecs(clock)), network };
+    const { requestSigner } = signed.value;
+    const parts = { terms, custodySignature, request: keyRequest, requestSigner, head };
+    const data = keyAddData({ ...parts, requestSignature: signed.value.requestSignature });
+    const message = vault.sign(signer, data);
+    const sent = await submit(message, { ...origin, ownerFid: signer.ownerFid, apiKeyId: null });
+    if (!sent.ok) return networkRefusal(sent.error);
+    const current = await store.find(signer.signerUuid);
+    const state = current && (await states.see(current, origin)).state;
+    return ok({ status: state?.status ?? "pending_approval", fid, hash: message.hash });
+  }
+
+  return {
+    async view(token) {
+      const pending = await findPending(token, { isCounted: false });
+      if (!pending.ok) return pending;
+      const { signer, request } = pending.value;
+      const { state } = await states.see(signer, { requestId: "", address: "" });
+      return ok({
+        status: state.status,
+        appFid: request.appFid,
+        publicKey: signer.publicKey,
+        scopes: grantedTo(signer.permissions),
+        ttlSecs: keyTtlSecs,
+        deadline: request.deadline,
+        redirectUrl: request.redirectUrl,
+        userFid: signer.approval?.fid ?? null,
+      });
+    },
+
+    async prepare(token, address) {
+      const pending = await findPending(token, { isCounted: true });
+      if (!pending.ok) return pending;
+      const { signer, request } = pending.value;
+      const fid = registry.fidOfCustody(address);
+      if (fid === undefined)
+        return refuse(
+          "notFound",
+          "this wallet is the custody address of no fid; contract wallets cannot approve here",
+        );
+      const stranger = refuseStranger(signer, fid);
+      if (stranger) return stranger;
+      if (grantedTo(signer.permissions).length === 0) return needsChain();
+      const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
+      const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
+      const own = ownRequest(request, terms);
+      // Before the user signs: a client that has seen the public key can register it.
+      if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid }))
+        return refuse(
+          "conflict",
+          "the key of this signer is registered otherwise; ask the app for a new signer",
+          {
+            code: "conflict",
+          },
+        );
+      return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
+    },
+
+    async submit(token, approval, origin) {
+      try {
+        return await inTurn(token, () => submitOne(token, approval, origin));
+      } catch (cause) {
+        if (!(cause instanceof UnconfirmedError)) throw cause;
+        // An error of its own kind would not pass the port to the HTTP worker.
+        const { message, code = "unconfirmed", retryAfterSecs = 0 } = cause;
+        return refuse("unavailable", message, { code, retryAfterSecs });
+      }
+    },
+  };
+}
+
+function needsChain() {
+  return refuse("badRequest", "what this signer is for needs a key that is added on chain");
+}
+
+/** The network takes one key a minute from a user. */
+function networkRefusal(error: SignerRefusal) {
+  const { kind, message, ...more } = error;
+  const retryAfterSecs = kind === "tooManyRequests" ? NETWORK_LIMIT_SECS : more.retryAfterSecs;
+  return refuse(kind, message, { ...more, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
+}
+
+/** The request for a key that the KEY_ADD of an approval carries: of the app, or of its user. */
+
+/** The request that the user makes, where the app has signed none for gasless keys. */
+function ownRequest(
+  { gaslessSignature }: ApprovalRequest,
+  { fid, key, deadline }: KeyAddTerms,
+): KeyRequest | null {
+  return gaslessSignature ? null : { requestFid: fid, key, deadline };
+}
+
+interface SignedKeyRequest {
+  readonly keyRequest: KeyRequest;
+  /** 20 bytes. */
+  readonly requestSigner: Uint8Array;
+  readonly requestSignature: Uint8Array;
+}
+
+/** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
+async function signedRequest(
+  request: ApprovalRequest,
+  terms: KeyAddTerms,
+  options: {
+    /** The user's. */
+    readonly custody: Uint8Array;
+    readonly requestSignature: Uint8Array | undefined;
+    readonly custodyOf: ConfirmedCustodyOf;
+  },
+): Promise<Result<SignedKeyRequest, SignerRefusal>> {
+  const own = ownRequest(request, terms);
+  if (own) {
+    const { custody, requestSignature } = options;
+    if (!requestSignature) return refuse("badRequest", "request_signature is missing");
+    if (!isBy(recoverKeyRequest("gasless", own, requestSignature), custody))
+      return refuse("badRequest", "request_signature is not of the fid's custody address");
+    return ok({ keyRequest: own, requestSigner: custody, requestSignature });
+  }
+  const { appFid, deadline, gaslessSignature } = request;
+  const keyRequest = { requestFid: appFid, key: terms.key, deadline };
+  const custody = await options.custodyOf(appFid);
+  if (
+    !gaslessSignature ||
+    !custody ||
+    !isBy(recoverKeyRequest("gasless", keyRequest, gaslessSignature), custody)
+  )
+    return refuse("conflict", "the app's custody address has changed; ask the app for a new link");
+  return ok({ keyRequest, requestSigner: custody, requestSignature: gaslessSignature });
+}
+
+/** Whether a recovered address is this one. */
+function isBy(signer: Uint8Array | undefined, address: Uint8Array): boolean {
+  return signer !== undefined && Buffer.compare(signer, address) === 0;
+}
