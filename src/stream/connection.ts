@@ -1,14 +1,16 @@
 import { type Excluder, excluderOf } from "../webhooks/match/exclusions.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
-import { errorFrame, type Frame, KeepAliveFrame } from "./frame.ts";
+import { endFrame, errorFrame, type Frame, KeepAliveFrame } from "./frame.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { cursorOf, type ShardBlocks, type StreamPosition } from "./position.ts";
 import type { ReplayedPage, ReplayReader, Replays } from "./replays.ts";
 import type { Transport } from "./slots.ts";
+import type { StreamEnd } from "./window.ts";
 
 /** Why a stream has ended. */
 export type EndReason =
   | "client"
+  | "complete"
   | "slow_consumer"
   | "cursor_too_old"
   | "expression_budget"
@@ -34,6 +36,8 @@ export interface ConnectionDeps {
   readonly tail: LiveTail;
   readonly replays: Replays;
   readonly timings: ConnectionTimings;
+  /** Where the stream ends; undefined for one without an end. */
+  readonly end: StreamEnd | undefined;
   readonly nowMs: () => number;
   /** Called once. */
   readonly onEnd: (connection: StreamConnection) => void;
@@ -52,6 +56,7 @@ export class StreamConnection implements ReplayReader {
   position: StreamPosition;
   joinedSeq = Number.POSITIVE_INFINITY;
   readonly seenBlocks: ShardBlocks;
+  lastSeq = Number.POSITIVE_INFINITY;
   isWaiting = false;
   replay: ReplayedPage | undefined;
   /** Called when the stream has ended while the transport was sending frames. What is left follows with `next`. */
@@ -109,10 +114,20 @@ export class StreamConnection implements ReplayReader {
     for (;;) {
       if (this.#first.length > 0) return this.#hand(this.#first.splice(0));
       if (this.hasEnded) return [];
-      const { tail, replays } = this.#deps;
+      const { tail, replays, end } = this.#deps;
+      const last = end?.state();
+      if (last === "closing") {
+        await this.#wait(false);
+        continue;
+      }
+      if (typeof last === "number") this.lastSeq = last;
       // Before its subscription is known, a stream has nothing to read.
       const isJoined = this.joinedSeq !== Number.POSITIVE_INFINITY;
-      if (isJoined && !tail.covers(this)) {
+      if (end && isJoined && this.position.seq >= this.lastSeq) {
+        this.#complete(end);
+        continue;
+      }
+      if (isJoined && (!tail.covers(this) || tail.end.seq > this.lastSeq)) {
         const taken = await replays.take(this, maxSize);
         if (taken === "overtaken") this.#endTooOld();
         else if (taken.length > 0 && !this.hasEnded) return this.#hand(taken);
@@ -121,7 +136,7 @@ export class StreamConnection implements ReplayReader {
       }
       const taken = isJoined ? tail.take(this, maxSize) : [];
       if (taken.length > 0) return this.#hand(taken);
-      await this.#wait(isJoined);
+      if (this.position.seq < this.lastSeq) await this.#wait(isJoined);
     }
   }
 
@@ -131,6 +146,10 @@ export class StreamConnection implements ReplayReader {
     if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs >= this.#deps.timings.stallMs) {
       this.end("slow_consumer", "the client took no byte for too long");
       return;
+    }
+    if (this.#deps.end && this.#deps.end.state() !== "open") {
+      this.#stopWaiting();
+      this.wake();
     }
     if (!this.isWaiting || !this.#isSilent()) return;
     this.#stopWaiting();
@@ -163,6 +182,12 @@ export class StreamConnection implements ReplayReader {
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();
+  }
+
+  #complete({ untilSecs }: StreamEnd): void {
+    const last = endFrame(this.position, untilSecs);
+    this.end("complete");
+    this.#first = [last];
   }
 
   #endTooOld(): void {

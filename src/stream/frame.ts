@@ -94,6 +94,11 @@ export function helloFrame(
   return new Frame("hello", JSON.stringify(data), position);
 }
 
+/** The last frame of a stream with an end: there are no more events before it. */
+export function endFrame(position: StreamPosition, untilSecs: number): Frame {
+  return new Frame("end", JSON.stringify({ cursor: cursorOf(position), until: untilSecs }), position);
+}
+
 /** Reports that events between two positions are deleted. `from` is undefined where the client has named none. */
 export function gapFrame(from: StreamPosition | undefined, to: StreamPosition): Frame {
   return new Frame("gap", JSON.stringify({ from: from ? cursorOf(from) : null, to: cursorOf(to) }), to);

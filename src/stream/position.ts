@@ -65,6 +65,8 @@ export interface StreamStart {
     | { readonly kind: "since"; readonly unixSecs: number }
     /** The number of events before the end of the log; fewer if the log has fewer. */
     | { readonly kind: "last"; readonly events: number };
+  /** Events that were applied then or later are left out, unix seconds; undefined for a stream without an end. */
+  readonly untilSecs?: number | undefined;
   /** Whether a stream whose first events are deleted begins with the oldest. Else it is refused. */
   readonly skipsGap: boolean;
 }

@@ -17,6 +17,8 @@ export interface ReplayReader extends TailReader {
   /** What it has matched and not taken. */
   replay: ReplayedPage | undefined;
   readonly hasEnded: boolean;
+  /** The number of the last event that it reads. */
+  readonly lastSeq: number;
 }
 
 export interface ReplayedPage {
@@ -57,7 +59,8 @@ export function createReplays(deps: ReplaysDeps): Replays {
 
   async function nextPage(reader: ReplayReader): Promise<ReplayedPage | "overtaken" | undefined> {
     if (reader.hasEnded) return undefined;
-    const page = readLogPage(deps, reader.position, EVENTS_PER_PAGE);
+    const limit = Math.min(EVENTS_PER_PAGE, reader.lastSeq - reader.position.seq);
+    const page = readLogPage(deps, reader.position, limit);
     if (page.isOvertaken) return "overtaken";
     const matched: StreamPosition[] = [];
     const { id, ownerId, subscription } = reader;

@@ -18,6 +18,7 @@ import {
 } from "./position.ts";
 import { createReplays } from "./replays.ts";
 import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
+import { createStreamEnd, type StreamEnd } from "./window.ts";
 
 export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
 const TICK_MS = 1000;
@@ -72,6 +73,8 @@ export interface StreamRequest {
 export type StreamRefusal =
   | { readonly kind: "slots"; readonly limit: SlotRefusal }
   | { readonly kind: "gone"; readonly oldest: StreamPosition }
+  /** The cursor is that of the end of the stream, or later. */
+  | { readonly kind: "complete" }
   /** The node stops, or has not opened its log yet. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
@@ -132,6 +135,7 @@ export function createStreams(deps: StreamsDeps): Streams {
   const open = new Map<StreamConnection, number>();
   const ended: Record<EndReason, number> = {
     client: 0,
+    complete: 0,
     slow_consumer: 0,
     cursor_too_old: 0,
     expression_budget: 0,
@@ -161,7 +165,11 @@ export function createStreams(deps: StreamsDeps): Streams {
     for (const connection of [...open.keys()]) connection.tick();
   }
 
-  function start(request: StreamRequest, answer: { slot: number; lagSecs: number }, begin: ResolvedStart) {
+  function start(
+    request: StreamRequest,
+    answer: { slot: number; lagSecs: number },
+    { begin, end }: { readonly begin: ResolvedStart; readonly end: StreamEnd | undefined },
+  ) {
     const { slot, lagSecs } = answer;
     const position = begin.position ?? tail.startLive(ends().head);
     const connection = new StreamConnection(
@@ -173,6 +181,7 @@ export function createStreams(deps: StreamsDeps): Streams {
         tail,
         replays,
         timings: deps.timings ?? DEFAULT_TIMINGS,
+        end,
         nowMs,
         onEnd: remove,
       },
@@ -214,6 +223,11 @@ export function createStreams(deps: StreamsDeps): Streams {
       const retainedFrom = nowSecs(clock) - deps.retentionSecs;
       const begin = resolveStart(db, found, request.start, retainedFrom);
       if (!begin.ok) return err({ kind: "gone", oldest: begin.error.oldest });
+      const { untilSecs, from } = request.start;
+      const end = untilSecs === undefined ? undefined : createStreamEnd(db, clock, untilSecs);
+      const last = end?.state();
+      if (from.kind === "cursor" && typeof last === "number" && (begin.value.position?.seq ?? 0) >= last)
+        return err({ kind: "complete" });
       const { address, transport, subscription } = request;
       const answer = await slots.take({ address, transport, cost: costOf(subscription ?? {}) });
       if ("refused" in answer) {
@@ -221,7 +235,7 @@ export function createStreams(deps: StreamsDeps): Streams {
         return err({ kind: "slots", limit: answer.refused });
       }
       try {
-        if (!isClosed) return start(request, answer, begin.value);
+        if (!isClosed) return start(request, answer, { begin: begin.value, end });
       } catch (cause) {
         slots.release(answer.slot).catch(onFault);
         throw cause;

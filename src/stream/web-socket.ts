@@ -10,6 +10,7 @@ import type { OpenStream } from "./streams.ts";
 
 const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
   client: 1000,
+  complete: 1000,
   invalid_subscription: 4000,
   expression_budget: 4000,
   key_ended: 4001,

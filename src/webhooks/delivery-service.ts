@@ -138,10 +138,18 @@ export function createDeliveryService(deps: {
       if (!request.ok) return request;
       const fields = readPreview(request.value);
       if (!fields.ok) return fields;
-      const { subscription: given, events = MAX_PREVIEW_EVENTS } = fields.value;
+      const { subscription: given, events = MAX_PREVIEW_EVENTS, from: fromSecs, to: toSecs } = fields.value;
+      if (fromSecs !== undefined && toSecs !== undefined && fromSecs > toSecs)
+        return badField("from must not be after to");
       const subscription = readSubscription(given, "subscription", deps);
       if (!subscription.ok) return subscription;
-      const outcome = await deps.preview({ fid, subscription: subscription.value, events });
+      const outcome = await deps.preview({
+        fid,
+        subscription: subscription.value,
+        events,
+        fromSecs,
+        toSecs,
+      });
       if (outcome.ok) return outcome;
       return refused("tooManyRequests", outcome.error.reason, outcome.error.retryAfterSecs);
     },

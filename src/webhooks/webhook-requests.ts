@@ -44,6 +44,8 @@ export const PreviewRequest = Type.Object(
         description: "How many of the newest events",
       }),
     ),
+    from: Type.Optional(Secs("Only events that the node applied then or later")),
+    to: Type.Optional(Secs("Only events that the node applied then or earlier, of which the newest count")),
   },
   { $id: "PreviewWebhookRequest" },
 );

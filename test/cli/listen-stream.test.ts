@@ -65,6 +65,52 @@ test("listen --stream prints the events of a node and continues after the last o
   expect(await new Response(child.stderr).text()).toContain("The stream broke and is opened again");
 }, 180_000);
 
+test("listen --since --until prints the events of that time, as far apart as they were with --speed, then ends", async () => {
+  const { clock } = bench.node;
+  const now = () => Math.floor(clock.nowMs() / 1000);
+  cast("of before");
+  clock.advanceSecs(60);
+  const since = now();
+  cast("the first of the window");
+  clock.advanceSecs(40);
+  cast("the last of the window");
+  clock.advanceSecs(10);
+  const until = now();
+  cast("of later");
+  clock.advanceSecs(10);
+  const startedMs = performance.now();
+  const child = Bun.spawn(
+    [
+      ...fromSources,
+      ...["listen", "--stream", `${bench.http.url}/?kinds=cast.created`],
+      ...["--since", `${since}`, "--until", `${until}`, "--speed", "100"],
+    ],
+    { env: { PATH: process.env.PATH ?? "" }, stdout: "pipe", stderr: "pipe" },
+  );
+  const printed = await new Response(child.stdout).text();
+  expect(await child.exited).toBe(0);
+  expect(await new Response(child.stderr).text()).toBe("");
+  expect([...printed.matchAll(/of before|the \w+ of the window|of later/g)].map(([text]) => text)).toEqual([
+    "the first of the window",
+    "the last of the window",
+  ]);
+  expect(performance.now() - startedMs).toBeGreaterThan(400);
+});
+
+test("listen refuses a time that is none, and --since without --stream", async () => {
+  const run = async (...args: string[]) => {
+    const child = Bun.spawn([...fromSources, "listen", ...args], {
+      env: { PATH: process.env.PATH ?? "" },
+      stderr: "pipe",
+    });
+    expect(await child.exited).not.toBe(0);
+    return new Response(child.stderr).text();
+  };
+  expect(await run("--stream", bench.http.url, "--since", "soon")).toContain("It is a time such as");
+  expect(await run("--since", "03:10")).toContain("--since, --until and --speed need --stream");
+  expect(await run("--stream", bench.http.url, "--speed", "2")).toContain("--speed needs --since");
+});
+
 test("listen --stream ends with the refusal of the node", async () => {
   const child = Bun.spawn([...fromSources, "listen", "--stream", `${bench.http.url}/?text=(`], {
     env: { PATH: process.env.PATH ?? "" },

@@ -21,7 +21,7 @@ export interface FollowedStream {
 }
 
 /**
- * Follows a stream of events until the signal aborts. Opens it again after each break, from the last event on.
+ * Follows a stream of events until its end, or the signal aborts. Opens it again after each break, from the last event on.
  *
  * @throws UserError when the node refuses the request, other than for its load.
  */
@@ -29,7 +29,8 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
   let lastId = "";
   let failures = 0;
 
-  async function readOnce(): Promise<void> {
+  /** Returns whether the stream is complete. */
+  async function readOnce(): Promise<boolean> {
     const silence = new AbortController();
     const restart = () => setTimeout(() => silence.abort(new Error("the node is silent")), SILENCE_MS);
     let timer = restart();
@@ -42,6 +43,7 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
       }).catch((cause: unknown) => {
         throw new Error(noResponseReason(url, cause), { cause });
       });
+      if (response.status === 204) return true;
       if (response.status !== 200) throw await refusalOf(response);
       const parser = new SseParser(MAX_EVENT_CHARS);
       for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -49,6 +51,7 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
         for (const event of parser.push(text)) {
           failures = 0;
           await onEvent(event);
+          if (event.event === "end") return true;
         }
         lastId = parser.lastId || lastId;
         timer = restart();
@@ -61,7 +64,7 @@ export async function followStream({ url, signal, onEvent, onBreak }: FollowedSt
 
   while (!signal.aborted) {
     try {
-      await readOnce();
+      if (await readOnce()) return;
     } catch (cause) {
       if (signal.aborted) return;
       if (cause instanceof UserError) throw cause;

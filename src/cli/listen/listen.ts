@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { UserError } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import { printable } from "../../lib/text.ts";
+import { ownValue } from "../../management/fields.ts";
 import { type CommandContext, collect } from "../context.ts";
 import { readInput } from "../input.ts";
+import { parseTime } from "../operations/flags.ts";
 import { responseJson } from "../operations/table.ts";
 import { flushOutput, print, printError } from "../output.ts";
 import type { IncomingDelivery } from "./listener.ts";
@@ -14,8 +18,17 @@ const MAX_SECRETS_BYTES = 16 * 1024;
 const MAX_SHOWN_CHARS = 200_000;
 /** The value that Standard Webhooks recommends. */
 const MAX_AGE_SECS = 300;
+/** The longest pause between two events of a stream that is shown at a speed. */
+const MAX_PAUSE_MS = 20_000;
 
-interface ListenOptions {
+/** The time of a stream, unix seconds, and how fast it is shown. */
+interface StreamWindow {
+  readonly since?: number;
+  readonly until?: number;
+  readonly speed?: number;
+}
+
+interface ListenOptions extends StreamWindow {
   readonly secret: readonly string[];
   readonly secretFile?: string;
   readonly answer: number;
@@ -40,14 +53,22 @@ export function registerListen(program: Command, context: CommandContext): void 
       "--stream <url>",
       "instead of deliveries, print the events of a node's stream, with its filters in the query, and resume after a break",
     )
+    .option("--since <time>", 'of a stream: begin there, such as 03:10, "2 h ago" or unix seconds', parseTime)
+    .option("--until <time>", "of a stream: end there", parseTime)
+    .option(
+      "--speed <n>",
+      "of a stream with --since: print events as far apart as they were, so many times as fast, at most 20 seconds apart",
+      parseSpeed,
+    )
     .option("--answer <status>", "the response status for genuine deliveries, 200 to 599", parseStatus, 200)
-    .action(async ({ secret, secretFile, answer, stream }: ListenOptions) => {
+    .action(async ({ secret, secretFile, answer, stream, ...window }: ListenOptions) => {
       if (stream !== undefined) {
         if (secret.length > 0 || secretFile !== undefined)
           throw new UserError("--stream needs no secret: events of a stream are not signed");
-        await printStream(context, stream);
+        await printStream(context, stream, window);
         return;
       }
+      if (Object.keys(window).length > 0) throw new UserError("--since, --until and --speed need --stream");
       const { createCommon, runService } = await import("../common.ts");
       const { serviceNames } = await import("../../config/names.ts");
       const { startListener } = await import("./listener.ts");
@@ -78,25 +99,50 @@ export function registerListen(program: Command, context: CommandContext): void 
     });
 }
 
-/** Prints the events of a stream until the process is stopped. */
-async function printStream(context: CommandContext, target: string): Promise<void> {
+/** Prints the events of a stream until its end, or until the process is stopped. */
+async function printStream(context: CommandContext, target: string, window: StreamWindow): Promise<void> {
   const { createCommon, runService } = await import("../common.ts");
   const { serviceNames } = await import("../../config/names.ts");
   const { followStream } = await import("./follow-stream.ts");
   const common = createCommon(context, { reader: "client" });
   const url = streamUrl(target, serviceNames(common.config.service.name).basePath);
+  const { since, until, speed } = window;
+  if (speed !== undefined && since === undefined) throw new UserError("--speed needs --since");
+  if (since !== undefined) url.searchParams.set("since", `${since}`);
+  if (until !== undefined) url.searchParams.set("until", `${until}`);
+  const pace = paceOf(speed);
   context.exitCode = await runService(common, async () => {
+    const { signal } = common.shutdown;
     await followStream({
       url,
-      signal: common.shutdown.signal,
+      signal,
       onEvent: async ({ id, event, data }) => {
+        // It is read slowly on purpose, and continues where the node ended it.
+        if (speed !== undefined && event === "error" && data.includes("slow_consumer")) return;
+        await sleep(pace(data), undefined, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
         print(`${printable(event)}\n  id: ${printable(id)}\n${pretty(data)}`);
         // A slow reader of the output slows the stream down instead of filling the memory.
         await flushOutput();
       },
-      onBreak: (reason) => printError(`The stream broke and is opened again: ${printable(reason)}\n`),
+      onBreak: (reason) =>
+        speed === undefined && printError(`The stream broke and is opened again: ${printable(reason)}\n`),
     });
+    if (!signal.aborted) void common.shutdown.start("the stream has ended");
   });
+}
+
+/** How long to wait before each event (ms), so that events are as far apart as their times, `speed` times as fast. */
+function paceOf(speed: number | undefined): (data: string) => number {
+  let last: number | undefined;
+  return (data) => {
+    if (speed === undefined) return 0;
+    const at = Number(ownValue(Object(parseJson(data)), "created_at"));
+    if (!Number.isFinite(at)) return 0;
+    const waitMs = Math.max(0, (at - (last ?? at)) * 1000) / speed;
+    last = at;
+    return Math.min(waitMs, MAX_PAUSE_MS);
+  };
 }
 
 /**
@@ -146,6 +192,12 @@ function linesOf(text: string): string[] {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
+}
+
+function parseSpeed(text: string): number {
+  const speed = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (speed === 0) throw new InvalidArgumentError("It is a number above 0, such as 10 or 0.5.");
+  return speed;
 }
 
 function parseStatus(text: string): number {

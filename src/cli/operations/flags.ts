@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandFlag } from "../../api/command.ts";
 import { itemsOf } from "../../lib/text.ts";
+import { typedTime } from "../../lib/typed-time.ts";
 import { collecting, parseFid, parseFids } from "../client/options.ts";
 
 /** The fields of a request by name. */
@@ -69,11 +70,12 @@ function parseWhole(text: string): number {
   return count;
 }
 
-/** Parses unix seconds, or a time in ISO 8601 with its zone. */
-function parseTime(text: string): number {
+/** Parses unix seconds, a time in ISO 8601 with its zone, or one as people type it, such as `03:10` or `2 h ago`. */
+export function parseTime(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
-  const time = isWhole ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new InvalidArgumentError("It is a time such as 2026-05-01T12:00:00Z.");
-  return Math.floor(time / 1000);
+  const time = isWhole ? Math.floor(Date.parse(text) / 1000) : typedTime(text, Date.now());
+  if (time === undefined || Number.isNaN(time))
+    throw new InvalidArgumentError('It is a time such as 2026-05-01T12:00:00Z, 03:10 or "2 h ago".');
+  return time;
 }

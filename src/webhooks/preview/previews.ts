@@ -17,6 +17,9 @@ export interface PreviewRequest {
   readonly subscription: Subscription;
   /** The number of events. */
   readonly events: number;
+  /** Bounds of the time at which the node applied them, unix seconds, both included. */
+  readonly fromSecs?: number | undefined;
+  readonly toSecs?: number | undefined;
 }
 
 /** Why there is no preview, as a text for the owner. */
@@ -63,7 +66,7 @@ export function createPreviews(deps: PreviewsDeps): Previews {
   }
 
   async function run(request: PreviewRequest, askedAtMs: number) {
-    const { fid, subscription } = request;
+    const { fid, subscription, fromSecs, toSecs } = request;
     const startMs = nowMs();
     if (startMs - askedAtMs > TIME_LIMIT_MS) return err(BUSY);
     const events = Math.min(request.events, MAX_PREVIEW_EVENTS);
@@ -72,7 +75,8 @@ export function createPreviews(deps: PreviewsDeps): Previews {
     // The first preview loads the schema of subscriptions and RE2, which no delivery needs.
     const { scanEvents } = await import("./scan.ts");
     const isOver = () => nowMs() - startMs > TIME_LIMIT_MS;
-    const scanned = await scanEvents(deps, { ownerId, ownerFid: fid, subscription, events, isOver });
+    const time = { fromSecs, toSecs };
+    const scanned = await scanEvents(deps, { ownerId, ownerFid: fid, subscription, events, ...time, isOver });
     if (scanned.ok) return scanned;
     return err({ reason: `the preview was stopped: ${scanned.error}`, retryAfterSecs: WINDOW_MS / 1000 });
   }

@@ -1,6 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { eventRange, eventsAfter, type StoredOutboxEvent } from "../../db/index/log/outbox.ts";
+import {
+  eventRange,
+  eventsAfter,
+  firstEventFrom,
+  type StoredOutboxEvent,
+} from "../../db/index/log/outbox.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { EventKind } from "../../protocol/event-kind.ts";
 import { loadUsers, type ScoreSource } from "../../read/hydrate/users.ts";
@@ -52,6 +57,9 @@ export interface ScanRequest {
   readonly subscription: Subscription;
   /** The number of events. */
   readonly events: number;
+  /** Bounds of the time at which the node applied them, unix seconds, both included. Default: all that the log has. */
+  readonly fromSecs?: number | undefined;
+  readonly toSecs?: number | undefined;
   /** Whether the time is over. The outcome is of the events before that. */
   readonly isOver: () => boolean;
 }
@@ -62,12 +70,12 @@ interface ScannedEvent {
 }
 
 /**
- * Matches the newest events of the log against a subscription, the newest first, by the matcher of deliveries. The error is
+ * Matches the newest events of the log, or of a time, against a subscription, the newest first, by the matcher of deliveries. The error is
  * the reason why the matcher stopped.
  */
 export async function scanEvents(
   { index, matching, bannedAmong, scores, clock }: ScanDeps,
-  { ownerId, ownerFid, subscription, events, isOver }: ScanRequest,
+  { ownerId, ownerFid, subscription, events, fromSecs, toSecs, isOver }: ScanRequest,
 ): Promise<Result<PreviewOutcome, string>> {
   const probes = probesOf(subscription);
   const excluder = excluderOf(subscription, ownerFid);
@@ -76,7 +84,7 @@ export async function scanEvents(
   const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true, isPreview: true }));
   await matching.update({ set, removed: [] });
   try {
-    for (let { oldestSeq, headSeq: end } = eventRange(index); end >= oldestSeq; ) {
+    for (let { oldestSeq, headSeq: end } = rangeOf(index, fromSecs, toSecs); end >= oldestSeq; ) {
       const size = Math.min(EVENTS_PER_SLICE, events - tally.scanned);
       if (size === 0 || isOver()) break;
       const after = Math.max(end - size, oldestSeq - 1);
@@ -109,6 +117,16 @@ export async function scanEvents(
   }
   const bodies = index.snapshot(() => buildBodies(index, tally.samples, nowSecs(clock)));
   return ok(tally.outcome([...bodies.values()]));
+}
+
+/** The numbers of the first and the last event of a time. */
+function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSecs: number | undefined) {
+  return index.snapshot(() => {
+    const { oldestSeq, headSeq } = eventRange(index);
+    const first = fromSecs === undefined ? oldestSeq : (firstEventFrom(index, fromSecs) ?? headSeq + 1);
+    const next = toSecs === undefined ? undefined : firstEventFrom(index, toSecs + 1);
+    return { oldestSeq: first, headSeq: next === undefined ? headSeq : next - 1 };
+  });
 }
 
 /** Reads the events behind `after` up to `end`, the newest first, without those that deliveries pass over. */

@@ -52,6 +52,24 @@ const scan = (subscription: Subscription, over: Partial<ScanRequest> = {}) =>
   );
 
 describe("a preview", () => {
+  test("of a time matches the events that the node applied in it, both ends included", async () => {
+    const applied = eventsAfter(writer.reader, 0, 1_000).map(({ appliedAt }) => appliedAt);
+    const [oldest = 0, newest = 0] = [applied[0], applied.at(-1)];
+    const subscription: Subscription = Object.fromEntries(
+      ["cast.created", "cast.deleted", "follow.created", "follow.deleted"].map((kind) => [kind, {}]),
+    );
+    for (const [fromSecs, toSecs] of [
+      [oldest, newest],
+      [newest + 1, newest + 9],
+      [0, oldest - 1],
+      [newest, newest],
+      [undefined, oldest],
+    ] as const) {
+      const expected = applied.filter((at) => at >= (fromSecs ?? 0) && at <= toSecs).length;
+      expect(expectOk(await scan(subscription, { fromSecs, toSecs })).scanned).toBe(expected);
+    }
+  });
+
   test("check 30: matches the very events that a webhook with the subscription gets", async () => {
     const subscriptions: Subscription[] = [
       {

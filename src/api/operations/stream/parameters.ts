@@ -222,6 +222,15 @@ export const startParams = {
       description: "Unix seconds, to begin with the first event that the node applied then or later",
     }),
   ),
+  until: optional(
+    integer({
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+      description:
+        "Unix seconds: events that the node applied then or later are left out. After the last one before it comes a frame `end`, and the " +
+        "stream closes. A cursor of the end responds with 204, so that an EventSource does not connect again",
+    }),
+  ),
   last: optional(
     integer({
       min: 1,
@@ -247,8 +256,17 @@ export const startParams = {
  * @throws ApiError `badRequest` for a parameter `cursor` that no node issued
  */
 export function startOf(
-  { cursor, since, last: events, gap }: DecodedQuery<typeof startParams>,
+  { cursor, since, until, last: events, gap }: DecodedQuery<typeof startParams>,
   { headers }: Request,
+): StreamStart {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw badRequest("since must be before until");
+  return { ...beginOf({ cursor, since, last: events, gap }, headers), untilSecs: until };
+}
+
+function beginOf(
+  { cursor, since, last: events, gap }: Omit<DecodedQuery<typeof startParams>, "until">,
+  headers: Headers,
 ): StreamStart {
   const given = cursor === undefined ? undefined : positionOf(cursor);
   if (cursor !== undefined && !given) throw badRequest("cursor is not a cursor of a stream");

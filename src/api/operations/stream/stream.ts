@@ -319,6 +319,8 @@ const LIMIT_TEXTS: Readonly<Record<SlotRefusal, string>> = {
 function refusalOf(refusal: StreamRefusal): Result<never, Response> {
   const retry = { retryAfterSecs: RETRY_AFTER_SECS };
   if (refusal.kind === "unavailable") throw new ApiError("unavailable", refusal.reason, retry);
+  if (refusal.kind === "complete")
+    return err(new Response(null, { status: 204, headers: { "cache-control": "no-store" } }));
   if (refusal.kind === "gone") {
     const body = {
       message: "the events behind the cursor are gone, or it is of another index",

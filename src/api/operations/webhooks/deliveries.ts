@@ -144,10 +144,14 @@ export const deliveryOperations = [
     command: {
       usage: "webhook preview",
       help: "try a subscription on the newest events of the node; sends nothing",
+      flags: {
+        from: { type: "time", help: "only events of this time on" },
+        to: { type: "time", help: "only events until this time" },
+      },
     },
     summary: "Try a subscription on the newest events",
     description:
-      "Matches a subscription against the events that the node still has, the newest first, as for deliveries; nothing is sent. " +
+      "Matches a subscription against the events that the node still has, the newest first, or those of `from` to `to`, as for deliveries; nothing is sent. " +
       `An fid may ask ${MAX_PREVIEWS_PER_MINUTE} times a minute. A preview ends after 2 seconds with what it has seen until then.`,
     body: PreviewRequest,
     response: PreviewResponse,

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { IncidentReport } from "../../../checks/incident-report.ts";
+import { typedTime } from "../../../lib/typed-time.ts";
 import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
@@ -11,7 +12,7 @@ import { Region } from "../parts/region.tsx";
 import * as msg from "../text/en/moment.ts";
 import { formatClock, formatCount, formatExact, formatMoment } from "../text/format.ts";
 import { Lanes, sumsOf } from "./lanes.tsx";
-import { type Selection, type TimeWindow, typedTime, windowOf, withSelection } from "./window.ts";
+import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
 
 const EVERY_MS = 60_000;
 const BUCKETS = 240;
