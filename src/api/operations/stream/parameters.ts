@@ -227,7 +227,7 @@ export const startParams = {
       min: 1,
       max: Number.MAX_SAFE_INTEGER,
       description:
-        "Unix seconds: events that the node applied then or later are left out. After the last one before it comes a frame `end`, and the " +
+        "Unix seconds: events that the node applied then or later are left out. The frame `end` follows the last one, and the " +
         "stream closes. A cursor of the end responds with 204, so that an EventSource does not connect again",
     }),
   ),
