@@ -29,3 +29,28 @@ function dayText(day: number): string {
   }
   return text;
 }
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 };
+
+/**
+ * Reads a time that someone types, in the zone of the machine: `03:12`, `yesterday 14:00`, `2 h ago`, `2026-11-23 03:12`.
+ *
+ * @returns unix seconds; undefined for anything else. A time of day is the last one that has passed.
+ */
+export function typedTime(text: string, nowMs: number): number | undefined {
+  const words = text.trim().toLowerCase();
+  const ago = /^(\d{1,4})\s*(s|min|m|h|d)(?:\s+ago)?$/.exec(words);
+  if (ago) return Math.floor(nowMs / 1000) - Number(ago[1]) * (UNITS[ago[2] ?? ""] ?? 0);
+  const clock = /^(?:(yesterday|today)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/.exec(words);
+  if (clock) {
+    const day = new Date(nowMs);
+    day.setHours(Number(clock[2]), Number(clock[3]), 0, 0);
+    if (clock[1] === "yesterday" || (clock[1] === undefined && day.getTime() > nowMs))
+      day.setDate(day.getDate() - 1);
+    return Math.floor(day.getTime() / 1000);
+  }
+  const full = /^(\d{4})-(\d\d)-(\d\d)[ t](\d\d):(\d\d)(z?)$/.exec(words);
+  if (!full) return undefined;
+  const ms = Date.parse(`${full[1]}-${full[2]}-${full[3]}T${full[4]}:${full[5]}${full[6] ? "Z" : ""}`);
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
+}

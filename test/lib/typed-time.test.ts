@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { typedTime } from "../../src/lib/typed-time.ts";
+import { typedTime } from "../../src/lib/iso-time.ts";
 
 const NOW = 1_790_000_000;
 const NOW_MS = NOW * 1000;

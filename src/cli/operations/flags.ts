@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandFlag } from "../../api/command.ts";
+import { typedTime } from "../../lib/iso-time.ts";
 import { itemsOf } from "../../lib/text.ts";
-import { typedTime } from "../../lib/typed-time.ts";
 import { collecting, parseFid, parseFids } from "../client/options.ts";
 
 /** The fields of a request by name. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { IncidentReport } from "../../../checks/incident-report.ts";
-import { typedTime } from "../../../lib/typed-time.ts";
+import { typedTime } from "../../../lib/iso-time.ts";
 import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
