@@ -34,6 +34,8 @@ export interface ClientAddresses {
    * @param peer the address at the other end of the connection, without its port; undefined without a connection.
    */
   of(peer: string | undefined, header: HeaderValue): ClientAddress;
+  /** Whether that address is a trusted proxy. */
+  isProxy(peer: string | undefined): boolean;
 }
 
 const UNKNOWN: ClientAddress = { address: "unknown", bucket: "unknown" };
@@ -54,6 +56,10 @@ export function createClientAddresses({
   const valuesOf = headerName === "forwarded" ? forwardedFor : commaSeparated;
 
   return {
+    isProxy(peer) {
+      const address = peer === undefined ? undefined : parsePeer(peer);
+      return address !== undefined && isTrusted(address);
+    },
     of(peer, header) {
       let client = peer === undefined ? undefined : parsePeer(peer);
       if (client === undefined) return UNKNOWN;

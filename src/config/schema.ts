@@ -459,6 +459,14 @@ export const configSchema = section({
       { maxItems: MCP_TOOLS.length, uniqueItems: true, rule: "a list of different names of tools" },
     ),
   }),
+  trace: section({
+    endpoint: secretUrl(),
+    headers: Type.String({
+      pattern: "^([A-Za-z0-9-]{1,128}=[\\x20-\\x2b\\x2d-\\x7e]{1,4096}(,(?!$)|$)){0,16}$",
+      rule: 'empty or at most 16 headers such as "api-key=KEY,tenant=NAME"',
+    }),
+    sample_ratio: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
+  }),
   log: section({
     level: Type.Union(
       [

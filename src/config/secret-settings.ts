@@ -23,6 +23,8 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "backup.session_token": "text",
   "backup.encryption_key": "text",
   "console.operator_token": "text",
+  "trace.endpoint": "url",
+  "trace.headers": "text",
 };
 
 /** How the setting named `section.name` is masked; undefined when it is not secret. */

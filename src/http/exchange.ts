@@ -1,6 +1,7 @@
 import type { BucketLimit, BucketTable } from "../admission/bucket-table.ts";
 import type { Budget, Hold } from "../admission/budget.ts";
 import type { ClientAddress } from "../admission/client-address.ts";
+import type { Span } from "../runtime/trace/span.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
 import type { RoutePolicy } from "./policy.ts";
 import type { CodedBody } from "./response/content-coding.ts";
@@ -78,6 +79,8 @@ export interface Exchange {
   writes: number;
   /** What the caller has left; undefined for a caller without a limit. */
   limitHeaders: { readonly policy: string; readonly state: string } | undefined;
+  /** Undefined for a request that is not traced. */
+  readonly span: Span | undefined;
   /** Body of a response whose route declares it cacheable in this process. */
   cacheable: TaggedBody | undefined;
 }

@@ -3,12 +3,13 @@ import { WAITING_REQUESTS } from "../admission/budgets.ts";
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
 import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/log/logger.ts";
+import { parseTraceparent, type Span, type Spans } from "../runtime/trace/span.ts";
 import { ANONYMOUS } from "./caller.ts";
 import type { CommonHeaders, Cors } from "./cors.ts";
 import { ApiError, errorKinds, logLevelOf } from "./errors.ts";
 import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
-import { isApiPath, type ObserveResponse } from "./metrics/http-metrics.ts";
+import { isApiPath, methodLabel, type ObserveResponse } from "./metrics/http-metrics.ts";
 import type { NotableRequests } from "./metrics/notable-requests.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { declaredBytes, mayHaveLargeBody } from "./request/body.ts";
@@ -48,6 +49,8 @@ export interface PipelineOptions {
   /** Gets the responses of the API that say how it fares. */
   readonly note: NotableRequests["note"];
   readonly log: Logger;
+  /** Undefined while traces are off. */
+  readonly spans: Spans | undefined;
   /** Why the API cannot respond now, for clients; undefined while it can. */
   readonly unavailableReason: () => string | undefined;
   /** True as soon as the server drains or stops. */
@@ -98,19 +101,33 @@ export function createPipeline(
     observe,
     note,
     log,
+    spans,
     closesConnections,
     unavailableReason,
   } = options;
 
+  /** Starts the span of a request of the API. Strangers continue no trace, and decide on no export: theirs is linked. */
+  function startSpan(request: Request, connection: Connection | undefined): Span | undefined {
+    const caller = parseTraceparent(request.headers.get("traceparent"));
+    const isTrusted = caller !== undefined && clients.isProxy(connection?.requestIP(request)?.address);
+    const method = methodLabel(request.method);
+    return spans?.start(
+      { name: method, kind: "server", attributes: { "http.request.method": method } },
+      caller && (isTrusted ? { parent: caller } : { link: caller }),
+    );
+  }
+
   function open(request: Request, { path }: CanonicalUrl, connection: Connection | undefined): Exchange {
     const clientId = request.headers.get("x-request-id");
     let client: ClientAddress | undefined;
+    const policy = policyOf(path);
     return {
       request,
       requestId: clientId !== null && clientRequestId.test(clientId) ? clientId : Bun.randomUUIDv7(),
       method: request.method,
       path,
-      policy: policyOf(path),
+      policy,
+      span: spans && policy.isApi ? startSpan(request, connection) : undefined,
       client: () => {
         client ??= clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
         return client;
@@ -141,8 +158,8 @@ export function createPipeline(
     };
   }
 
-  function complete(exchange: Exchange, response: Response): Response {
-    const { request, method, requestId } = exchange;
+  function complete(exchange: Exchange, response: Response, isCached = false): Response {
+    const { request, method, requestId, span } = exchange;
     const { headers, status } = response;
     exchange.bodyHold?.end();
     exchange.settle?.();
@@ -159,6 +176,16 @@ export function createPipeline(
     const durationMs = performance.now() - exchange.startedAtMs;
     const template = exchange.route ?? "unmatched";
     observe(method, template, status, durationMs / 1000);
+    span?.end({
+      name: `${methodLabel(method)} ${template}`,
+      attributes: {
+        "http.route": exchange.route,
+        "http.response.status_code": status,
+        "svc.request_id": requestId,
+        "svc.cached": isCached,
+      },
+      failure: status >= 500 ? `${status}` : undefined,
+    });
     if (isApiPath(template))
       note({
         atMs: Date.now(),
@@ -188,7 +215,7 @@ export function createPipeline(
     exchange.route = cached.route;
     openExchange(exchange.request, exchange);
     const send = () => respondToRead(exchange.request, cached, commonHeaders.ofReads, sender);
-    return complete(exchange, responses.use(cached, send));
+    return complete(exchange, responses.use(cached, send), true);
   }
 
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
@@ -268,9 +295,13 @@ export function createPipeline(
       return fail(new ApiError("badRequest", "path is not valid percent-encoded UTF-8"));
     }
     try {
-      const admission = admit(exchange);
-      const response =
-        admission === undefined ? respond(exchange, target) : admission.then(() => respond(exchange, target));
+      const run = () => {
+        const admission = admit(exchange);
+        return admission === undefined
+          ? respond(exchange, target)
+          : admission.then(() => respond(exchange, target));
+      };
+      const response = exchange.span ? exchange.span.run(run) : run();
       return response instanceof Response ? response : response.catch(fail);
     } catch (error) {
       return fail(error);

@@ -31,7 +31,7 @@ import { createCacheOfRoute, createMethodCheck, createTermsOf } from "./route-te
 import { webSocketHandler } from "./web-socket.ts";
 
 export interface HttpServerOptions {
-  readonly common: Pick<Common, "log" | "metrics" | "clock"> & {
+  readonly common: Pick<Common, "log" | "metrics" | "clock" | "spans"> & {
     readonly config: Pick<Config, "http" | "service">;
   };
   /** Routes of the API, with paths relative to `/v2/<service>`. */
@@ -209,6 +209,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       observe: httpMetrics.observe,
       note: notable.note,
       log,
+      spans: common.spans,
       unavailableReason: options.unavailableReason ?? (() => undefined),
       closesConnections: () => closesConnections || (listener?.isCrowded ?? false),
     });

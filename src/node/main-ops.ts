@@ -21,6 +21,7 @@ import type { Common } from "../runtime/common.ts";
 import { registerFigures } from "../runtime/figures/figure-metrics.ts";
 import type { Figure } from "../runtime/figures/figures.ts";
 import type { Metrics } from "../runtime/figures/metrics.ts";
+import { type SpanCounts, traceFigures } from "../runtime/trace/span-counts.ts";
 import { scoreFigures } from "../scores/figures.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
@@ -81,6 +82,8 @@ interface NodeOpsDeps {
   readonly isStarted: () => boolean;
   /** How the checks of the table stand; undefined while nothing evaluates them. */
   readonly checkStates: (() => readonly CheckState[]) | undefined;
+  /** Undefined while traces are off. */
+  readonly spanCounts: SpanCounts | undefined;
   /** The computation of scores; undefined while there is none. */
   readonly scoreRuns: () => Pick<ScoreSchedule, "isRunning" | "lastFault"> | undefined;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced" | "damage">;
@@ -116,6 +119,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     isStarted,
     scoreRuns,
     checkStates,
+    spanCounts,
     storage,
   } = deps;
   const { config, log, metrics, shutdown } = common;
@@ -185,6 +189,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     figuresOf(previewFigures, stats.previews),
     figuresHere(admissionFigures, () => admission),
     figuresHere(checkFigures, checkStates),
+    figuresHere(traceFigures, spanCounts && (() => spanCounts)),
     figuresHere(
       scoreFigures,
       config.scores.mode === "off"

@@ -75,6 +75,10 @@ export const OPTIONAL_PARTS = {
     threads: ["previews"],
     turnOff: (config) => ({ ...config, previews: { ...config.previews, mode: "off" } }),
   },
+  traces: {
+    entries: ["runtime/trace/export-traces.ts"],
+    turnOff: (config) => ({ ...config, trace: { ...config.trace, endpoint: "" } }),
+  },
   compat: {
     entries: ["api/compat-plugin.ts"],
     turnOff: (config) => ({ ...config, service: { ...config.service, compat_prefixes: [] } }),

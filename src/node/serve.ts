@@ -26,6 +26,7 @@ import type { RecentLines } from "../runtime/log/recent-lines.ts";
 import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { createSupervisor } from "../runtime/supervisor.ts";
+import { SpanCounts } from "../runtime/trace/span-counts.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { computesScores } from "../scores/settings.ts";
 import { tokenKeysOf } from "../signers/approval/approval-token.ts";
@@ -131,6 +132,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
   const loopbackTargets: LoopbackTarget[] = [];
   const admission = createAdmission(processDescriptors()?.cap);
+  const spanCounts = config.trace.endpoint === "" ? undefined : new SpanCounts();
   const { channels, commits, previewSignal, connectState, start, crashed } = createNodeWorkers(common, {
     admission,
     loopbackTargets,
@@ -140,6 +142,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     threads,
     lines,
     damage,
+    spanCounts: spanCounts?.shared,
   });
   // Writes of the API go through its intake.
   const hasWrites = config.writes.enabled || config.signers.enabled;
@@ -204,6 +207,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     isStarted: () => isStarted,
     scoreRuns: () => scoreRuns,
     checkStates: checks && (() => checks.states()),
+    spanCounts,
     storage: {
       damage,
       replaced,
@@ -273,6 +277,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     lines,
     damage,
     admission,
+    spanCounts: spanCounts?.shared,
     onCrash: crashed("http"),
   });
   shutdown.add("HTTP workers", () => http.stop());

@@ -2,6 +2,7 @@ import type { App, AppStore } from "../apps/app-store.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Refusal, refused } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { Spans } from "../runtime/trace/span.ts";
 import type { FanOut } from "./fan-out/fan-out.ts";
 import type { CampaignOutcome } from "./fan-out/send-callers.ts";
 import { readSendRequest } from "./send-request.ts";
@@ -39,10 +40,11 @@ export interface SendServiceDeps {
   readonly dedupeTtlSecs: number;
   /** Aborts when the process stops. */
   readonly stopping: AbortSignal;
+  readonly spans?: Pick<Spans, "active"> | undefined;
 }
 
 export function createSendService(deps: SendServiceDeps): SendService {
-  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping } = deps;
+  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping, spans } = deps;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
     else stopping.addEventListener("abort", () => resolve("stopped"));
@@ -86,7 +88,7 @@ export function createSendService(deps: SendServiceDeps): SendService {
       if (outcome === "too-many") {
         return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
       }
-      const result = awaitResult(campaignId, fanOut.run(campaignId));
+      const result = awaitResult(campaignId, fanOut.run(campaignId, spans?.active()?.traceparent));
       // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
       result.catch(() => undefined);
       return ok({ campaignId, result });

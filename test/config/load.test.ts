@@ -177,6 +177,7 @@ test("without any source the values are those that decisions section 11 names", 
     },
     previews: { mode: "off", max_mb: 256, oembed_hosts: [] },
     mcp: { enabled: true, max_result_bytes: 65_536, writes: false, tools: [] },
+    trace: { endpoint: "", headers: "", sample_ratio: 1 },
     log: { level: "info", format: "json" },
   });
 });
@@ -560,6 +561,26 @@ test("a list of tools for agents has known names only", () => {
     "get_user",
     "publish_cast",
   ]);
+});
+
+test("headers of traces are names and values, and no message repeats them", () => {
+  for (const headers of [
+    "key",
+    "=secret",
+    "a b=secret",
+    "key=secret,",
+    `key=${"s".repeat(4097)}`,
+    "key=secret\r\nx",
+  ]) {
+    const [problem] = problemsOf({ flags: { set: [`trace.headers=${headers}`] } });
+    expect([headers, problem?.key, JSON.stringify(problem)]).toEqual([
+      headers,
+      "trace.headers",
+      expect.not.stringContaining("secret"),
+    ]);
+  }
+  const headers = "api-key=a%3Db=,authorization=Basic dXNlcg==";
+  expect(load({ flags: { set: [`trace.headers=${headers}`] } }).config.trace.headers).toBe(headers);
 });
 
 test("settings that go together are accepted", () => {

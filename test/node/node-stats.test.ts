@@ -169,6 +169,7 @@ test("the status and the metrics respond while no part does", async () => {
     previews: undefined,
     upstream: undefined,
     postgres: undefined,
+    spanCounts: undefined,
     admission: createAdmission(),
     streams: () =>
       createStreamSlots(

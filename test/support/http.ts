@@ -11,6 +11,7 @@ import type { OpsProviders } from "../../src/http/route/ops.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import type { Descriptors } from "../../src/runtime/process.ts";
+import type { Spans } from "../../src/runtime/trace/span.ts";
 
 /** A line of the log, as pino writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -50,6 +51,7 @@ export interface RunHttpOptions {
   readonly bodyPace?: HttpServerOptions["bodyPace"];
   readonly lateRefusalMs?: number;
   readonly descriptors?: Descriptors;
+  readonly spans?: Spans;
   /** The lowest level that is logged; all levels by default. */
   readonly logLevel?: Config["log"]["level"];
 }
@@ -106,6 +108,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
       log,
       metrics: { registry, prefix: `${name}_` },
       clock: options.clock ?? { nowMs: () => 1_700_000_000_000 },
+      spans: options.spans,
     },
     plugins: options.plugins ?? [],
     hubPlugins: options.hubPlugins ?? [],

@@ -63,6 +63,8 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   beforeStatement: ((name: string) => void) | undefined;
   /** Set in a node: whether another thread has found damage, after which the writer commits nothing more. */
   isDamagedElsewhere: (() => boolean) | undefined;
+  /** Set in a node that exports traces: runs each snapshot within a span. */
+  traceSnapshot: (<T>(work: () => T) => T) | undefined;
   #log: WriteAheadLog | undefined;
 
   constructor(sqlite: Database) {
@@ -188,7 +190,8 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
 
   /** Runs `work` on one snapshot: concurrent commits are invisible to all of its statements. */
   snapshot<T>(work: () => T): T {
-    return this.#within(BEGIN, work);
+    if (!this.traceSnapshot) return this.#within(BEGIN, work);
+    return this.traceSnapshot(() => this.#within(BEGIN, work));
   }
 
   /**

@@ -54,6 +54,11 @@ const METHOD_LABELS = new Map(
   ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, method]),
 ).set("HEAD", "GET");
 
+/** Returns the label of a method, one of few. */
+export function methodLabel(method: string): string {
+  return METHOD_LABELS.get(method) ?? "other";
+}
+
 /** Refused requests cost a client nothing, whatever their number, so those of all routes share their series. */
 const REFUSED = { method: "any", route: "refused" } as const;
 
@@ -151,7 +156,7 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
     observe(method, route, status, seconds) {
       const isRefused = isRefusal(status);
       const { counts, durations } = tallyOf(isRefused ? REFUSED.route : route);
-      const label = isRefused ? REFUSED.method : (METHOD_LABELS.get(method) ?? "other");
+      const label = isRefused ? REFUSED.method : methodLabel(method);
       const byStatus = counts.get(label) ?? new Map<number, number>();
       counts.set(label, byStatus.set(status, (byStatus.get(status) ?? 0) + 1));
       addDuration(durations, seconds);

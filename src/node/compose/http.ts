@@ -45,7 +45,7 @@ import { createNodeTransactions } from "./signing/transactions.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
-  readonly common: Pick<Common, "config" | "log" | "clock" | "metrics">;
+  readonly common: Pick<Common, "config" | "log" | "clock" | "metrics" | "spans">;
   readonly db: IndexDatabase;
   /** The commits of the writer of the index. */
   readonly commits: CommitSequence;

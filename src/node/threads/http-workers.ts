@@ -75,6 +75,7 @@ export function startHttpWorkers(
     /** The port on which another thread listens for now; undefined without one. */
     readonly startingPort: number | undefined;
     readonly admission: Admission;
+    readonly spanCounts: SharedArrayBuffer | undefined;
     readonly onCrash: (message: string) => void;
   },
 ): HttpWorkers {
@@ -121,6 +122,7 @@ export function startHttpWorkers(
       tokenKeys: deps.tokenKeys,
       commits: commits.shared,
       admission: admission.shared,
+      spanCounts: deps.spanCounts,
       state: connectState(),
       upstream: confirmsEvents(config) ? deps.upstream.connect() : undefined,
       firstWorker: firstChannels?.connect(),

@@ -50,6 +50,7 @@ interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
   /** Those of `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
   readonly loopbackTargets: readonly LoopbackTarget[];
+  readonly spanCounts: SharedArrayBuffer | undefined;
   /** That of `PreviewSignal`. */
   readonly previewSignal: SharedArrayBuffer;
 }
@@ -125,22 +126,24 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
   },
   delivery: {
     entry: "delivery",
-    init: ({ config, channels, commits, connectState, loopbackTargets }): DeliveryWorkerInit => ({
+    init: ({ config, channels, commits, connectState, loopbackTargets, spanCounts }): DeliveryWorkerInit => ({
       config,
       commits,
       ingest: channels.ingest.connect(),
       state: connectState(),
       matching: { live: channels.matching.connect(), previews: channels.matching.connect() },
       loopbackTargets,
+      spanCounts,
     }),
   },
   // It stops first, so that another node takes over its campaigns.
   fanOut: {
     entry: "fan-out",
-    init: ({ config, connectState, loopbackTargets }): FanOutWorkerInit => ({
+    init: ({ config, connectState, loopbackTargets, spanCounts }): FanOutWorkerInit => ({
       config,
       state: connectState(),
       loopbackTargets,
+      spanCounts,
     }),
   },
 };
@@ -182,12 +185,24 @@ interface NodeWorkersState {
   readonly threads: Pick<Threads, "add">;
   readonly lines: RecentLines;
   readonly damage: Pick<DamageReports, "note">;
+  /** Those of `SpanCounts`; undefined while traces are off. */
+  readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
 /** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
-  { admission, stateNode, signals, pgStats, loopbackTargets, threads, lines, damage }: NodeWorkersState,
+  {
+    admission,
+    stateNode,
+    signals,
+    pgStats,
+    loopbackTargets,
+    threads,
+    lines,
+    damage,
+    spanCounts,
+  }: NodeWorkersState,
 ): NodeWorkers {
   const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
     WorkerName,
@@ -229,6 +244,7 @@ export function createNodeWorkers(
           stateNode,
           signals: signals.shared,
           loopbackTargets,
+          spanCounts,
           previewSignal,
         }),
         keepLine: (line) => lines.add(thread, line),

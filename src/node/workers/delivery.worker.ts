@@ -6,7 +6,9 @@ import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { createConfiguredClient } from "../../net/configured-client.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
+import { openSpans, SPANS_GRACE_MS } from "../../runtime/trace/open-spans.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { startDelivery } from "../compose/sending/delivery.ts";
@@ -26,6 +28,8 @@ export interface DeliveryWorkerInit {
   readonly matching: { readonly live: MessagePort; readonly previews: MessagePort };
   /** See `UrlGuardOptions`. */
   readonly loopbackTargets: readonly LoopbackTarget[];
+  /** Those of `SpanCounts`; undefined while traces are off. */
+  readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
 /** The time that receivers have left to respond after the process starts to shut down. */
@@ -33,14 +37,15 @@ const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */
 runWorker<DeliveryWorkerInit>(
-  async ({ config, commits, ingest, state: link, matching, loopbackTargets }, { keepLine }) => {
+  async ({ config, commits, ingest, state: link, matching, loopbackTargets, spanCounts }, { keepLine }) => {
     const log = createLogger(config, { keep: keepLine });
     const index = openIndexReader(indexPath(config.data.dir));
     index.commits = new CommitSequence(commits);
     index.protocolNames = config.channels.protocol_names;
     const state = await openStateStores({ config, part: "delivery", link, log });
+    const spans = await openSpans({ config, log, clock: systemClock }, spanCounts);
     const delivery = await startDelivery({
-      common: { config, clock: state.clock, log },
+      common: { config, clock: state.clock, log, spans },
       gate: deliveryGate(new NodeSignals(link.signals)),
       index,
       state: state.stores,
@@ -55,6 +60,7 @@ runWorker<DeliveryWorkerInit>(
       connect: (port) => serveRpc<DeliveryNode>(port, delivery),
       async stop() {
         await delivery.stop(STOP_GRACE_MS);
+        await spans?.stop(SPANS_GRACE_MS);
         await state[Symbol.asyncDispose]();
         index[Symbol.dispose]();
       },

@@ -7,6 +7,7 @@ import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
+import { openSpans, SPANS_GRACE_MS } from "../../runtime/trace/open-spans.ts";
 import { createFanOut } from "../compose/sending/fan-out.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
@@ -18,19 +19,22 @@ export interface FanOutWorkerInit {
   readonly state: StateLink;
   /** See `UrlGuardOptions`. */
   readonly loopbackTargets: readonly LoopbackTarget[];
+  /** Those of `SpanCounts`; undefined while traces are off. */
+  readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
 /** The time that clients have left to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Runs notification campaigns, off the threads that serve reads. */
-runWorker<FanOutWorkerInit>(async ({ config, state: link, loopbackTargets }, { keepLine }) => {
+runWorker<FanOutWorkerInit>(async ({ config, state: link, loopbackTargets, spanCounts }, { keepLine }) => {
   const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));
   const state = await openStateStores({ config, part: "fanOut", link, log });
   const signals = new NodeSignals(link.signals);
+  const spans = await openSpans({ config, log, clock: systemClock }, spanCounts);
   const fanOut = createFanOut({
-    common: { config, clock: systemClock, log },
+    common: { config, clock: systemClock, log, spans },
     permission: sendPermissionOf(signals),
     leaseNumber: () => signals.leaseNumber,
     index,
@@ -41,6 +45,7 @@ runWorker<FanOutWorkerInit>(async ({ config, state: link, loopbackTargets }, { k
     connect: (port) => serveRpc<FanOut>(port, fanOut),
     async stop() {
       await fanOut.stop(STOP_GRACE_MS);
+      await spans?.stop(SPANS_GRACE_MS);
       await state[Symbol.asyncDispose]();
       index[Symbol.dispose]();
     },

@@ -17,6 +17,7 @@ import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
+import { openSpans, SPANS_GRACE_MS, spansOfReads } from "../../runtime/trace/open-spans.ts";
 import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createForYouFeed, type ForYouRpc, ranksForViewers } from "../compose/for-you.ts";
@@ -59,6 +60,8 @@ export interface HttpWorkerInit {
   readonly commits: SharedArrayBuffer;
   /** What clients hold and spend at all HTTP workers and the hub. */
   readonly admission: SharedAdmission;
+  /** Those of `SpanCounts`; undefined while traces are off. */
+  readonly spanCounts: SharedArrayBuffer | undefined;
   readonly state: StateLink;
   /** Connects to the thread that follows other nodes; undefined where one is trusted. */
   readonly upstream: MessagePort | undefined;
@@ -77,6 +80,8 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   db.protocolNames = config.channels.protocol_names;
+  const spans = await openSpans({ config, log, clock: systemClock }, init.spanCounts);
+  if (spans) db.traceSnapshot = spansOfReads(spans);
   const state = await openStateStores({ config, part: "http", link, log });
   const stopping = new AbortController();
   const writer = connectRpc<IngestRpc>(init.ingest);
@@ -97,7 +102,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
   const firstWorker = init.firstWorker && connectRpc<HttpWorkerRpc>(init.firstWorker);
   const loadWebBuild = firstWorker ? () => firstWorker.webBuild() : loadOnce(loadBuild);
   const http = createNodeHttp({
-    common: { config, log, metrics, clock: systemClock },
+    common: { config, log, metrics, clock: systemClock, spans },
     db,
     commits: db.commits,
     state: state.stores,
@@ -148,6 +153,7 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
       stopping.abort();
       streams?.stop();
       await http.stop();
+      await spans?.stop(SPANS_GRACE_MS);
       await state[Symbol.asyncDispose]();
       db[Symbol.dispose]();
     },

@@ -3,6 +3,7 @@ import { valueWithin } from "../../lib/promises.ts";
 import { exponentialBackoffMs } from "../../net/backoff.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
+import { parseTraceparent, type Span, type Spans } from "../../runtime/trace/span.ts";
 import { createCallGroups } from "../call-groups.ts";
 import {
   type CampaignStore,
@@ -37,8 +38,9 @@ export interface FanOut {
   /**
    * Waits for the end of a stored campaign, on whichever node it runs. Undefined when waiting is pointless: sends are
    * paused, the state has not responded for a while, or faults interrupt the campaign again and again. It continues later.
+   * @param traceparent of the request, whose trace the campaign continues if it starts here and now
    */
-  run(campaignId: string): Promise<CampaignOutcome | undefined>;
+  run(campaignId: string, traceparent?: string): Promise<CampaignOutcome | undefined>;
   stats(): Promise<FanOutStats>;
 }
 
@@ -53,6 +55,8 @@ export interface FanOutDeps extends Omit<RunDeps, "onResults"> {
   readonly runLimits: RunLimits;
   /** Delay before a campaign resumes after a fault of the node; it doubles with each further run. */
   readonly rerunAfterMs: number;
+  /** Undefined while traces are off. */
+  readonly spans?: Spans | undefined;
 }
 
 interface Run {
@@ -71,6 +75,8 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   const stop = new AbortController();
   const cancelCalls = new AbortController();
   const runs = new Map<string, Run>();
+  /** Of campaigns that this node has not begun, while their callers wait. */
+  const traceparents = new Map<string, string>();
   const callers = createSendCallers({
     campaigns,
     isRunning: (campaignId) => runs.has(campaignId),
@@ -103,11 +109,25 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     const { campaignId, appId, runs: nth } = work;
     if (nth > 1) log.info({ campaignId, appId, runs: nth }, "Resumed an unfinished campaign");
     const results = nth === 1 ? new ResultList() : callers.resultsBefore(work);
-    const ended = Promise.resolve().then(() => run(work, results));
-    runs.set(campaignId, { work, results, ended });
+    const parent = parseTraceparent(traceparents.get(campaignId));
+    traceparents.delete(campaignId);
+    const span = deps.spans?.start(
+      {
+        name: "send notifications",
+        kind: "internal",
+        attributes: { "svc.campaign_id": campaignId, "svc.app_id": appId, "svc.run": nth },
+      },
+      parent && { parent },
+    );
+    const begin = () => Promise.resolve().then(() => run(work, results, span));
+    runs.set(campaignId, { work, results, ended: span ? span.run(begin) : begin() });
   }
 
-  async function run(work: CampaignWork, results: ResultList | undefined): Promise<void> {
+  async function run(
+    work: CampaignWork,
+    results: ResultList | undefined,
+    span: Span | undefined,
+  ): Promise<void> {
     const { campaignId, appId } = work;
     const startedAt = performance.now();
     try {
@@ -118,7 +138,15 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
       // Only for the log, so it may fail.
       const counts = (await campaigns.find(campaignId).catch(() => undefined))?.counts;
       log.info({ campaignId, appId, durationMs, ...counts }, "Finished a campaign");
+      span?.end({
+        attributes: {
+          "svc.tokens.success": counts?.success,
+          "svc.tokens.failure": counts?.failure,
+          "svc.tokens.not_attempted": counts?.notAttempted,
+        },
+      });
     } catch (cause) {
+      span?.end({ failure: cause instanceof RunLost ? "run_lost" : "interrupted" });
       if (cause instanceof RunLost) {
         forget(campaignId);
         if (cause.why === "taken") log.info({ campaignId, appId }, "Another run has taken over a campaign");
@@ -172,9 +200,16 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   void takeSoon();
 
   return {
-    run(campaignId) {
+    run(campaignId, traceparent) {
       const outcome = callers.wait(campaignId);
-      if (!runs.has(campaignId)) void takeSoon();
+      if (runs.has(campaignId)) return outcome;
+      if (deps.spans && traceparent !== undefined) {
+        traceparents.set(campaignId, traceparent);
+        // Another node may run it.
+        const forgetIt = () => traceparents.delete(campaignId);
+        outcome.then(forgetIt, forgetIt);
+      }
+      void takeSoon();
       return outcome;
     },
 

@@ -1,6 +1,8 @@
 import { retryAfterMs } from "../../net/backoff.ts";
 import type { OutboundClient, OutboundErrorKind } from "../../net/client.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { callEnd, calledHost } from "../../runtime/trace/call-span.ts";
+import type { Spans } from "../../runtime/trace/span.ts";
 import type { Notification } from "../store/campaigns/campaign-store.ts";
 import type { HostStatus } from "./circuit-breaker.ts";
 import { type ClientResponse, parseClientResponse } from "./client-response.ts";
@@ -66,9 +68,15 @@ export function createPostBatch(deps: {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly userAgent: string;
+  readonly spans?: Pick<Spans, "active"> | undefined;
 }): PostBatch {
-  const { client, clock, timeoutMs, userAgent } = deps;
+  const { client, clock, timeoutMs, userAgent, spans } = deps;
   return async ({ url, notification, tokens, signal }) => {
+    const span = spans?.active()?.child({
+      name: "post notifications",
+      kind: "client",
+      attributes: { ...calledHost(url), "svc.tokens": tokens.length },
+    });
     const json = JSON.stringify(tokens);
     const outcome = await client.request({
       url,
@@ -78,6 +86,7 @@ export function createPostBatch(deps: {
       timeoutMs,
       signal,
     });
+    span?.end(callEnd(outcome));
     if (!outcome.ok) {
       const { kind } = outcome.error;
       if (kind === "cancelled") return { kind: "cancelled" };

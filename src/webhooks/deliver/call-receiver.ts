@@ -1,5 +1,7 @@
 import type { OutboundClient, OutboundResult } from "../../net/client.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { callEnd, calledHost } from "../../runtime/trace/call-span.ts";
+import type { Spans } from "../../runtime/trace/span.ts";
 import type { LoggedDelivery } from "../store/delivery-log.ts";
 import type { ClaimedDelivery } from "../store/delivery-queue.ts";
 import type { Webhook } from "../store/webhook-store.ts";
@@ -58,24 +60,35 @@ export function createCallReceiver(parts: {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly sender: SenderSettings;
+  /** Undefined while traces are off. */
+  readonly spans?: Pick<Spans, "start"> | undefined;
 }): CallReceiver {
-  const { client, clock, timeoutMs, sender } = parts;
-  return async ({ messageId, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
+  const { client, clock, timeoutMs, sender, spans } = parts;
+  return async ({ messageId, attempts, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
+    const span = spans?.start({
+      name: "deliver webhook",
+      kind: "client",
+      attributes: { ...calledHost(targetUrl), "svc.message_id": messageId, "svc.attempt": attempts + 1 },
+    });
     // Encoded once for both signatures and the request.
     const bytes = encoder.encode(body);
     const content = { messageId, timestamp: nowSecs(clock), body: bytes };
-    return client.request({
+    const outcome = await client.request({
       url: targetUrl,
       requester: `fid:${ownerFid}`,
       method: "POST",
       headers: {
         ...plainHeaders(sender),
         ...signedHeaders(content, secrets, signatureHeadersOf(sender, compatPrefix)),
+        // The receiver belongs to the owner of the webhook, whose own traces continue this one.
+        ...(span && { traceparent: span.traceparent }),
       },
       body: bytes,
       timeoutMs,
       maxResponseBytes: MAX_LOGGED_RESPONSE_BYTES,
       signal,
     });
+    span?.end(callEnd(outcome));
+    return outcome;
   };
 }

@@ -41,7 +41,7 @@ export interface RunningDelivery extends DeliveryNode {
 
 /** Composes webhook deliveries from the index, the state and the settings, and starts them. */
 export async function startDelivery(options: {
-  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly common: Pick<Common, "config" | "clock" | "log" | "spans">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog" | "moderation">;
   readonly outbox: OutboxClient;
@@ -74,6 +74,7 @@ export async function startDelivery(options: {
       clock,
       timeoutMs,
       sender: senderOf(config),
+      spans: options.common.spans,
     }),
     gate: options.gate ?? OPEN_GATE,
     stats,

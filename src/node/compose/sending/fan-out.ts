@@ -31,7 +31,7 @@ export interface FanOutTimings {
 
 /** Composes the fan-out from the index, the state and the settings, and starts it. */
 export function createFanOut(options: {
-  readonly common: Pick<Common, "config" | "clock" | "log">;
+  readonly common: Pick<Common, "config" | "clock" | "log" | "spans">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger" | "moderation">;
   /** Default: the outbound client of the settings in `net`. */
@@ -45,7 +45,7 @@ export function createFanOut(options: {
   readonly monotonicMs?: () => number;
 }): FanOutEngine {
   const { index, state, timings = {} } = options;
-  const { config, clock, log } = options.common;
+  const { config, clock, log, spans } = options.common;
   const { net, send } = config;
   const client = options.client ?? createConfiguredClient(net);
   const timeoutMs = timings.timeoutMs ?? send.send_timeout_secs * 1000;
@@ -60,7 +60,14 @@ export function createFanOut(options: {
       bannedAmong: state.moderation.bannedAmong,
       scores: enforcedScores(config, "sends"),
     }),
-    post: createPostBatch({ client, clock, timeoutMs, userAgent: `${config.service.name}/${version}` }),
+    spans,
+    post: createPostBatch({
+      client,
+      clock,
+      timeoutMs,
+      userAgent: `${config.service.name}/${version}`,
+      spans,
+    }),
     slots: createSlots({
       total: send.send_concurrency,
       breakerSettings: timings.hosts ?? DEFAULT_CIRCUIT_BREAKER,

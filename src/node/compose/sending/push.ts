@@ -20,7 +20,7 @@ import { enforcedScores } from "../score-policy.ts";
 
 /** Composes mini-app push from the index, the state and the settings. */
 export function createPush(options: {
-  readonly common: Pick<Common, "config" | "clock" | "log" | "metrics">;
+  readonly common: Pick<Common, "config" | "clock" | "log" | "metrics" | "spans">;
   readonly index: IndexDatabase;
   readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "moderation">;
   readonly management: ManagementDeps;
@@ -48,6 +48,7 @@ export function createPush(options: {
     clock: management.auth.stateClock,
     dedupeTtlSecs: config.send.dedupe_ttl_secs,
     stopping: options.stopping ?? new AbortController().signal,
+    spans: options.common.spans,
   });
   return {
     tokens: createTokenService({ apps: management.apps, tokens }),

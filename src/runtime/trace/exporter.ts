@@ -1,0 +1,173 @@
+import { reasonOf } from "../../lib/failure.ts";
+import { exponentialBackoffMs, retryAfterMs } from "../../net/backoff.ts";
+import type { OperatorFetch } from "../../net/operator-fetch.ts";
+import { readUpTo } from "../../net/read-up-to.ts";
+import type { Clock, SetTimer } from "../clock.ts";
+import { createLogThrottle } from "../log/log-throttle.ts";
+import type { Logger } from "../log/logger.ts";
+import { encodeTraces, type TraceResource } from "./otlp.ts";
+import type { SpanCounts } from "./span-counts.ts";
+import type { EndedSpan } from "./spans.ts";
+
+/** Spans of a thread that wait for the collector, about a megabyte. Further ones are dropped. */
+export const MAX_WAITING = 2048;
+/** Of one call, which a thread encodes within a millisecond or two. */
+export const MAX_BATCH = 256;
+/** How long a span waits for others. */
+const DELAY_MS = 2_000;
+const CALL_TIMEOUT_MS = 10_000;
+const MAX_ATTEMPTS = 4;
+const BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+const LOG_INTERVAL_MS = 60_000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+/** The statuses after which OTLP/HTTP tells a client to repeat the call. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+interface ExporterDeps {
+  /** Where traces are posted. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly resource: TraceResource;
+  readonly callCollector: OperatorFetch;
+  readonly counts: Pick<SpanCounts, "add">;
+  readonly clock: Clock;
+  readonly setTimer: SetTimer;
+  readonly log: Logger;
+}
+
+/** Sends spans to a collector. */
+export interface TraceExporter {
+  /** Takes a span; drops it while too many wait. */
+  add(span: EndedSpan): void;
+  /** Sends what waits, for as long as `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+type Outcome = "taken" | { readonly reason: string; readonly retryAfterMs: number | undefined };
+
+/** Starts an exporter. It calls the collector for one batch at a time, and never makes its caller wait. */
+export function startTraceExporter(deps: ExporterDeps): TraceExporter {
+  const { url, headers, resource, callCollector, counts, clock, setTimer, log } = deps;
+  const throttle = createLogThrottle({ clock, intervalMs: LOG_INTERVAL_MS });
+  const stopping = new AbortController();
+  const stopped = new AbortController();
+  let waiting: EndedSpan[] = [];
+  let cancelTimer: (() => void) | undefined;
+  let sending: Promise<void> | undefined;
+
+  async function call(body: string, spans: number): Promise<Outcome> {
+    try {
+      const response = await callCollector(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+        signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
+      });
+      const text = (await readUpTo(response, MAX_RESPONSE_BYTES)).body;
+      if (response.ok) {
+        const rejected = Math.min(rejectedSpans(text), spans);
+        counts.add("exported", spans - rejected);
+        counts.add("refused", rejected);
+        return "taken";
+      }
+      const { status } = response;
+      return {
+        reason: `the collector responded with ${status}`,
+        retryAfterMs: RETRYABLE.has(status)
+          ? retryAfterMs(response.headers.get("retry-after"), clock.nowMs(), MAX_BACKOFF_MS)
+          : undefined,
+      };
+    } catch (cause) {
+      return { reason: reasonOf(cause), retryAfterMs: 0 };
+    }
+  }
+
+  async function send(batch: readonly EndedSpan[]): Promise<void> {
+    const body = encodeTraces(resource, batch);
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await call(body, batch.length);
+      if (outcome === "taken") return;
+      const { reason, retryAfterMs: waitMs } = outcome;
+      if (waitMs === undefined || attempt >= MAX_ATTEMPTS || stopping.signal.aborted) {
+        counts.add("refused", batch.length);
+        throttle((others) =>
+          log.warn({ reason, spans: batch.length, ...others }, "Traces were not exported"),
+        );
+        return;
+      }
+      await sleep(Math.max(waitMs, exponentialBackoffMs(BACKOFF_MS, attempt, MAX_BACKOFF_MS)));
+    }
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = setTimer(ms, resolve);
+      stopping.signal.addEventListener("abort", () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0 && !stopped.signal.aborted) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      await send(batch);
+      // A batch that is not full waits for others, unless nothing more will come.
+      if (waiting.length < MAX_BATCH && !stopping.signal.aborted) break;
+    }
+  }
+
+  /** Sends at once, unless a call is under way. */
+  function flush(): Promise<void> {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+      if (waiting.length > 0 && !stopping.signal.aborted) schedule();
+    });
+    return sending;
+  }
+
+  function schedule(): void {
+    cancelTimer ??= setTimer(DELAY_MS, () => void flush());
+  }
+
+  return {
+    add(span) {
+      if (waiting.length >= MAX_WAITING || stopping.signal.aborted) {
+        counts.add("dropped", 1);
+        return;
+      }
+      waiting.push(span);
+      if (sending) return;
+      if (waiting.length >= MAX_BATCH) void flush();
+      else schedule();
+    },
+
+    async stop(graceMs) {
+      stopping.abort();
+      const cancel = setTimer(graceMs, () => stopped.abort());
+      // The call under way may leave spans that came meanwhile.
+      await sending;
+      await flush();
+      cancel();
+      counts.add("dropped", waiting.length);
+      waiting = [];
+    },
+  };
+}
+
+/** Of an `ExportTraceServiceResponse`. A collector may respond with anything. */
+function rejectedSpans(body: Uint8Array): number {
+  try {
+    const { partialSuccess } = JSON.parse(new TextDecoder().decode(body)) as {
+      readonly partialSuccess?: { readonly rejectedSpans?: unknown };
+    };
+    return Math.max(Math.trunc(Number(partialSuccess?.rejectedSpans ?? 0)) || 0, 0);
+  } catch {
+    return 0;
+  }
+}
