@@ -75,7 +75,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   const stop = new AbortController();
   const cancelCalls = new AbortController();
   const runs = new Map<string, Run>();
-  /** Of campaigns that this node has not begun, while their callers wait. */
+  /** Of campaigns that this node has not started, while their callers wait. */
   const traceparents = new Map<string, string>();
   const callers = createSendCallers({
     campaigns,

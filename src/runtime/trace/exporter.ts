@@ -11,7 +11,7 @@ import type { EndedSpan } from "./spans.ts";
 
 /** Spans of a thread that wait for the collector, about a megabyte. Further ones are dropped. */
 export const MAX_WAITING = 2048;
-/** Of one call, which a thread encodes within a millisecond or two. */
+/** The spans of one call, which a thread encodes within a millisecond or two. */
 export const MAX_BATCH = 256;
 /** How long a span waits for others. */
 const DELAY_MS = 2_000;
@@ -21,7 +21,7 @@ const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 const LOG_INTERVAL_MS = 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** The statuses after which OTLP/HTTP tells a client to repeat the call. */
+/** The statuses after which OTLP/HTTP asks for the call again. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 interface ExporterDeps {
@@ -150,7 +150,7 @@ export function startTraceExporter(deps: ExporterDeps): TraceExporter {
     async stop(graceMs) {
       stopping.abort();
       const cancel = setTimer(graceMs, () => stopped.abort());
-      // The call under way may leave spans that came meanwhile.
+      // The call under way may leave spans that were added meanwhile.
       await sending;
       await flush();
       cancel();
@@ -160,7 +160,7 @@ export function startTraceExporter(deps: ExporterDeps): TraceExporter {
   };
 }
 
-/** Of an `ExportTraceServiceResponse`. A collector may respond with anything. */
+/** Reads an `ExportTraceServiceResponse`, although a collector may respond with anything. */
 function rejectedSpans(body: Uint8Array): number {
   try {
     const { partialSuccess } = JSON.parse(new TextDecoder().decode(body)) as {

@@ -4,7 +4,7 @@ import { counterBy, figureOf } from "../figures/figures.ts";
 const OUTCOMES = ["exported", "refused", "dropped"] as const;
 type SpanOutcome = (typeof OUTCOMES)[number];
 
-/** What has become of the spans of all threads, in memory that they share. */
+/** Counts how the spans of all threads ended, in memory that they share. */
 export class SpanCounts {
   readonly shared: SharedArrayBuffer;
   readonly #words: BigInt64Array<SharedArrayBuffer>;
@@ -31,7 +31,7 @@ const figure = figureOf<SpanCounts>();
 export const traceFigures = [
   figure({
     read: (counts) => counts.read(),
-    metric: counterBy("outcome", "trace_spans_total", "Spans of traces by what has become of them."),
+    metric: counterBy("outcome", "trace_spans_total", "Spans of traces by outcome."),
     status: "trace",
   }),
 ];

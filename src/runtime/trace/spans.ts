@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../clock.ts";
 import type { Attributes, Span, SpanEnd, SpanKind, SpanStart, Spans, TraceParent } from "./span.ts";
 
-/** Of one span. A campaign has thousands of calls, which are alike. */
+/** The bound of one span. The thousands of calls of a campaign are alike. */
 const MAX_CHILDREN = 64;
 
 /** A span that has ended. */
