@@ -6,9 +6,15 @@ export const FANOUT = 16;
 /** The depth, in nibbles, of the longest key. */
 export const MAX_DEPTH = 2 * MAX_KEY_BYTES;
 
-/** Writes two nibbles for each byte. */
-export function writeNibbles(bytes: Uint8Array, out: Uint8Array, at: number): void {
-  for (let index = 0, to = at; index < bytes.length; index++) {
+/** Writes two nibbles for each of `count` bytes from `from` on. */
+export function writeNibbles(
+  bytes: Uint8Array,
+  from: number,
+  count: number,
+  out: Uint8Array,
+  at: number,
+): void {
+  for (let index = from, to = at; index < from + count; index++) {
     const byte = bytes[index] as number;
     out[to++] = byte >> 4;
     out[to++] = byte & 15;
@@ -75,7 +81,7 @@ export function hashSubtrees(
       start += size;
       length += TRIE_HASH_BYTES;
     }
-    writeTrieHash(childHashes.subarray(0, length), target, targetAt);
+    writeTrieHash(childHashes, length, target, targetAt);
   }
 
   function sortByNibble(from: number, to: number, at: number, children: Uint32Array): void {

@@ -77,13 +77,24 @@ export function fnameRest(name: Uint8Array): Uint8Array | undefined {
 /** Returns the key of an encoded on-chain event; undefined for a type that has none, and for other bytes. */
 export function onChainKey(bytes: Uint8Array): TrieKey | undefined {
   const event = decoded(OnChainEvent, bytes);
-  if (!event || event.type < 1 || event.type > MAX_ON_CHAIN_TYPE) return undefined;
-  const { transactionHash, logIndex } = event;
+  const rest = event && placeOf(event);
+  return rest && keyOf(event.fid, event.type, rest);
+}
+
+/** Returns what follows the kind in the key of an encoded on-chain event; undefined as for its key. */
+export function onChainRest(bytes: Uint8Array): Uint8Array | undefined {
+  const event = decoded(OnChainEvent, bytes);
+  return event && placeOf(event);
+}
+
+/** Returns the transaction and the log that an event is in. */
+function placeOf({ type, transactionHash, logIndex }: OnChainEvent): Uint8Array | undefined {
+  if (type < 1 || type > MAX_ON_CHAIN_TYPE) return undefined;
   if (transactionHash.length !== TRANSACTION_HASH_BYTES) return undefined;
   const place = Buffer.alloc(TRANSACTION_HASH_BYTES + LOG_INDEX_BYTES);
   place.set(transactionHash);
   place.writeUInt32BE(logIndex, TRANSACTION_HASH_BYTES);
-  return keyOf(event.fid, event.type, place);
+  return place;
 }
 
 function decoded<T>({ decode }: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T | undefined {

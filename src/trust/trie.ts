@@ -33,7 +33,7 @@ export interface OpaqueChild {
 /** Returns the hash of a node with at least one child, in the order of their nibbles. */
 export function nodeHash(children: readonly Uint8Array[]): Uint8Array {
   const hash = new Uint8Array(TRIE_HASH_BYTES);
-  writeTrieHash(Buffer.concat(children), hash, 0);
+  writeTrieHash(Buffer.concat(children), children.length * TRIE_HASH_BYTES, hash, 0);
   return hash;
 }
 
@@ -76,12 +76,12 @@ export function accountRootOf(
       keys += kind.keys;
     }
     if (lengthBelow === 0) continue;
-    writeTrieHash(below.subarray(0, lengthBelow), children, length);
+    writeTrieHash(below, lengthBelow, children, length);
     length += TRIE_HASH_BYTES;
   }
   if (length === 0) return undefined;
   const root = new Uint8Array(TRIE_HASH_BYTES);
-  writeTrieHash(children.subarray(0, length), root, 0);
+  writeTrieHash(children, length, root, 0);
   return { root, keys };
 }
 
@@ -96,7 +96,7 @@ export class KindTrie {
   /** Starts with no keys of a kind of the account `prefix`, in the memory of the last ones. */
   start(prefix: Uint8Array, kind: number): void {
     this.#count = 0;
-    writeNibbles(prefix, this.#preimage, 0);
+    writeNibbles(prefix, 0, prefix.length, this.#preimage, 0);
     this.#preimage[ACCOUNT_DEPTH] = kind >> 4;
     this.#preimage[ACCOUNT_DEPTH + 1] = kind & 15;
   }
@@ -133,8 +133,8 @@ export class KindTrie {
       if (depth < end && count > 1) return false;
       if (count > 1) isRepeated = true;
       const start = one * width;
-      writeNibbles(this.#bytes.subarray(start, start + width), preimage, KIND_DEPTH);
-      writeTrieHash(preimage.subarray(0, end), target, at);
+      writeNibbles(this.#bytes, start, width, preimage, KIND_DEPTH);
+      writeTrieHash(preimage, end, target, at);
       return true;
     });
     return isRepeated;

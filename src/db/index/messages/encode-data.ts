@@ -33,6 +33,11 @@ export function encodeData(columns: TypedColumns, network: FarcasterNetwork): Ui
   return writer.copy(write(columns, network));
 }
 
+/** Returns the hash of the message that has the columns. */
+export function hashOfColumns(columns: TypedColumns, network: FarcasterNetwork): Uint8Array {
+  return writer.hash(write(columns, network));
+}
+
 /** Whether `encodeData` of the columns gives `data`. */
 export function encodesTo(columns: TypedColumns, network: FarcasterNetwork, data: Uint8Array): boolean {
   return writer.equals(write(columns, network), data);

@@ -1,3 +1,5 @@
+import { messageHashIn } from "../../../protocol/message/message-hash.ts";
+
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -117,6 +119,11 @@ export class WireWriter {
   /** Returns a copy of what is written from `start` to `at`. */
   copy(start: number): Uint8Array {
     return new Uint8Array(this.#buffer.subarray(start, this.at));
+  }
+
+  /** Returns the hash of a message whose data is what is written from `start` to `at`. */
+  hash(start: number): Uint8Array {
+    return messageHashIn(this.#buffer, start, this.at);
   }
 
   /** Whether `bytes` are what is written from `start` to `at`. */

@@ -11,12 +11,11 @@ import {
   LEND_KIND,
   MAX_ON_CHAIN_TYPE,
   MESSAGE_KIND_UNIT,
-  onChainKey,
-  REST_START,
+  onChainRest,
 } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { LinkColumns, ReactionColumns, UserDataColumns } from "../messages/columns.ts";
-import { encodeData } from "../messages/encode-data.ts";
+import { hashOfColumns } from "../messages/encode-data.ts";
 import { statement } from "../statement.ts";
 
 /** A row of a table of messages, and its signed bytes where the columns do not give them. */
@@ -133,20 +132,19 @@ export function derivedKeys(
       return;
     case REACTIONS:
       for (const row of db.iterate(reactionRows, fid))
-        add(messageHash(row.data ?? encodeData({ ...row, table: "reactions" }, network)));
+        add(row.data ? messageHash(row.data) : hashOfColumns({ ...row, table: "reactions" }, network));
       return;
     case LINKS:
       for (const row of db.iterate(linkRows, fid))
-        add(messageHash(row.data ?? encodeData({ ...row, table: "links" }, network)));
+        add(row.data ? messageHash(row.data) : hashOfColumns({ ...row, table: "links" }, network));
       return;
     case USER_DATA:
       for (const row of db.iterate(userDataRows, fid))
-        add(messageHash(row.data ?? encodeData({ ...row, table: "user_data" }, network)));
+        add(row.data ? messageHash(row.data) : hashOfColumns({ ...row, table: "user_data" }, network));
       return;
   }
   if (kind <= MAX_ON_CHAIN_TYPE) {
-    for (const { bytes } of db.iterate(eventRows, kind, fid))
-      addIfAny(onChainKey(bytes)?.subarray(REST_START), add);
+    for (const { bytes } of db.iterate(eventRows, kind, fid)) addIfAny(onChainRest(bytes), add);
     return;
   }
   const other = OTHERS.get(kind);

@@ -6,8 +6,7 @@ import {
   storedAccountsAfter,
 } from "../../../db/index/trie/account-roots.ts";
 import { opaqueChildren } from "../../../db/index/trie/opaque.ts";
-import { TRIE_HASH_BYTES, writeTrieHash } from "../../../protocol/message/message-hash.ts";
-import type { KindRoot } from "../../../trust/trie.ts";
+import { type KindRoot, nodeHash } from "../../../trust/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";
 import { encodeFields } from "../wire-bytes.ts";
 import { type KeyedRecord, recordsOfKind, type SnapshotSource } from "./account-entries.ts";
@@ -215,9 +214,10 @@ function firstFrom(records: readonly KeyedRecord[], from: Uint8Array): number {
 
 /** The node above the subtrees of kinds with one high nibble. */
 function childOf(kinds: readonly KindRoot[]): { readonly root: Uint8Array; readonly keys: number } {
-  const root = new Uint8Array(TRIE_HASH_BYTES);
-  writeTrieHash(Buffer.concat(kinds.map((kind) => kind.root)), root, 0);
-  return { root, keys: kinds.reduce((sum, { keys }) => sum + keys, 0) };
+  return {
+    root: nodeHash(kinds.map(({ root }) => root)),
+    keys: kinds.reduce((sum, { keys }) => sum + keys, 0),
+  };
 }
 
 /** The least or the greatest key of a kind. */

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { networkOfIndex } from "../../../db/index/identity.ts";
-import { encodeData } from "../../../db/index/messages/encode-data.ts";
+import { hashOfColumns } from "../../../db/index/messages/encode-data.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { messageHash } from "../../../protocol/message/message-hash.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
@@ -232,6 +232,6 @@ export function hashesOfReactions(db: IndexDatabase, keys: readonly ReactionKey[
   const network = networkOfIndex(db);
   const json = JSON.stringify(keys.map((key) => [key.fid, key.targetFid, key.targetId, key.type]));
   for (const { at, data, ...columns } of db.all(rowsOf, json))
-    hashes[at] = hex(messageHash(data ?? encodeData({ table: "reactions", ...columns }, network)));
+    hashes[at] = hex(data ? messageHash(data) : hashOfColumns({ table: "reactions", ...columns }, network));
   return hashes;
 }
