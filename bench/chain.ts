@@ -7,7 +7,7 @@ import { FARCASTER_EPOCH_UNIX_SECS } from "../src/protocol/time.ts";
 import { SignedChunk } from "../src/protocol/wire/generated/certificate.ts";
 import { FarcasterNetwork, MessageType } from "../src/protocol/wire/generated/message.ts";
 import type { FollowedEvent } from "../src/protocol/wire/generated/upstream.ts";
-import { AccountTrie } from "../src/trust/trie.ts";
+import { AccountTrie } from "../src/trust/trie/trie.ts";
 import { messageKey } from "../src/trust/trie-key.ts";
 import { type ValidatorSet, ValidatorSets } from "../src/trust/validator-sets.ts";
 import { verifyChunk } from "../src/trust/verify-block.ts";
@@ -139,6 +139,7 @@ function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
         network,
         budget: roots === "full" ? NO_BUDGET : createWorkBudget(() => nowMs() + performance.now()),
         firstBudget: NO_BUDGET,
+        scrubBudget: createWorkBudget(() => nowMs() + performance.now(), roots === "full" ? 0.005 : 0.001),
         maxKeysAtOnce: roots === "full" ? Number.POSITIVE_INFINITY : 5000,
       }),
     }),
@@ -155,8 +156,8 @@ function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
       followsKeys: roots !== undefined,
     });
   };
-  // The first block computes all accounts.
-  block(FOLLOWED_RUNS, 0);
+  // The first block computes all accounts, the second one reads the keys of those that it changes.
+  for (const number of [0, 1]) block(FOLLOWED_RUNS, number);
   return { block };
 }
 

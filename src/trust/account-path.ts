@@ -1,5 +1,5 @@
 import { TRIE_HASH_BYTES } from "../protocol/message/message-hash.ts";
-import { nodeHash, type OpaqueChild } from "./trie.ts";
+import { nodeHash, type OpaqueChild } from "./trie/trie.ts";
 import { ACCOUNT_BYTES } from "./trie-key.ts";
 
 /** A child of a node of a trie: its last nibble, its hash, the number of its keys. */

@@ -4,7 +4,7 @@ import { decodeMessage, type SignedMessage } from "../protocol/message/signed-me
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 import type { SnapshotEntry, SnapshotPage } from "../protocol/wire/generated/snapshot.ts";
 import { isEqual } from "./certificate.ts";
-import { type AccountRoot, AccountTrie, type OpaqueChild } from "./trie.ts";
+import { type AccountRoot, AccountTrie, type OpaqueChild } from "./trie/trie.ts";
 import {
   ACCOUNT_BYTES,
   fidOfKey,

@@ -1,4 +1,4 @@
-import { type AccountRoot, AccountTrie, ShardTrie } from "../../src/trust/trie.ts";
+import { type AccountRoot, AccountTrie, ShardTrie } from "../../src/trust/trie/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, type TrieKey } from "../../src/trust/trie-key.ts";
 
 /** The keys of a shard. The roots of accounts are computed again when their keys have changed. */

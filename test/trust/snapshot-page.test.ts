@@ -5,7 +5,7 @@ import { SignedChunk } from "../../src/protocol/wire/generated/certificate.ts";
 import { Message } from "../../src/protocol/wire/generated/message.ts";
 import { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
 import { SnapshotPages } from "../../src/trust/snapshot-page.ts";
-import { ShardTrie } from "../../src/trust/trie.ts";
+import { ShardTrie } from "../../src/trust/trie/trie.ts";
 import { ValidatorSets } from "../../src/trust/validator-sets.ts";
 import { verifyChunk } from "../../src/trust/verify-block.ts";
 import { expectOk } from "../support/result.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { messageHash } from "../../src/protocol/message/message-hash.ts";
 import { UserNameProof } from "../../src/protocol/wire/generated/message.ts";
-import { AccountTrie, ShardTrie } from "../../src/trust/trie.ts";
+import { AccountTrie, ShardTrie } from "../../src/trust/trie/trie.ts";
 import {
   ACCOUNT_BYTES,
   fnameKey,

@@ -3,7 +3,7 @@ import { status } from "@grpc/grpc-js";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import type { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
-import { AccountTrie } from "../../src/trust/trie.ts";
+import { AccountTrie } from "../../src/trust/trie/trie.ts";
 import { onChainKey, virtualShardOf } from "../../src/trust/trie-key.ts";
 import { type PartDeps, readPart } from "../../src/upstream/fill/replication/read-part.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";

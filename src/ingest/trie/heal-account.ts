@@ -5,7 +5,7 @@ import type { KindRoots } from "../../db/index/trie/kind-roots.ts";
 import { opaqueChildren, putOpaque } from "../../db/index/trie/opaque.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import { accountRootOf, childOf, type OpaqueChild } from "../../trust/trie.ts";
+import { accountRootOf, childOf, type OpaqueChild } from "../../trust/trie/trie.ts";
 import { FNAME_KIND, fidOfKey, kindOfKey, type TrieKey } from "../../trust/trie-key.ts";
 
 /** An account as a signed root of its shard has it. */

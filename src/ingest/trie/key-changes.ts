@@ -7,7 +7,7 @@ import { isOpaque, type OpaqueAt, putOpaque } from "../../db/index/trie/opaque.t
 import type { SignedMessage } from "../../protocol/message/signed-message.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { MessageType } from "../../protocol/wire/generated/message.ts";
-import { ACCOUNT_BYTES, fidOfKey, keysOfMessage, type TrieKey } from "../../trust/trie-key.ts";
+import { ACCOUNT_BYTES, fidOfKey, keysOfMessage, REST_START, type TrieKey } from "../../trust/trie-key.ts";
 
 /** What one transaction does to a key of a shard. */
 interface KeyChange {
@@ -21,11 +21,19 @@ interface KeyChange {
   isPresent?: boolean;
 }
 
+/** Whether a trie has a key, by what follows the kind in it. */
+export interface KeyPresence {
+  readonly rest: Uint8Array;
+  readonly isPresent: boolean;
+}
+
 /** A kind of an account whose root has changed. */
 export interface ChangedKind {
   readonly shard: number;
   readonly account: Uint8Array;
   readonly kind: number;
+  /** The keys that were inserted or deleted; undefined where only the rows and corrections say which keys there are. */
+  keys?: KeyPresence[] | undefined;
 }
 
 /** Messages whose keys no row derives: proofs and gasless keys are stored without their messages. */
@@ -134,7 +142,7 @@ export class KeyChanges {
   flush(): ChangedKind[] {
     for (const change of this.#changes.values()) {
       this.#store(change);
-      this.#addKind(change.shard, change.key);
+      this.#addChange(change);
     }
     // Until an opaque child is read again, the root of its account is unknown, and that of the shard is not compared.
     for (const { shard, account, kind } of this.#kinds.values())
@@ -148,10 +156,21 @@ export class KeyChanges {
     return kinds;
   }
 
+  /** The network says what it inserts and deletes: rows that change by themselves leave the trie as it was. */
+  #addChange({ shard, key, isPresent }: KeyChange): void {
+    const { keys } = this.#kindOf(shard, key);
+    if (isPresent !== undefined) keys?.push({ rest: key.slice(REST_START), isPresent });
+  }
+
   #addKind(shard: number, key: TrieKey): void {
+    this.#kindOf(shard, key).keys = undefined;
+  }
+
+  #kindOf(shard: number, key: TrieKey): ChangedKind {
     const account = key.slice(0, ACCOUNT_BYTES);
     const kind = key[ACCOUNT_BYTES] as number;
-    this.#kinds.set(`${shard} ${account.toHex()} ${kind}`, { shard, account, kind });
+    const name = `${shard} ${account.toHex()} ${kind}`;
+    return this.#kinds.getOrInsertComputed(name, () => ({ shard, account, kind, keys: [] }));
   }
 
   #store({ shard, key, wasDerived, isDerived, isPresent }: KeyChange): void {

@@ -29,9 +29,10 @@ import {
 } from "../../db/index/trie/shard-proofs.ts";
 import { chainHeadOf } from "../../db/index/upstream-work.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
-import { accountRootOf, type KindRoot } from "../../trust/trie.ts";
+import { accountRootOf, type KindRoot } from "../../trust/trie/trie.ts";
 import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
 import type { ClaimedRoot } from "../block-keys.ts";
+import { KeptKinds } from "./kept-kinds.ts";
 import type { ChangedKind } from "./key-changes.ts";
 import { UpperLevels } from "./upper-levels.ts";
 import type { WorkBudget } from "./work-budget.ts";
@@ -62,6 +63,8 @@ export interface RootKeeperDeps {
   readonly budget: WorkBudget;
   /** For the accounts that have no root yet: there may be millions. Default: the same. */
   readonly firstBudget?: WorkBudget;
+  /** For accounts that no block has changed. Default: the same. */
+  readonly scrubBudget?: WorkBudget;
   /** Kinds of an account with more keys are computed later, at most once an hour each. */
   readonly maxKeysAtOnce: number;
 }
@@ -71,8 +74,9 @@ const LARGE_EVERY_SECS = 3600;
 const MAX_LARGE = 10_000;
 
 export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
-  const { db, network, budget, firstBudget = budget, maxKeysAtOnce } = deps;
+  const { db, network, budget, firstBudget = budget, scrubBudget = budget, maxKeysAtOnce } = deps;
   let kinds: KindRoots | undefined;
+  const kept = new KeptKinds();
   let upper = new Map<number, UpperLevels>();
   /** When a large kind was computed last. */
   const largeAt = new Map<string, number>();
@@ -100,11 +104,11 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
   }
 
   /**
-   * Computes an account again that no block has changed, one for each batch: rows may be lost on the disk. The next comparison with a
-   * signed root shows it then.
+   * Computes an account again that no block has changed, at most one for each batch: rows may be lost on the disk. The next comparison
+   * with a signed root shows it then.
    */
   function scrub(): void {
-    if (!budget.hasRoom()) return;
+    if (!scrubBudget.hasRoom()) return;
     const fid = fidWithKeysAfter(db, scrubbedUpTo);
     scrubbedUpTo = fid ?? -1;
     if (fid === undefined) return;
@@ -113,7 +117,7 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
       const stored = storedAccount(db, shard, account);
       const keys = stored ? decodeKinds(stored.kinds).reduce((sum, { keys }) => sum + keys, 0) : 0;
       if (keys > maxKeysAtOnce) continue;
-      budget.spend(() => {
+      scrubBudget.spend(() => {
         const of = kindRoots().ofAccount(shard, account);
         const computed = accountRootOf(of, opaqueChildren(db, shard, account))?.root ?? new Uint8Array();
         const isDue = dirtyKindsOf(db, shard, account).length > 0;
@@ -152,24 +156,34 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
     store(shard, account, kindRoots().ofAccount(shard, account));
   }
 
-  /** Computes the root of a kind again, unless it has to wait. Returns whether it did. */
-  function recompute({ shard, account, kind }: ChangedKind, nowSecs: number): boolean {
+  /** Computes the root of a kind again, unless it has to wait. Returns whether it did. Kept keys cost next to nothing. */
+  function recompute(changed: ChangedKind, nowSecs: number): boolean {
+    const { shard, account, kind } = changed;
     const isBelowOpaque = isOpaque(db, shard, account, kind);
     // It waits until the child is read again.
     if (isBelowOpaque && isDirty(db, shard, account, kind)) return false;
-    if (!budget.hasRoom()) return false;
     const stored = storedAccount(db, shard, account);
     const before = stored ? decodeKinds(stored.kinds) : [];
+    const others = before.filter((one) => one.kind !== kind);
+    const put = (root: KindRoot | undefined) =>
+      store(shard, account, root ? [...others, root].sort((a, b) => a.kind - b.kind) : others);
+    const ofKind = before.find((one) => one.kind === kind);
+    const applied = isBelowOpaque ? undefined : kept.apply(changed, ofKind, nowSecs, budget.hasRoom);
+    if (applied) {
+      put(applied === "empty" ? undefined : { kind, ...applied });
+      return true;
+    }
+    if (!budget.hasRoom()) return false;
     const name = `${shard} ${account.toHex()} ${kind}`;
-    if ((before.find((one) => one.kind === kind)?.keys ?? 0) > maxKeysAtOnce) {
+    if ((ofKind?.keys ?? 0) > maxKeysAtOnce) {
       if (nowSecs - (largeAt.get(name) ?? 0) < LARGE_EVERY_SECS) return false;
       if (largeAt.size >= MAX_LARGE) largeAt.clear();
       largeAt.set(name, nowSecs);
     }
     budget.spend(() => {
       const computed = isBelowOpaque ? undefined : kindRoots().ofKind(shard, account, kind);
-      const others = before.filter((one) => one.kind !== kind);
-      store(shard, account, computed ? [...others, computed].sort((a, b) => a.kind - b.kind) : others);
+      if (computed) kept.keep(changed, kindRoots().lastKeys(), computed, nowSecs);
+      put(computed);
     });
     return true;
   }

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { accountRootsBetween, storedAccountsAfter } from "../../db/index/trie/account-roots.ts";
-import { type Levels, rootAbove, type UpperNode } from "../../trust/trie.ts";
+import { type Levels, rootAbove, type UpperNode } from "../../trust/trie/trie.ts";
 import { ACCOUNT_BYTES } from "../../trust/trie-key.ts";
 
 /** A virtual shard is two nibbles, a group the next five: on mainnet some 16 accounts of 4,096 fids. */

@@ -8,20 +8,22 @@ export interface WorkBudget {
 
 const DEFAULT_SHARE = 0.05;
 const MAX_SAVED_MS = 250;
+const MAX_SAVED_OVER_MS = 5000;
 
 /**
- * A budget of a share of a core, of which a quarter of a second can be saved up. Work may exceed it; the next work then waits.
+ * A budget of a share of a core, of which that of five seconds can be saved up, at most a quarter of a second. Work may exceed it; the next work then waits.
  *
  * @param nowMs a monotonic clock.
  * @param share default: 5 %.
  */
 export function createWorkBudget(nowMs: () => number, share = DEFAULT_SHARE): WorkBudget {
-  let saved = MAX_SAVED_MS;
+  const maxSaved = Math.min(MAX_SAVED_MS, share * MAX_SAVED_OVER_MS);
+  let saved = maxSaved;
   let last = nowMs();
   return {
     hasRoom() {
       const now = nowMs();
-      saved = Math.min(MAX_SAVED_MS, saved + (now - last) * share);
+      saved = Math.min(maxSaved, saved + (now - last) * share);
       last = now;
       return saved > 0;
     },

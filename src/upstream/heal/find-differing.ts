@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { accountRootsBetween } from "../../db/index/trie/account-roots.ts";
 import { nodeOf } from "../../trust/account-path.ts";
-import { rootAbove } from "../../trust/trie.ts";
+import { rootAbove } from "../../trust/trie/trie.ts";
 import { ACCOUNT_BYTES } from "../../trust/trie-key.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import { readChildren } from "../calls/trie-nodes.ts";

@@ -19,7 +19,7 @@ import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { shardOfFid } from "../../protocol/network/shard.ts";
 import { isEqual } from "../../trust/certificate.ts";
 import { kindName } from "../../trust/kind-names.ts";
-import { childOf, type KindRoot, type OpaqueChild } from "../../trust/trie.ts";
+import { childOf, type KindRoot, type OpaqueChild } from "../../trust/trie/trie.ts";
 import { fidOfKey } from "../../trust/trie-key.ts";
 import type { RelayWriter } from "../blocks/op-batcher.ts";
 import type { UpstreamClient } from "../calls/client.ts";

@@ -20,7 +20,7 @@ import { areRootsKept } from "../../db/index/trie/shard-proofs.ts";
 import { type ChainHead, chainHeadOf } from "../../db/index/upstream-work.ts";
 import { isEqual } from "../../trust/certificate.ts";
 import { kindName } from "../../trust/kind-names.ts";
-import { accountRootOf, type KindRoot, ShardTrie } from "../../trust/trie.ts";
+import { accountRootOf, type KindRoot, ShardTrie } from "../../trust/trie/trie.ts";
 import { accountPrefix, fidOfKey } from "../../trust/trie-key.ts";
 import { type Healed, healedAccounts } from "../chain/proofs.ts";
 import { UpstreamPositions } from "../positions.ts";

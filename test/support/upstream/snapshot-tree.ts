@@ -1,7 +1,7 @@
 import { messageHash } from "../../../src/protocol/message/message-hash.ts";
 import type { SnapshotEntry, SnapshotPage, TrieNode } from "../../../src/protocol/wire/generated/snapshot.ts";
 import { decodePageToken, encodePageToken } from "../../../src/trust/page-token.ts";
-import { type AccountRoot, AccountTrie, ShardTrie } from "../../../src/trust/trie.ts";
+import { type AccountRoot, AccountTrie, ShardTrie } from "../../../src/trust/trie/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, kindOfKey } from "../../../src/trust/trie-key.ts";
 
 const MESSAGES_PER_PAGE = 1000;

@@ -1,4 +1,4 @@
-import type { AccountRoot, KindRoot } from "../../../trust/trie.ts";
+import type { AccountRoot, KindRoot } from "../../../trust/trie/trie.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 

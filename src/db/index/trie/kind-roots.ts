@@ -1,6 +1,7 @@
 import { shardOfFid } from "../../../protocol/network/shard.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
-import { type KindRoot, KindTrie } from "../../../trust/trie.ts";
+import type { KindKeys } from "../../../trust/trie/kept-kind.ts";
+import { type KindRoot, KindTrie } from "../../../trust/trie/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import { correctedKinds, correctionsBelow } from "./corrections.ts";
@@ -33,6 +34,11 @@ export class KindRoots {
   /** Returns the root of one kind of an account; undefined without a key of it. */
   ofKind(shard: number, account: Uint8Array, kind: number): KindRoot | undefined {
     return this.#compute(shard, account, kind, true);
+  }
+
+  /** Returns the keys whose root was returned last. They are valid until the next root is computed. */
+  lastKeys(): KindKeys {
+    return this.#trie.keys();
   }
 
   #compute(shard: number, account: Uint8Array, kind: number, isCorrected: boolean): KindRoot | undefined {

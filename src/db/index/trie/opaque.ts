@@ -1,4 +1,4 @@
-import type { OpaqueChild } from "../../../trust/trie.ts";
+import type { OpaqueChild } from "../../../trust/trie/trie.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 import { type DirtyKind, dropDirty } from "./account-roots.ts";

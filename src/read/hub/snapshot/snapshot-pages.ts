@@ -6,7 +6,7 @@ import {
   storedAccountsAfter,
 } from "../../../db/index/trie/account-roots.ts";
 import { opaqueChildren } from "../../../db/index/trie/opaque.ts";
-import { type KindRoot, nodeHash } from "../../../trust/trie.ts";
+import { type KindRoot, nodeHash } from "../../../trust/trie/trie.ts";
 import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";
 import { encodeFields } from "../wire-bytes.ts";
 import { type KeyedRecord, recordsOfKind, type SnapshotSource } from "./account-entries.ts";

@@ -14,7 +14,7 @@ import {
   tokensBetween,
 } from "../../../trust/page-token.ts";
 import { type PageRefusal, refusalOfUnsigned, SnapshotPages } from "../../../trust/snapshot-page.ts";
-import type { OpaqueChild } from "../../../trust/trie.ts";
+import type { OpaqueChild } from "../../../trust/trie/trie.ts";
 import { accountPrefix, fidOfKey } from "../../../trust/trie-key.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
 import { readChildren } from "../../calls/trie-nodes.ts";

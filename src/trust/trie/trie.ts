@@ -1,11 +1,9 @@
-import { TRIE_HASH_BYTES, writeTrieHash } from "../protocol/message/message-hash.ts";
-import { doubled, FANOUT, hashSubtrees, MAX_DEPTH, type WriteLeaf, writeNibbles } from "./hash-subtrees.ts";
-import { ACCOUNT_BYTES, MAX_KEY_BYTES, type TrieKey } from "./trie-key.ts";
+import { TRIE_HASH_BYTES, writeTrieHash } from "../../protocol/message/message-hash.ts";
+import { ACCOUNT_BYTES, MAX_KEY_BYTES, type TrieKey } from "../trie-key.ts";
+import { doubled, FANOUT, hashSubtrees, type WriteLeaf } from "./hash-subtrees.ts";
+import type { KindKeys } from "./kept-kind.ts";
+import { ACCOUNT_DEPTH, KIND_DEPTH, LeafHashes } from "./leaf-hashes.ts";
 
-/** The depth, in nibbles, at which the subtree of an account begins. */
-const ACCOUNT_DEPTH = 2 * ACCOUNT_BYTES;
-/** The subtree of one kind of an account. From here on, a subtree with one key is a leaf; above, it is a chain of nodes with one child. */
-const KIND_DEPTH = ACCOUNT_DEPTH + 2;
 const EMPTY = new Uint8Array();
 
 /** The root of an account's subtree, and the number of its keys. */
@@ -90,15 +88,15 @@ export class KindTrie {
   #bytes = new Uint8Array(64 * TRIE_HASH_BYTES);
   #width = 0;
   #count = 0;
-  /** The nibbles of one key, of which the first are those of the account and kind. */
-  readonly #preimage = new Uint8Array(MAX_DEPTH);
+  #account: Uint8Array = EMPTY;
+  #kind = 0;
+  readonly #leaves = new LeafHashes();
 
-  /** Starts with no keys of a kind of the account `prefix`, in the memory of the last ones. */
-  start(prefix: Uint8Array, kind: number): void {
+  /** Starts with no keys of a kind of an account, in the memory of the last ones. */
+  start(account: Uint8Array, kind: number): void {
     this.#count = 0;
-    writeNibbles(prefix, 0, prefix.length, this.#preimage, 0);
-    this.#preimage[ACCOUNT_DEPTH] = kind >> 4;
-    this.#preimage[ACCOUNT_DEPTH + 1] = kind & 15;
+    this.#account = account;
+    this.#kind = kind;
   }
 
   /** Adds what follows the kind in a key. All keys of a kind are equally long. */
@@ -116,28 +114,29 @@ export class KindTrie {
   root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
     if (this.#count === 0) return undefined;
     const root = new Uint8Array(TRIE_HASH_BYTES);
-    if (this.#hash(root)) {
+    this.#hash(root);
+    if (this.#leaves.isRepeated) {
       this.#dropRepeated();
       this.#hash(root);
     }
     return { root, keys: this.#count };
   }
 
-  /** Returns whether keys are repeated, which makes the root wrong. */
-  #hash(out: Uint8Array): boolean {
-    let isRepeated = false;
-    const [width, preimage] = [this.#width, this.#preimage];
-    const end = KIND_DEPTH + 2 * width;
-    const entries = { bytes: this.#bytes, width, base: KIND_DEPTH };
-    hashSubtrees(entries, this.#count, out, (one, count, depth, target, at) => {
-      if (depth < end && count > 1) return false;
-      if (count > 1) isRepeated = true;
-      const start = one * width;
-      writeNibbles(this.#bytes, start, width, preimage, KIND_DEPTH);
-      writeTrieHash(preimage, end, target, at);
-      return true;
-    });
-    return isRepeated;
+  /** Returns the keys, of which \`root\` has dropped those that were repeated. They are valid until the next ones are added. */
+  keys(): KindKeys {
+    return {
+      account: this.#account,
+      kind: this.#kind,
+      width: this.#width,
+      bytes: this.#bytes,
+      count: this.#count,
+    };
+  }
+
+  #hash(out: Uint8Array): void {
+    const entries = { bytes: this.#bytes, width: this.#width, base: KIND_DEPTH };
+    this.#leaves.start(this.#account, this.#kind);
+    hashSubtrees(entries, this.#count, out, this.#leaves.writerOf(this.#bytes, this.#width));
   }
 
   #dropRepeated(): void {

@@ -1,5 +1,5 @@
-import { TRIE_HASH_BYTES, writeTrieHash } from "../protocol/message/message-hash.ts";
-import { MAX_KEY_BYTES } from "./trie-key.ts";
+import { TRIE_HASH_BYTES, writeTrieHash } from "../../protocol/message/message-hash.ts";
+import { MAX_KEY_BYTES } from "../trie-key.ts";
 
 /** The children that a node can have: one for each nibble. */
 export const FANOUT = 16;

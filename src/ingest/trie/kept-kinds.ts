@@ -1,0 +1,81 @@
+import { KeptKind, type KindKeys } from "../../trust/trie/kept-kind.ts";
+import type { KindRoot } from "../../trust/trie/trie.ts";
+import type { ChangedKind } from "./key-changes.ts";
+
+const MAX_BYTES = 32 * 2 ** 20;
+const MAX_BYTES_EACH = MAX_BYTES / 8;
+/** After it, a root is computed from the rows again, so that rows that the disk lost are noticed. */
+const MAX_AGE_SECS = 3600;
+
+interface Kept {
+  readonly keys: KeptKind;
+  /** The root of the keys, and their number. */
+  of: Omit<KindRoot, "kind"> | undefined;
+  readonly readAtSecs: number;
+}
+
+/**
+ * The keys of the kinds that changed lately, in memory: accounts that are active change again, and their rows need not be read for the
+ * next root. What is kept is used only if the index still has the root that it gave: it is never ahead of a transaction that was rolled
+ * back, nor does it miss one that changed rows in another way.
+ */
+export class KeptKinds {
+  /** In the order of their last use. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  /** Keeps the keys of a kind as they were read from the rows. */
+  keep(changed: ChangedKind, keys: KindKeys, of: KindRoot, nowSecs: number): void {
+    this.#drop(nameOf(changed));
+    this.#put(nameOf(changed), { keys: new KeptKind(keys), of, readAtSecs: nowSecs });
+  }
+
+  /**
+   * Applies the changes of a kind to its keys. Returns its new root, which has no keys if they are all removed; undefined if the keys
+   * are not kept, or are older than an hour and `mayRead`.
+   */
+  apply(
+    changed: ChangedKind,
+    before: KindRoot | undefined,
+    nowSecs: number,
+    mayRead: () => boolean,
+  ): Omit<KindRoot, "kind"> | "empty" | undefined {
+    const name = nameOf(changed);
+    const kept = this.#kept.get(name);
+    if (!kept) return undefined;
+    this.#drop(name);
+    if (!changed.keys || !isSame(kept.of, before)) return undefined;
+    if (nowSecs - kept.readAtSecs > MAX_AGE_SECS && mayRead()) return undefined;
+    for (const { rest, isPresent } of changed.keys) kept.keys.set(rest, isPresent);
+    kept.of = kept.keys.root();
+    if (!kept.of) return "empty";
+    this.#put(name, kept);
+    return kept.of;
+  }
+
+  #put(name: string, kept: Kept): void {
+    if (kept.keys.size > MAX_BYTES_EACH || kept.keys.isOutgrown) return;
+    this.#kept.set(name, kept);
+    this.#bytes += kept.keys.size;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(name: string): void {
+    const kept = this.#kept.get(name);
+    if (!kept) return;
+    this.#kept.delete(name);
+    this.#bytes -= kept.keys.size;
+  }
+}
+
+function isSame(kept: Omit<KindRoot, "kind"> | undefined, stored: KindRoot | undefined): boolean {
+  if (!kept || !stored) return false;
+  return kept.keys === stored.keys && Buffer.compare(kept.root, stored.root) === 0;
+}
+
+function nameOf({ shard, account, kind }: ChangedKind): string {
+  return `${shard} ${account.toHex()} ${kind}`;
+}

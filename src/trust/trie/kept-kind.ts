@@ -1,0 +1,141 @@
+import { TRIE_HASH_BYTES, writeTrieHash } from "../../protocol/message/message-hash.ts";
+import { doubled, FANOUT, hashSubtrees } from "./hash-subtrees.ts";
+import { KIND_DEPTH, LeafHashes } from "./leaf-hashes.ts";
+
+const GROUPS = FANOUT * FANOUT;
+/** With fewer keys, hashing all of them takes about as long as combining the hashes of groups. */
+const MIN_GROUPED = 64;
+
+/** The keys of one kind of an account: what follows the kind in each, all different, one after another. */
+export interface KindKeys {
+  readonly account: Uint8Array;
+  readonly kind: number;
+  /** Bytes of a key after its kind. */
+  readonly width: number;
+  readonly bytes: Uint8Array;
+  readonly count: number;
+}
+
+/**
+ * The keys of one kind of an account, kept with the hashes of their subtrees: after a change, only the subtree of the first byte of
+ * the changed key is hashed again, and the two levels above.
+ */
+export class KeptKind {
+  readonly #width: number;
+  readonly #leaves = new LeafHashes();
+  /** In the order of their groups. */
+  #bytes: Uint8Array;
+  /** Where each group starts, in keys; then where the last one ends. A small kind is one group. */
+  readonly #starts: Uint32Array;
+  readonly #hashes: Uint8Array;
+  readonly #stale: Uint8Array;
+
+  constructor({ account, kind, width, bytes, count }: KindKeys) {
+    const groups = count < MIN_GROUPED ? 1 : GROUPS;
+    this.#width = width;
+    this.#leaves.start(account, kind);
+    this.#starts = new Uint32Array(groups + 1);
+    this.#hashes = new Uint8Array(groups * TRIE_HASH_BYTES);
+    this.#stale = new Uint8Array(groups).fill(1);
+    this.#bytes = new Uint8Array(Math.ceil(1.25 * count + 4) * width);
+    const ends = this.#starts;
+    for (let one = 0; one < count; one++) ends[this.#groupOf(bytes, one * width) + 1]! += 1;
+    for (let group = 0; group < groups; group++) ends[group + 1]! += ends[group]!;
+    const next = this.#starts.slice();
+    for (let one = 0; one < count; one++) {
+      const at = one * width;
+      const place = next[this.#groupOf(bytes, at)]!++;
+      this.#bytes.set(bytes.subarray(at, at + width), place * width);
+    }
+  }
+
+  /** The memory that it takes. */
+  get size(): number {
+    return this.#bytes.length + this.#hashes.length + 5 * this.#stale.length + 300;
+  }
+
+  get keys(): number {
+    return this.#starts.at(-1) as number;
+  }
+
+  /** Whether a kind that was small would be hashed in less time if all its keys were divided into groups. */
+  get isOutgrown(): boolean {
+    return this.#stale.length === 1 && this.keys > 4 * MIN_GROUPED;
+  }
+
+  /** Adds or removes a key, by what follows its kind. */
+  set(rest: Uint8Array, isPresent: boolean): void {
+    if (rest.length !== this.#width) throw new RangeError(`a key has ${rest.length} bytes after its kind`);
+    const [width, group, count] = [this.#width, this.#groupOf(rest, 0), this.keys];
+    const end = this.#starts[group + 1] as number;
+    const at = this.#find(rest, group);
+    if (at < end === isPresent) return;
+    if (isPresent) {
+      if ((count + 1) * width > this.#bytes.length) this.#bytes = doubled(this.#bytes);
+      this.#bytes.copyWithin((end + 1) * width, end * width, count * width);
+      this.#bytes.set(rest, end * width);
+    } else this.#bytes.copyWithin(at * width, (at + 1) * width, count * width);
+    for (let later = group + 1; later < this.#starts.length; later++)
+      this.#starts[later] = (this.#starts[later] as number) + (isPresent ? 1 : -1);
+    this.#stale[group] = 1;
+  }
+
+  /** Returns the root of the kind and the number of its keys; undefined without a key. */
+  root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
+    if (this.keys === 0) return undefined;
+    for (let group = 0; group < this.#stale.length; group++) if (this.#stale[group]) this.#hash(group);
+    const root = new Uint8Array(TRIE_HASH_BYTES);
+    if (this.#stale.length === 1) root.set(this.#hashes);
+    else this.#combine(root);
+    return { root, keys: this.keys };
+  }
+
+  /** Writes the root above the groups. A subtree with one key has the hash of its leaf, at each depth. */
+  #combine(root: Uint8Array): void {
+    const upper = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
+    const children = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
+    let upperLength = 0;
+    for (let first = 0; first < GROUPS; first += FANOUT) {
+      let length = 0;
+      for (let group = first; group < first + FANOUT; group++) {
+        if (this.#starts[group] === this.#starts[group + 1]) continue;
+        children.set(this.#hashes.subarray(group * TRIE_HASH_BYTES, (group + 1) * TRIE_HASH_BYTES), length);
+        length += TRIE_HASH_BYTES;
+      }
+      const keys = (this.#starts[first + FANOUT] as number) - (this.#starts[first] as number);
+      if (keys === 0) continue;
+      if (keys === 1) upper.set(children.subarray(0, TRIE_HASH_BYTES), upperLength);
+      else writeTrieHash(children, length, upper, upperLength);
+      upperLength += TRIE_HASH_BYTES;
+    }
+    if (this.keys === 1) root.set(upper.subarray(0, TRIE_HASH_BYTES));
+    else writeTrieHash(upper, upperLength, root, 0);
+  }
+
+  #hash(group: number): void {
+    this.#stale[group] = 0;
+    const from = this.#starts[group] as number;
+    const count = (this.#starts[group + 1] as number) - from;
+    if (count === 0) return;
+    const bytes = this.#bytes.subarray(from * this.#width);
+    const entries = { bytes, width: this.#width, base: KIND_DEPTH };
+    const hash = this.#hashes.subarray(group * TRIE_HASH_BYTES);
+    const top = this.#stale.length === 1 ? KIND_DEPTH : KIND_DEPTH + 2;
+    hashSubtrees(entries, count, hash, this.#leaves.writerOf(bytes, this.#width), top);
+  }
+
+  /** Returns where the key is in its group; the end of the group if it is not there. */
+  #find(rest: Uint8Array, group: number): number {
+    const end = this.#starts[group + 1] as number;
+    for (let at = this.#starts[group] as number; at < end; at++) {
+      const start = at * this.#width;
+      if (this.#bytes[start] !== rest[0]) continue;
+      if (Buffer.compare(this.#bytes.subarray(start, start + this.#width), rest) === 0) return at;
+    }
+    return end;
+  }
+
+  #groupOf(bytes: Uint8Array, at: number): number {
+    return this.#starts.length === 2 ? 0 : (bytes[at] as number);
+  }
+}
