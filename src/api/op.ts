@@ -7,7 +7,7 @@ import type { Price } from "../http/limits/prices.ts";
 import type { CredentialsContext } from "../http/request/body.ts";
 import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
 import { aliasOf, type NotImplemented, operation, refused, type Security } from "../http/route/operation.ts";
-import type { Access, RouteCache } from "../http/route-terms.ts";
+import type { Access, ReadyBody, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, OwnerRulesOf, ResponseName, Viewer } from "./deps.ts";
 
 /** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth` or `/rpc`. */
@@ -80,6 +80,8 @@ export interface OpSpec<D, Id extends string, Q extends QueryParams, B extends T
   /** The shape of an error, if the surface has another shape than the usual one. */
   readonly errorResponse?: TSchema;
   readonly cache?: RouteCache | ((deps: D) => RouteCache | undefined) | undefined;
+  /** Creates what responds without the handler where it can. */
+  readonly ready?: (deps: D) => ReadyBody;
   readonly access?: Access;
   readonly security?: Security;
   readonly share?: ShareName;
@@ -156,7 +158,19 @@ export function operationsOf<D extends OwnDeps>(
     B extends TSchema | undefined = undefined,
   >(spec: OpSpec<D, Id, Q, B>): Operation<D, Id> {
     const declared = { ...defaults, ...spec };
-    const { id, method = "GET", tag = "", response, cache, query, parse, document, run, ...rest } = declared;
+    const {
+      id,
+      method = "GET",
+      tag = "",
+      response,
+      cache,
+      ready,
+      query,
+      parse,
+      document,
+      run,
+      ...rest
+    } = declared;
     return {
       ...surfacesOf(declared as Declaration<D, Id, never>),
       method,
@@ -172,6 +186,7 @@ export function operationsOf<D extends OwnDeps>(
           query: parameters,
           response: responseOf(response, deps),
           cache: ownerRulesOf && kept === "shared" ? "sharedWithoutRules" : kept,
+          ready: ready?.(deps),
         });
         return {
           handler: handlerOf(

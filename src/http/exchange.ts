@@ -4,8 +4,8 @@ import type { ClientAddress } from "../admission/client-address.ts";
 import type { Span } from "../runtime/trace/span.ts";
 import { type ApiKeyCaller, type Caller, invalidKey } from "./caller.ts";
 import type { RoutePolicy } from "./policy.ts";
-import type { CodedBody } from "./response/content-coding.ts";
-import type { RouteCache } from "./route-terms.ts";
+import type { TaggedBody } from "./response/content-coding.ts";
+import type { ReadyBody, RouteCache } from "./route-terms.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
 /** How request bodies are received. */
@@ -57,6 +57,8 @@ export interface Exchange {
   isStillAdmitted: (() => Promise<boolean>) | undefined;
   /** What the route declares: decides whether the response to an API key is its owner's. */
   cache: RouteCache | undefined;
+  /** What the route has at hand. */
+  ready: ReadyBody | undefined;
   /** How its body is received. */
   readonly bodies: BodyIntake;
   /** What all clients leave unread of responses. */
@@ -83,11 +85,6 @@ export interface Exchange {
   readonly span: Span | undefined;
   /** Body of a response whose route declares it cacheable in this process. */
   cacheable: TaggedBody | undefined;
-}
-
-/** A body and its ETag, which is the same for every content coding. */
-export interface TaggedBody extends CodedBody {
-  readonly etag: string;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

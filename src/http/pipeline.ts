@@ -14,6 +14,7 @@ import type { NotableRequests } from "./metrics/notable-requests.ts";
 import type { RoutePolicy } from "./policy.ts";
 import { declaredBytes, mayHaveLargeBody } from "./request/body.ts";
 import { type CanonicalUrl, canonicalUrl } from "./request/canonical-url.ts";
+import type { TaggedBody } from "./response/content-coding.ts";
 import { errorResponse, noRoom } from "./response/error-response.ts";
 import { respondToRead } from "./response/representation.ts";
 import { type BodySender, respondsLater } from "./response/response-body.ts";
@@ -79,7 +80,7 @@ const clientRequestId = /^[\w=-]{1,128}$/;
 /**
  * Creates the function that handles every request. It wraps the router and adds what all responses share: request id,
  * canonical path, preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the
- * response is cached, the router is not called.
+ * response is cached, or its route has it at hand, the router is not called.
  */
 export function createPipeline(
   options: PipelineOptions,
@@ -142,6 +143,7 @@ export function createPipeline(
       route: undefined,
       caller: ANONYMOUS,
       cache: undefined,
+      ready: undefined,
       bodies,
       unsent,
       bodyHold: undefined,
@@ -218,6 +220,16 @@ export function createPipeline(
     return complete(exchange, responses.use(cached, send), true);
   }
 
+  function respondReady(exchange: Exchange, ready: TaggedBody | Uint8Array): Response {
+    const { request } = exchange;
+    openExchange(request, exchange);
+    const response =
+      ready instanceof Uint8Array
+        ? sender.whole(request, ready, { headers: commonHeaders.unstored })
+        : respondToRead(request, ready, commonHeaders.ofMinutes, sender);
+    return complete(exchange, response);
+  }
+
   function store(url: string, { cacheable, route = "" }: Exchange, generation: number): void {
     if (cacheable === undefined || generation === NOT_CACHED) return;
     cache?.store(url, { ...cacheable, route }, generation);
@@ -247,12 +259,15 @@ export function createPipeline(
     const terms = termsOf(exchange.method, exchange.path);
     exchange.route = terms.template;
     exchange.cache = terms.cache;
+    exchange.ready = terms.ready;
     return gate.admit(exchange, terms);
   }
 
   /** Responds to a request that the gate has admitted. */
   function respond(exchange: Exchange, target: CanonicalUrl): MaybePromise<Response> {
     const { request } = exchange;
+    const ready = exchange.method === "GET" ? exchange.ready?.(target.url) : undefined;
+    if (ready !== undefined) return respondReady(exchange, ready);
     const isOwn = isOwnResponse(exchange.cache, exchange.caller);
     const mayBeCached = cache !== undefined && exchange.method === "GET" && exchange.policy.isApi && !isOwn;
     const cached = mayBeCached ? cache.lookUp(target.url) : NOT_CACHED;

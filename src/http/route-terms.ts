@@ -2,6 +2,7 @@ import type { ShareName } from "../admission/budgets.ts";
 import type { Caller, Scope } from "./caller.ts";
 import { askedOf, flat, type Price } from "./limits/prices.ts";
 import type { QueryParams } from "./request/params.ts";
+import type { TaggedBody } from "./response/content-coding.ts";
 
 /**
  * Which caches may store the response of a GET. Responses of routes without a declaration are `no-store`.
@@ -13,8 +14,15 @@ import type { QueryParams } from "./request/params.ts";
  * - `sharedWithoutKey`: as `shared`, but with an API key the response is its owner's, and `no-store`.
  * - `sharedWithoutRules`: as `shared`, but with an API key whose owner has bans or private mutes the response is that owner's, and
  *   `no-store`.
+ * - `minutes`: clients and proxies, for ten minutes, with a weak ETag.
  */
-export type RouteCache = "shared" | "sharedWithoutKey" | "sharedWithoutRules" | "revalidate";
+export type RouteCache = "shared" | "sharedWithoutKey" | "sharedWithoutRules" | "revalidate" | "minutes";
+
+/**
+ * Returns the response to a GET that a route has at hand, by its URL, so that the router is not called; undefined where the handler has
+ * to make it. A body with an ETag is that of a route whose `cache` is `minutes`, any other is `no-store`.
+ */
+export type ReadyBody = (url: string) => TaggedBody | Uint8Array | undefined;
 
 /** Whether the response belongs to its caller only. */
 export function isOwnResponse(cache: RouteCache | undefined, caller: Caller): boolean {
@@ -76,6 +84,7 @@ export interface RouteTermsHook {
   readonly cache?: RouteCache | undefined;
   readonly share?: ShareName | undefined;
   readonly price?: Price | undefined;
+  readonly ready?: ReadyBody | undefined;
   /** The parameters of the query, which decide its price. */
   readonly queryParams?: QueryParams;
 }
@@ -91,6 +100,7 @@ export interface RouteTerms {
   readonly share: ShareName | undefined;
   /** Decides whether the response to an API key is its owner's. */
   readonly cache: RouteCache | undefined;
+  readonly ready?: ReadyBody | undefined;
 }
 
 /** The part of an Elysia route that contains the declaration. */
@@ -136,6 +146,7 @@ export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
       price: (url: string) => price(askedOf(queryParams, url)),
       share: hooks.share,
       cache: hooks.cache,
+      ready: method === "GET" ? hooks.ready : undefined,
     };
     if (path.includes(":")) {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);

@@ -7,7 +7,7 @@ import type { Common } from "../runtime/common.ts";
 import type { Descriptors } from "../runtime/process.ts";
 import { createCommonHeaders, createCors } from "./cors.ts";
 import { errorKinds } from "./errors.ts";
-import { type BodyIntake, exchangeOf, type TaggedBody } from "./exchange.ts";
+import { type BodyIntake, exchangeOf } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
 import { createLateRefusals } from "./late-refusals.ts";
 import { Listener } from "./listener.ts";
@@ -21,6 +21,7 @@ import { type Connection, createPipeline } from "./pipeline.ts";
 import { createPolicyLookup, isHubPath } from "./policy.ts";
 import { BODY_PACE } from "./request/body.ts";
 import { canonicalUrl } from "./request/canonical-url.ts";
+import type { TaggedBody } from "./response/content-coding.ts";
 import { errorResponse } from "./response/error-response.ts";
 import { hubErrorOf } from "./response/hub-error.ts";
 import { createRepresent, respondToRead, tagBody } from "./response/representation.ts";
@@ -169,7 +170,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     })
     .mapResponse(
       { as: "global" },
-      createRepresent(createCacheOfRoute(documented.routes), { readHeaders: commonHeaders.ofReads, sender }),
+      createRepresent(createCacheOfRoute(documented.routes), { common: commonHeaders, sender }),
     )
     .use(documented)
     .use([...(options.pages ?? [])])

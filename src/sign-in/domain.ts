@@ -1,4 +1,5 @@
-const DOMAIN = /^([^\s/?#@:\\[\]]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?$/;
+/** The URL parser would drop control characters at its end. */
+const DOMAIN = /^([^\s\p{Cc}/?#@:\\[\]]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?$/u;
 const MAX_DOMAIN_CHARS = 255;
 
 /**

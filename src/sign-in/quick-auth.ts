@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -44,6 +45,13 @@ export interface QuickAuth {
   ): Promise<Result<TokenClaims, TokenRefusal>>;
   /** The public keys, as clients get them. */
   publicKeys(): Promise<readonly PublicJwk[]>;
+  /** What needs neither the state nor a signature. Undefined where it would: then the method of the same purpose knows. */
+  readonly ready: {
+    /** The claims of a token that this thread has verified before. @param request with the domain as the token spells it */
+    claims(request: { readonly token: string; readonly domain: string }): TokenClaims | undefined;
+    /** The same list until the keys change. */
+    publicKeys(): readonly PublicJwk[] | undefined;
+  };
 }
 
 export interface QuickAuthDeps {
@@ -62,6 +70,13 @@ export interface QuickAuthDeps {
   readonly monotonicMs?: () => number;
 }
 
+/** The keys at a second. */
+interface Ring extends KeyRing {
+  readonly of: readonly SignInKey[];
+  readonly atSecs: number;
+  readonly publicKeys: readonly PublicJwk[];
+}
+
 /** How long a thread keeps the list of keys. A new key is listed for 20 minutes before it signs. */
 const LIST_AGE_MS = 10_000;
 /** How often an unknown key makes a thread read the list again, unless it was empty: the first key signs as soon as it is there. */
@@ -74,16 +89,38 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
   let listed:
     | { readonly all: readonly SignInKey[]; readonly epoch: number; readonly readAtMs: number }
     | undefined;
+  let known: Ring | undefined;
+
+  /** @param maxAgeMs of the list */
+  const isFresh = (maxAgeMs: number) =>
+    listed?.epoch === keyEpoch() && monotonicMs() - listed.readAtMs < maxAgeMs;
+
+  /** The keys of now in a list, computed once a second. */
+  function ringOf(of: readonly SignInKey[]): Ring {
+    const atSecs = nowSecs(clock);
+    if (known?.of === of && known.atSecs === atSecs) return known;
+    const ring = keyRingAt(of, atSecs, settings.tokenTtlSecs);
+    const publicKeys = ring.listed.map(({ publicJwk }) => publicJwk);
+    known = {
+      ...ring,
+      of,
+      atSecs,
+      publicKeys: known && isDeepStrictEqual(known.publicKeys, publicKeys) ? known.publicKeys : publicKeys,
+    };
+    return known;
+  }
 
   /** The keys of now. @param missingKid of a key that the last list lacked. */
-  async function ring(missingKid?: string): Promise<KeyRing> {
+  async function ring(missingKid?: string): Promise<Ring> {
     const epoch = keyEpoch();
     const relistMs = listed?.all.length === 0 ? 0 : RELIST_MS;
-    const maxAgeMs = missingKid === undefined ? LIST_AGE_MS : relistMs;
-    if (listed?.epoch !== epoch || monotonicMs() - listed.readAtMs >= maxAgeMs)
+    if (!listed || !isFresh(missingKid === undefined ? LIST_AGE_MS : relistMs))
       listed = { epoch, readAtMs: monotonicMs(), all: await keys.list() };
-    return keyRingAt(listed.all, nowSecs(clock), settings.tokenTtlSecs);
+    return ringOf(listed.all);
   }
+
+  /** The keys of now, unless the list has to be read. */
+  const readyRing = () => (signer && listed && isFresh(LIST_AGE_MS) ? ringOf(listed.all) : undefined);
 
   function issuerUrl() {
     const base = linkBase();
@@ -132,6 +169,17 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
         ring,
       ),
 
-    publicKeys: async () => (await ring()).listed.map(({ publicJwk }) => publicJwk),
+    publicKeys: async () => (await ring()).publicKeys,
+
+    ready: {
+      claims({ token, domain }) {
+        const issuer = issuerUrl();
+        const now = issuer === undefined ? undefined : readyRing();
+        return issuer === undefined || now === undefined
+          ? undefined
+          : tokens.recall(token, { issuer, domain, nowSecs: now.atSecs }, now);
+      },
+      publicKeys: () => (issuerUrl() === undefined ? undefined : readyRing()?.publicKeys),
+    },
   };
 }

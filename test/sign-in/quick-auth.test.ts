@@ -207,6 +207,30 @@ describe("check 5: /verify-jwt", () => {
     expect(client().verifyJwt({ token, domain: "evil.example" })).rejects.toThrow();
   });
 
+  test("responds to a remembered token without the router, as to the first request of it, and to every other one by the rules", async () => {
+    const token = await newToken();
+    const request = (query: string, init?: RequestInit) =>
+      fetch(`${api.url}/quick-auth/verify-jwt?${query}`, init);
+    const query = String(new URLSearchParams({ token, domain: DOMAIN }));
+    const shown = async (response: Response) => ({
+      status: response.status,
+      body: await response.text(),
+      headers: [...response.headers].filter(([name]) => !["x-request-id", "date"].includes(name)),
+    });
+    const first = await shown(await request(query, { headers: { origin: "https://any.example" } }));
+    const second = await shown(await request(query, { headers: { origin: "https://any.example" } }));
+    expect(second).toEqual(first);
+    expect(Object.fromEntries(second.headers)).toMatchObject({
+      "cache-control": "no-store",
+      "access-control-allow-origin": "*",
+    });
+    expect((await request(query, { method: "HEAD" })).status).toBe(200);
+    expect((await request(query, { method: "POST" })).status).toBe(405);
+    expect((await request(query.replace(DOMAIN, DOMAIN.toUpperCase()))).status).toBe(200);
+    for (const changed of [`token=${token}`, `${query}x`, `${query}%00`])
+      expect((await request(changed)).status).toBe(400);
+  });
+
   test("refuses an expired token, remembered or not", async () => {
     const [token, unseen] = [await newToken(), await newToken()];
     expect((await verifyJwt(token)).status).toBe(200);
@@ -275,6 +299,12 @@ test("check 7: jose verifies a token from the key set, which verifiers may keep 
   expect(response.headers.get("cache-control")).toBe("public, max-age=600");
   const etag = response.headers.get("etag") ?? "";
   expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
+  const headersOf = async () =>
+    [...(await fetch(url)).headers].filter(([name]) => !["x-request-id", "date"].includes(name));
+  const known = await headersOf();
+  // Its list of keys is too old then: this response is made anew.
+  api.node.clock.setMs(api.node.clock.nowMs() + 1000);
+  expect(await headersOf()).toEqual(known);
   expect(JSON.stringify(await response.json())).not.toContain('"d"');
   const configuration = await fetch(`${api.url}/quick-auth/.well-known/openid-configuration`);
   expect(await configuration.json()).toEqual({

@@ -18,6 +18,11 @@ export interface CodedBody {
   readonly coded: Map<ContentCoding, Uint8Array>;
 }
 
+/** A body and its ETag, which is the same for every content coding. */
+export interface TaggedBody extends CodedBody {
+  readonly etag: string;
+}
+
 /**
  * Chooses the content coding of a response (RFC 9110, 12.5.3); undefined for none. The result is also undefined if
  * the client refuses every coding and `identity` as well: the header is a preference, and an uncompressed body is

@@ -1,8 +1,9 @@
 import { ElysiaCustomStatusResponse, StatusMap } from "elysia";
 import { jsonPieces, jsonTextWithin } from "../../lib/json-text.ts";
-import { type Exchange, exchangeOf, type TaggedBody } from "../exchange.ts";
+import type { CommonHeaders } from "../cors.ts";
+import { type Exchange, exchangeOf } from "../exchange.ts";
 import { type CacheOfRoute, isOwnResponse, type RouteCache } from "../route-terms.ts";
-import { codedBytes, createChooseCoding, MIN_CODED_BYTES } from "./content-coding.ts";
+import { codedBytes, createChooseCoding, MIN_CODED_BYTES, type TaggedBody } from "./content-coding.ts";
 import { type BodySender, JsonStream, MAX_WHOLE_BYTES } from "./response-body.ts";
 
 /** The part of Elysia's context that a representation is built from. */
@@ -83,12 +84,12 @@ interface RepresentOptions {
   readonly result: unknown;
   readonly set: ResponseContext["set"];
   readonly cache: RouteCache | undefined;
-  readonly readHeaders: Headers;
+  readonly common: CommonHeaders;
   readonly sender: BodySender;
 }
 
 function asJson(exchange: Exchange, options: RepresentOptions): Response | Promise<Response> {
-  const { result, set, cache, readHeaders, sender } = options;
+  const { result, set, cache, common, sender } = options;
   const custom = result instanceof ElysiaCustomStatusResponse ? result : undefined;
   const value: unknown = custom === undefined ? result : custom.response;
   if (value === undefined) throw new Error("the handler returned nothing");
@@ -104,7 +105,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     const tagged = tagBody(body);
     const isKept = body.byteLength <= exchange.policy.maxCachedBytes;
     if (method === "GET" && cache === "shared" && isKept) exchange.cacheable = tagged;
-    return respondToRead(request, tagged, readHeaders, sender);
+    return respondToRead(request, tagged, cache === "minutes" ? common.ofMinutes : common.ofReads, sender);
   };
 
   const body = value instanceof JsonStream ? undefined : wholeJson(value);
@@ -116,7 +117,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
 }
 
 /** A response to the owner of an API key is stored nowhere; without a key it is shared. */
-function cacheFor({ caller }: Exchange, cache: RouteCache | undefined): "shared" | "revalidate" | undefined {
+function cacheFor({ caller }: Exchange, cache: RouteCache | undefined): RouteCache | undefined {
   if (cache !== "sharedWithoutKey" && cache !== "sharedWithoutRules") return cache;
   return isOwnResponse(cache, caller) ? undefined : "shared";
 }
@@ -139,7 +140,7 @@ function headersOf(set: ResponseContext["set"]): Record<string, string> {
  */
 export function createRepresent(
   cacheOf: CacheOfRoute,
-  { readHeaders, sender }: { readonly readHeaders: Headers; readonly sender: BodySender },
+  { common, sender }: { readonly common: CommonHeaders; readonly sender: BodySender },
 ) {
   return ({ request, route, responseValue, set }: ResponseContext) => {
     const exchange = exchangeOf(request);
@@ -152,9 +153,9 @@ export function createRepresent(
         ? responseValue.then((value) =>
             value instanceof Response
               ? value
-              : asJson(exchange, { result: value, set, cache, readHeaders, sender }),
+              : asJson(exchange, { result: value, set, cache, common, sender }),
           )
-        : asJson(exchange, { result: responseValue, set, cache, readHeaders, sender });
+        : asJson(exchange, { result: responseValue, set, cache, common, sender });
     return representation;
   };
 }

@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { TaggedBody } from "../exchange.ts";
+import type { TaggedBody } from "./content-coding.ts";
 
 /** A response without the parts that belong to one request. */
 export interface CachedResponse extends TaggedBody {

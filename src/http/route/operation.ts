@@ -7,7 +7,7 @@ import { ALIAS_KEYWORD } from "../openapi/aliases.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../request/body.ts";
 import { type DecodedQuery, decodeQuery, type QueryParams } from "../request/params.ts";
 import { parseQueryString } from "../request/query-string.ts";
-import type { Access, RouteCache, RouteCacheHook, RouteTermsHook } from "../route-terms.ts";
+import type { Access, ReadyBody, RouteCache, RouteCacheHook, RouteTermsHook } from "../route-terms.ts";
 
 /** How a request is authenticated. The values select security schemes of the OpenAPI document. */
 export type Security = "signedOperation" | "signedOperationOrSession" | "apiKey" | "signedEnvelope";
@@ -46,6 +46,7 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly response: TSchema | Readonly<Record<number, TSchema>>;
   /** Which caches may store the response of a GET; none if omitted. */
   readonly cache?: RouteCache | undefined;
+  readonly ready?: ReadyBody | undefined;
   /** The credential that the edge asks for. Default: a GET is a read, other methods are open. */
   readonly access?: Access | undefined;
   /** What a request counts as, by the address of its client. */
@@ -190,7 +191,7 @@ export function operation<
   const Q extends QueryParams | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(spec: OperationSpec<Q, B>): OperationHook<Q, B> {
-  const { query, body, cache, access, share, price, isRaw = false } = spec;
+  const { query, body, cache, ready, access, share, price, isRaw = false } = spec;
   const decodeBody = body === undefined ? undefined : jsonBodyDecoder(body);
 
   // Elysia merges the returned object into the handler's context. The hook runs after the hooks of the group, so that
@@ -205,6 +206,7 @@ export function operation<
   const hook = {
     detail: documentation(spec),
     ...(cache === undefined ? {} : { cache }),
+    ...(ready === undefined ? {} : { ready }),
     ...(access === undefined ? {} : { access }),
     ...(share === undefined ? {} : { share }),
     ...(price === undefined ? {} : { price }),

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { parseStrictJsonBytes } from "../../lib/json.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -49,6 +49,8 @@ export interface TokenVerifier {
     expected: TokenExpectation,
     ringOf: (missingKid?: string) => Promise<KeyRing>,
   ): Promise<Result<TokenClaims, TokenRefusal>>;
+  /** The claims of a token that was verified before; undefined for any other, and for one that `verify` would refuse. */
+  recall(token: string, expected: TokenExpectation, ring: KeyRing): TokenClaims | undefined;
 }
 
 const MAX_TOKEN_CHARS = 4096;
@@ -93,9 +95,15 @@ export function createTokenVerifier(): TokenVerifier {
   }
 
   return {
+    recall(token, expected, ring) {
+      const known = token.length > MAX_TOKEN_CHARS ? undefined : memos.get(hashOf(token));
+      if (!known || !findKey(ring, known.kid)) return undefined;
+      return checkClaims(known.claims, expected).ok ? known.claims : undefined;
+    },
+
     async verify(token, expected, ringOf) {
       if (token.length > MAX_TOKEN_CHARS) return refuse("malformed", "token is too long");
-      const hash = createHash("sha256").update(token).digest("base64");
+      const hash = hashOf(token);
       const known = memos.get(hash);
       const opened = known ?? openToken(token);
       if (!opened) return refuse("malformed", "token is not a JWT of this server");
@@ -115,6 +123,10 @@ export function createTokenVerifier(): TokenVerifier {
       return checkClaims(opened.claims, expected);
     },
   };
+}
+
+function hashOf(token: string): string {
+  return Bun.CryptoHasher.hash("sha256", token, "base64");
 }
 
 function findKey({ listed }: KeyRing, kid: string): SignInKey | undefined {

@@ -2,10 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
 import { text } from "../../../http/request/params.ts";
+import { parseQueryString } from "../../../http/request/query-string.ts";
+import type { TaggedBody } from "../../../http/response/content-coding.ts";
+import { tagBody } from "../../../http/response/representation.ts";
 import { OPEN, OPEN_READ } from "../../../http/route-terms.ts";
 import { fromHex, type Hex } from "../../../protocol/validate/eth.ts";
 import { MAX_SIGNATURE_BYTES } from "../../../sign-in/contract-signature.ts";
 import { NO_ISSUER, NO_TOKEN_KEY, type QuickAuth } from "../../../sign-in/quick-auth.ts";
+import type { PublicJwk } from "../../../sign-in/tokens/key-store.ts";
 import type { SignInReason } from "../../../sign-in/verify-message.ts";
 import { closed, Fid } from "../../dialects/fields.ts";
 import { operationsOf } from "../../op.ts";
@@ -84,7 +88,6 @@ const Claims = Type.Object(
 
 const Jwks = Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }, closed);
 
-const KEYS_MAX_AGE_SECS = 600;
 const notImplemented = {
   when: "Without `signers.encryption_key`, or where the URL of this server is not known.",
   message: NO_TOKEN_KEY,
@@ -148,6 +151,14 @@ export const quickAuthOperations = [
     access: OPEN_READ,
     response: Claims,
     errors: ["badRequest"],
+    ready:
+      ({ quickAuth: { ready } }) =>
+      (url) => {
+        const { token = [], domain = [] } = parseQueryString(url);
+        if (token.length !== 1 || domain.length !== 1) return undefined;
+        const claims = ready.claims({ token: token[0] ?? "", domain: domain[0] ?? "" });
+        return claims && bytesOf(claims);
+      },
     run: async ({ quickAuth }, { query }) => {
       const claims = await quickAuth.verifyToken(requireIssuer(quickAuth), query);
       if (claims.ok) return claims.value;
@@ -160,10 +171,19 @@ export const quickAuthOperations = [
     path: "/.well-known/jwks.json",
     summary: "The public keys of tokens",
     access: OPEN_READ,
+    cache: "minutes",
     response: Jwks,
-    run: async ({ quickAuth }, { request }) => {
+    ready: ({ quickAuth: { ready } }) => {
+      let sent: { readonly keys: readonly PublicJwk[]; readonly body: TaggedBody } | undefined;
+      return () => {
+        const keys = ready.publicKeys();
+        if (keys && sent?.keys !== keys) sent = { keys, body: tagBody(bytesOf({ keys })) };
+        return keys && sent?.body;
+      };
+    },
+    run: async ({ quickAuth }) => {
       requireIssuer(quickAuth);
-      return cachedJson(request, { keys: await quickAuth.publicKeys() });
+      return { keys: await quickAuth.publicKeys() };
     },
   }),
   op({
@@ -203,17 +223,6 @@ function requireIssuer({ issuer, canSign }: QuickAuth): string {
   return url;
 }
 
-/** A response that verifiers keep for ten minutes. */
-function cachedJson(request: Request, value: object): Response {
-  const body = JSON.stringify(value);
-  const etag = `"${Bun.hash(body).toString(16)}"`;
-  const headers = { "cache-control": `public, max-age=${KEYS_MAX_AGE_SECS}`, etag };
-  if (
-    request.headers
-      .get("if-none-match")
-      ?.split(/\s*,\s*/)
-      .includes(etag)
-  )
-    return new Response(null, { status: 304, headers });
-  return new Response(body, { headers: { ...headers, "content-type": "application/json" } });
+function bytesOf(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
 }
