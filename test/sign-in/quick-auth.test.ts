@@ -302,7 +302,7 @@ test("check 7: jose verifies a token from the key set, which verifiers may keep 
   const headersOf = async () =>
     [...(await fetch(url)).headers].filter(([name]) => !["x-request-id", "date"].includes(name));
   const known = await headersOf();
-  // Its list of keys is too old then: this response is made anew.
+  // Its list of keys is too old then: this response is built again.
   api.node.clock.setMs(api.node.clock.nowMs() + 1000);
   expect(await headersOf()).toEqual(known);
   expect(JSON.stringify(await response.json())).not.toContain('"d"');
