@@ -64,7 +64,9 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     admission,
     contracts: undefined,
   });
+  const transactions = createNodeTransactions({ config: common.config, clock: systemClock, admission });
   const signers = createNodeSigners({
+    transactions,
     config: common.config,
     signIn,
     clock: systemClock,
@@ -103,7 +105,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
           throw cause;
         },
       }),
-      transactions: createNodeTransactions({ config: common.config, clock: systemClock, admission }),
+      transactions,
     }),
     ops: {
       notReadyReason: () => undefined,

@@ -3,16 +3,17 @@ import { Elysia } from "elysia";
 import { unwrapOrThrow } from "../api/respond.ts";
 import type { StaleReason } from "../auth/custody.ts";
 import { ApiError } from "../http/errors.ts";
-import { exchangeOf } from "../http/exchange.ts";
+import { clientKeyOf, exchangeOf } from "../http/exchange.ts";
 import { captureBody, jsonBodyDecoder, rawBody } from "../http/request/body.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 import type { UserNames } from "../read/queries/users/users.ts";
-import type { ApprovalView, PreparedApproval } from "../signers/approval/approvals.ts";
+import type { ApprovalView, PreparedApproval, PreparedOnChain } from "../signers/approval/approvals.ts";
 import { permissionsOf } from "../signers/permissions.ts";
 import type { SignersRpc } from "../signers/rpc.ts";
 import type { RequestOrigin } from "../signers/signer-states.ts";
+import type { Transactions } from "../transactions/prepare.ts";
 import { documentHeaders, type WebAssets } from "./assets.ts";
 import { initialOf, plainName } from "./web/text/name.ts";
 
@@ -37,6 +38,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const DAY_SECS = 86_400;
+const ADDRESS_BYTES = 20;
 
 interface PageOptions {
   readonly view: ApprovalView;
@@ -51,9 +53,13 @@ export function approvalContent({ view, names, isDemo }: PageOptions): string {
   const { appFid, publicKey, scopes, ttlSecs, userFid, redirectUrl } = view;
   const { username, displayName } = names;
   const claimed = plainName(displayName || username || "An app without a name");
-  const allowed = permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
+  const isAddress = publicKey.length === ADDRESS_BYTES;
+  const allowed = isAddress
+    ? ["sign in as you, with this address"]
+    : permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
   // A signer that a user has approved before is for this user only.
-  const demo = isDemo ? ` data-demo="${userFid ?? ""}"` : "";
+  // A demo network has no chain.
+  const demo = isDemo && ttlSecs !== null ? ` data-demo="${userFid ?? ""}"` : "";
   const redirect = redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`;
   return `<h1>May this app act for you?</h1>
     <div class="card">
@@ -67,9 +73,9 @@ export function approvalContent({ view, names, isDemo }: PageOptions): string {
         <h3>In your name it may</h3>
         <ul>${allowed.map((words) => `<li>${text(words)}</li>`).join("")}</ul>
         <h3>Until</h3>
-        <p>${duration(ttlSecs)} after last use, or until you remove its key.</p>
+        <p>${ttlSecs === null ? "You remove its key from the chain." : `${duration(ttlSecs)} after last use, or until you remove its key.`}</p>
         ${userFid === null ? "" : `<h3>Only for</h3><p>fid ${userFid}, who approved it before.</p>`}
-        <details><summary class="dim s">Its key</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
+        <details><summary class="dim s">${isAddress ? "The address" : "Its key"}</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
       </section>
       <section class="pad" id="approval" data-status="${view.status}"${redirect}${demo}>
         <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
@@ -115,6 +121,7 @@ export interface ApproveDeps {
   readonly linkBase: () => string | undefined;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
+  readonly transactions: Pick<Transactions, "key">;
   /** Only of a demo network. */
   readonly demo:
     | { custodyOf(fid: number): Promise<Uint8Array | undefined>; readonly sign: SignAsPerson }
@@ -155,7 +162,8 @@ interface TokenContext {
  * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
  * of the API: other origins may not call them.
  */
-export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleReason, demo }: ApproveDeps) {
+export function approveRoutes(deps: ApproveDeps) {
+  const { assets, thread, namesOf, own, linkBase, staleReason, transactions, demo } = deps;
   /**
    * Refuses requests of pages elsewhere. The page that a link opens names the link's origin, even with a proxy that sends another `Host`.
    * Where the link names another origin or none, the host and the site have to be the node's own.
@@ -181,6 +189,18 @@ export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleRea
     await refuseStale();
     return unwrapOrThrow(await thread.prepareApproval(token, address));
   };
+  /** What the user's wallet sends to add the key. */
+  const transactionOf = ({ onChain }: PreparedOnChain, owner: Hex, request: Request) =>
+    transactions.key({
+      key: toHex(onChain.key),
+      owner,
+      requestFid: onChain.requestFid,
+      requestSigner: toHex(onChain.requestSigner),
+      requestDeadline: onChain.requestDeadline,
+      requestSignature: toHex(onChain.requestSignature),
+      sponsored: undefined,
+      client: clientKeyOf(exchangeOf(request)),
+    });
   const submit = async (
     { request, params: { token } }: TokenContext,
     approval: Parameters<SignersRpc["submitApproval"]>[1],
@@ -215,10 +235,14 @@ export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleRea
       "/approve/:token/prepare",
       async ({ request, params }) => {
         refuseForeign(request);
-        const { address } = readPrepare(rawBody(request));
-        const { fid, keyAdd, keyRequest } = await prepare(params.token, fromHex(address as Hex));
-        const prepared = { fid, key_add: keyAdd, key_request: keyRequest };
-        return Response.json(prepared, { headers: { "cache-control": "no-store" } });
+        const address = readPrepare(rawBody(request)).address.toLowerCase() as Hex;
+        const prepared = await prepare(params.token, fromHex(address));
+        return Response.json(
+          "onChain" in prepared
+            ? { fid: prepared.fid, transaction: await transactionOf(prepared, address, request) }
+            : { fid: prepared.fid, key_add: prepared.keyAdd, key_request: prepared.keyRequest },
+          { headers: { "cache-control": "no-store" } },
+        );
       },
       posted,
     )
@@ -247,6 +271,7 @@ export function approveRoutes({ assets, thread, namesOf, own, linkBase, staleRea
         const custody = await demo.custodyOf(fid);
         if (!custody) throw new ApiError("notFound", `fid ${fid} is not a user of the demo network`);
         const prepared = await prepare(context.params.token, custody);
+        if ("onChain" in prepared) throw new ApiError("badRequest", "a demo network has no chain");
         const { nonce, deadline } = prepared.keyAdd.message;
         const signed = await demo.sign(fid, prepared);
         return submit(context, { fid, nonce, deadline: Number(deadline), ...signed });

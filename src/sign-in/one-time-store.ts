@@ -16,7 +16,13 @@ import {
 import { encodeBase58 } from "../lib/base58.ts";
 
 /** What a secret stands for. A secret of one kind counts as no other. */
-export type OneTimeKind = "channel" | "login-visit" | "login-code" | "login-signer";
+export type OneTimeKind =
+  | "channel"
+  | "login-visit"
+  | "login-code"
+  | "login-signer"
+  /** Of an owner, so that each has room of their own. */
+  | `key-request:${number}`;
 
 /** What the holder of a secret may have once. Times are unix seconds. Only the digest of the secret is stored. */
 export const oneTime = table(

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
-import { KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
+import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 
 /** An active key of a user, as the index has it. Times are unix seconds. */
@@ -21,6 +21,10 @@ export interface KeyFacts {
   requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
   /** The first user who has this key on chain at their own request; undefined if none has it now. */
   selfRequested(key: Uint8Array): KeyFact | undefined;
+  /** The first user with this auth address, as 32 bytes, at the request of an fid; undefined if none has it now. */
+  addressRequestedBy(requestFid: number, key: Uint8Array): { readonly fid: number } | undefined;
+  /** Whether a key of either type is on chain for a user now. */
+  isOnChain(fid: number, key: Uint8Array): boolean;
   /**
    * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
    * user or another fid's request, expired or not.
@@ -37,7 +41,8 @@ interface KeyRow {
   readonly expiresAt: number | null;
 }
 
-const active = `key_type = ${KEY_TYPE_ED25519} AND state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD}`;
+const added = `state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD}`;
+const active = `key_type = ${KEY_TYPE_ED25519} AND ${added}`;
 const onChain = statement<KeyRow, [fid: number, key: Uint8Array]>(
   "signers.on-chain-key",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
@@ -53,6 +58,15 @@ const onChainBySelf = statement<KeyRow, [key: Uint8Array]>(
   "signers.on-chain-key-by-its-user",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
    WHERE key = ? AND request_fid = fid AND ${active} ORDER BY added_at, fid LIMIT 1`,
+);
+const addressBy = statement<{ fid: number }, [key: Uint8Array, requestFid: number]>(
+  "signers.auth-address-by-requester",
+  `SELECT fid FROM signers WHERE key = ? AND request_fid = ? AND key_type = ${KEY_TYPE_AUTH_ADDRESS} AND ${added}
+   ORDER BY added_at, fid LIMIT 1`,
+);
+const ofAnyType = statement<{ one: number }, [fid: number, key: Uint8Array]>(
+  "signers.on-chain-key-of-any-type",
+  `SELECT 1 AS one FROM signers WHERE fid = ? AND key = ? AND ${added}`,
 );
 const gasless = statement<KeyRow, [key: Uint8Array, nowSecs: number]>(
   "signers.gasless-key",
@@ -89,6 +103,8 @@ export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
         undefined,
       );
     },
+    addressRequestedBy: (requestFid, key) => db.get(addressBy, key, requestFid),
+    isOnChain: (fid, key) => db.get(ofAnyType, fid, key) !== undefined,
     selfRequested: (key) => db.get(onChainBySelf, key),
     isTaken(key, { fid, requestFid }) {
       const holder = db.get(gaslessHolder, key);

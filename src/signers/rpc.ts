@@ -1,4 +1,7 @@
-import type { Approvals } from "./approval/approvals.ts";
+import type { Result } from "../lib/result.ts";
+import type { Approvals, PreparedApproval, PreparedOnChain } from "./approval/approvals.ts";
+import type { KeyRequestApprovals } from "./approval/key-request-approvals.ts";
+import type { SignerRefusal } from "./refusal.ts";
 import type { SignerKeys } from "./signer-keys.ts";
 
 /** What the thread that has the vault does for others. It knows nothing of HTTP. */
@@ -8,19 +11,27 @@ export interface SignersRpc {
   exportSigner: SignerKeys["export"];
   deleteSigner: SignerKeys["delete"];
   viewApproval: Approvals["view"];
-  prepareApproval: Approvals["prepare"];
+  prepareApproval: (
+    ...args: Parameters<Approvals["prepare"]>
+  ) => Promise<Result<PreparedApproval | PreparedOnChain, SignerRefusal>>;
   submitApproval: Approvals["submit"];
 }
 
 /** The methods of `SignersRpc` over the services of the thread. */
-export function signersRpc(keys: SignerKeys, approvals: Approvals): SignersRpc {
+export function signersRpc(
+  keys: SignerKeys,
+  approvals: Approvals,
+  keyRequests: KeyRequestApprovals,
+): SignersRpc {
   return {
     createSigner: keys.create,
     importSigner: keys.import,
     exportSigner: keys.export,
     deleteSigner: keys.delete,
-    viewApproval: approvals.view,
-    prepareApproval: approvals.prepare,
-    submitApproval: approvals.submit,
+    viewApproval: async (token) => (await keyRequests.view(token)) ?? (await approvals.view(token)),
+    prepareApproval: async (...args) =>
+      (await keyRequests.prepare(...args)) ?? (await approvals.prepare(...args)),
+    submitApproval: async (...args) =>
+      (await keyRequests.submit(...args)) ?? (await approvals.submit(...args)),
   };
 }

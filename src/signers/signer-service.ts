@@ -8,6 +8,7 @@ import type { SignInNonces } from "../sign-in/nonces.ts";
 import { isRedirectUrl } from "../sign-in/redirect-url.ts";
 import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts";
 import type { ApprovalTokens } from "./approval/approval-token.ts";
+import type { KeyRequests } from "./approval/key-requests.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
 import { typesOf } from "./permissions.ts";
@@ -78,6 +79,8 @@ export interface SignerService {
     fid: number,
     waiting: string | undefined,
   ): Promise<Result<LoginSigner, SignerRefusal>>;
+  /** Keys that apps hold themselves. */
+  readonly keyRequests: KeyRequests;
   readonly keys: Pick<RpcClient<SignersRpc>, "importSigner" | "exportSigner" | "deleteSigner">;
 }
 
@@ -97,6 +100,7 @@ export interface SignerServiceDeps {
   readonly tokens: ApprovalTokens | undefined;
   /** The URL that links are made of; undefined where it is not known. */
   readonly linkBase: () => string | undefined;
+  readonly keyRequests: KeyRequests;
   readonly thread: RpcClient<SignersRpc>;
 }
 
@@ -313,6 +317,7 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
       return ok({ signerUuid, approvalToken: tokens.textOf(request) ?? null });
     },
 
+    keyRequests: deps.keyRequests,
     keys: thread,
   };
 }

@@ -94,6 +94,35 @@ describe("the approval page in a browser", () => {
     expect(wallet.signed).toEqual([]);
   });
 
+  consoleTest("has the wallet send the transaction of a key that an app wants on chain", async (open) => {
+    const publicKey = `0x${"a7".repeat(32)}` as const;
+    const deadline = signed.nowSecs() + 3600;
+    const signature = await accountOf(APP).signTypedData(
+      signedKeyRequest({ domain: CHAIN_REQUEST_DOMAIN, requestFid: APP, key: publicKey, deadline }),
+    );
+    const request = { publicKey, appFid: APP, deadline, signature };
+    const { signer_approval_url } = await client.registerSignedKeyForDeveloperManagedSigner(request);
+    const url = (signer_approval_url ?? "").replace("https://node.example", api.url);
+    const declines = ["eth_sendTransaction"];
+    const { page, wallet } = await openWithWallet(open, url, USER, { chainId: 1, declines });
+    await connect(page);
+    await page.getByText("You add this key on chain").waitFor();
+    const send = page.getByRole("button", { name: "Send", exact: true });
+    await send.click();
+    await statusOf(page, "Nothing was signed.");
+    wallet.declines = [];
+    await send.click();
+    await statusOf(page, `The app will see the key of fid ${USER}`);
+    expect(wallet.sent).toHaveLength(1);
+    expect(wallet.sent[0]).toMatchObject({
+      from: accountOf(USER).address,
+      to: "0x00000000fc56947c7e7183f8ca4b62398caadf0b",
+      chainId: 10,
+    });
+    expect(wallet.sent[0]?.data).toContain(publicKey.slice(2));
+    expect(wallet.signed).toEqual([]);
+  });
+
   consoleTest("says that a link is over", async (open) => {
     const { page, goto } = await open({ origin: api.url });
     await goto(`/approve/${"1".repeat(44)}`);

@@ -67,7 +67,7 @@ async function pendingToken(fixture: Fixture, options: Parameters<typeof registe
 
 /** Approves by a token as `fid` would in a browser. */
 async function approve(fixture: Fixture, token: string, fid: number, wallet = custodyOf(fid)) {
-  const prepared = expectOk(await fixture.thread.prepareApproval(token, wallet.address));
+  const prepared = expectOk(await fixture.approvals.prepare(token, wallet.address));
   const { keyAdd, keyRequest } = prepared;
   return fixture.thread.submitApproval(
     token,
@@ -182,7 +182,7 @@ describe("managed signers", () => {
     const token = view.approvalUrl?.split("/").at(-1) ?? "";
     expect(expectOk(await fixture.thread.viewApproval(token))).toMatchObject({ scopes: [] });
     const wallet = custodyOf(9);
-    const prepared = expectErr(await fixture.thread.prepareApproval(token, wallet.address));
+    const prepared = expectErr(await fixture.approvals.prepare(token, wallet.address));
     expect(prepared).toMatchObject({ kind: "badRequest", message: expect.stringContaining("on chain") });
     // Without the page, too.
     const deadline = toFarcasterSecs(nowSecs(fixture.clock)) + 60;
@@ -235,7 +235,7 @@ describe("managed signers", () => {
   test("where the app has signed for gasless keys, it is the requester, and the user signs once", async () => {
     using fixture = openSigners();
     const { signer, token } = await pendingToken(fixture, { gasless: true });
-    const prepared = expectOk(await fixture.thread.prepareApproval(token, custodyOf(9).address));
+    const prepared = expectOk(await fixture.approvals.prepare(token, custodyOf(9).address));
     expect(prepared.keyRequest).toBeNull();
     expectOk(await approve(fixture, token, 9));
     expect(fixture.node.db.sqlite.query("SELECT request_fid AS app FROM gasless_keys").get()).toEqual({
@@ -248,7 +248,9 @@ describe("managed signers", () => {
     using fixture = openSigners();
     const { signer, token } = await pendingToken(fixture);
     const { thread, clock } = fixture;
-    const { fid, keyAdd, keyRequest } = expectOk(await thread.prepareApproval(token, custodyOf(9).address));
+    const { fid, keyAdd, keyRequest } = expectOk(
+      await fixture.approvals.prepare(token, custodyOf(9).address),
+    );
     const signed = {
       fid,
       nonce: keyAdd.message.nonce,
@@ -276,7 +278,7 @@ describe("managed signers", () => {
     using fixture = openSigners();
     const { token } = await pendingToken(fixture);
     const { thread, node } = fixture;
-    const { keyAdd, keyRequest } = expectOk(await thread.prepareApproval(token, custodyOf(9).address));
+    const { keyAdd, keyRequest } = expectOk(await fixture.approvals.prepare(token, custodyOf(9).address));
     const other = gaslessKeyMessage({
       fid: 9,
       signer: makeSigner("other"),
@@ -301,13 +303,12 @@ describe("managed signers", () => {
     const { token } = await pendingToken(fixture);
     const stranger = makeWallet("nobody").address;
     const kinds: string[] = [];
-    for (let n = 0; n < 11; n++)
-      kinds.push(expectErr(await fixture.thread.prepareApproval(token, stranger)).kind);
+    for (let n = 0; n < 11; n++) kinds.push(expectErr(await fixture.approvals.prepare(token, stranger)).kind);
     expect(kinds).toEqual([...Array(10).fill("notFound"), "tooManyRequests"]);
     // The wall clock does not count: it may be set back.
     fixture.clock.advanceSecs(-300);
     fixture.monotonic.nowMs += 60_000;
-    expectOk(await fixture.thread.prepareApproval(token, custodyOf(9).address));
+    expectOk(await fixture.approvals.prepare(token, custodyOf(9).address));
   });
 
   test("a key on chain that the registered app requested approves; its removal revokes", async () => {
@@ -365,7 +366,7 @@ describe("managed signers", () => {
 
   test("no user is asked to sign for a key that the network would refuse", async () => {
     using fixture = openSigners();
-    const { node, thread } = fixture;
+    const { node } = fixture;
     const { signer, token } = await pendingToken(fixture);
     const onChain = await pendingToken(fixture);
     const key = { ...makeSigner("x"), publicKey: signer.publicKey };
@@ -373,7 +374,7 @@ describe("managed signers", () => {
     expect(node.ingestMessage(gaslessKeyMessage({ ...terms, envelope: makeSigner("x") }))).toBe("ok");
     expect(node.ingestEvent(chainAdd(9, onChain.signer.publicKey, 4))).toBe("ok");
     for (const one of [token, onChain.token]) {
-      const refused = expectErr(await thread.prepareApproval(one, custodyOf(9).address));
+      const refused = expectErr(await fixture.approvals.prepare(one, custodyOf(9).address));
       expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("a new signer") });
     }
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["pending_approval", null]);
@@ -381,7 +382,7 @@ describe("managed signers", () => {
 
   test("a link that a user approves through another node is for this user, before the key is seen", async () => {
     using fixture = openSigners();
-    const { thread, stores } = fixture;
+    const { stores } = fixture;
     const { signer, token } = await pendingToken(fixture);
     const { tokenDigest } = (await stores.signers.find(signer.signerUuid))?.request ?? {};
     expect(
@@ -390,9 +391,9 @@ describe("managed signers", () => {
         requestFid: 4,
       }),
     ).toBe(true);
-    const refused = expectErr(await thread.prepareApproval(token, custodyOf(9).address));
+    const refused = expectErr(await fixture.approvals.prepare(token, custodyOf(9).address));
     expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("another user") });
-    expect(expectOk(await thread.prepareApproval(token, custodyOf(4).address)).fid).toBe(4);
+    expect(expectOk(await fixture.approvals.prepare(token, custodyOf(4).address)).fid).toBe(4);
   });
 
   test("a signer that may write is found after any number of revoked ones", async () => {
@@ -464,9 +465,7 @@ describe("managed signers", () => {
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["revoked", 9]);
     const again = expectOk(await register(fixture, signer));
     const token = again.approvalUrl?.split("/").at(-1) ?? "";
-    expect(expectErr(await fixture.thread.prepareApproval(token, custodyOf(4).address)).kind).toBe(
-      "conflict",
-    );
+    expect(expectErr(await fixture.approvals.prepare(token, custodyOf(4).address)).kind).toBe("conflict");
     expectOk(await approve(fixture, token, 9));
     expect(await statusOf(fixture, signer.signerUuid)).toEqual(["approved", 9]);
   });

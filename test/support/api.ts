@@ -257,7 +257,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     contracts,
     client: options.manifestClient,
   });
+  const transactions = createNodeTransactions({ config: common.config, clock: node.clock, admission });
   const nodeSigners = createNodeSigners({
+    transactions,
     config: common.config,
     signIn,
     clock: node.clock,
@@ -309,7 +311,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       },
     }),
     writes: nodeWrites.rpc,
-    transactions: createNodeTransactions({ config: common.config, clock: node.clock, admission }),
+    transactions,
     previews: options.previews?.crawls,
     catalog: options.previews?.catalog,
   });

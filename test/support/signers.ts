@@ -10,6 +10,9 @@ import { peopleFromIndex } from "../../src/sign-in/people.ts";
 import { createSignInVerifier } from "../../src/sign-in/verify-message.ts";
 import { createApprovalTokens, tokenKeysOf } from "../../src/signers/approval/approval-token.ts";
 import { createApprovals } from "../../src/signers/approval/approvals.ts";
+import { createKeyRequestApprovals } from "../../src/signers/approval/key-request-approvals.ts";
+import { createKeyRequests, createStoredKeyRequests } from "../../src/signers/approval/key-requests.ts";
+import { createLinkCalls } from "../../src/signers/approval/link-calls.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../src/signers/key-facts.ts";
 import { refuse } from "../../src/signers/refusal.ts";
 import { type SignersRpc, signersRpc } from "../../src/signers/rpc.ts";
@@ -75,20 +78,30 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
   const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
   const settings = { export: options.export ?? true, max_signers_per_owner: options.maxSigners ?? 100 };
   const keys = createSignerKeys({ ...shared, audit: stores.audit, facts, network, settings, appliedBlocks });
-  const approvals = createApprovals({
+  const approving = {
     ...shared,
     facts,
     custodyOf: custodyFromIndex(db),
     network,
     keyTtlSecs: 86_400,
-    monotonicMs: () => monotonic.nowMs,
-  });
+    calls: createLinkCalls(() => monotonic.nowMs),
+  };
+  const stored = createStoredKeyRequests({ store: stores.oneTime, facts, clock });
+  const approvals = createApprovals(approving);
+  const keyRequestApprovals = createKeyRequestApprovals({ ...approving, stored });
   const [tokenKey = new Uint8Array(32), ...former] = tokenKeysOf([master]);
-  const thread = signersRpc(keys, approvals) as unknown as RpcClient<SignersRpc>;
+  const thread = signersRpc(keys, approvals, keyRequestApprovals) as unknown as RpcClient<SignersRpc>;
   const nonces = createSignInNonces({ store: stores.signInNonces, clock });
-  const service = createSignerService({
-    store: stores.signers,
+  const owned = {
     audit: stores.audit,
+    custodyOf: custodyFromIndex(db),
+    clock,
+    tokens: createApprovalTokens([tokenKey, ...former]),
+    linkBase: () => LINK_BASE,
+  };
+  const service = createSignerService({
+    ...owned,
+    store: stores.signers,
     signIn: {
       nonces,
       verifier: createSignInVerifier({
@@ -102,10 +115,7 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
     states,
     facts,
     registry,
-    custodyOf: custodyFromIndex(db),
-    clock,
-    tokens: createApprovalTokens([tokenKey, ...former]),
-    linkBase: () => LINK_BASE,
+    keyRequests: createKeyRequests({ ...owned, store: stores.oneTime, stored }),
     thread,
   });
   return {
@@ -115,6 +125,8 @@ export function openSigners(options: { readonly maxSigners?: number; readonly ex
     stores,
     service,
     thread,
+    approvals,
+    keyRequests: service.keyRequests,
     submitted,
     vault,
     signing: createSigning({ store: stores.signers, states, vault }),

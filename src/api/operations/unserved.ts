@@ -18,7 +18,6 @@ const OWN_KEYS =
 const ACTIONS = "not implemented: the protocol has no actions of one app in another";
 const STORAGE = "not implemented: storage is rented on chain, with a funded wallet";
 const PAYMENTS = "not implemented: this service takes no payments";
-const AUTH_ADDRESS_KEYS = "not implemented: auth addresses are added on chain, by their user";
 const HOST_EVENTS = "not implemented: the client app that hosts a mini app signs its events itself";
 const HOST_STATE = "not implemented: the client app that hosts a mini app keeps its state of a user";
 const TOKENS = "not implemented: this service reads no tokens, balances or NFTs of chains";
@@ -29,21 +28,20 @@ const WALLETS = "not implemented: this service holds no wallets, so it neither s
 const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
   { method: "POST", path: "/signer/developer_managed", id: "createDeveloperManagedSigner", message: OWN_KEYS, summary: "Create a developer-managed signer", tag: "Signers and on-chain events" },
-  { method: "POST", path: "/signer/developer_managed/signed_key", id: "registerDeveloperManagedSignedKey", message: OWN_KEYS, summary: "Register a signed key of a developer-managed signer", tag: "Signers and on-chain events" },
 ] as const;
 
-/** Writes that the compat dialect has for its managed signers. */
+/** Writes that the compat dialect has for signers. */
 // biome-ignore format: one operation a line
 const NATIVE_WRITES = [
   { method: "POST", path: "/signer", id: "createSigner", summary: "Create a signer", tag: "Signers and on-chain events" },
   { method: "POST", path: "/signer/signed_key", id: "registerSignedKey", summary: "Register a signed key", tag: "Signers and on-chain events" },
+  { method: "POST", path: "/signer/developer_managed/signed_key", id: "registerDeveloperManagedSignedKey", summary: "Register a signed key of a developer-managed signer", tag: "Signers and on-chain events" },
 ] as const;
 
 /** Operations that only clients of the hosted API call. */
 // biome-ignore format: one operation a line
 const HOSTED = [
   { method: "POST", path: "/user", id: "registerAccount", message: REGISTRATION, summary: "Register an account", tag: "Users" },
-  { method: "POST", path: "/auth_address/developer_managed/signed_key", id: "registerAuthAddressSignedKey", message: AUTH_ADDRESS_KEYS, summary: "Register a signed key of an auth address", tag: "Signers" },
   { method: "POST", path: "/action", id: "publishAction", message: ACTIONS, summary: "Post a frame action", tag: "Mini apps" },
   { method: "POST", path: "/storage/buy", id: "buyStorage", message: STORAGE, summary: "Buy storage for a user", tag: "Storage" },
   { method: "POST", path: "/frame/transaction/pay", id: "createPayment", message: PAYMENTS, summary: "Create a payment page", tag: "Mini apps" },

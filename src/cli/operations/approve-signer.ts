@@ -29,6 +29,8 @@ export async function approveSigner(
   if (!url || !/\/approve\/[1-9A-HJ-NP-Za-km-z]+$/.test(url.pathname))
     throw new UserError("give the whole approval URL, as https://host/approve/<token>");
   const prepared = (await post(url, "prepare", { address: account.address })) as Prepared;
+  if (!("key_add" in prepared))
+    throw new UserError("this key is added on chain; open the link in a browser with your wallet");
   if (prepared.fid !== fid)
     throw new UserError(`the key is that of fid ${prepared.fid}, not of fid ${fid}; nothing was signed`);
   const { key_add, key_request } = prepared;

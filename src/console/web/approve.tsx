@@ -10,12 +10,25 @@ interface TypedData {
 }
 
 /** What the owner of an address has to sign. */
-interface PreparedApproval {
+interface PreparedSignatures {
   readonly fid: number;
   readonly key_add: TypedData;
   /** For an app that asks for a key of the network itself. */
   readonly key_request?: TypedData | null;
 }
+
+/** What the owner of an address has to send, for a key on chain. */
+interface PreparedSend {
+  readonly fid: number;
+  readonly transaction: {
+    readonly chain_id: number;
+    readonly to: string;
+    readonly data: string;
+    readonly warnings: readonly string[];
+  };
+}
+
+type PreparedApproval = PreparedSignatures | PreparedSend;
 
 interface ApprovalOutcome {
   readonly status: "approved" | "pending_approval";
@@ -33,7 +46,7 @@ const prepareApproval = (address: string) => post<PreparedApproval>("prepare", {
 
 /** Gives the node what the wallet signed. */
 function submitApproval(
-  { fid, key_add: { message } }: PreparedApproval,
+  { fid, key_add: { message } }: PreparedSignatures,
   signatures: { readonly custody: unknown; readonly request: unknown },
 ): Promise<ApprovalOutcome> {
   return post("submit", {
@@ -48,7 +61,7 @@ function submitApproval(
 /** Has the node sign as a person of its demo network. */
 const signAsPerson = (fid: number) => post<ApprovalOutcome>("demo", { fid });
 
-const ETHEREUM = "0x1";
+const ETHEREUM = 1;
 const DECLINED = 4001;
 /** Wallets announce themselves within this time. */
 const FIRST_LOOK_MS = 300;
@@ -78,9 +91,10 @@ const reasonOf = (cause: unknown): string => {
 const doneText = ({ status, fid }: ApprovalOutcome) =>
   status === "approved" ? msg.doneTheAppMayActFor(fid) : msg.signedTheNetworkHasNotConfirmed(fid);
 
-async function useEthereum(provider: WalletProvider): Promise<void> {
-  if ((await provider.request({ method: "eth_chainId" })) === ETHEREUM) return;
-  await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: ETHEREUM }] });
+async function useChain(provider: WalletProvider, id: number): Promise<void> {
+  const chainId = `0x${id.toString(16)}`;
+  if ((await provider.request({ method: "eth_chainId" })) === chainId) return;
+  await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
 }
 
 /** Connects a wallet and has it sign what the node prepared, or has a demo person sign. */
@@ -119,8 +133,8 @@ function Approval(props: {
     }
   }
 
-  const finish = (outcome: ApprovalOutcome) => {
-    setMessage({ text: doneText(outcome), tone: "ok" });
+  const finish = (outcome: ApprovalOutcome, text = doneText(outcome)) => {
+    setMessage({ text, tone: "ok" });
     setDone(true);
     setSigned(true);
   };
@@ -137,7 +151,15 @@ function Approval(props: {
   async function sign({ provider, address }: Connected): Promise<void> {
     // A new nonce and deadline: the user may have taken a while.
     const prepared = await prepareApproval(address);
-    await useEthereum(provider);
+    if ("transaction" in prepared) {
+      const { chain_id, to, data } = prepared.transaction;
+      await useChain(provider, chain_id);
+      setMessage({ text: msg.waitingForTheWallet });
+      await provider.request({ method: "eth_sendTransaction", params: [{ from: address, to, data }] });
+      finish({ status: "pending_approval", fid: prepared.fid }, msg.sentTheAppWillSeeTheKey(prepared.fid));
+      return;
+    }
+    await useChain(provider, ETHEREUM);
     const signTyped = (data: TypedData) =>
       provider.request({ method: "eth_signTypedData_v4", params: [address, JSON.stringify(data)] });
     setMessage({ text: msg.waitingForTheWallet });
@@ -218,14 +240,22 @@ function Confirmation(props: {
   return (
     <>
       <p class="account">
-        {msg.youApproveThisAppAsFid(
-          prepared.fid,
-          address,
-          prepared.key_request ? msg.theWalletAsksTwice : "",
-        )}
+        {"transaction" in prepared
+          ? msg.youAddThisKeyAsFid(prepared.fid, address)
+          : msg.youApproveThisAppAsFid(
+              prepared.fid,
+              address,
+              prepared.key_request ? msg.theWalletAsksTwice : "",
+            )}
       </p>
+      {"transaction" in prepared &&
+        prepared.transaction.warnings.map((warning) => (
+          <p class="s" key={warning}>
+            {sentence(warning)}
+          </p>
+        ))}
       <button type="button" class="btn go" disabled={isBusy} onClick={onSign}>
-        {msg.sign}
+        {"transaction" in prepared ? msg.send : msg.sign}
       </button>
       <button type="button" class="btn" disabled={isBusy} onClick={onOther}>
         {msg.useAnotherWallet}

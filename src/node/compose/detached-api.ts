@@ -49,7 +49,8 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
     admission,
     contracts: undefined,
   });
-  const { service: signers } = createNodeSigners({ ...shared, signIn, clock, tokenKeys: [] });
+  const transactions = createNodeTransactions({ config, clock, admission });
+  const { service: signers } = createNodeSigners({ ...shared, signIn, clock, tokenKeys: [], transactions });
   try {
     return await use({
       mounts: signIn.mounts,
@@ -74,7 +75,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
         streams: undefined,
         history: undefined,
         forYou: undefined,
-        transactions: createNodeTransactions({ config, clock, admission }),
+        transactions,
       }),
     });
   } finally {

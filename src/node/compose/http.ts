@@ -151,7 +151,9 @@ export function createNodeHttp(deps: {
     admission,
     loopbackTargets,
   });
+  const transactions = createNodeTransactions({ config, clock, admission });
   const signers = createNodeSigners({
+    transactions,
     config,
     clock,
     db,
@@ -208,7 +210,7 @@ export function createNodeHttp(deps: {
           })
         : undefined,
       forYou: deps.forYou,
-      transactions: createNodeTransactions({ config, clock, admission }),
+      transactions,
       previews: previews?.crawls,
       catalog: previews?.catalog,
     }),

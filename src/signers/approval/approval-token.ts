@@ -15,6 +15,13 @@ export interface ApprovalTokens {
   create(): Pick<ApprovalRequest, "requestId" | "tokenDigest">;
   /** The text of a request's token; undefined if it was derived from a key that is no longer known. */
   textOf(request: Pick<ApprovalRequest, "requestId" | "tokenDigest">): string | undefined;
+  /** The tokens that a name has under each key, the current one first. */
+  named(name: string): readonly [NamedToken, ...NamedToken[]];
+}
+
+export interface NamedToken {
+  readonly token: string;
+  readonly digest: Uint8Array;
 }
 
 /** Returns the keys that tokens are derived from. Threads that do not sign have these instead of the master keys. */
@@ -24,8 +31,16 @@ export function tokenKeysOf(keys: readonly MasterKey[]): readonly Uint8Array[] {
 
 /** @param keys those of `tokenKeysOf`: the current one, then previous ones. */
 export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]]): ApprovalTokens {
-  const [current] = keys;
+  const [current, ...former] = keys;
   return {
+    named(name) {
+      const under = (key: Uint8Array) => {
+        const token = tokenOf(key, Buffer.from(name));
+        return { token: encodeBase58(token), digest: digestOf(token) };
+      };
+      return [under(current), ...former.map(under)];
+    },
+
     create() {
       const requestId = new Uint8Array(randomBytes(REQUEST_ID_BYTES));
       return { requestId, tokenDigest: digestOf(tokenOf(current, requestId)) };

@@ -1,4 +1,4 @@
-import { type ConfirmedCustodyOf, UnconfirmedError } from "../../auth/confirmed-owners.ts";
+import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
@@ -11,7 +11,6 @@ import {
   keyAddData,
   keyAddTypedData,
   keyRequestTypedData,
-  recoverKeyAdd,
   recoverKeyRequest,
 } from "../key-add.ts";
 import type { KeyFacts, KeyRegistry } from "../key-facts.ts";
@@ -22,15 +21,30 @@ import type { RequestOrigin, SignerStates, SignerStatus } from "../signer-states
 import type { ApprovalRequest, SignerStore, StoredSigner } from "../store/signer-store.ts";
 import type { Vault } from "../vault.ts";
 import { tokenDigestOf } from "./approval-token.ts";
+import {
+  isBy,
+  keyTaken,
+  networkRefusal,
+  over,
+  refuseDeadline,
+  refuseKeyAdd,
+  refuseNonce,
+  SIGNATURE_VALID_SECS,
+  unconfirmed,
+  unknownWallet,
+} from "./key-add-checks.ts";
+import type { LinkCalls } from "./link-calls.ts";
 
 /** What the approval page shows before its user signs. */
 export interface ApprovalView {
   readonly status: SignerStatus;
   readonly appFid: number;
+  /** 32 bytes, or the 20 of an auth address. */
   readonly publicKey: Uint8Array;
-  /** The message types that the key may sign. */
+  /** The message types that the key may sign; none for an auth address. */
   readonly scopes: readonly number[];
-  readonly ttlSecs: number;
+  /** How long the key counts after its last use; null for one on chain. */
+  readonly ttlSecs: number | null;
   /** Unix seconds. */
   readonly deadline: number;
   readonly redirectUrl: string | null;
@@ -44,6 +58,20 @@ export interface PreparedApproval {
   readonly keyAdd: KeyAddTypedData;
   /** Null where the app has signed its own request for a gasless key. */
   readonly keyRequest: KeyRequestTypedData | null;
+}
+
+/** A key that its user adds on chain by a transaction, at the request of an app. */
+export interface PreparedOnChain {
+  readonly fid: number;
+  readonly onChain: {
+    /** 32 bytes, or the 20 of an auth address. */
+    readonly key: Uint8Array;
+    readonly requestFid: number;
+    /** The custody address of the app, 20 bytes. */
+    readonly requestSigner: Uint8Array;
+    readonly requestDeadline: number;
+    readonly requestSignature: Uint8Array;
+  };
 }
 
 /** The signatures of a user's custody address, of what was prepared. */
@@ -89,17 +117,8 @@ export interface ApprovalsDeps {
   /** `signers.key_ttl_secs`. */
   readonly keyTtlSecs: number;
   readonly submit: SubmitMessage;
-  /** Reads a monotonic clock: the wall clock may be set back, and a link would be limited until it is there again. */
-  readonly monotonicMs?: () => number;
+  readonly calls: LinkCalls;
 }
-
-const SIGNATURE_VALID_SECS = 3600;
-const CALLS_PER_MINUTE = 10;
-const MINUTE_SECS = 60;
-const MINUTE_MS = MINUTE_SECS * 1000;
-/** Tokens whose calls are counted. The one that was called first makes room. */
-const MAX_COUNTED_TOKENS = 10_000;
-const NETWORK_LIMIT_SECS = 60;
 
 interface Pending {
   readonly signer: StoredSigner;
@@ -108,23 +127,7 @@ interface Pending {
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const { store, states, registry, facts, custodyOf, vault, network, clock, keyTtlSecs, submit } = deps;
-  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
-  const calls = new Map<string, number[]>();
-  const over = () =>
-    refuse("gone", "this approval link is over; ask the app for a new one", { code: "gone" });
-
-  /** Counts a call of a token, of ten within a minute. */
-  function isLimited(digest: Uint8Array): boolean {
-    const key = Buffer.from(digest).toString("base64");
-    const now = monotonicMs();
-    const recent = (calls.get(key) ?? []).filter((at) => at > now - MINUTE_MS);
-    if (recent.length >= CALLS_PER_MINUTE) return true;
-    calls.delete(key);
-    calls.set(key, [...recent, now]);
-    const [oldest] = calls.keys();
-    if (calls.size > MAX_COUNTED_TOKENS && oldest !== undefined) calls.delete(oldest);
-    return false;
-  }
+  const { calls } = deps;
 
   async function findPending(
     token: string,
@@ -135,12 +138,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (!digest || !signer?.request) return over();
     if (nowSecs(clock) > signer.request.deadline) return over();
     if (options.isCounted && signer.request.usedAt !== null) return over();
-    if (options.isCounted && isLimited(digest))
-      return refuse("tooManyRequests", "too many attempts with this link", {
-        code: "rate_limited",
-        retryAfterSecs: MINUTE_SECS,
-      });
-    return ok({ signer, request: signer.request });
+    const limited = options.isCounted ? calls.count(digest) : undefined;
+    return limited ?? ok({ signer, request: signer.request });
   }
 
   function termsOf(
@@ -159,24 +158,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (submitted === null || submitted.fid === fid) return undefined;
     const why = "another user is approving this link; ask the app for a new one";
     return refuse("conflict", why, { code: "conflict" });
-  }
-
-  /** The submits of a link that are under way, each after the one before. */
-  const turns = new Map<string, Promise<unknown>>();
-
-  /**
-   * Two windows can have one link open, and two users. One after the other, the first approves, and the others are refused: a
-   * submit that overtook another one would be the one whose outcome is looked up.
-   */
-  async function inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(token) ?? Promise.resolve()).then(work);
-    const settled = turn.catch(() => undefined);
-    turns.set(token, settled);
-    try {
-      return await turn;
-    } finally {
-      if (turns.get(token) === settled) turns.delete(token);
-    }
   }
 
   /** Why a link that was approved already cannot be approved by a user; undefined for a link that is over otherwise. */
@@ -201,9 +182,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { signer, request } = pending.value;
     const { fid, nonce, deadline, custodySignature, requestSignature } = approval;
     if (!vault?.knows(signer.keyId)) return locked();
-    const now = toFarcasterSecs(nowSecs(clock));
-    if (deadline < now) return refuse("badRequest", "deadline has passed; prepare again");
-    if (deadline > now + 2 * SIGNATURE_VALID_SECS) return refuse("badRequest", "deadline is too far ahead");
+    const late = refuseDeadline(deadline, clock);
+    if (late) return late;
     const custody = await custodyOf(fid);
     if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
     const stranger = refuseStranger(signer, fid);
@@ -211,12 +191,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     // A key without scopes would say that nothing is granted, or everything.
     if (grantedTo(signer.permissions).length === 0) return needsChain();
     const terms = termsOf(signer, fid, nonce, deadline);
-    if (!isBy(recoverKeyAdd(terms, custodySignature), custody))
-      return refuse("badRequest", "custody_signature is not of the fid's custody address");
+    const forged = refuseKeyAdd(terms, custodySignature, custody);
+    if (forged) return forged;
     const signed = await signedRequest(request, terms, { custody, requestSignature, custodyOf });
     if (!signed.ok) return signed;
-    if (nonce <= registry.userNonce(fid))
-      return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
+    const spent = refuseNonce(nonce, registry.userNonce(fid));
+    if (spent) return spent;
 
     const { keyRequest } = signed.value;
     // Before it is submitted: a crash in between must not leave a key that approves nothing.
@@ -260,11 +240,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (!pending.ok) return pending;
       const { signer, request } = pending.value;
       const fid = registry.fidOfCustody(address);
-      if (fid === undefined)
-        return refuse(
-          "notFound",
-          "this wallet is the custody address of no fid; contract wallets cannot approve here",
-        );
+      if (fid === undefined) return unknownWallet();
       const stranger = refuseStranger(signer, fid);
       if (stranger) return stranger;
       if (grantedTo(signer.permissions).length === 0) return needsChain();
@@ -272,25 +248,15 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);
       // Before the user signs: a client that has seen the public key can register it.
-      if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid }))
-        return refuse(
-          "conflict",
-          "the key of this signer is registered otherwise; ask the app for a new signer",
-          {
-            code: "conflict",
-          },
-        );
+      if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid })) return keyTaken();
       return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
     },
 
     async submit(token, approval, origin) {
       try {
-        return await inTurn(token, () => submitOne(token, approval, origin));
+        return await calls.inTurn(token, () => submitOne(token, approval, origin));
       } catch (cause) {
-        if (!(cause instanceof UnconfirmedError)) throw cause;
-        // An error of its own kind would not pass the port to the HTTP worker.
-        const { message, code = "unconfirmed", retryAfterSecs = 0 } = cause;
-        return refuse("unavailable", message, { code, retryAfterSecs });
+        return unconfirmed(cause);
       }
     },
   };
@@ -299,15 +265,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 function needsChain() {
   return refuse("badRequest", "what this signer is for needs a key that is added on chain");
 }
-
-/** The network takes one key a minute from a user. */
-function networkRefusal(error: SignerRefusal) {
-  const { kind, message, ...more } = error;
-  const retryAfterSecs = kind === "tooManyRequests" ? NETWORK_LIMIT_SECS : more.retryAfterSecs;
-  return refuse(kind, message, { ...more, ...(retryAfterSecs === undefined ? {} : { retryAfterSecs }) });
-}
-
-/** The request for a key that the KEY_ADD of an approval carries: of the app, or of its user. */
 
 /** The request that the user makes, where the app has signed none for gasless keys. */
 function ownRequest(
@@ -353,9 +310,4 @@ async function signedRequest(
   )
     return refuse("conflict", "the app's custody address has changed; ask the app for a new link");
   return ok({ keyRequest, requestSigner: custody, requestSignature: gaslessSignature });
-}
-
-/** Whether a recovered address is this one. */
-function isBy(signer: Uint8Array | undefined, address: Uint8Array): boolean {
-  return signer !== undefined && Buffer.compare(signer, address) === 0;
 }

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
+import { decodeFunctionData } from "viem/utils";
 import { approveSigner } from "../../../src/cli/operations/approve-signer.ts";
+import { keyGateway } from "../../../src/transactions/contracts.ts";
 import { registerEvent, signerEvent } from "../../support/events.ts";
 import { requestMetadata } from "../../support/gasless-keys.ts";
 import { makeWallet } from "../../support/messages.ts";
@@ -285,4 +287,72 @@ test("no seed is in a response, the state or the log, but for the export", async
   const seed = Buffer.from(exported.body.private_key.slice(2), "hex");
   expect(seed.length).toBe(32);
   expect(Buffer.from(api.state.sqlite.serialize()).includes(seed)).toBe(false);
+});
+
+describe("keys that an app holds", () => {
+  // A look-up is a read.
+  const scopes = ["signers", "read"];
+  const clientOf = async (fid: number) => sdkClient(api.url, { apiKey: await keyOf(scopes, fid) });
+  const holder = privateKeyToAccount(`0x${"7c".repeat(32)}`);
+  const padded = `0x${"00".repeat(12)}${holder.address.slice(2).toLowerCase()}` as const;
+  const sign = (key: `0x${string}`, domain: object, deadline: number) =>
+    custody(OWNER).signTypedData(signedKeyRequest({ domain, requestFid: OWNER, key, deadline }));
+
+  test("are registered by the SDK, approved by a link, and become approved", async () => {
+    const own = await clientOf(OWNER);
+    const foreign = await clientOf(APP);
+    const publicKey = `0x${Buffer.from(makeWallet("held").privateKey).toString("hex")}` as const;
+    const deadline = signed.nowSecs() + 3600;
+    const signature = await sign(publicKey, GASLESS_REQUEST_DOMAIN, deadline);
+    const request = { publicKey, appFid: OWNER, deadline, signature };
+    const waiting = await own.registerSignedKeyForDeveloperManagedSigner(request);
+    expect(waiting).toMatchObject({ public_key: publicKey, status: "pending_approval" });
+    expect(await own.registerSignedKeyForDeveloperManagedSigner(request)).toEqual(waiting);
+    expect(await own.lookupDeveloperManagedSigner({ publicKey })).toEqual(waiting);
+    // The link is the owner's: another one sees no more than the network does.
+    expect((await sdkError(foreign.lookupDeveloperManagedSigner({ publicKey }))).status).toBe(404);
+    const open = `${api.url}/v2/farcaster/signer/developer_managed/?public_key=${publicKey}`;
+    expect((await fetch(open)).status).toBe(404);
+    const sponsored = { ...request, sponsor: { fid: OWNER, signature } };
+    expect((await sdkError(own.registerSignedKeyForDeveloperManagedSigner(sponsored))).status).toBe(400);
+
+    api.node.clock.advanceSecs(120);
+    await approveSigner(local(waiting.signer_approval_url), { account: custody(USER), fid: USER });
+    const approved = { public_key: publicKey, status: "approved" as const, fid: USER };
+    expect(await own.lookupDeveloperManagedSigner({ publicKey })).toEqual(approved);
+    expect(await (await fetch(open)).json()).toEqual(approved);
+  });
+
+  test("as auth addresses are added by a transaction that the page prepares", async () => {
+    const own = await clientOf(OWNER);
+    const deadline = signed.nowSecs() + 3600;
+    const signature = await sign(padded, CHAIN_REQUEST_DOMAIN, deadline);
+    const request = { address: holder.address, appFid: OWNER, deadline, signature };
+    const waiting = await own.registerSignedKeyForDeveloperManagedAuthAddress(request);
+    const address = holder.address.toLowerCase();
+    expect(waiting).toMatchObject({ address, status: "pending_approval" });
+    expect(await own.lookupDeveloperManagedAuthAddress({ address: holder.address })).toEqual(waiting);
+    const url = local(waiting.auth_address_approval_url);
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("sign in as you, with this address");
+    const response = await fetch(`${url}/prepare`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: "https://node.example" },
+      body: JSON.stringify({ address: custody(USER).address }),
+    });
+    const { fid, transaction } = (await response.json()) as {
+      fid: number;
+      transaction: { chain_id: number; to: string; data: `0x${string}`; sender: string };
+    };
+    expect([fid, transaction.chain_id, transaction.sender]).toEqual([
+      USER,
+      10,
+      custody(USER).address.toLowerCase(),
+    ]);
+    const { functionName, args } = decodeFunctionData({ abi: keyGateway, data: transaction.data });
+    expect([functionName, args?.slice(0, 3)] as unknown[]).toEqual(["add", [2, padded, 1]]);
+    const refused = approveSigner(url, { account: custody(USER), fid: USER });
+    await expect(refused).rejects.toThrow("added on chain");
+  });
 });

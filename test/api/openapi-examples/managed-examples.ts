@@ -1,13 +1,17 @@
 import { createSiweMessage } from "viem/siwe";
-import { getAddress, hashMessage } from "viem/utils";
+import { getAddress, hashMessage, hashTypedData } from "viem/utils";
 import { sealEnvelope } from "../../../src/demo/push-client.ts";
 import { clientFidsOf } from "../../../src/demo/roster.ts";
 import type { Json, JsonObject } from "../../../src/http/openapi/document.ts";
 import type { OperationExample } from "../../../src/http/openapi/examples.ts";
-import { signedKeyRequestDigest } from "../../../src/protocol/validate/chain/gasless-key.ts";
 import { nowSecs } from "../../../src/runtime/clock.ts";
 import type { TestApi } from "../../support/api.ts";
 import { signDigest } from "../../support/messages.ts";
+import {
+  CHAIN_REQUEST_DOMAIN,
+  GASLESS_REQUEST_DOMAIN,
+  signedKeyRequest,
+} from "../../support/signed-key-request.ts";
 import { type Method, signedHeaders } from "../../support/signing.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { keyring, OWNER_FID } from "./demo-api.ts";
@@ -173,14 +177,21 @@ async function signerExamples(
   const { signer_uuid, public_key } = created;
   const wallet = keyring.custody(OWNER_FID);
   const deadline = nowSecs(api.node.clock) + 3600;
-  const digest = signedKeyRequestDigest(
-    OWNER_FID,
-    new Uint8Array(Buffer.from(public_key.slice(2), "hex")),
-    BigInt(deadline),
-  );
-  const signature = hexOf(signDigest(digest, wallet));
-  const request = { signer_uuid, app_fid: OWNER_FID, deadline, signature };
-  await call("registerSignedKey", { headers, body: request });
+  /** The app's signature for a key. */
+  const asked = (key: `0x${string}`, domain: object = GASLESS_REQUEST_DOMAIN) => {
+    const data = signedKeyRequest({ domain, requestFid: OWNER_FID, key, deadline });
+    const signature = hexOf(signDigest(Buffer.from(hashTypedData(data).slice(2), "hex"), wallet));
+    return { app_fid: OWNER_FID, deadline, signature };
+  };
+  await call("registerSignedKey", { headers, body: { signer_uuid, ...asked(public_key) } });
+  const held = `0x${"7a".repeat(32)}` as const;
+  await call("registerDeveloperManagedSignedKey", { headers, body: { public_key: held, ...asked(held) } });
+  const address = `0x${"7b".repeat(20)}` as const;
+  const padded = `0x${"00".repeat(12)}${"7b".repeat(20)}` as const;
+  await call("registerAuthAddressSignedKey", {
+    headers,
+    body: { address, ...asked(padded, CHAIN_REQUEST_DOMAIN) },
+  });
   await call("lookupSigner", { headers, query: { signer_uuid } });
   const { nonce } = (await call("fetchNonce", { headers })).body as unknown as { nonce: string };
   const message = createSiweMessage({

@@ -25,11 +25,20 @@ export interface TestWallet {
   readonly prompts: string[];
   /** What was signed. */
   readonly signed: TypedDataDefinition[];
+  /** The transactions that it was asked to send, with the chain that it was on. */
+  readonly sent: WalletTransaction[];
   declines: readonly string[];
   chainId: number;
   /** Chooses another account, as its user does in the wallet. */
   switchAccount(account: PrivateKeyAccount): Promise<void>;
   switchChain(chainId: number): Promise<void>;
+}
+
+interface WalletTransaction {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly chainId?: number;
 }
 
 interface WalletRequest {
@@ -64,6 +73,7 @@ export async function injectWallet(
   let isConnected = false;
   const prompts: string[] = [];
   const signed: TypedDataDefinition[] = [];
+  const sent: WalletTransaction[] = [];
   const id = `testWallet${++wallets}`;
   const emit = (event: string, value: unknown) =>
     page.evaluate(
@@ -73,6 +83,7 @@ export async function injectWallet(
   const wallet: TestWallet = {
     prompts,
     signed,
+    sent,
     declines: options.declines ?? [],
     chainId: options.chainId ?? DEFAULT_CHAIN,
     async switchAccount(next) {
@@ -123,6 +134,12 @@ export async function injectWallet(
         if (declined) return declined;
         signed.push(data);
         return { result: await account.signTypedData(data) };
+      }
+      case "eth_sendTransaction": {
+        const declined = prompt(method);
+        if (declined) return declined;
+        sent.push({ ...(params[0] as WalletTransaction), chainId: wallet.chainId });
+        return { result: `0x${"11".repeat(32)}` };
       }
       case "personal_sign": {
         const declined = prompt(method);

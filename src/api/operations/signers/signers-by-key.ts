@@ -56,7 +56,7 @@ const CreateSignerRequest = Type.Object({
   ),
 });
 
-const Signature = Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" });
+export const Signature = Type.String({ pattern: "^0x[0-9a-fA-F]{130}$" });
 
 const RegisterSignedKeyRequest = Type.Object({
   signer_uuid: Type.String({ minLength: 1, maxLength: 64 }),
@@ -213,7 +213,7 @@ function requestedPermissions(request: Request): Permission[] {
 }
 
 /** The owner of the key of a request, for the audit log. */
-function actorOf(request: Request): SignerActor {
+export function actorOf(request: Request): SignerActor {
   const { ownerFid, apiKeyId, scopes } = keyCallerOf(request);
   // A key that may only read must not get here, whatever the query looks like.
   if (!scopes.includes("signers")) throw missingScope("signers");

@@ -11,6 +11,7 @@ import { userNames } from "../../../read/queries/users/users.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { TokenSignerRpc } from "../../../sign-in/tokens/token-signer.ts";
 import { createApprovalTokens } from "../../../signers/approval/approval-token.ts";
+import { createKeyRequests, createStoredKeyRequests } from "../../../signers/approval/key-requests.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../../signers/key-facts.ts";
 import { noMasterKey } from "../../../signers/refusal.ts";
 import type { SignersRpc } from "../../../signers/rpc.ts";
@@ -20,6 +21,7 @@ import {
   type SignerServiceDeps,
 } from "../../../signers/signer-service.ts";
 import { createSignerStates } from "../../../signers/signer-states.ts";
+import type { Transactions } from "../../../transactions/prepare.ts";
 import type { Writes, WritesRpc } from "../../../writes/rpc.ts";
 import type { StateStores } from "../../state/stores.ts";
 import { appliedBlocksOf } from "./signing.ts";
@@ -28,7 +30,7 @@ export interface NodeSignersDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "oneTime" | "audit">;
   /** The thread that has the vault; undefined where there is none. */
   readonly thread: RpcClient<SignersRpc> | undefined;
   readonly signIn: SignerServiceDeps["signIn"];
@@ -36,6 +38,8 @@ export interface NodeSignersDeps {
   readonly tokenKeys: readonly Uint8Array[];
   readonly linkBase: () => string | undefined;
   readonly staleReason: StaleReason;
+  /** For keys that users add on chain. */
+  readonly transactions: Transactions;
   /** Asks a second node who owns an fid. Default: the index decides. */
   readonly confirm?: ConfirmRpc | undefined;
 }
@@ -45,28 +49,38 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
 } {
-  const { config, clock, db, stores, tokenKeys, linkBase, staleReason } = deps;
+  const { config, clock, db, stores, tokenKeys, linkBase, staleReason, transactions } = deps;
   const thread = deps.thread ?? absentThread;
   const facts = keyFactsFromIndex(db);
   const store = stores.signers;
   const states = createSignerStates({ store, facts, clock, appliedBlocks: appliedBlocksOf(config, db) });
   const [current, ...former] = tokenKeys;
+  const { audit, oneTime } = stores;
+  const shared = {
+    audit,
+    facts,
+    custodyOf: createOwners(db, deps.confirm).custodyOf,
+    clock,
+    tokens: current && createApprovalTokens([current, ...former]),
+    linkBase,
+  };
   return {
     service: createSignerService({
+      ...shared,
       store,
-      audit: stores.audit,
       signIn: deps.signIn,
       states,
-      facts,
       registry: keyRegistryFromIndex(db),
-      custodyOf: createOwners(db, deps.confirm).custodyOf,
-      clock,
-      tokens: current && createApprovalTokens([current, ...former]),
-      linkBase,
+      keyRequests: createKeyRequests({
+        ...shared,
+        store: oneTime,
+        stored: createStoredKeyRequests({ store: oneTime, facts, clock }),
+      }),
       thread,
     }),
     approve: {
       thread,
+      transactions,
       namesOf: (fid) => userNames(db, fid),
       linkBase,
       staleReason,

@@ -17,6 +17,9 @@ import {
   type TokenSignerRpc,
 } from "../../../sign-in/tokens/token-signer.ts";
 import { createApprovals } from "../../../signers/approval/approvals.ts";
+import { createKeyRequestApprovals } from "../../../signers/approval/key-request-approvals.ts";
+import { createStoredKeyRequests } from "../../../signers/approval/key-requests.ts";
+import { createLinkCalls } from "../../../signers/approval/link-calls.ts";
 import { keyFactsFromIndex, keyRegistryFromIndex } from "../../../signers/key-facts.ts";
 import { LOCKED_RETRY_SECS, NOT_ON_CHAIN } from "../../../signers/refusal.ts";
 import { type SignersRpc, signersRpc } from "../../../signers/rpc.ts";
@@ -53,7 +56,7 @@ export function startNodeSigning(deps: {
   readonly stateClock?: Clock;
   readonly log: Logger;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "signInKeys" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "oneTime" | "signInKeys" | "audit">;
   /** The lease of sealing again under a master key; undefined where no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
   /** Asks a second node who owns an fid. Default: the index decides. */
@@ -87,12 +90,15 @@ export function startNodeSigning(deps: {
     settings: config.signers,
     appliedBlocks,
   });
-  const approvals = createApprovals({
+  const approving = {
     ...shared,
     facts,
     custodyOf: createOwners(db, deps.confirm).custodyOf,
     keyTtlSecs: config.signers.key_ttl_secs,
-  });
+    calls: createLinkCalls(),
+  };
+  const stored = createStoredKeyRequests({ store: stores.oneTime, facts, clock: deps.stateClock ?? clock });
+  const keyRequests = createKeyRequestApprovals({ ...approving, stored });
   const tokenSealer = current && createSealer([current, ...former], "svc quick auth key 1");
   const tokens = createTokenSigner({
     store: stores.signInKeys,
@@ -139,7 +145,7 @@ export function startNodeSigning(deps: {
     signing.find({ signerUuid, ownerFid, requestId: "", address: "" });
   return {
     rpc: {
-      ...signersRpc(keys, approvals),
+      ...signersRpc(keys, createApprovals(approving), keyRequests),
       signToken: tokens.signToken,
       rotateTokenKey: tokens.rotateTokenKey,
       signerStats: () => readSignerStats(store, vault?.keyId ?? null),

@@ -24,6 +24,16 @@ export const youApproveThisAppAsFid = (fid: Rich, address: Rich, part: Rich): Ri
   part,
   "It costs nothing.",
 ];
+export const youAddThisKeyAsFid = (fid: Rich, address: Rich): Rich => [
+  "You add this key on chain as fid ",
+  fid,
+  ", with ",
+  address,
+  ". Your wallet sends a transaction on OP Mainnet, for which it pays the gas.",
+];
+export const sentTheAppWillSeeTheKey = (fid: Value) =>
+  `Sent. The app will see the key of fid ${fid} when the network has the transaction. You can close this page.`;
+export const send = "Send";
 export const theWalletAsksTwice = "The wallet asks twice. ";
 export const sign = "Sign";
 export const useAnotherWallet = "Use another wallet";

@@ -1,0 +1,196 @@
+import { type AuditStore, recordRefusal } from "../../audit/audit-store.ts";
+import type { ConfirmedCustodyOf } from "../../auth/confirmed-owners.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { canonicalKey } from "../../protocol/auth-address.ts";
+import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { OneTimeKind, OneTimeStore } from "../../sign-in/one-time-store.ts";
+import { isRedirectUrl } from "../../sign-in/redirect-url.ts";
+import { domainOf } from "../key-add.ts";
+import type { KeyFacts } from "../key-facts.ts";
+import { noMasterKey, refuse, type SignerRefusal } from "../refusal.ts";
+import type { SignerActor } from "../signer-keys.ts";
+import type { ApprovalTokens } from "./approval-token.ts";
+
+/** An app's request that a user add a key which the app holds itself. Bytes are hexadecimal. */
+export interface KeyRequestEntry {
+  readonly ownerFid: number;
+  readonly appFid: number;
+  /** 32 bytes, or the 20 of an auth address. */
+  readonly key: Hex;
+  /** Unix seconds. */
+  readonly deadline: number;
+  /** The app's custody signature of the SignedKeyRequest, 65 bytes. */
+  readonly signature: Hex;
+  /** Whether it is made for a gasless key; else for the contract. */
+  readonly isGasless: boolean;
+  readonly redirectUrl: string | null;
+}
+
+/** A key as the app sees it that asked for it. */
+export interface RequestedKey {
+  readonly status: "pending_approval" | "approved" | "revoked";
+  /** The user; null while it waits for one. */
+  readonly fid: number | null;
+  /** Where a user approves it, while it waits. */
+  readonly approvalUrl: string | undefined;
+}
+
+/** Requests for keys that apps hold: the node never has their private halves. */
+export interface KeyRequests {
+  /** Asks users to approve a key. The same request again has the same link. */
+  request(
+    actor: SignerActor,
+    request: {
+      readonly key: Uint8Array;
+      readonly appFid: number;
+      readonly deadline: number;
+      readonly signature: Uint8Array;
+      readonly redirectUrl: string | undefined;
+    },
+  ): Promise<Result<RequestedKey, SignerRefusal>>;
+  /** A key that the owner has asked for; undefined without a request that still counts. */
+  find(ownerFid: number, key: Uint8Array): Promise<RequestedKey | undefined>;
+}
+
+/** Requests of an owner that may wait at a time. */
+const MAX_WAITING = 1000;
+const MAX_REQUEST_SECS = 30 * 86_400;
+const ADDRESS_BYTES = 20;
+
+const kindOf = (ownerFid: number): OneTimeKind => `key-request:${ownerFid}`;
+const isAddress = (key: Uint8Array) => key.length === ADDRESS_BYTES;
+
+/** A request with its place in the store. */
+export interface StoredKeyRequest {
+  readonly digest: Uint8Array;
+  readonly entry: KeyRequestEntry;
+  /** The user who was the first to approve it, once that was seen. */
+  readonly approvedBy: number | null;
+}
+
+/** What became of a request that a user has approved; undefined while none has. */
+export interface RequestOutcome {
+  readonly status: "approved" | "revoked";
+  readonly fid: number;
+}
+
+/** The requests of all owners, and what the index says of each. */
+export interface StoredKeyRequests {
+  find(digest: Uint8Array): Promise<StoredKeyRequest | undefined>;
+  /** Notes the first user. A key that someone else asked for, for the same user or another, does not count. */
+  see(request: StoredKeyRequest): Promise<RequestOutcome | undefined>;
+}
+
+export function createStoredKeyRequests(deps: {
+  readonly store: Pick<OneTimeStore, "find" | "complete">;
+  readonly facts: KeyFacts;
+  readonly clock: Clock;
+}): StoredKeyRequests {
+  const { store, facts, clock } = deps;
+  return {
+    async find(digest) {
+      const found = await store.find(digest, nowSecs(clock));
+      if (!found?.kind.startsWith("key-request:")) return undefined;
+      const { fid } = (found.result ?? {}) as { fid?: number };
+      return { digest, entry: found.payload as KeyRequestEntry, approvedBy: fid ?? null };
+    },
+
+    async see({ digest, entry: { appFid, key: text }, approvedBy }) {
+      const key = fromHex(text);
+      const now = nowSecs(clock);
+      if (approvedBy !== null) {
+        const isActive = isAddress(key)
+          ? facts.isOnChain(approvedBy, canonicalKey(key))
+          : facts.of(approvedBy, key, now) !== undefined;
+        return { status: isActive ? "approved" : "revoked", fid: approvedBy };
+      }
+      const user = isAddress(key)
+        ? facts.addressRequestedBy(appFid, canonicalKey(key))
+        : facts.requestedBy(appFid, key, now);
+      if (!user) return undefined;
+      await store.complete(digest, { fid: user.fid }, now);
+      return { status: "approved", fid: user.fid };
+    },
+  };
+}
+
+export function createKeyRequests(deps: {
+  readonly store: Pick<OneTimeStore, "add">;
+  readonly stored: StoredKeyRequests;
+  readonly audit: Pick<AuditStore, "append">;
+  readonly custodyOf: ConfirmedCustodyOf;
+  readonly clock: Clock;
+  /** Undefined without a master key. */
+  readonly tokens: ApprovalTokens | undefined;
+  readonly linkBase: () => string | undefined;
+}): KeyRequests {
+  const { store, stored, audit, custodyOf, clock, tokens, linkBase } = deps;
+
+  async function viewOf(request: StoredKeyRequest, token: string): Promise<RequestedKey> {
+    const outcome = await stored.see(request);
+    if (outcome) return { ...outcome, approvalUrl: undefined };
+    const base = linkBase();
+    return { status: "pending_approval", fid: null, approvalUrl: base && `${base}/approve/${token}` };
+  }
+
+  async function request(
+    actor: SignerActor,
+    { key, appFid, deadline, signature, redirectUrl }: Parameters<KeyRequests["request"]>[1],
+  ): Promise<Result<RequestedKey, SignerRefusal>> {
+    if (!tokens) return noMasterKey();
+    if (!linkBase()) return refuse("notImplemented", "approval links need service.public_url");
+    const now = nowSecs(clock);
+    if (deadline <= now) return refuse("badRequest", "deadline must be in the future");
+    if (deadline > now + MAX_REQUEST_SECS) return refuse("badRequest", "deadline must be within 30 days");
+    if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
+      return refuse("badRequest", "redirect_url must be an https URL or a URL of an app's own scheme");
+    const custody = await custodyOf(appFid);
+    if (!custody) return refuse("notFound", `app_fid ${appFid} is not registered`);
+    const signedKey = canonicalKey(key);
+    const domain = domainOf({ requestFid: appFid, key: signedKey, deadline }, signature, custody);
+    if (!domain) return refuse("forbidden", "signature is not of the custody address of app_fid");
+    if (isAddress(key) && domain === "gasless")
+      return refuse("badRequest", "signature: an auth address is added on chain; sign for the contract");
+    const { ownerFid } = actor;
+    const entry: KeyRequestEntry = {
+      ownerFid,
+      appFid,
+      key: toHex(key),
+      deadline,
+      signature: toHex(signature),
+      isGasless: domain === "gasless",
+      redirectUrl: redirectUrl ?? null,
+    };
+    const [{ token, digest }] = tokens.named(nameOf(ownerFid, key));
+    const before = await stored.find(digest);
+    if (before && JSON.stringify(before.entry) === JSON.stringify(entry))
+      return ok(await viewOf(before, token));
+    const kind = kindOf(ownerFid);
+    const isAdded = await store.add({ digest, kind, payload: entry, expiresAt: deadline }, MAX_WAITING);
+    if (!isAdded)
+      return refuse("tooManyRequests", `at most ${MAX_WAITING} keys of an owner may wait for users`);
+    await audit.append([auditEntry(actor, clock)]);
+    return ok(await viewOf({ digest, entry, approvedBy: null }, token));
+  }
+
+  return {
+    request: async (actor, asked) =>
+      recordRefusal(audit, auditEntry(actor, clock), await request(actor, asked)),
+
+    async find(ownerFid, key) {
+      for (const { token, digest } of tokens?.named(nameOf(ownerFid, key)) ?? []) {
+        const found = await stored.find(digest);
+        if (found) return viewOf(found, token);
+      }
+      return undefined;
+    },
+  };
+}
+
+const nameOf = (ownerFid: number, key: Uint8Array) => `key request ${ownerFid} ${toHex(key)}`;
+
+function auditEntry({ ownerFid, apiKeyId, requestId, address }: SignerActor, clock: Clock) {
+  const what = { action: "signer.request", signerUuid: null, userFid: null, hash: null, outcome: "ok" };
+  return { atMs: clock.nowMs(), ownerFid, apiKeyId, ...what, requestId, address };
+}
