@@ -21,7 +21,7 @@ export type OneTimeKind =
   | "login-visit"
   | "login-code"
   | "login-signer"
-  /** Of an owner, so that each has room of their own. */
+  /** The keys that an owner asks for: each owner has room of their own. */
   | `key-request:${number}`;
 
 /** What the holder of a secret may have once. Times are unix seconds. Only the digest of the secret is stored. */

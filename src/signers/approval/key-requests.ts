@@ -69,7 +69,7 @@ export interface StoredKeyRequest {
   readonly approvedBy: number | null;
 }
 
-/** What became of a request that a user has approved; undefined while none has. */
+/** The outcome of a request that a user has approved. */
 export interface RequestOutcome {
   readonly status: "approved" | "revoked";
   readonly fid: number;
