@@ -11,6 +11,7 @@ import { benchDialects } from "./dialects.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHub } from "./hub.ts";
 import { benchHubEvents } from "./hub-events.ts";
+import { benchIdle } from "./idle.ts";
 import { benchImport } from "./import.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchInside } from "./inside.ts";
@@ -50,6 +51,7 @@ export interface Figure {
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: benchStart,
+  idle: benchIdle,
   ingest: benchIngest,
   backfill: benchBackfill,
   replication: benchReplication,

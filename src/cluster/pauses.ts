@@ -1,3 +1,4 @@
+import { onBeat } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { NodeSignals } from "./node-signals.ts";
 import type { Pause, SwitchStore } from "./switch-store.ts";
@@ -48,7 +49,7 @@ export async function watchSwitches(options: {
   const poll = async () => pauses.apply(await switches.list());
   await poll();
   let hasFailed = false;
-  const timer = setInterval(() => {
+  return onBeat(POLL_INTERVAL_MS, () => {
     poll().then(
       () => {
         hasFailed = false;
@@ -59,6 +60,5 @@ export async function watchSwitches(options: {
         hasFailed = true;
       },
     );
-  }, POLL_INTERVAL_MS);
-  return () => clearInterval(timer);
+  });
 }

@@ -19,3 +19,28 @@ export const setTimer: SetTimer = (ms, work) => {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);
 };
+
+/**
+ * The time until a multiple of `ms` of the machine's clock, at least half of `ms`. Polls of several threads that are due together wake the
+ * process once: waking it costs more than most polls.
+ */
+export function msToBeat(ms: number): number {
+  const leftMs = ms - (Date.now() % ms);
+  return leftMs < ms / 2 ? leftMs + ms : leftMs;
+}
+
+/** Calls `work` once at the next multiple of `ms` of the machine's clock, see `msToBeat`. */
+export const setBeat: SetTimer = (ms, work) => setTimer(msToBeat(ms), work);
+
+/** Calls `work` at each multiple of `ms` of the machine's clock, see `msToBeat`. Returns a function that ends it. */
+export function onBeat(ms: number, work: () => void): () => void {
+  let cancel: () => void;
+  const wait = () => {
+    cancel = setBeat(ms, () => {
+      wait();
+      work();
+    });
+  };
+  wait();
+  return () => cancel();
+}

@@ -1,5 +1,9 @@
+import { msToBeat } from "./clock.ts";
+
 /** How late the event loop of a thread ran its timers in the last minute. */
 export interface LoopDelays {
+  readonly p50Ms: number;
+  readonly p90Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
@@ -11,23 +15,61 @@ export interface LoopMonitor {
 
 const INTERVAL_MS = 250;
 const SAMPLES = 60_000 / INTERVAL_MS;
+/** How often a thread is looked at that does next to nothing: each look wakes it. */
+const QUIET_INTERVAL_MS = 5_000;
+/** The share of its time for which a quiet thread works at most. */
+const QUIET_SHARE = 0.02;
 
-/** Measures the event loop of this thread by a timer: what keeps it busy makes the timer late. */
-export function startLoopMonitor(): LoopMonitor {
+/**
+ * Measures the event loop of this thread by a timer: what keeps it busy makes the timer late.
+ *
+ * @param options.workedUs the CPU time of this thread, microseconds.
+ */
+export function startLoopMonitor({
+  workedUs = threadCpuUs,
+  quietIntervalMs = QUIET_INTERVAL_MS,
+} = {}): LoopMonitor {
   const late = new Float64Array(SAMPLES);
   let taken = 0;
   let lastMs = performance.now();
-  const timer = setInterval(() => {
-    const nowMs = performance.now();
-    late[taken % SAMPLES] = Math.max(0, nowMs - lastMs - INTERVAL_MS);
-    taken += 1;
-    lastMs = nowMs;
-  }, INTERVAL_MS);
+  let lastUs = workedUs();
+  let dueMs: number;
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (intervalMs: number) => {
+    const leftMs = msToBeat(intervalMs);
+    dueMs = performance.now() + leftMs;
+    timer = setTimeout(look, leftMs);
+    timer.unref();
+  };
+  const look = () => {
+    const [nowMs, nowUs] = [performance.now(), workedUs()];
+    // A longer interval counts as many short ones, so that the samples are those of a minute.
+    const intervals = Math.max(1, Math.round((dueMs - lastMs) / INTERVAL_MS));
+    for (let n = 0; n < intervals; n++) late[taken++ % SAMPLES] = Math.max(0, nowMs - dueMs);
+    const isQuiet = nowUs - lastUs < (nowMs - lastMs) * 1000 * QUIET_SHARE;
+    [lastMs, lastUs] = [nowMs, nowUs];
+    wait(isQuiet ? quietIntervalMs : INTERVAL_MS);
+  };
+  wait(INTERVAL_MS);
   return {
     delays() {
       const sorted = late.slice(0, Math.min(taken, SAMPLES)).sort();
-      return { p99Ms: sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, maxMs: sorted.at(-1) ?? 0 };
+      const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
+      return { p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99), maxMs: sorted.at(-1) ?? 0 };
     },
-    stop: () => clearInterval(timer),
+    stop: () => clearTimeout(timer),
   };
+}
+
+let own: LoopMonitor | undefined;
+
+/** The delays of this thread, which are measured from the first call on. */
+export function ownLoopDelays(): LoopDelays {
+  own ??= startLoopMonitor();
+  return own.delays();
+}
+
+function threadCpuUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
 }

@@ -1,5 +1,6 @@
 import { isChannelMessage } from "../protocol/channels/slots.ts";
 import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import { msToBeat } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { IndexWatch } from "./index-watch.ts";
 import { acceptedBlockOf, MAX_BLOCKS_TO_MERGE } from "./index-watch.ts";
@@ -9,11 +10,11 @@ import type { ClaimedWrite, Settlement, WriteStore } from "./store/write-store.t
 import { ACCEPTED_RETRY_MS } from "./submit-writes.ts";
 import type { WriteCounters } from "./write-figures.ts";
 
-const POLL_MS = 500;
+const POLL_MS = 1_000;
 /** Messages that are claimed and submitted at a time. */
 const CLAIM_MAX = 32;
 /** Looks at the state for each look at the index, and for how many accepted messages it is asked at most. */
-const POLLS_PER_LOOK = 4;
+const POLLS_PER_LOOK = 2;
 const MAX_UNSEEN = 1_000;
 /** How often the leases of processes that have died are ended. */
 const DEAD_MS = 10_000;
@@ -181,7 +182,7 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
       if (!isStopped)
         await new Promise<void>((resolve) => {
           wake = resolve;
-          setTimeout(resolve, pollMs);
+          setTimeout(resolve, msToBeat(pollMs));
         });
     }
   };

@@ -1,4 +1,4 @@
-import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import { type Clock, nowSecs, onBeat } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
 import { createHistory, type Figures, type History, SAMPLE_SECS } from "./history.ts";
 
@@ -103,7 +103,6 @@ export function scheduleSamples(
         isTaking = false;
       });
   };
-  const timer = setInterval(take, SAMPLE_SECS * 1000);
   take();
-  return () => clearInterval(timer);
+  return onBeat(SAMPLE_SECS * 1000, take);
 }

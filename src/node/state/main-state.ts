@@ -5,13 +5,13 @@ import { openStateReader, type StateDatabase, statePath } from "../../db/state/d
 import { taskStateDb } from "../../db/state/sqlite-state-db.ts";
 import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
 import { startSingleNode } from "../../db/state/state-db.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { onBeat, systemClock } from "../../runtime/clock.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 import type { MainState, MainStateDeps } from "./thread-state.ts";
 
 /** How often the other threads get the time of state.db. */
-const CLOCK_INTERVAL_MS = 250;
+const CLOCK_INTERVAL_MS = 1_000;
 
 /**
  * Opens the state for the main thread, and joins the other nodes of a state in PostgreSQL. The database is there, with the
@@ -34,8 +34,7 @@ function shareClock(reader: StateDatabase, signals: NodeSignals): () => void {
   });
   const share = () => signals.setStateTime(clock.nowMs());
   share();
-  const sharing = setInterval(share, CLOCK_INTERVAL_MS);
-  return () => clearInterval(sharing);
+  return onBeat(CLOCK_INTERVAL_MS, share);
 }
 
 async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<MainState> {

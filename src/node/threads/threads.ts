@@ -1,7 +1,7 @@
 import type { ThreadReport } from "../../console/operator/reports.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import { PartStats } from "../part-stats.ts";
-import { createVitals, type ThreadVitals } from "../workers/worker-entry.ts";
+import { readVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 
 /** The threads of the process, for the operator. */
 export interface Threads {
@@ -16,8 +16,7 @@ export interface Threads {
 export const MAIN_THREAD = "main";
 
 export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads {
-  const ownVitals = createVitals();
-  let threads = [new PartStats(MAIN_THREAD, async () => ownVitals())];
+  let threads = [new PartStats(MAIN_THREAD, async () => readVitals())];
 
   const vitals = () =>
     Promise.all(threads.map(async (thread) => [thread.name, await thread.request()] as const));

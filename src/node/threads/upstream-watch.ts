@@ -1,7 +1,7 @@
 import { isFollowing } from "../../config/upstream-urls.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import { type Clock, onBeat } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import {
@@ -161,10 +161,10 @@ export function scheduleUpstreamWatch(watch: UpstreamWatch): () => void {
       isPolling = false;
     });
   };
-  const timer = setInterval(poll, POLL_INTERVAL_MS);
+  const stop = onBeat(POLL_INTERVAL_MS, () => void poll());
   void poll();
   return () => {
-    clearInterval(timer);
+    stop();
     watch.finish();
   };
 }

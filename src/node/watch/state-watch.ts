@@ -1,3 +1,4 @@
+import { onBeat } from "../../runtime/clock.ts";
 import { counter, figureOf, gauge } from "../../runtime/figures/figures.ts";
 import type { PartStats } from "../part-stats.ts";
 import type { StateWriterStats } from "../state/state-writer.ts";
@@ -42,8 +43,7 @@ export function createStateWatch(
  * @returns stops polling.
  */
 export function scheduleStateWatch(watch: StateWatch): () => void {
-  const timer = setInterval(() => void watch.poll(), POLL_INTERVAL_MS);
-  return () => clearInterval(timer);
+  return onBeat(POLL_INTERVAL_MS, () => void watch.poll());
 }
 
 const figure = figureOf<StateWriterStats>();

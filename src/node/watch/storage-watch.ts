@@ -1,7 +1,7 @@
-import { statfs } from "node:fs/promises";
+import { statfsSync } from "node:fs";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Damage, DatabaseFile, DatabaseName } from "../../db/sqlite/storage-error.ts";
-import { type SetTimer, setTimer } from "../../runtime/clock.ts";
+import { type SetTimer, setBeat } from "../../runtime/clock.ts";
 import { figureOf, gauge, gaugeBy } from "../../runtime/figures/figures.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { Replacement } from "../../runtime/replacement.ts";
@@ -82,7 +82,7 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
         isReplaced = true;
         onReplaced(what);
       }
-      space = await spaceOf(dataDir);
+      space = spaceOf(dataDir);
       await Promise.all(
         Object.entries(writeFaults).map(([database, source]) => checkWrites(database, source)),
       );
@@ -97,7 +97,7 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
  */
 export function scheduleStorageWatch(
   watch: Pick<StorageWatch, "poll">,
-  after: SetTimer = setTimer,
+  after: SetTimer = setBeat,
 ): () => void {
   let isStopped = false;
   let cancel = () => {};
@@ -138,9 +138,9 @@ export const storageFigures = [
   }),
 ];
 
-async function spaceOf(path: string): Promise<DiskSpace | undefined> {
+function spaceOf(path: string): DiskSpace | undefined {
   try {
-    const { bavail, blocks, bsize } = await statfs(path);
+    const { bavail, blocks, bsize } = statfsSync(path);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
     // The directory was deleted, which `replaced` reports, or the file system does not report its space.

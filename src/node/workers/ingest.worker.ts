@@ -16,7 +16,7 @@ import { createWorkBudget, NO_BUDGET } from "../../ingest/trie/work-budget.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { rejection } from "../../protocol/rejection.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { onBeat, systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
@@ -143,17 +143,17 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
       logFault(err);
     }
   };
-  const retrying = setInterval(() => db.retryWrite(), RETRY_INTERVAL_MS);
-  const sweeping = setInterval(sweepLogs, LOG_COMMIT_INTERVAL_MS);
-  const idling = setInterval(() => {
-    if (!db.findDamage()) engine.repointMore();
-  }, IDLE_INTERVAL_MS);
+  const stopPolls = [
+    onBeat(RETRY_INTERVAL_MS, () => db.retryWrite()),
+    onBeat(LOG_COMMIT_INTERVAL_MS, sweepLogs),
+    onBeat(IDLE_INTERVAL_MS, () => {
+      if (!db.findDamage()) engine.repointMore();
+    }),
+  ];
   return {
     connect: (port) => serveIngest(port, { db, engine, queue, bound, newEvents, newHubEvents, retention }),
     async stop() {
-      clearInterval(retrying);
-      clearInterval(sweeping);
-      clearInterval(idling);
+      for (const stopPoll of stopPolls) stopPoll();
       logs?.stop();
       await queue.drain();
       await state[Symbol.asyncDispose]();

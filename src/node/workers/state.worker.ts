@@ -2,7 +2,7 @@ import { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Config } from "../../config/schema.ts";
 import { openStateWriter, statePath } from "../../db/state/database.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
-import { systemClock } from "../../runtime/clock.ts";
+import { onBeat, systemClock } from "../../runtime/clock.ts";
 import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
 import { openWriterOf } from "../state/open-writer.ts";
 import { serveStateWriter } from "../state/writer-client.ts";
@@ -26,11 +26,11 @@ runWorker<StateWorkerInit>(async ({ config, stateNode, signals: shared }) => {
   db.isDamagedElsewhere = () => signals.isDamaged("state");
   const limits = { maxQueued: maxQueuedOf(config.webhooks) };
   const writer = openWriterOf(db, { limits, clock: systemClock, node: stateNode });
-  const probing = setInterval(() => writer.probe(), PROBE_INTERVAL_MS);
+  const stopProbing = onBeat(PROBE_INTERVAL_MS, () => writer.probe());
   return {
     connect: (port) => serveStateWriter(port, writer),
     async stop() {
-      clearInterval(probing);
+      stopProbing();
       await writer.drain();
       if (db.findDamage()?.fault !== "log_lost") db.checkpoint();
       db[Symbol.dispose]();

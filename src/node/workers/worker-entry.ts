@@ -1,7 +1,7 @@
 import { heapSize } from "bun:jsc";
 import { type Damage, onDamage } from "../../db/sqlite/storage-error.ts";
 import { type KeepLine, limitedLines } from "../../runtime/log/recent-lines.ts";
-import { type LoopMonitor, startLoopMonitor } from "../../runtime/loop-monitor.ts";
+import { ownLoopDelays } from "../../runtime/loop-monitor.ts";
 
 /** A message from the process to one of its workers. */
 export type ToWorker<Init> =
@@ -28,14 +28,10 @@ export interface ThreadVitals {
   readonly heapBytes: number | null;
 }
 
-/** Returns a function that reads the vitals of this thread. They are measured from its first call on. */
-export function createVitals(): () => ThreadVitals {
-  let monitor: LoopMonitor | undefined;
-  return () => {
-    monitor ??= startLoopMonitor();
-    const { p99Ms, maxMs } = monitor.delays();
-    return { loopP99Ms: p99Ms, loopMaxMs: maxMs, heapBytes: heapSize() || null };
-  };
+/** Reads the vitals of this thread. Its delays are measured from the first call on. */
+export function readVitals(): ThreadVitals {
+  const { p99Ms, maxMs } = ownLoopDelays();
+  return { loopP99Ms: p99Ms, loopMaxMs: maxMs, heapBytes: heapSize() || null };
 }
 
 /** What a worker's body gets beside its initial message. */
@@ -64,7 +60,6 @@ export function runWorker<Init>(start: (init: Init, context: WorkerContext) => P
   const send = (message: FromWorker) => self.postMessage(message);
   const keepLine = limitedLines((line) => send({ type: "line", line }));
   onDamage((damage) => send({ type: "damage", damage }));
-  const vitals = createVitals();
   self.onmessage = async (event: MessageEvent<ToWorker<Init>>) => {
     const message = event.data;
     try {
@@ -73,7 +68,7 @@ export function runWorker<Init>(start: (init: Init, context: WorkerContext) => P
         body.resolve(started);
         send({ type: "started", facts: started.facts ?? {} });
       } else if (message.type === "vitals") {
-        send({ type: "vitals", vitals: vitals() });
+        send({ type: "vitals", vitals: readVitals() });
       } else if (message.type === "connect") {
         (await body.promise).connect?.(message.port);
       } else {

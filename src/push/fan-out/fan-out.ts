@@ -1,7 +1,7 @@
 import { createFaultLog, StateUnavailable } from "../../db/state/unavailable.ts";
 import { valueWithin } from "../../lib/promises.ts";
 import { exponentialBackoffMs } from "../../net/backoff.ts";
-import { nowSecs } from "../../runtime/clock.ts";
+import { nowSecs, onBeat } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { parseTraceparent, type Span, type Spans } from "../../runtime/trace/span.ts";
 import { createCallGroups } from "../call-groups.ts";
@@ -196,7 +196,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     if (mayHaveQueued) void takeSoon();
   }
 
-  const taking = setInterval(takeSoon, TAKE_INTERVAL_MS);
+  const stopTaking = onBeat(TAKE_INTERVAL_MS, () => void takeSoon());
   void takeSoon();
 
   return {
@@ -227,7 +227,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     },
 
     async stop(graceMs) {
-      clearInterval(taking);
+      stopTaking();
       callers.stop();
       stop.abort(new Error("the process is shutting down"));
       const timer = setTimeout(() => cancelCalls.abort(stop.signal.reason), graceMs);
