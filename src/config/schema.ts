@@ -239,6 +239,7 @@ export const configSchema = section({
     on_mismatch: Type.Union([Type.Literal("serve"), Type.Literal("stop")], {
       rule: 'one of "serve", "stop"',
     }),
+    serve_unproven: flag(),
   }),
   protocol: section({
     network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {

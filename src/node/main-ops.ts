@@ -157,16 +157,22 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     fork: () => upstream?.forkReason(),
     state_differs: () => (config.trust.on_mismatch === "stop" ? upstream?.mismatchReason() : undefined),
     upstream_behind: () => upstream?.lagReason(),
+    not_proven: () =>
+      upstream ? upstream.notProvenReason() : "nothing is proven: the node follows no network",
     not_set_up: () => notSetUpReason(config, db),
     state_away: () => awayReason(postgres),
     state_stalled: () => stateWatch?.stalledReason(),
   };
-  const notReadyReason: NodeOps["notReadyReason"] = (request) => firstReason(reasons, request);
+  const notReadyReason: NodeOps["notReadyReason"] = ({ for: need }) =>
+    firstReason(reasons, {
+      state: need === "state",
+      proof: need === "proof" || !config.trust.serve_unproven,
+    });
   const sources: readonly FigureSource[] = [
     figuresHere(nodeFigures, () => ({
       db,
       maxBytes: config.index.max_bytes,
-      isReady: () => firstReason(reasons, { forState: false }) === undefined,
+      isReady: () => notReadyReason({}) === undefined,
     })),
     figuresHere(storageFigures, () => storageWatch),
     figuresHere(

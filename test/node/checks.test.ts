@@ -79,7 +79,8 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
   });
   return {
     node,
-    reason: () => ops.notReadyReason({ forState: true }),
+    ops,
+    reason: () => ops.notReadyReason({ for: "state" }),
     shutdown,
     end: () => node[Symbol.dispose](),
   };
@@ -302,6 +303,18 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     return [failing, watch.lagReason()];
   },
 
+  async not_proven() {
+    const { watch, states, trust, apply } = followed();
+    trust.verifies("release", "roots");
+    apply();
+    states.push({ ...PROVEN, state: "computing" });
+    await watch.poll();
+    const failing = watch.notProvenReason();
+    states.splice(0, 1, PROVEN);
+    await watch.poll();
+    return [failing, watch.notProvenReason()];
+  },
+
   async not_set_up() {
     const { node, reason, end } = nodeOps(() => true, configWith("service.ready_when_empty=false"));
     const failing = await reason();
@@ -389,6 +402,18 @@ test.each(Object.keys(CHECKS) as CheckName[])(
     else expect(after).toBeUndefined();
   },
 );
+
+test("only a caller that needs a proof is kept away from an index that is not proven, unless trust.serve_unproven is false", () => {
+  const reasonsOf = (config: ReturnType<typeof configWith>) => {
+    const { ops, end } = nodeOps(() => true, config);
+    const reasons = [ops.notReadyReason({}), ops.notReadyReason({ for: "proof" })];
+    end();
+    return reasons;
+  };
+  const missing = "nothing is proven: the node follows no network";
+  expect(reasonsOf(configWith())).toEqual([undefined, missing]);
+  expect(reasonsOf(configWith("trust.serve_unproven=false"))).toEqual([missing, missing]);
+});
 
 test("the documentation lists each check with what sets it and what clears it", () => {
   const rows = documentText("docs/operate/watch.md");

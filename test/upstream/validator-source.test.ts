@@ -25,6 +25,7 @@ function source() {
         events: "two",
         on_unknown_set: "stop",
         on_mismatch: "serve",
+        serve_unproven: true,
       },
     },
     (cause) => faults.push(cause instanceof Error ? cause.message : ""),

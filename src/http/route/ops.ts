@@ -19,10 +19,10 @@ export interface OpsProviders {
   readonly metrics: () => MaybePromise<MetricsPage>;
 }
 
-/** The conditions for a node to be ready. */
+/** What a caller needs of a ready node besides reads. */
 export interface ReadyRequest {
-  /** Whether the state database must be writable too, as signed operations, token events and sends require. */
-  readonly forState: boolean;
+  /** `state`: a state database that can be written, as signed operations, token events and sends require. `proof`: a proven index. */
+  readonly for?: "state" | "proof" | undefined;
 }
 
 /** Metrics in the Prometheus text format, with the content type that names its version. */
@@ -65,8 +65,9 @@ const tags = ["Operations"];
 
 const readyQuery = {
   for: optional(
-    choice(["state"], {
-      description: "`state`: also check whether changes of apps, webhooks, tokens and sends can be stored",
+    choice(["state", "proof"], {
+      description:
+        "`state`: also check whether changes of apps, webhooks, tokens and sends can be stored. `proof`: also check whether the index is proven to be what the validators of the network signed",
     }),
   ),
 };
@@ -88,7 +89,7 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
     .get(
       "/ready",
       async ({ query }) => {
-        const reason = await providers.notReadyReason({ forState: query.for === "state" });
+        const reason = await providers.notReadyReason(query);
         if (reason !== undefined) throw new ApiError("unavailable", reason);
         const degraded = await providers.degradedReasons();
         return { status: "ready", ...(degraded.length > 0 && { degraded }) };

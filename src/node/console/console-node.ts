@@ -137,7 +137,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   const uptimeSecs = () => Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000));
 
   const pulse = oncePer(ONE_SECOND_MS, async (): Promise<Pulse> => {
-    const reason = await ops.notReadyReason({ forState: false });
+    const reason = await ops.notReadyReason({});
     const { p50_ms, p99_ms } = sampler.overMinute();
     const { merged_per_second, requests_per_second } = sampler.latest();
     return {

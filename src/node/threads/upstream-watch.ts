@@ -11,6 +11,7 @@ import {
   progressOnStderr,
 } from "../../runtime/progress-line.ts";
 import { forkedAt, unknownValidators } from "../../upstream/chain/chain-verifier.ts";
+import type { TrustProgress } from "../../upstream/chain/trust-tracker.ts";
 import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { formatUpstreamProgress, notReadyReason } from "../../upstream/follow/progress-text.ts";
 import type { WorkerChannels } from "./worker-handle.ts";
@@ -33,6 +34,8 @@ export interface UpstreamWatch {
   behindReason(): string | undefined;
   /** Why a shard of the index is not what its validators signed; undefined while none is known to differ. */
   mismatchReason(): string | undefined;
+  /** Why the index is not proven to be what the validators of the network signed; undefined while it is. */
+  notProvenReason(): string | undefined;
   /** Reads the progress once, and logs changes. */
   poll(): Promise<void>;
   /** Ends the progress line, if there is one. */
@@ -90,6 +93,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
       `the index has another state of shard ${state.shard} than its validators have signed since block ${state.mismatchHeight}`
     );
   };
+  const notProvenReason = () => (latest ? notProven(latest.progress.trust) : "nothing is proven yet");
   const reason = () => workerReason() ?? peerReason() ?? validatorsReason() ?? forkReason() ?? lagReason();
   const endLine = () => {
     if (output.isTerminal) reporter?.finish();
@@ -112,6 +116,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     validatorsReason,
     forkReason,
     mismatchReason,
+    notProvenReason,
     behindReason: reason,
     finish: endLine,
 
@@ -167,6 +172,13 @@ export function scheduleUpstreamWatch(watch: UpstreamWatch): () => void {
     stop();
     watch.finish();
   };
+}
+
+function notProven({ level, reason, states }: TrustProgress): string | undefined {
+  if (level !== "roots") return `the index is not proven: ${reason ?? `trust.level is "${level}"`}`;
+  if (states.length === 0) return "nothing is proven yet";
+  const state = states.find((one) => one.state !== "proven");
+  return state && `the state of shard ${state.shard} is not proven: ${state.state}`;
 }
 
 /** The progress as fields of a log line. */

@@ -4,8 +4,8 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isEmpty } from "../../db/index/identity.ts";
 import { programName } from "../../version.ts";
 
-/** What a failing check stops: all requests of balancers, those that need the state, or nothing but what its text says. */
-type Stops = "ready" | "state" | "nothing";
+/** What a failing check stops: all requests of balancers, those that need the state or a proof, or nothing but what its text says. */
+type Stops = "ready" | "state" | "proof" | "nothing";
 
 /** A verdict of the node about itself. */
 interface Check {
@@ -68,6 +68,11 @@ export const CHECKS = {
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",
     clearedBy: "a block of each shard that is younger than that",
   },
+  not_proven: {
+    stops: "proof",
+    setBy: "the index is not proven to be what the validators signed",
+    clearedBy: "a block of each shard after which the index has the signed state",
+  },
   not_set_up: {
     stops: "ready",
     setBy: "a node without data and upstream, with service.ready_when_empty = false",
@@ -113,15 +118,15 @@ export type CheckReasons = Readonly<Record<ReadyCheck, () => string | undefined>
 /**
  * Returns why the node is not ready: the reason of the first check that fails.
  *
- * @param options.forState whether the caller needs the state, too.
+ * @param needs what the caller needs besides reads.
  */
 export function firstReason(
   reasons: CheckReasons,
-  { forState }: { readonly forState: boolean },
+  needs: { readonly state: boolean; readonly proof: boolean },
 ): string | undefined {
   for (const name of Object.keys(CHECKS) as CheckName[]) {
     const { stops } = CHECKS[name];
-    if (stops === "nothing" || (stops === "state" && !forState)) continue;
+    if (stops === "nothing" || (stops !== "ready" && !needs[stops])) continue;
     const reason = reasons[name as ReadyCheck]();
     if (reason !== undefined) return reason;
   }
