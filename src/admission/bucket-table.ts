@@ -82,7 +82,7 @@ export class BucketTable {
     return stateOf(nowNs, 0);
   }
 
-  /** Takes tokens whether they are there or not. The debt is at most one bucket. */
+  /** Takes tokens whether they are there or not, or gives back some that were taken. The debt is at most one bucket. */
   charge(name: string, tokens: number, { perMinute, burst }: BucketLimit): void {
     const nsPerToken = NS_PER_MINUTE / perMinute;
     const nowNs = Math.floor((this.#nowMs() - this.#originMs) * 1e6);

@@ -110,6 +110,7 @@ export const BUCKETS = {
   newSessions: 8_192,
   signIns: 8_192,
   contractChecks: 8_192,
+  contractRefusals: 8_192,
   manifestChecks: 8_192,
   channels: 8_192,
   discards: 8_192,
@@ -134,6 +135,8 @@ export const SHARES = {
   signIns: { perMinute: 120, burst: 120 },
   /** Calls of the operator's RPC of Optimism. */
   contractChecks: { perMinute: 10, burst: 10 },
+  /** Those of them that confirmed no sign-in, by the address that they name. */
+  contractRefusals: { perMinute: 30, burst: 30 },
   /** Manifests that are fetched for a client. */
   manifestChecks: { perMinute: 6, burst: 6 },
   /** Channels of web sign-in, each a row for ten minutes. */

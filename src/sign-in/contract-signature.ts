@@ -24,6 +24,9 @@ export interface ContractSignatures {
    * fid or sign in for it. These are public, so anybody may name one: the chain is asked whether the address has code at most once a
    * day, and runs the validator only if it has, or if the signature says how the wallet is deployed (ERC-6492).
    *
+   * Calls that confirm nothing are bounded for each address and for all of them, whichever clients cause them. A client whose signature an
+   * address has accepted within a day is not held to that, so that strangers do not lock an owner out.
+   *
    * @param client whose share of the calls it takes.
    */
   check(request: {
@@ -42,8 +45,11 @@ export interface ContractSignatures {
 export const MAX_SIGNATURE_BYTES = 8192;
 const NEGATIVE_MS = 30_000;
 const MAX_NEGATIVES = 1000;
-const CODE_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 const MAX_CODES = 10_000;
+const MAX_PROVEN = 10_000;
+/** Calls of all clients that confirmed nothing. */
+const ALL_REFUSALS = { perMinute: 300, burst: 300 };
 /** The end of a signature by ERC-6492. */
 const ERC_6492 = Buffer.from("6492".repeat(16), "hex");
 const VALID = /^0x0*1$/;
@@ -95,21 +101,45 @@ export function createContractSignatures(deps: {
   /** Whether addresses have code, and when that was read. */
   const codes = new Map<Hex, { readonly hasCode: boolean; readonly atMs: number }>();
 
-  function isKnownNegative(id: string): boolean {
-    const atMs = negatives.get(id);
-    if (atMs === undefined || monotonicMs() - atMs < NEGATIVE_MS) return atMs !== undefined;
-    negatives.delete(id);
+  /** Clients and the addresses that have accepted their signatures. */
+  const proven = new Map<string, number>();
+  const { buckets, budgets, shares } = admission;
+  const refusalsOf = (address: string) =>
+    [
+      [address, shares.contractRefusals],
+      ["all", ALL_REFUSALS],
+    ] as const;
+  const pairOf = (client: string, address: string) => `${client} ${address}`;
+
+  function isKnown(memory: Map<string, number>, id: string, maxAgeMs: number): boolean {
+    const atMs = memory.get(id);
+    if (atMs === undefined || monotonicMs() - atMs < maxAgeMs) return atMs !== undefined;
+    memory.delete(id);
     return false;
   }
 
-  /** Asks the RPC within the share of a client. */
-  async function bounded<T>(client: string, ask: () => Promise<T>): Promise<T | "limited" | "busy"> {
-    const { isAdmitted } = admission.buckets.contractChecks.take(client, 1, admission.shares.contractChecks);
-    if (!isAdmitted) return "limited";
-    const hold = admission.budgets.contractChecks.open(client);
+  /** Asks the RPC about an address, within the share of a client and of what confirms nothing. */
+  async function bounded<T>(
+    client: string,
+    address: string,
+    { ask, confirms }: { readonly ask: () => Promise<T>; readonly confirms: (result: T) => boolean },
+  ): Promise<T | "limited" | "busy"> {
+    if (!buckets.contractChecks.take(client, 1, shares.contractChecks).isAdmitted) return "limited";
+    const counted = isKnown(proven, pairOf(client, address), DAY_MS) ? [] : refusalsOf(address);
+    if (!counted.every(([name, limit]) => buckets.contractRefusals.take(name, 1, limit).isAdmitted))
+      return "limited";
+    const giveBack = () => {
+      for (const [name, limit] of counted) buckets.contractRefusals.charge(name, -1, limit);
+    };
+    const hold = budgets.contractChecks.open(client);
     try {
-      if (hold.grow(1) !== undefined) return "busy";
-      return await ask();
+      if (hold.grow(1) !== undefined) {
+        giveBack();
+        return "busy";
+      }
+      const result = await ask();
+      if (confirms(result)) giveBack();
+      return result;
     } finally {
       hold.end();
     }
@@ -120,37 +150,45 @@ export function createContractSignatures(deps: {
     client: string,
   ): Promise<boolean | "limited" | "busy" | "unavailable"> {
     const known = codes.get(address);
-    if (known && monotonicMs() - known.atMs < CODE_MS) return known.hasCode;
-    const code = await bounded(client, () => ethCode(address));
+    if (known && monotonicMs() - known.atMs < DAY_MS) return known.hasCode;
+    const code = await bounded(client, address, { ask: () => ethCode(address), confirms: () => false });
     if (code === "limited" || code === "busy" || code === "unavailable") return code;
-    codes.delete(address);
-    const [oldest] = codes.keys();
-    if (codes.size >= MAX_CODES && oldest !== undefined) codes.delete(oldest);
-    codes.set(address, { hasCode: code !== "0x", atMs: monotonicMs() });
+    keepNewest(codes, address, { hasCode: code !== "0x", atMs: monotonicMs() }, MAX_CODES);
     return code !== "0x";
   }
 
-  const validate: ContractSignatures["validate"] = async ({ data, address, signature }, client) => {
+  /** @param isSignIn whether the digest is of this node, so that a signature of it is no copy of an older one. */
+  async function run({ data, address, signature }: Validation, client: string, isSignIn: boolean) {
     const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
     const isContract = isWrapped || (await hasCode(toHex(address), client));
     if (typeof isContract === "string") return isContract;
-    return isContract ? bounded(client, () => ethCall({ data })) : "reverted";
-  };
+    const confirms = (result: string) => isSignIn && VALID.test(result);
+    return isContract
+      ? bounded(client, toHex(address), { ask: () => ethCall({ data }), confirms })
+      : "reverted";
+  }
 
   return {
-    validate,
+    validate: (validation, client) => run(validation, client, false),
     async check({ address, digest, signature, client }) {
       const id = createHash("sha256").update(address).update(digest).update(signature).digest("base64");
-      if (isKnownNegative(id)) return "invalid";
+      if (isKnown(negatives, id, NEGATIVE_MS)) return "invalid";
       const { encode } = await loadValidator();
       const data = encode(toHex(address), toHex(digest), toHex(signature));
-      const result = await validate({ data, address, signature }, client);
+      const result = await run({ data, address, signature }, client, true);
       if (result === "limited" || result === "busy" || result === "unavailable") return result;
-      if (VALID.test(result)) return "valid";
-      const [oldest] = negatives.keys();
-      if (negatives.size >= MAX_NEGATIVES && oldest !== undefined) negatives.delete(oldest);
-      negatives.set(id, monotonicMs());
-      return "invalid";
+      const isValid = VALID.test(result);
+      if (isValid) keepNewest(proven, pairOf(client, toHex(address)), monotonicMs(), MAX_PROVEN);
+      else keepNewest(negatives, id, monotonicMs(), MAX_NEGATIVES);
+      return isValid ? "valid" : "invalid";
     },
   };
+}
+
+/** Sets an entry as the newest of at most `max`. */
+function keepNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
 }

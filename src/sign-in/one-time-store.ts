@@ -52,8 +52,11 @@ export interface OneTimeEntry {
 
 /** Entries of all nodes. An entry ends at its time, and when it is taken. */
 export interface OneTimeStore {
-  /** Adds an entry, unless there are `max` of its kind already. Replaces the one with its digest. */
-  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<boolean>;
+  /**
+   * Adds an entry. Replaces the one with its digest. Where there are `max` of its kind, the one that ends first makes room: a flood
+   * shortens the life of all, and refuses no one.
+   */
+  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<void>;
   find(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
   /** Completes an entry: true for exactly one of concurrent calls. */
   complete(digest: Uint8Array, result: unknown, nowSecs: number): Promise<boolean>;
@@ -83,6 +86,11 @@ const countOfKind = sql<{ count: number }, [kind: string, nowSecs: number, max: 
   "one-time.count",
   `SELECT count(*) AS count FROM (SELECT 1 FROM one_time WHERE kind = $1 AND expires_at > $2 LIMIT $3) c`,
 );
+const deleteFirst = sql<unknown, [kind: string, nowSecs: number, count: number]>(
+  "one-time.make-room",
+  `DELETE FROM one_time WHERE digest IN (SELECT o.digest FROM one_time o
+   WHERE o.kind = $1 AND o.expires_at > $2 ORDER BY o.expires_at LIMIT $3 FOR UPDATE SKIP LOCKED)`,
+);
 const select = sql<Stored, [digest: Uint8Array, nowSecs: number]>(
   "one-time.find",
   `SELECT ${codec.columns} FROM one_time WHERE digest = $1 AND expires_at > $2`,
@@ -104,11 +112,12 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
 export function createOneTime(db: StateDb): OneTimeStore {
   const entryOf = (row: Stored | undefined) => row && codec.toRecord(row);
   return {
-    add: db.decision<Parameters<OneTimeStore["add"]>, boolean>("oneTime.add", async (tx, entry, max) => {
-      const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
-      if ((counted?.count ?? 0) >= max) return false;
+    add: db.decision<Parameters<OneTimeStore["add"]>, void>("oneTime.add", async (tx, entry, max) => {
+      const now = tx.clock.sweepableSecs();
+      // On PostgreSQL several calls may have added one too many.
+      const { count = 0 } = (await tx.get(countOfKind, entry.kind, now, 2 * max)) ?? {};
+      if (count >= max) await tx.run(deleteFirst, entry.kind, now, count - max + 1);
       await tx.run(insert, ...codec.values({ ...entry, result: null }));
-      return true;
     }),
     find: async (digest, nowSecs) => entryOf(await db.get(select, digest, nowSecs)),
     complete: db.decision<Parameters<OneTimeStore["complete"]>, boolean>(

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createAdmission } from "../../src/admission/admission.ts";
+import { BucketTable } from "../../src/admission/bucket-table.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
+import { fromHex, type Hex } from "../../src/protocol/validate/eth.ts";
+import { createContractSignatures } from "../../src/sign-in/contract-signature.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import type { TestApi, TestApiOptions } from "../support/api.ts";
 import { makeWallet } from "../support/messages.ts";
 import {
   addressOf,
+  authWallet,
   custody,
   DOMAIN,
   newNonce,
@@ -116,4 +121,56 @@ test("an RPC that does not respond is 503 with the reason, and a client's share 
     expect(headers.get("retry-after")).toBe("5");
   }
   expect((await signIn(ACCEPTED, { at: dead })).status).toBe(429);
+});
+
+test("garbage of many clients for one address, and for many, makes few calls; a client that has signed in goes on", async () => {
+  const time = { nowMs: 0 };
+  const monotonicMs = () => time.nowMs;
+  const admission = createAdmission();
+  const buckets = {
+    ...admission.buckets,
+    contractChecks: new BucketTable(8192, monotonicMs),
+    contractRefusals: new BucketTable(8192, monotonicMs),
+  };
+  const accepted = fromHex(WRAPPED);
+  await using chain = startOptimism(({ signature }) => signature === WRAPPED);
+  const contracts = createContractSignatures({
+    rpcUrl: chain.url,
+    admission: { ...admission, buckets },
+    monotonicMs,
+  });
+  const check = (client: string, signature: Uint8Array, address = custody.address) =>
+    contracts.check({ address, digest: new Uint8Array(32).fill(1), signature, client });
+  const garbage = (n: number) => Uint8Array.from([...Buffer.from(`garbage ${n}`), ...accepted.subarray(-32)]);
+  const flood = async (addressOfClient: (n: number) => Uint8Array) => {
+    const before = chain.asked.length;
+    const verdicts = new Set<string>();
+    for (let n = 0; n < 1000; n += 1)
+      verdicts.add(await check(`client ${n}`, garbage(n), addressOfClient(n)));
+    return { calls: chain.asked.length - before, verdicts: [...verdicts] };
+  };
+  expect(await check("owner", accepted)).toBe("valid");
+  expect(await flood(() => custody.address)).toEqual({ calls: 30, verdicts: ["invalid", "limited"] });
+  expect(await check("owner", accepted)).toBe("valid");
+  expect(await check("owner elsewhere", accepted)).toBe("limited");
+  // Other addresses have a share of their own, up to that of all.
+  expect(await check("another owner", accepted, authWallet.address)).toBe("valid");
+  const many = await flood((n) => Uint8Array.from(Buffer.from(`address ${String(n).padStart(12, "0")}`)));
+  expect(many.calls).toBe(270);
+  expect(await check("another owner", accepted, authWallet.address)).toBe("valid");
+  time.nowMs = 60_000;
+  expect(await check("owner elsewhere", accepted)).toBe("valid");
+  // What is asked by way of /rpc/10 proves nothing: a signature there may be a copy.
+  const {
+    encodeDeployData,
+    erc6492SignatureValidatorAbi: abi,
+    erc6492SignatureValidatorByteCode,
+  } = await import("viem");
+  const args = [addressOf(custody), `0x${"01".repeat(32)}`, WRAPPED] as const;
+  const data = encodeDeployData({ abi, bytecode: erc6492SignatureValidatorByteCode as Hex, args });
+  expect(await contracts.validate({ data, address: custody.address, signature: accepted }, "copier")).toBe(
+    "0x01",
+  );
+  await flood(() => custody.address);
+  expect(await check("copier", accepted)).toBe("limited");
 });

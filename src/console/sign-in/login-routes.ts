@@ -206,8 +206,6 @@ function errorOf(error: LoginRefusal): ApiError {
         "badRequest",
         "redirect_uri or deeplink_url is not one that the app has registered",
       );
-    case "full":
-      return new ApiError("unavailable", "too many sign-ins are open; try again");
     case "over":
       return new ApiError("notFound", "this visit is over; start again from the app");
     case "not-approved":

@@ -64,7 +64,7 @@ export interface OpenedChannel {
 /** `field`: a member of the request, named by `message`. */
 export type OpenRefusal =
   | { readonly kind: "field"; readonly message: string }
-  | { readonly kind: "full" | "upstream" | "no-url" };
+  | { readonly kind: "upstream" | "no-url" };
 
 /** Why a channel is not completed. */
 export type ChannelRefusal =
@@ -123,6 +123,7 @@ export interface ChannelsDeps {
   readonly monotonicMs?: () => number;
 }
 
+/** A client opens 220 within the life of one at most. */
 const MAX_CHANNELS = 20_000;
 const MAX_USER_AGENT_CHARS = 256;
 const ASK_UPSTREAM_MS = 1000;
@@ -239,7 +240,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
         payload: channel,
         expiresAt: channel.expiresAt,
       };
-      if (!(await store.add(entry, MAX_CHANNELS))) return err({ kind: "full" });
+      await store.add(entry, MAX_CHANNELS);
       return ok({ token, url: urlOf(token, channel), nonce });
     },
 

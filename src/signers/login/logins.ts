@@ -36,7 +36,7 @@ export type LoginStep =
     };
 
 export type LoginRefusal =
-  | { readonly kind: "unknown-client" | "target" | "full" | "over" | "not-approved" }
+  | { readonly kind: "unknown-client" | "target" | "over" | "not-approved" }
   | { readonly kind: "sign-in"; readonly refusal: SignInRefusal }
   | { readonly kind: "signer"; readonly refusal: SignerRefusal };
 
@@ -108,12 +108,12 @@ export function createLogins(deps: LoginsDeps): Logins {
     );
   };
 
-  /** Where the visitor goes with the result, if the app has said so. Undefined: too many codes wait. */
+  /** Where the visitor goes with the result, if the app has said so. */
   async function redirectOf(
     { clientId }: LoginClient,
     loggedIn: LoggedIn,
     { redirectUri, state, deeplinkUrl }: LoginTarget,
-  ): Promise<string | null | undefined> {
+  ): Promise<string | null> {
     if (deeplinkUrl !== undefined)
       return withQuery(deeplinkUrl, {
         is_authenticated: "true",
@@ -124,13 +124,12 @@ export function createLogins(deps: LoginsDeps): Logins {
     const code = createOneTimeSecret();
     const payload: Code = { ...loggedIn, clientId, redirectUri };
     const entry = { digest: oneTimeDigest("login-code", code), kind: "login-code" as const, payload };
-    const isAdded = await store.add({ ...entry, expiresAt: nowSecs(clock) + CODE_SECS }, MAX_ENTRIES);
-    return isAdded ? withQuery(redirectUri, { code, ...(state === undefined ? {} : { state }) }) : undefined;
+    await store.add({ ...entry, expiresAt: nowSecs(clock) + CODE_SECS }, MAX_ENTRIES);
+    return withQuery(redirectUri, { code, ...(state === undefined ? {} : { state }) });
   }
 
   async function done(of: LoginClient, loggedIn: LoggedIn, target: LoginTarget) {
     const redirectTo = await redirectOf(of, loggedIn, target);
-    if (redirectTo === undefined) return err<LoginRefusal>({ kind: "full" });
     count("login", "ok", "");
     return ok({ kind: "done" as const, loggedIn, redirectTo });
   }
@@ -196,21 +195,20 @@ export function createLogins(deps: LoginsDeps): Logins {
       const now = nowSecs(clock);
       const visit = createOneTimeSecret();
       const payload: Visit = { clientId, fid, signerUuid };
-      const isAdded =
-        (await store.add(
-          { digest: waiting, kind: "login-signer", payload: { signerUuid }, expiresAt: now + SIGNER_SECS },
-          MAX_ENTRIES,
-        )) &&
-        (await store.add(
-          {
-            digest: oneTimeDigest("login-visit", visit),
-            kind: "login-visit",
-            payload,
-            expiresAt: now + VISIT_SECS,
-          },
-          MAX_ENTRIES,
-        ));
-      return isAdded ? ok({ kind: "approve", fid, approvalToken, visit }) : err({ kind: "full" });
+      await store.add(
+        { digest: waiting, kind: "login-signer", payload: { signerUuid }, expiresAt: now + SIGNER_SECS },
+        MAX_ENTRIES,
+      );
+      await store.add(
+        {
+          digest: oneTimeDigest("login-visit", visit),
+          kind: "login-visit",
+          payload,
+          expiresAt: now + VISIT_SECS,
+        },
+        MAX_ENTRIES,
+      );
+      return ok({ kind: "approve", fid, approvalToken, visit });
     },
 
     async finish(clientId, visit, target, origin) {

@@ -103,8 +103,6 @@ export const relayOperations = [
       switch (opened.error.kind) {
         case "field":
           throw new ApiError("badRequest", opened.error.message);
-        case "full":
-          throw new ApiError("unavailable", "too many channels are open; try again");
         case "upstream":
           throw new ApiError("badGateway", "the upstream relay opened no channel");
         case "no-url":
