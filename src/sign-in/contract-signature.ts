@@ -157,7 +157,7 @@ export function createContractSignatures(deps: {
     return code !== "0x";
   }
 
-  /** @param isSignIn whether the digest is of this node, so that a signature of it is no copy of an older one. */
+  /** @param isSignIn whether the digest is of this node, so that its signature cannot be a copy of an older one. */
   async function run({ data, address, signature }: Validation, client: string, isSignIn: boolean) {
     const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
     const isContract = isWrapped || (await hasCode(toHex(address), client));

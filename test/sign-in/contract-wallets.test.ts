@@ -123,7 +123,7 @@ test("an RPC that does not respond is 503 with the reason, and a client's share 
   expect((await signIn(ACCEPTED, { at: dead })).status).toBe(429);
 });
 
-test("garbage of many clients for one address, and for many, makes few calls; a client that has signed in goes on", async () => {
+test("garbage of many clients for one address, and for many, makes few calls; a client that has signed in is admitted still", async () => {
   const time = { nowMs: 0 };
   const monotonicMs = () => time.nowMs;
   const admission = createAdmission();
