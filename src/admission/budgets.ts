@@ -135,8 +135,6 @@ export const SHARES = {
   signIns: { perMinute: 120, burst: 120 },
   /** Calls of the operator's RPC of Optimism. */
   contractChecks: { perMinute: 10, burst: 10 },
-  /** Those of them that confirmed no sign-in, by the address that they name. */
-  contractRefusals: { perMinute: 30, burst: 30 },
   /** Manifests that are fetched for a client. */
   manifestChecks: { perMinute: 6, burst: 6 },
   /** Channels of web sign-in, each a row for ten minutes. */
@@ -146,6 +144,12 @@ export const SHARES = {
   /** Responses with 429, and refused bodies that are not read, that are sent at once. */
   refusals: { perMinute: 300, burst: 100 },
 } as const satisfies Partial<Readonly<Record<BucketsName, BucketLimit>>>;
+
+/** Calls of the operator's RPC that confirmed no sign-in, of all clients: by the address that they name, and together. */
+export const CONTRACT_REFUSALS = {
+  ofAddress: { perMinute: 30, burst: 30 },
+  ofAll: { perMinute: 300, burst: 300 },
+} as const;
 
 export type ShareName = keyof typeof SHARES;
 

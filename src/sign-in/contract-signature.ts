@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Admission } from "../admission/admission.ts";
+import { CONTRACT_REFUSALS } from "../admission/budgets.ts";
 import { loadOnce } from "../lib/promises.ts";
 import { createEthCall, createEthCode } from "../net/eth-call.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
@@ -48,8 +49,6 @@ const MAX_NEGATIVES = 1000;
 const DAY_MS = 86_400_000;
 const MAX_CODES = 10_000;
 const MAX_PROVEN = 10_000;
-/** Calls of all clients that confirmed nothing. */
-const ALL_REFUSALS = { perMinute: 300, burst: 300 };
 /** The end of a signature by ERC-6492. */
 const ERC_6492 = Buffer.from("6492".repeat(16), "hex");
 const VALID = /^0x0*1$/;
@@ -106,8 +105,8 @@ export function createContractSignatures(deps: {
   const { buckets, budgets, shares } = admission;
   const refusalsOf = (address: string) =>
     [
-      [address, shares.contractRefusals],
-      ["all", ALL_REFUSALS],
+      [address, CONTRACT_REFUSALS.ofAddress],
+      ["all", CONTRACT_REFUSALS.ofAll],
     ] as const;
   const pairOf = (client: string, address: string) => `${client} ${address}`;
 

@@ -52,11 +52,10 @@ export interface OneTimeEntry {
 
 /** Entries of all nodes. An entry ends at its time, and when it is taken. */
 export interface OneTimeStore {
-  /**
-   * Adds an entry. Replaces the one with its digest. Where there are `max` of its kind, the one that ends first makes room: a flood
-   * shortens the life of all, and refuses no one.
-   */
-  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<void>;
+  /** Adds an entry, unless there are `max` of its kind already. Replaces the one with its digest. */
+  add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<boolean>;
+  /** Adds an entry. Of `max` of its kind the one that ends first makes room: a flood shortens the life of all, and refuses no one. */
+  push(entry: Omit<OneTimeEntry, "result">, max: number): Promise<void>;
   find(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
   /** Completes an entry: true for exactly one of concurrent calls. */
   complete(digest: Uint8Array, result: unknown, nowSecs: number): Promise<boolean>;
@@ -112,7 +111,13 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
 export function createOneTime(db: StateDb): OneTimeStore {
   const entryOf = (row: Stored | undefined) => row && codec.toRecord(row);
   return {
-    add: db.decision<Parameters<OneTimeStore["add"]>, void>("oneTime.add", async (tx, entry, max) => {
+    add: db.decision<Parameters<OneTimeStore["add"]>, boolean>("oneTime.add", async (tx, entry, max) => {
+      const counted = await tx.get(countOfKind, entry.kind, tx.clock.sweepableSecs(), max);
+      if ((counted?.count ?? 0) >= max) return false;
+      await tx.run(insert, ...codec.values({ ...entry, result: null }));
+      return true;
+    }),
+    push: db.decision<Parameters<OneTimeStore["push"]>, void>("oneTime.push", async (tx, entry, max) => {
       const now = tx.clock.sweepableSecs();
       // On PostgreSQL several calls may have added one too many.
       const { count = 0 } = (await tx.get(countOfKind, entry.kind, now, 2 * max)) ?? {};

@@ -82,7 +82,7 @@ export function signInStoreContract(
     test("a one-time secret is found as it was added until its second, completed once and taken once", async () => {
       const { oneTime } = await start();
       const entry = entryOf("s");
-      await oneTime.add(entry, 10);
+      expect(await oneTime.add(entry, 10)).toBe(true);
       expect(await oneTime.find(entry.digest, NOW + 59)).toEqual({ ...entry, result: null });
       expect(await oneTime.find(entry.digest, NOW + 60)).toBeUndefined();
       expect(await oneTime.find(oneTimeDigest("login-code", "s"), NOW)).toBeUndefined();
@@ -107,20 +107,29 @@ export function signInStoreContract(
       expect(await rows("one_time")).toBe(0);
     });
 
-    test("there are at most so many of a kind: the one that ends first makes room, expired ones and other kinds do not count", async () => {
+    test("there are at most so many of a kind; expired ones and those of other kinds do not count", async () => {
+      const { oneTime } = await start();
+      for (const n of [1, 2, 3]) expect(await oneTime.add(entryOf(`s${n}`), 3)).toBe(true);
+      expect(await oneTime.add(entryOf("s4"), 3)).toBe(false);
+      expect(await oneTime.add(entryOf("s4", "login-code"), 3)).toBe(true);
+      clock.setSecs(NOW + 1000);
+      expect(await oneTime.add(entryOf("s5", "channel", NOW + 2000), 3)).toBe(true);
+    });
+
+    test("of so many of a kind the one that ends first makes room for one that is pushed", async () => {
       const { oneTime, rows } = await start();
       const isThere = async (secret: string) =>
         (await oneTime.find(oneTimeDigest("channel", secret), NOW)) !== undefined;
-      await oneTime.add(entryOf("s1", "login-code", NOW + 1), 3);
-      for (const n of [2, 3, 4]) await oneTime.add(entryOf(`s${n}`, "channel", NOW + n), 3);
-      await oneTime.add(entryOf("s5", "channel", NOW + 5), 3);
+      await oneTime.push(entryOf("s1", "login-code", NOW + 1), 3);
+      for (const n of [2, 3, 4]) await oneTime.push(entryOf(`s${n}`, "channel", NOW + n), 3);
+      await oneTime.push(entryOf("s5", "channel", NOW + 5), 3);
       expect(await Promise.all(["s2", "s3", "s4", "s5"].map(isThere))).toEqual([false, true, true, true]);
-      await atOnce((n) => oneTime.add(entryOf(`t${n}`, "channel", NOW + 20 + n), 3));
-      await oneTime.add(entryOf("last", "channel", NOW + 60), 3);
+      await atOnce((n) => oneTime.push(entryOf(`t${n}`, "channel", NOW + 20 + n), 3));
+      await oneTime.push(entryOf("last", "channel", NOW + 60), 3);
       expect(await Promise.all(["s3", "s4", "s5", "last"].map(isThere))).toEqual([false, false, false, true]);
       clock.setSecs(NOW + 1000);
       const before = await rows("one_time");
-      await oneTime.add(entryOf("s6", "channel", NOW + 2000), 3);
+      await oneTime.push(entryOf("s6", "channel", NOW + 2000), 3);
       expect(await rows("one_time")).toBe(before + 1);
     });
 

@@ -139,7 +139,6 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   newSessions: UNBOUNDED,
   signIns: UNBOUNDED,
   contractChecks: SHARES.contractChecks,
-  contractRefusals: SHARES.contractRefusals,
   manifestChecks: UNBOUNDED,
   channels: UNBOUNDED,
   discards: UNBOUNDED,

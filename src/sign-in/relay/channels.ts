@@ -240,7 +240,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
         payload: channel,
         expiresAt: channel.expiresAt,
       };
-      await store.add(entry, MAX_CHANNELS);
+      await store.push(entry, MAX_CHANNELS);
       return ok({ token, url: urlOf(token, channel), nonce });
     },
 

@@ -124,7 +124,7 @@ export function createLogins(deps: LoginsDeps): Logins {
     const code = createOneTimeSecret();
     const payload: Code = { ...loggedIn, clientId, redirectUri };
     const entry = { digest: oneTimeDigest("login-code", code), kind: "login-code" as const, payload };
-    await store.add({ ...entry, expiresAt: nowSecs(clock) + CODE_SECS }, MAX_ENTRIES);
+    await store.push({ ...entry, expiresAt: nowSecs(clock) + CODE_SECS }, MAX_ENTRIES);
     return withQuery(redirectUri, { code, ...(state === undefined ? {} : { state }) });
   }
 
@@ -195,11 +195,11 @@ export function createLogins(deps: LoginsDeps): Logins {
       const now = nowSecs(clock);
       const visit = createOneTimeSecret();
       const payload: Visit = { clientId, fid, signerUuid };
-      await store.add(
+      await store.push(
         { digest: waiting, kind: "login-signer", payload: { signerUuid }, expiresAt: now + SIGNER_SECS },
         MAX_ENTRIES,
       );
-      await store.add(
+      await store.push(
         {
           digest: oneTimeDigest("login-visit", visit),
           kind: "login-visit",
