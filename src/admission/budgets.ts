@@ -32,7 +32,7 @@ export const BUDGETS = {
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
-  /** Refusals that wait before they are sent, each with its connection (`src/http/late-refusals.ts`). Less where the process has few file descriptors. */
+  /** Refusals that wait before they are sent, each with its connection (`src/http/limits/late-refusals.ts`). Less where the process has few file descriptors. */
   lateRefusals: { unit: "refusals that are sent late", total: 2048, perClient: 512 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },

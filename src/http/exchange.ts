@@ -89,7 +89,7 @@ export interface Exchange {
 
 const exchanges = new WeakMap<Request, Exchange>();
 
-export function openExchange(request: Request, exchange: Exchange): void {
+export function keepExchange(request: Request, exchange: Exchange): void {
   exchanges.set(request, exchange);
 }
 

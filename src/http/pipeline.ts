@@ -1,17 +1,15 @@
-import type { Budget, Hold } from "../admission/budget.ts";
+import type { Hold } from "../admission/budget.ts";
 import { WAITING_REQUESTS } from "../admission/budgets.ts";
-import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
+import type { ClientAddress } from "../admission/client-address.ts";
 import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import { parseTraceparent, type Span, type Spans } from "../runtime/trace/span.ts";
-import { ANONYMOUS } from "./caller.ts";
-import type { CommonHeaders, Cors } from "./cors.ts";
+import type { CommonHeaders } from "./cors.ts";
 import { ApiError, errorKinds, logLevelOf } from "./errors.ts";
-import { type BodyIntake, type Exchange, openExchange } from "./exchange.ts";
+import { type Exchange, keepExchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import { isApiPath, methodLabel, type ObserveResponse } from "./metrics/http-metrics.ts";
 import type { NotableRequests } from "./metrics/notable-requests.ts";
-import type { RoutePolicy } from "./policy.ts";
+import { type Connection, type ExchangeParts, openExchange } from "./open-exchange.ts";
 import { declaredBytes, mayHaveLargeBody } from "./request/body.ts";
 import { type CanonicalUrl, canonicalUrl } from "./request/canonical-url.ts";
 import type { TaggedBody } from "./response/content-coding.ts";
@@ -20,38 +18,26 @@ import { respondToRead } from "./response/representation.ts";
 import { type BodySender, respondsLater } from "./response/response-body.ts";
 import { type CachedResponse, NOT_CACHED, type ResponseCache } from "./response/response-cache.ts";
 import { isOwnResponse, type TermsOf } from "./route-terms.ts";
-import type { WebSocketSession } from "./web-socket.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** What a listening server knows of the connection of a request. */
-export type Connection = Pick<Bun.Server<WebSocketSession>, "requestIP" | "timeout" | "upgrade">;
-
-export interface PipelineOptions {
+export interface PipelineOptions extends ExchangeParts {
   /** The router. Any error that it throws becomes an error response. */
   readonly route: (request: Request) => MaybePromise<Response>;
-  readonly policyOf: (path: string) => RoutePolicy;
   readonly termsOf: TermsOf;
   /** Returns the methods of a path that lacks the method, where that is 405. */
   readonly otherMethods: (method: string, path: string) => string | undefined;
   readonly gate: Gate;
-  readonly cors: Cors;
-  readonly clients: ClientAddresses;
   readonly commonHeaders: CommonHeaders;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
-  readonly bodies: BodyIntake;
   /** Sends refusals beyond the share of a client later. */
   readonly refuseLate: (exchange: Exchange, response: Response) => MaybePromise<Response>;
-  /** What clients may leave unread of responses. */
-  readonly unsent: Budget;
   readonly observe: ObserveResponse;
   /** Gets the responses of the API that say how it fares. */
   readonly note: NotableRequests["note"];
   readonly log: Logger;
-  /** Undefined while traces are off. */
-  readonly spans: Spans | undefined;
   /** Why the API cannot respond now, for clients; undefined while it can. */
   readonly unavailableReason: () => string | undefined;
   /** True as soon as the server drains or stops. */
@@ -74,9 +60,6 @@ function leavesBody({ bodyState, request }: Exchange): boolean {
   return bodyState === "refused" || (bodyState === "unread" && mayHaveLargeBody(request));
 }
 
-/** An id that a client may choose: safe in a log line and in a header. */
-const clientRequestId = /^[\w=-]{1,128}$/;
-
 /**
  * Creates the function that handles every request. It wraps the router and adds what all responses share: request id,
  * canonical path, preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the
@@ -87,7 +70,6 @@ export function createPipeline(
 ): (request: Request, connection?: Connection) => MaybePromise<Response> {
   const {
     route,
-    policyOf,
     termsOf,
     otherMethods,
     gate,
@@ -98,67 +80,12 @@ export function createPipeline(
     sender,
     bodies,
     refuseLate,
-    unsent,
     observe,
     note,
     log,
-    spans,
     closesConnections,
     unavailableReason,
   } = options;
-
-  /** Starts the span of a request of the API. Strangers continue no trace, and decide on no export: theirs is linked. */
-  function startSpan(request: Request, connection: Connection | undefined): Span | undefined {
-    const caller = parseTraceparent(request.headers.get("traceparent"));
-    const isTrusted = caller !== undefined && clients.isProxy(connection?.requestIP(request)?.address);
-    const method = methodLabel(request.method);
-    return spans?.start(
-      { name: method, kind: "server", attributes: { "http.request.method": method } },
-      caller && (isTrusted ? { parent: caller } : { link: caller }),
-    );
-  }
-
-  function open(request: Request, { path }: CanonicalUrl, connection: Connection | undefined): Exchange {
-    const clientId = request.headers.get("x-request-id");
-    let client: ClientAddress | undefined;
-    const policy = policyOf(path);
-    return {
-      request,
-      requestId: clientId !== null && clientRequestId.test(clientId) ? clientId : Bun.randomUUIDv7(),
-      method: request.method,
-      path,
-      policy,
-      span: spans && policy.isApi ? startSpan(request, connection) : undefined,
-      client: () => {
-        client ??= clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
-        return client;
-      },
-      setIdleTimeout: (secs) => connection?.timeout(request, secs),
-      upgrade(session) {
-        if (!cors.allows(request)) throw new ApiError("forbidden", "this origin may not connect");
-        const isUpgraded = connection?.upgrade(request, { data: session }) ?? false;
-        return isUpgraded ? new Response(null, { status: 101 }) : undefined;
-      },
-      startedAtMs: performance.now(),
-      route: undefined,
-      caller: ANONYMOUS,
-      cache: undefined,
-      ready: undefined,
-      bodies,
-      unsent,
-      bodyHold: undefined,
-      bodyState: "unread",
-      isRefusal: false,
-      charge: () => undefined,
-      settle: undefined,
-      isStillAdmitted: undefined,
-      cpuUs: 0,
-      charged: 0,
-      writes: 0,
-      limitHeaders: undefined,
-      cacheable: undefined,
-    };
-  }
 
   function complete(exchange: Exchange, response: Response, isCached = false): Response {
     const { request, method, requestId, span } = exchange;
@@ -215,14 +142,14 @@ export function createPipeline(
 
   function respondFromCache(exchange: Exchange, responses: ResponseCache, cached: CachedResponse): Response {
     exchange.route = cached.route;
-    openExchange(exchange.request, exchange);
+    keepExchange(exchange.request, exchange);
     const send = () => respondToRead(exchange.request, cached, commonHeaders.ofReads, sender);
     return complete(exchange, responses.use(cached, send), true);
   }
 
   function respondReady(exchange: Exchange, ready: TaggedBody | Uint8Array): Response {
     const { request } = exchange;
-    openExchange(request, exchange);
+    keepExchange(request, exchange);
     const response =
       ready instanceof Uint8Array
         ? sender.whole(request, ready, { headers: commonHeaders.unstored })
@@ -280,7 +207,7 @@ export function createPipeline(
     // The router and every later hook read the URL from the request, so the canonical URL is set on the request
     // itself.
     if (target.url !== request.url) Object.defineProperty(request, "url", { value: target.url });
-    openExchange(request, exchange);
+    keepExchange(request, exchange);
     const storeAndFinish = (response: Response) => {
       if (typeof cached === "number") store(target.url, exchange, cached);
       return finish(exchange, response);
@@ -302,7 +229,7 @@ export function createPipeline(
     const { request, connection, hold } = arrived;
     hold?.end();
     const target = canonicalUrl(request.url);
-    const exchange = open(request, target, connection);
+    const exchange = openExchange(options, request, target.path, connection);
     arrived.exchange = exchange;
     const fail = (error: unknown) => finish(exchange, errorResponse({ exchange, error, log }));
     if (exchange.method === "OPTIONS") return finish(exchange, cors.preflight());
@@ -341,7 +268,7 @@ export function createPipeline(
     },
     refuse(arrived, shortage) {
       const { request, connection } = arrived;
-      const exchange = open(request, canonicalUrl(request.url), connection);
+      const exchange = openExchange(options, request, canonicalUrl(request.url).path, connection);
       arrived.exchange = exchange;
       return finish(
         exchange,

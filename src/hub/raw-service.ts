@@ -9,29 +9,19 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import type { Budget, Hold, Shortage } from "../admission/budget.ts";
-import { BUDGETS } from "../admission/budgets.ts";
-import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../admission/client-address.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
-import type { ListReader } from "../read/hub/turns.ts";
-import type { CallStats } from "./call-stats.ts";
-import { internalFault, noRoom, toServiceError } from "./grpc-errors.ts";
-
-/** A call of a method. */
-export interface RawCall extends ListReader {
-  /** The address at the other end of the connection. */
-  readonly peer: string;
-  /** Who made the call, which may have come through a proxy. */
-  readonly client: ClientAddress;
-  /** Returns the first value of an entry of the request's metadata. */
-  metadata(name: string): string | undefined;
-  /** Sends initial metadata. Call it at most once. */
-  sendMetadata(metadata: Readonly<Record<string, string>>): void;
-  /** Counts the items of a response. */
-  countRows(rows: number): void;
-}
+import { internalFault, toServiceError } from "./grpc-errors.ts";
+import {
+  asBuffer,
+  MessageFrames,
+  MIN_RESPONSE_BYTES,
+  type RawCall,
+  type ResponseBatch,
+  RunningCall,
+  type ServiceDeps,
+} from "./running-call.ts";
 
 /** A unary method over bytes. Returns bytes or an error. */
 export type RawMethod = (
@@ -48,9 +38,6 @@ export interface RawStream {
   /** Ends the call of a client that does not take a batch in so long. */
   readonly stall?: { readonly timeoutMs: number; readonly error: ServiceError; readonly onStall: () => void };
 }
-
-/** Responses that are sent in one write; at least one. */
-export type ResponseBatch = readonly Uint8Array[];
 
 /** A method over bytes with a stream of responses. */
 export type RawStreamMethod = (
@@ -74,14 +61,6 @@ interface ServiceMethods {
   readonly methods: Readonly<Record<string, RawMethod>>;
   /** A stream precedes a method of the same name. */
   readonly streams?: Readonly<Record<string, RawStreamMethod>>;
-}
-
-interface ServiceDeps {
-  readonly onFault: (method: string, cause: unknown) => void;
-  readonly calls: CallStats;
-  readonly clients: ClientAddresses;
-  /** What clients may leave unread of the responses of unary methods. */
-  readonly responses: Budget;
 }
 
 /**
@@ -192,142 +171,4 @@ function isServiceError(cause: unknown): cause is ServiceError {
 
 function asServiceError(error: Rejection | Refusal | ServiceError): ServiceError {
   return error instanceof Error ? error : toServiceError(error);
-}
-
-/** What the calls of both kinds of method share. */
-type AnyCall = Pick<
-  ServerUnaryCall<Buffer, Buffer>,
-  "getPeer" | "sendMetadata" | "cancelled" | "metadata"
-> & {
-  once(event: "cancelled", listener: () => void): unknown;
-};
-
-/** What each unary call holds until its response is known. */
-const MIN_RESPONSE_BYTES = 4 * 1024;
-/** What a list takes at once for its next rows. */
-const ROOM_BYTES = 64 * 1024;
-
-class RunningCall implements RawCall {
-  readonly countRows: (rows: number) => void;
-  readonly #call: AnyCall;
-  readonly #clients: ClientAddresses;
-  readonly #responses: Budget | undefined;
-  #client: ClientAddress | undefined;
-  #hold: Hold | undefined;
-  #shortage: Shortage = "client";
-  #abort: AbortController | undefined;
-
-  /** @param deps.responses of a unary call. */
-  constructor(
-    call: AnyCall,
-    deps: Pick<RawCall, "countRows"> & Pick<ServiceDeps, "clients"> & Partial<Pick<ServiceDeps, "responses">>,
-  ) {
-    this.#call = call;
-    this.#clients = deps.clients;
-    this.#responses = deps.responses;
-    this.countRows = deps.countRows;
-  }
-
-  get peer(): string {
-    return addressOfPeer(this.#call.getPeer());
-  }
-
-  get client(): ClientAddress {
-    this.#client ??= this.#clients.of(this.peer, (name) => this.#call.metadata.get(name).join(","));
-    return this.#client;
-  }
-
-  get clientKey(): string {
-    return this.client.bucket;
-  }
-
-  takeRoom(): boolean {
-    return this.#grow(ROOM_BYTES);
-  }
-
-  /** Holds the bytes of the response, in place of the room that was taken for it, until the client has it. */
-  holds(bytes: number): boolean {
-    const held = this.#hold?.amount ?? 0;
-    if (bytes > held) return this.#grow(bytes - held);
-    this.#hold?.shrinkTo(bytes);
-    return true;
-  }
-
-  /** The error of a call without room. */
-  noRoom(): ServiceError {
-    return noRoom(BUDGETS.hubResponses.unit, this.#shortage);
-  }
-
-  get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      const abort = new AbortController();
-      this.#abort = abort;
-      this.#atEnd(() => abort.abort());
-    }
-    return this.#abort.signal;
-  }
-
-  #grow(bytes: number): boolean {
-    if (!this.#responses) return true;
-    if (!this.#hold) {
-      const hold = this.#responses.open(this.clientKey);
-      this.#hold = hold;
-      this.#atEnd(() => hold.end());
-    }
-    const shortage = this.#hold.grow(bytes);
-    if (shortage) this.#shortage = shortage;
-    return shortage === undefined;
-  }
-
-  /** The library says `cancelled` at the end of every call: when the client has its response, or has disconnected. */
-  #atEnd(then: () => void): void {
-    this.#call.once("cancelled", then);
-    if (this.#call.cancelled) then();
-  }
-
-  metadata(name: string): string | undefined {
-    return this.#call.metadata.get(name)[0]?.toString();
-  }
-
-  sendMetadata(entries: Readonly<Record<string, string>>): void {
-    const metadata = new Metadata();
-    for (const [name, value] of Object.entries(entries)) metadata.set(name, value);
-    this.#call.sendMetadata(metadata);
-  }
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** The prefix of a gRPC message on the wire: a byte for its compression, and its length as 32 bits. */
-const HEADER_BYTES = 5;
-
-/**
- * Messages of a stream that are written at once: a write costs the thread more than the bytes of a dozen small messages. The library
- * frames what a method serializes as one message, from the two members below; this writes all frames itself, also the first one.
- */
-class MessageFrames {
-  readonly #messages: readonly Uint8Array[];
-  /** The bytes of all frames, without the header that the library adds. */
-  readonly byteLength: number;
-
-  /** @param messages at least one. */
-  constructor(messages: readonly Uint8Array[]) {
-    this.#messages = messages;
-    let bytes = -HEADER_BYTES;
-    for (const { byteLength } of messages) bytes += HEADER_BYTES + byteLength;
-    this.byteLength = bytes;
-  }
-
-  /** Writes the frames over the header that the library has written, too. */
-  copy(target: Buffer, start: number): void {
-    let at = start - HEADER_BYTES;
-    for (const message of this.#messages) {
-      target[at] = 0;
-      target.writeUInt32BE(message.byteLength, at + 1);
-      target.set(message, at + HEADER_BYTES);
-      at += HEADER_BYTES + message.byteLength;
-    }
-  }
 }

@@ -1,10 +1,11 @@
 import { type BulkProgress, bulkPhaseOf, canBulkBuild } from "../db/index/bulk/bulk-state.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import type { PositionUpdate } from "../db/index/positions.ts";
+import type { DeferredOutcome } from "../ingest/bulk/apply-deferred.ts";
 import { areDeferred } from "../ingest/bulk/deferred-records.ts";
 import type { ImportedBatch, SpoolOutcome } from "../ingest/bulk/import-spool.ts";
 import type { ValidatedRecords, Verifier } from "../ingest/bulk/verify/verifier.ts";
-import type { DeferredOutcome, IngestEngine } from "../ingest/engine.ts";
+import type { IngestEngine } from "../ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../ingest/record.ts";
 
 /** Validates and stores the records of a file. */

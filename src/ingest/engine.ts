@@ -9,14 +9,14 @@ import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 import { BlockKeys } from "./block-keys.ts";
+import { applyDeferred, type DeferredOutcome } from "./bulk/apply-deferred.ts";
 import { createBulkWriter } from "./bulk/bulk-writer.ts";
-import { deferredAfter, dropDeferred } from "./bulk/deferred-records.ts";
 import type { ImportedBatch, SpoolOutcome } from "./bulk/import-spool.ts";
 import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
 import type { MergeContext } from "./merge/merge.ts";
-import { decodeRecord, type IngestRecord, type MergeOutcome, type RecordKind } from "./record.ts";
+import type { IngestRecord, MergeOutcome } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
 import type { RelayedBatch, SingleOp } from "./relayed-op.ts";
@@ -26,13 +26,6 @@ import { healAccount, NotHealedError } from "./trie/heal-account.ts";
 export interface ApplyOptions extends Admission {
   /** Runs in the transaction that stores all of the records. */
   readonly alongside?: (() => void) | undefined;
-}
-
-/** The outcome of a record that was deferred. */
-export interface DeferredOutcome {
-  readonly offset: number;
-  readonly kind: RecordKind;
-  readonly outcome: MergeOutcome;
 }
 
 export interface IngestEngineDeps extends IndexWriterDeps {
@@ -117,7 +110,6 @@ export interface IngestEngine {
   buildStep(): BulkProgress | undefined;
 }
 
-const DEFERRED_PER_COMMIT = 500;
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
 export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
@@ -216,23 +208,6 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }
   }
 
-  function applyDeferred(): DeferredOutcome[] | undefined {
-    const page = deferredAfter(db, -1, DEFERRED_PER_COMMIT);
-    const isAdmitted = page[0]?.isAdmitted ?? false;
-    const end = page.findIndex((one) => one.isAdmitted !== isAdmitted);
-    const batch = end < 0 ? page : page.slice(0, end);
-    const last = batch.at(-1);
-    if (!last) return undefined;
-    const records = batch.map(({ record }) => {
-      const decoded = decodeRecord(record);
-      if (!decoded.ok) throw new Error(`a deferred record cannot be decoded: ${decoded.error.reason}`);
-      return decoded.value;
-    });
-    const alongside = () => dropDeferred(db, last.number);
-    const outcomes = applyResumable(records, [], { isHistory: true, isAdmitted, alongside });
-    return batch.map(({ offset, record: { kind } }, at) => ({ offset, kind, outcome: outcomes[at] }));
-  }
-
   function writeRelayed(
     batch: RelayedBatch,
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
@@ -326,7 +301,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
       return bulk.hasEnded;
     },
     syncSpool: bulk.sync,
-    applyDeferred,
+    applyDeferred: () => applyDeferred(db, applyResumable),
     repointMore,
     heartbeat,
     buildStep() {

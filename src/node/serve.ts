@@ -32,7 +32,7 @@ import { computesScores } from "../scores/settings.ts";
 import { tokenKeysOf } from "../signers/approval/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
 import { createStreamSlots } from "../stream/slots.ts";
-import { lagSecsOf } from "../upstream/follow/figures.ts";
+import { lagSecsOf } from "../upstream/figures/figures.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";

@@ -1,9 +1,12 @@
 import { StateUnavailable } from "../db/state/unavailable.ts";
+import { valueWithin } from "../lib/promises.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { decodeMessage, encodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import { encodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import type { MessageData } from "../protocol/wire/generated/message.ts";
 import type { Logger } from "../runtime/log/logger.ts";
-import { FidOrder } from "./fid-order.ts";
+import { decoded, type Prepared, pending, type Signed } from "./call-messages.ts";
+import { FidOrder, keyOf, lineOf, nameOf } from "./order/fid-order.ts";
+import type { Timed } from "./order/timing.ts";
 import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import {
   FAILED,
@@ -22,7 +25,6 @@ import { auditOfCall, type RecordRefused } from "./store/write-audit.ts";
 import type { ChargeWrite } from "./store/write-limits.ts";
 import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Positioned, Sent, WriteSubmitter } from "./submit-writes.ts";
-import type { Timed } from "./timing.ts";
 import type { WriteCounters } from "./write-figures.ts";
 
 /** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
@@ -76,18 +78,6 @@ export interface WriteService {
   submit(call: WriteCall): Promise<WriteReply>;
   /** Refuses new writes. Resolves when those under way have ended. */
   stop(): Promise<void>;
-}
-
-/** What is signed for a call, with the outcomes as far as they are known. */
-interface Signed {
-  readonly outcomes: readonly MessageOutcome[];
-  readonly messages: readonly Positioned[];
-}
-
-/** The user that a call writes for, and the messages that it has signed itself. */
-interface Prepared {
-  readonly fid: number;
-  readonly received?: Signed;
 }
 
 interface Answer {
@@ -284,7 +274,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
 
 const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers.encryption_key");
 
-function no(refused: WriteRefusal): WriteReply {
+export function no(refused: WriteRefusal): WriteReply {
   return { ok: false, refusal: refused };
 }
 
@@ -300,53 +290,12 @@ async function answerOf(sent: Sent): Promise<Answer | undefined> {
   return { reply: await sent.finish(), isSettled: true };
 }
 
-/** Decodes the messages of a call, which are those of one user. */
-function decoded(received: readonly Uint8Array[]): Result<Prepared, WriteRefusal> {
-  const outcomes: MessageOutcome[] = [];
-  const messages: Positioned[] = [];
-  for (const [position, sent] of received.entries()) {
-    const message = decodeMessage(sent);
-    if (!message.ok) return err(refusal(400, "invalid_message", message.error.reason));
-    messages.push({ position, message: message.value, bytes: encodeMessage(message.value) });
-    outcomes.push(pending(message.value));
-  }
-  const fid = outcomes[0]?.fid;
-  if (fid === undefined) return err(refusal(400, "invalid_message", "there is no message"));
-  return ok({ fid, received: { outcomes, messages } });
-}
-
 async function admitted(signed: Signed, admit: Admit): Promise<Result<Signed, WriteRefusal>> {
   const charged = await admit(signed.messages.length);
   return charged.ok ? ok(signed) : charged;
 }
 
-function pending({ hash, data: { fid, type } }: SignedMessage): MessageOutcome {
-  return { hash: hash.toHex(), fid, type, state: "pending" };
-}
-
-/**
- * The line in which a write of a user waits. Messages that are signed already wait in one of their sender: anybody can forge them, or
- * send those that the user has published, and must not hold up the user's writes with that. Their time does not depend on the order.
- */
-function lineOf({ content, owner }: WriteCall, fid: number): string {
-  return content !== "stored" && "signed" in content ? `${fid} from ${owner.fid}` : `${fid}`;
-}
-
-function keyOf({ owner, signerUuid, route, idem }: WriteCall): CallKey | undefined {
-  return idem ? { ownerFid: owner.fid, signerUuid: signerUuid ?? "", route, idem: idem.key } : undefined;
-}
-
-function nameOf({ ownerFid, signerUuid, route, idem }: CallKey): string {
-  return JSON.stringify([ownerFid, signerUuid, route, idem]);
-}
-
 /** Waits for a request of this process, or for the next look at the state. */
 async function waitFor(first: Promise<unknown> | undefined): Promise<void> {
-  const later = Promise.withResolvers<void>();
-  const timer = setTimeout(later.resolve, REPEAT_POLL_MS);
-  try {
-    await Promise.race([first?.catch(() => undefined) ?? later.promise, later.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await (first ? valueWithin(first, REPEAT_POLL_MS) : Bun.sleep(REPEAT_POLL_MS));
 }

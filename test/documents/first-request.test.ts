@@ -5,7 +5,7 @@ import { alerts } from "../../packaging/monitoring/alerts.ts";
 import { metricsIn } from "../../packaging/monitoring/dashboard.ts";
 import { clusterFigures } from "../../src/cluster/cluster-figures.ts";
 import type { Figure } from "../../src/runtime/figures/figures.ts";
-import { upstreamFigures } from "../../src/upstream/follow/figures.ts";
+import { upstreamFigures } from "../../src/upstream/figures/figures.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText, ROOT } from "../support/documents.ts";
 import { fromSources, type RunningNode, startNode, tempDir } from "../support/program.ts";

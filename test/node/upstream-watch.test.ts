@@ -5,7 +5,7 @@ import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/threads/
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import { statusOf } from "../../src/runtime/figures/figures.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
-import { upstreamFigures } from "../../src/upstream/follow/figures.ts";
+import { upstreamFigures } from "../../src/upstream/figures/figures.ts";
 import type { UpstreamProgress } from "../../src/upstream/follow/progress.ts";
 import { ManualClock } from "../support/clock.ts";
 

@@ -1,17 +1,16 @@
-import { Type } from "@sinclair/typebox";
 import type { AuditStore } from "../../audit/audit-store.ts";
 import { type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
-import { isNote, MAX_MUTED_HOURS, MAX_NOTE_CHARS, mutedUntil } from "../../checks/incident-text.ts";
+import { isNote, mutedUntil } from "../../checks/incident-text.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
 import { ApiError } from "../../http/errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { captureBody, jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
+import { captureBody, rawBody } from "../../http/request/body.ts";
 import type { OwnOrigin } from "../../http/request/own-origin.ts";
-import { decodeQuery, integer, optional } from "../../http/request/params.ts";
+import { decodeQuery } from "../../http/request/params.ts";
 import { parseQueryString } from "../../http/request/query-string.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -22,7 +21,6 @@ import {
   figuresRequestOf,
   isLogSearch,
   lanesQueryOf,
-  MAX_UNIX_SECS,
   readRequests,
   searchLog,
 } from "../history/operator-queries.ts";
@@ -30,6 +28,16 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
+import {
+  logQuery,
+  readIncident,
+  readPause,
+  readResume,
+  readRotation,
+  readSession,
+  sinceQuery,
+  tokenOf,
+} from "./operator-requests.ts";
 import { unwrapOperator } from "./operator-sessions.ts";
 import { pauseReport } from "./present.ts";
 
@@ -65,43 +73,6 @@ export interface RotatedTokenKey {
   /** Unix seconds. */
   readonly signsAt: number;
 }
-
-const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
-const MAX_REASON_CHARS = 200;
-
-const What = Type.Union([Type.Literal("sends"), Type.Literal("deliveries")]);
-const readSession = jsonBodyDecoder(
-  Type.Object({
-    code: Type.String({ minLength: 1, maxLength: 64 }),
-    public_key: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
-  }),
-);
-const readPause = jsonBodyDecoder(
-  Type.Object({
-    what: What,
-    reason: Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", maxLength: MAX_REASON_CHARS }),
-  }),
-);
-const readRotation = jsonBodyDecoder(Type.Object({ now: Type.Boolean() }));
-const IncidentId = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,32}$" });
-const readIncident = jsonBodyDecoder(
-  Type.Union([
-    Type.Object({ id: IncidentId, action: Type.Literal("ack") }),
-    Type.Object({
-      id: IncidentId,
-      action: Type.Literal("note"),
-      note: Type.String({ maxLength: MAX_NOTE_CHARS }),
-    }),
-    Type.Object({
-      id: IncidentId,
-      action: Type.Literal("mute"),
-      hours: Type.Integer({ minimum: 0, maximum: MAX_MUTED_HOURS }),
-    }),
-  ]),
-);
-const readResume = jsonBodyDecoder(Type.Object({ what: What }));
-const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
-const sinceQuery = { at: integer({ min: 0, max: MAX_UNIX_SECS }) };
 
 const hidden = { detail: { hide: true } } as const;
 const posted = { ...hidden, parse: captureBody } as const;
@@ -312,11 +283,4 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       },
       posted,
     );
-}
-
-/** @throws ApiError `unauthorized` for a request without the operator's token */
-function tokenOf({ headers }: Request): string {
-  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
-  if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");
-  return token;
 }

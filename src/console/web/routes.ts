@@ -48,5 +48,5 @@ export const pages: readonly PageRoute[] = [
   page("/console/manage/webhooks", "manage", () => import("./manage/webhooks/webhooks.tsx")),
   page("/console/manage/webhooks/new", "manage", () => import("./manage/webhooks/new.tsx")),
   page("/console/manage/webhooks/:id", "manage", () => import("./manage/webhooks/overview.tsx")),
-  page("/console/manage/webhooks/:id/:message", "manage", () => import("./manage/webhooks/deliveries.tsx")),
+  page("/console/manage/webhooks/:id/:message", "manage", () => import("./manage/webhooks/delivery.tsx")),
 ];

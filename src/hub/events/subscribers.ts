@@ -4,7 +4,8 @@ import { type EventRanges, type EventReads, startHeaders } from "../../read/hub/
 import type { HubEventRow } from "../../read/hub/hub-event.ts";
 import { refuse } from "../../read/hub/refusal.ts";
 import { toServiceError } from "../grpc-errors.ts";
-import type { RawStreamMethod, ResponseBatch } from "../raw-service.ts";
+import type { RawStreamMethod } from "../raw-service.ts";
+import type { ResponseBatch } from "../running-call.ts";
 import { EventTail } from "./event-tail.ts";
 import { type EventFilter, matchesFilter, partOf, readSubscribeRequest } from "./subscribe-request.ts";
 

@@ -3,7 +3,8 @@ import type { Budget } from "../../admission/budget.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { invalidParam, type Refusal, refuse } from "../../read/hub/refusal.ts";
 import { noRoom, relayedReadFault, toServiceError } from "../grpc-errors.ts";
-import type { RawMethod, RawStreamMethod, ResponseBatch } from "../raw-service.ts";
+import type { RawMethod, RawStreamMethod } from "../raw-service.ts";
+import type { ResponseBatch } from "../running-call.ts";
 import { readRequest, u32, u64 } from "./request.ts";
 
 /** Blocks of the upstream, for nodes that follow this one. They are passed on as bytes. */

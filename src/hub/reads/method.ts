@@ -2,7 +2,8 @@ import { err, mapOk, type Result } from "../../lib/result.ts";
 import type { Page } from "../../read/hub/page.ts";
 import type { Refusal } from "../../read/hub/refusal.ts";
 import { encodeList } from "../../read/hub/wire-bytes.ts";
-import type { RawCall, RawMethod } from "../raw-service.ts";
+import type { RawMethod } from "../raw-service.ts";
+import type { RawCall } from "../running-call.ts";
 import { bytes, flag, type RequestOf, readRequest, u32 } from "./request.ts";
 
 /** How read methods are declared. */

@@ -26,7 +26,7 @@ import { createLogThrottle } from "../../runtime/log/log-throttle.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import type { Descriptors } from "../../runtime/process.ts";
 import { openStreams, type StreamSlotStats } from "../../stream/slots.ts";
-import { knownLagSecs } from "../../upstream/follow/figures.ts";
+import { knownLagSecs } from "../../upstream/figures/figures.ts";
 import { version } from "../../version.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";

@@ -18,7 +18,7 @@ import { nonceKey, oneTimeNonces } from "../../sign-in/nonce-store.ts";
 import { oneTime } from "../../sign-in/one-time-store.ts";
 import { signInKeys } from "../../sign-in/tokens/key-store.ts";
 import { loginClients } from "../../signers/login/client-store.ts";
-import { managedSigners } from "../../signers/store/signer-table.ts";
+import { managedSigners } from "../../signers/store/signer-row.ts";
 import * as deliveries from "../../webhooks/store/tables.ts";
 import { webhooks } from "../../webhooks/store/webhook-store.ts";
 import { rateBuckets } from "../../writes/store/bucket-store.ts";

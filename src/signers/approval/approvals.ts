@@ -6,12 +6,10 @@ import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import {
   type KeyAddTerms,
   type KeyAddTypedData,
-  type KeyRequest,
   type KeyRequestTypedData,
   keyAddData,
   keyAddTypedData,
   keyRequestTypedData,
-  recoverKeyRequest,
 } from "../key-add.ts";
 import type { KeyFacts, KeyRegistry } from "../key-facts.ts";
 import { grantedTo } from "../permissions.ts";
@@ -22,7 +20,6 @@ import type { ApprovalRequest, SignerStore, StoredSigner } from "../store/signer
 import type { Vault } from "../vault.ts";
 import { tokenDigestOf } from "./approval-token.ts";
 import {
-  isBy,
   keyTaken,
   networkRefusal,
   over,
@@ -34,6 +31,7 @@ import {
   unknownWallet,
 } from "./key-add-checks.ts";
 import type { LinkCalls } from "./link-calls.ts";
+import { ownRequest, signedRequest } from "./signed-request.ts";
 
 /** What the approval page shows before its user signs. */
 export interface ApprovalView {
@@ -264,50 +262,4 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
 function needsChain() {
   return refuse("badRequest", "what this signer is for needs a key that is added on chain");
-}
-
-/** The request that the user makes, where the app has signed none for gasless keys. */
-function ownRequest(
-  { gaslessSignature }: ApprovalRequest,
-  { fid, key, deadline }: KeyAddTerms,
-): KeyRequest | null {
-  return gaslessSignature ? null : { requestFid: fid, key, deadline };
-}
-
-interface SignedKeyRequest {
-  readonly keyRequest: KeyRequest;
-  /** 20 bytes. */
-  readonly requestSigner: Uint8Array;
-  readonly requestSignature: Uint8Array;
-}
-
-/** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
-async function signedRequest(
-  request: ApprovalRequest,
-  terms: KeyAddTerms,
-  options: {
-    /** The user's. */
-    readonly custody: Uint8Array;
-    readonly requestSignature: Uint8Array | undefined;
-    readonly custodyOf: ConfirmedCustodyOf;
-  },
-): Promise<Result<SignedKeyRequest, SignerRefusal>> {
-  const own = ownRequest(request, terms);
-  if (own) {
-    const { custody, requestSignature } = options;
-    if (!requestSignature) return refuse("badRequest", "request_signature is missing");
-    if (!isBy(recoverKeyRequest("gasless", own, requestSignature), custody))
-      return refuse("badRequest", "request_signature is not of the fid's custody address");
-    return ok({ keyRequest: own, requestSigner: custody, requestSignature });
-  }
-  const { appFid, deadline, gaslessSignature } = request;
-  const keyRequest = { requestFid: appFid, key: terms.key, deadline };
-  const custody = await options.custodyOf(appFid);
-  if (
-    !gaslessSignature ||
-    !custody ||
-    !isBy(recoverKeyRequest("gasless", keyRequest, gaslessSignature), custody)
-  )
-    return refuse("conflict", "the app's custody address has changed; ask the app for a new link");
-  return ok({ keyRequest, requestSigner: custody, requestSignature: gaslessSignature });
 }

@@ -9,7 +9,6 @@ import { chainBlockToJournal, toJournal } from "../blocks/journal.ts";
 import { keyRecordsOfChunk } from "../blocks/key-records.ts";
 import { type FidOps, inBatches, OpBatcher } from "../blocks/op-batcher.ts";
 import { shardBlocks } from "../blocks/shard-blocks.ts";
-import { MAX_REQUESTERS_PER_CALL, type UpstreamClient } from "../calls/client.ts";
 import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 import type { GapError } from "../calls/peer.ts";
 import {
@@ -23,10 +22,11 @@ import {
 } from "../positions.ts";
 import { runParts, type StageDeps, sourceOf } from "../stage.ts";
 import { Backoff, type Timings, wait } from "../timings.ts";
+import { readAppNonces } from "./app-nonces.ts";
 import { type FidReaderDeps, readFid, readShownProofs } from "./read-fid.ts";
 import { fillFromSnapshots } from "./replication/fill.ts";
 import { SpoolBatcher } from "./spool-batcher.ts";
-import { registeredFidsAfter, unprovenNamesAfter } from "./stored.ts";
+import { unprovenNamesAfter } from "./stored.ts";
 
 /** Dependencies and settings of reading the fids of the todo list. */
 export interface BackfillDeps {
@@ -115,68 +115,6 @@ function* todoFids(db: IndexDatabase): Generator<number> {
   for (let page = todoAfter(db, 0, FIDS_PER_READ); page.length > 0; ) {
     yield* page;
     page = todoAfter(db, page.at(-1) ?? 0, FIDS_PER_READ);
-  }
-}
-
-/** Dependencies of reading the nonces of apps. */
-interface AppNonceDeps {
-  readonly client: UpstreamClient;
-  readonly db: IndexDatabase;
-  readonly batcher: OpBatcher;
-  /** Concurrent calls. */
-  readonly concurrency: number;
-  readonly timings: Timings;
-  readonly signal: AbortSignal;
-  /** Called for a fault that is retried. */
-  readonly onFault: (what: string, cause: unknown) => void;
-}
-
-const TRIES_OF_A_CALL = 3;
-
-/**
- * Reads the nonce that each registered fid has as an app, after a full sync read the keys of every fid. A key that
- * removed itself before its fid was read is in no list, and its removal, which is applied later, does not name the
- * app. So the nonce that the full sync read for the app may be too low. Resolves when everything is written.
- *
- * @throws the last error of a call that failed several times.
- */
-async function readAppNonces(deps: AppNonceDeps): Promise<void> {
-  const { db, batcher, concurrency, signal } = deps;
-  const pages = pagesOfFids(db);
-  const work = async () => {
-    for (let page = pages.next(); !page.done && !signal.aborted; page = pages.next())
-      await readPage(deps, page.value);
-  };
-  // Wait for all of them, also when one fails.
-  for (const result of await Promise.allSettled(Array.from({ length: concurrency }, work)))
-    if (result.status === "rejected") throw result.reason;
-  await batcher.flush();
-}
-
-async function readPage(
-  { client, batcher, timings, signal, onFault }: AppNonceDeps,
-  fids: readonly number[],
-): Promise<void> {
-  const [first = 0] = fids;
-  const backoff = new Backoff(timings);
-  for (let tries = 1; !signal.aborted; tries++) {
-    try {
-      const { nonces } = await client.signers(first, undefined, fids);
-      if (nonces.apps.length > 0) await batcher.add([{ kind: "keyNonces", nonces, happenedAt: 0 }], []);
-      return;
-    } catch (cause) {
-      batcher.throwIfFailed();
-      if (tries === TRIES_OF_A_CALL) throw cause;
-      if (!signal.aborted) onFault(`the nonces of apps from fid ${first} on could not be read`, cause);
-      await backoff.wait(signal);
-    }
-  }
-}
-
-function* pagesOfFids(db: IndexDatabase): Generator<readonly number[]> {
-  for (let page = registeredFidsAfter(db, 0, MAX_REQUESTERS_PER_CALL); page.length > 0; ) {
-    yield page;
-    page = registeredFidsAfter(db, page.at(-1) ?? 0, MAX_REQUESTERS_PER_CALL);
   }
 }
 

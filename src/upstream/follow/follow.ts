@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
-import { chainHeadOf, mentionedFidsAfter } from "../../db/index/upstream-work.ts";
+import { mentionedFidsAfter } from "../../db/index/upstream-work.ts";
 import { createInlineVerifier } from "../../ingest/bulk/verify/verifier.ts";
 import type { RelayedBatch } from "../../ingest/relayed-op.ts";
 import { IndexFullError } from "../../ingest/size-bound.ts";
@@ -14,17 +14,9 @@ import type { RelayWriter } from "../blocks/op-batcher.ts";
 import type { RelayRules } from "../blocks/validate-relayed.ts";
 import { checkPeer, type Peer } from "../calls/check-peer.ts";
 import { PeerError } from "../calls/peer.ts";
-import {
-  type ChainVerifier,
-  type ChainVerifierDeps,
-  createChainVerifier,
-  NO_VERIFICATION,
-  type OnUnknownSet,
-  RefusedBlockError,
-} from "../chain/chain-verifier.ts";
+import { RefusedBlockError } from "../chain/chain-verifier.ts";
 import type { Forks } from "../chain/forks.ts";
 import type { TrustTracker } from "../chain/trust-tracker.ts";
-import type { KnownValidators } from "../chain/validator-source.ts";
 import { runBackfillStage } from "../fill/backfill.ts";
 import { startFullSync } from "../fill/full-sync.ts";
 import { startReconciliation } from "../fill/reconciliation.ts";
@@ -40,6 +32,7 @@ import { Backoff, type Timings, wait } from "../timings.ts";
 import { runApplyStage } from "./apply-stage.ts";
 import type { EngineWatch } from "./engine-watch.ts";
 import type { ProgressTracker } from "./progress-tracker.ts";
+import { chainVerifier, type Verification } from "./verification.ts";
 
 export interface FollowerDeps {
   /** The nodes to follow, one at a time: http (plain) or https (TLS), without path and credentials. */
@@ -87,15 +80,6 @@ export interface FollowerDeps {
   readonly onRefused?: (rejection: Rejection) => void;
   /** Called for each stored record of a kind that this program does not know. */
   readonly onUnknown?: (record: Pick<UnknownRecord, "kind" | "number">) => void;
-}
-
-/** How the blocks of the upstream are verified. */
-export interface Verification {
-  /** Returns the validators of the network; undefined if none are known. */
-  readonly validators: () => KnownValidators | undefined;
-  readonly onUnknownSet: OnUnknownSet;
-  /** Whether the writer of the index keeps the roots of accounts (`trust.level`). Default: it does not. */
-  readonly comparesRoots?: boolean;
 }
 
 /** Follows the nodes of `deps.endpoints`, one at a time, until `signal` aborts. Ends without an error. */
@@ -236,54 +220,6 @@ function isResumable(positions: UpstreamPositions, shards: number, scope: Scope)
   const { stage } = positions;
   if (stage === undefined || stage === Stage.Listing) return false;
   return positions.shards === shards && positions.scope === scope.fingerprint;
-}
-
-const FIRST_DATA_SHARD = 1;
-
-/** @throws PeerError if the upstream has no certificates and the blocks so far have. */
-function chainVerifier(
-  {
-    db,
-    network,
-    clock,
-    fids,
-    verification,
-    trust,
-    forks,
-    timings,
-  }: FollowerDeps & { readonly timings: Timings; readonly trust: TrustTracker; readonly forks: Forks },
-  run: Pick<ChainVerifierDeps, "client" | "signal" | "onFault">,
-  hasBlockShard: boolean,
-): ChainVerifier {
-  if (!verification) {
-    trust.trustsNode("trust.level is node");
-    return NO_VERIFICATION;
-  }
-  if (!hasBlockShard) {
-    // Otherwise a node could avoid verification by presenting itself as one without certificates.
-    if (chainHeadOf(db, FIRST_DATA_SHARD))
-      throw new PeerError("its blocks have no certificates, and those of the index have");
-    trust.trustsNode("the upstream numbers its blocks itself: they have no certificates");
-    return NO_VERIFICATION;
-  }
-  const known = verification.validators();
-  if (!known) {
-    trust.trustsNode("the validators of the network are not known; trust.validators_file can name them");
-    return NO_VERIFICATION;
-  }
-  trust.verifies(known.origin, verification.comparesRoots && !fids ? "roots" : "blocks");
-  return createChainVerifier({
-    ...run,
-    timings,
-    db,
-    network,
-    clock,
-    sets: known.sets,
-    readSets: () => verification.validators()?.sets,
-    onUnknownSet: verification.onUnknownSet,
-    tracker: trust,
-    forks,
-  });
 }
 
 function loadScope({ db, fids }: FollowerDeps): Scope {

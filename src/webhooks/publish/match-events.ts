@@ -1,6 +1,7 @@
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { StoredOutboxEvent } from "../../db/index/log/outbox.ts";
 import type { ScoreSource } from "../../read/hydrate/users.ts";
-import type { NodeEvent } from "../event.ts";
+import { type NodeEvent, readEvent } from "../event.ts";
 import { loadFacts } from "../match/facts-of.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { Subscriptions } from "../match/subscriptions.ts";
@@ -53,4 +54,40 @@ export async function matchEvents(
     webhookIds: receivers.get(event) ?? [],
   }));
   return { queue, events: covered, refused: matched.refused };
+}
+
+/** An event of the outbox with its number. */
+export type SequencedEvent = NodeEvent & { readonly seq: number };
+
+type Skip = (event: Pick<StoredOutboxEvent, "seq" | "kind">, cause: unknown) => void;
+
+/** Matches events with `match`. An event that makes it fail is found by bisection and skipped. */
+export async function matchSafely(
+  events: readonly SequencedEvent[],
+  match: (events: readonly SequencedEvent[]) => Promise<MatchedBatch>,
+  skip: Skip,
+): Promise<MatchedBatch> {
+  try {
+    return await match(events);
+  } catch (cause) {
+    const [event, ...others] = events;
+    if (event && others.length > 0)
+      return matchSafely(events.slice(0, Math.ceil(events.length / 2)), match, skip);
+    if (event) skip(event, cause);
+    return { queue: [], events: events.length, refused: [] };
+  }
+}
+
+/** Reads the events before the first unreadable row; if that is the first row, skips it and returns none. */
+export function readableEvents(rows: readonly StoredOutboxEvent[], skip: Skip): SequencedEvent[] {
+  const events: SequencedEvent[] = [];
+  for (const row of rows) {
+    try {
+      events.push({ ...readEvent(row), seq: row.seq });
+    } catch (cause) {
+      if (events.length === 0) skip(row, cause);
+      break;
+    }
+  }
+  return events;
 }

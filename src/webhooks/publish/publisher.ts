@@ -5,14 +5,19 @@ import type { EventKind } from "../../protocol/event-kind.ts";
 import type { ScoreSource } from "../../read/hydrate/users.ts";
 import { type Clock, nowSecs, type SetTimer, setTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
-import { type NodeEvent, readEvent } from "../event.ts";
 import type { BannedAmong } from "../match/exclusions.ts";
 import type { SubscriptionRefusal } from "../match/match-service.ts";
 import type { MatchClient } from "../match/rpc.ts";
 import { Subscriptions } from "../match/subscriptions.ts";
 import type { DeliveryPublications } from "../store/delivery-publications.ts";
 import { isLeftToOthers } from "./left-to-others.ts";
-import { type MatchedBatch, matchEvents } from "./match-events.ts";
+import {
+  type MatchedBatch,
+  matchEvents,
+  matchSafely,
+  readableEvents,
+  type SequencedEvent,
+} from "./match-events.ts";
 
 /** Requests of the publisher to the worker that owns the outbox. */
 export interface OutboxClient {
@@ -139,7 +144,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     if (rows.length === 0) return false;
     const own = await ownPrefix(rows);
     if (own.length === 0) return true;
-    const events = readablePrefix(own);
+    const events = readableEvents(own, skipEvent);
     const covered = await queue(events);
     published = events[covered - 1]?.seq ?? rows[0]?.seq ?? published;
     stats = {
@@ -172,7 +177,7 @@ export function startPublisher(deps: PublisherDeps): Publisher {
   async function queue(events: readonly SequencedEvent[]): Promise<number> {
     for (;;) {
       await applyChanges();
-      const prepared = await matchSafely(events);
+      const prepared = await matchSafely(events, match, skipEvent);
       if (prepared.refused.length > 0) {
         await deactivate(prepared.refused);
         continue;
@@ -184,6 +189,10 @@ export function startPublisher(deps: PublisherDeps): Publisher {
       if (publication.webhookIds.length > 0) deps.onQueued(publication.webhookIds);
       return prepared.events;
     }
+  }
+
+  function match(events: readonly SequencedEvent[]): Promise<MatchedBatch> {
+    return unlessStopped(matchEvents(index, subscriptions, events, { nowSecs: nowSecs(clock), scores }));
   }
 
   async function applyChanges(): Promise<void> {
@@ -201,21 +210,6 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** Matches events; an event that fails is found by bisection and skipped. */
-  async function matchSafely(events: readonly SequencedEvent[]): Promise<MatchedBatch> {
-    try {
-      return await unlessStopped(
-        matchEvents(index, subscriptions, events, { nowSecs: nowSecs(clock), scores }),
-      );
-    } catch (cause) {
-      if (isStopping) throw cause;
-      const [event, ...others] = events;
-      if (event && others.length > 0) return matchSafely(events.slice(0, Math.ceil(events.length / 2)));
-      if (event) skipEvent(event, cause);
-      return { queue: [], events: events.length, refused: [] };
-    }
-  }
-
   /** @throws when the publisher stops, so that it does not wait for a busy matching thread. */
   function unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -225,21 +219,8 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     });
   }
 
-  /** Returns the events before the first unreadable row; if that is the first row, skips it and returns none. */
-  function readablePrefix(rows: readonly StoredOutboxEvent[]): SequencedEvent[] {
-    const events: SequencedEvent[] = [];
-    for (const row of rows) {
-      try {
-        events.push({ ...readEvent(row), seq: row.seq });
-      } catch (cause) {
-        if (events.length === 0) skipEvent(row, cause);
-        break;
-      }
-    }
-    return events;
-  }
-
   function skipEvent({ seq, kind }: { seq: number; kind: EventKind }, cause: unknown): void {
+    if (isStopping) throw cause;
     log.error({ err: cause, seq, kind }, "Skipped an event");
     stats = { ...stats, skippedEvents: stats.skippedEvents + 1 };
   }
@@ -300,8 +281,6 @@ export function startPublisher(deps: PublisherDeps): Publisher {
     },
   };
 }
-
-type SequencedEvent = NodeEvent & { readonly seq: number };
 
 function addedKinds(
   before: Readonly<Record<string, number>>,

@@ -9,8 +9,9 @@ import { SignedBlock, SignedChunk } from "../../../src/protocol/wire/generated/c
 import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { type ValidatorSet, ValidatorSets } from "../../../src/trust/validator-sets.ts";
-import type { FollowerDeps, Verification } from "../../../src/upstream/follow/follow.ts";
+import type { FollowerDeps } from "../../../src/upstream/follow/follow.ts";
 import { type Follower, startFollower } from "../../../src/upstream/follow/follower.ts";
+import type { Verification } from "../../../src/upstream/follow/verification.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { vectorJson } from "../vectors.ts";

@@ -6,11 +6,11 @@ import { choice, cursor, integer, limit, optional, text } from "../../../http/re
 import { flag } from "../../../http/request/word-params.ts";
 import { JsonStream } from "../../../http/response/response-body.ts";
 import type { Hash } from "../../../read/hydrate/casts.ts";
+import { presentCast } from "../../../read/present/compat/cast.ts";
 import {
   conversationText as compatConversationText,
   type CastWithReplies as PresentedCompatReplies,
-  presentCast,
-} from "../../../read/present/compat/cast.ts";
+} from "../../../read/present/compat/conversation.ts";
 import {
   conversationText,
   type CastWithReplies as PresentedCastWithReplies,

@@ -6,7 +6,7 @@ import { choice, type Documented, fid, hash, optional, renamed } from "../../../
 import { choiceList, choices } from "../../../http/request/word-params.ts";
 import type { Page } from "../../../read/cursor.ts";
 import type { Hash } from "../../../read/hydrate/casts.ts";
-import { presentCastReactions, presentUserReactions } from "../../../read/present/compat/cast.ts";
+import { presentCastReactions, presentUserReactions } from "../../../read/present/compat/reaction.ts";
 import { type Reaction as PresentedReaction, presentReaction } from "../../../read/present/native/cast.ts";
 import {
   castReactionsCursor,

@@ -2,21 +2,19 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { IncidentReport } from "../../../checks/incident-report.ts";
-import { typedTime } from "../../../lib/iso-time.ts";
 import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
-import { Field } from "../parts/form.tsx";
 import { Region } from "../parts/region.tsx";
 import * as msg from "../text/en/moment.ts";
-import { formatClock, formatCount, formatExact, formatMoment } from "../text/format.ts";
-import { Lanes, sumsOf } from "./lanes.tsx";
+import { formatClock, formatExact, formatMoment } from "../text/format.ts";
+import { FAR, GoTo, whatIn } from "./go-to.tsx";
+import { Lanes } from "./lanes.tsx";
 import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
 
 const EVERY_MS = 60_000;
 const BUCKETS = 240;
-const FAR = 10;
 const DAY_SECS = 86_400;
 
 /** The window of the URL, and what changes it. */
@@ -34,16 +32,6 @@ export function useWindow(): TimeWindow & { select(selection: Selection | undefi
 
 const formatEdge = (secs: number, window: Selection) =>
   window.to - window.from > DAY_SECS ? formatMoment(secs * 1000) : formatClock(secs * 1000).slice(0, 5);
-
-/** What is in a selection, in words. */
-function whatIn(page: HistoryLanes, selection: Selection): string {
-  const { events, failed, errors, warnings } = sumsOf(page, selection);
-  const parts = [`${formatCount(events)} ${msg.events.toLowerCase()}`];
-  if (failed > 0) parts.push(msg.failed(formatCount(failed)));
-  if (errors > 0) parts.push(`${formatCount(errors)} ${msg.errors}`);
-  if (warnings > 0) parts.push(`${formatCount(warnings)} ${msg.warnings.toLowerCase()}`);
-  return parts.join(", ");
-}
 
 /**
  * The history of the node as lanes, of which a range can be looked at: by dragging, by its two edges, by a click on an incident, or typed.
@@ -89,37 +77,6 @@ function useLast(query: Query<HistoryLanes>): Query<HistoryLanes> {
     if (query.data) last.current = query.data;
   }, [query.data]);
   return { data, error, isStale, loading, loadedAtMs, refresh: () => query.refresh() };
-}
-
-function GoTo({
-  window,
-  select,
-}: {
-  window: TimeWindow;
-  select: (selection: Selection | undefined) => void;
-}) {
-  const [text, setText] = useState("");
-  const [isWrong, setWrong] = useState(false);
-  return (
-    <form
-      class="row tight"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const at = typedTime(text, Date.now());
-        setWrong(at === undefined);
-        if (at !== undefined) select({ from: at, to: at + Math.ceil((window.to - window.from) / 24) });
-      }}
-    >
-      <Field
-        label={msg.goTo}
-        name="moment"
-        value={text}
-        onInput={setText}
-        placeholder={msg.goToHint}
-        problem={isWrong ? msg.noTime : undefined}
-      />
-    </form>
-  );
 }
 
 interface TracksProps {

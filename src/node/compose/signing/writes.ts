@@ -12,6 +12,7 @@ import type { Logger } from "../../../runtime/log/logger.ts";
 import { UpstreamPositions } from "../../../upstream/positions.ts";
 import { createIndexWatch } from "../../../writes/index-watch.ts";
 import type { WriteNetwork } from "../../../writes/network.ts";
+import { createTiming } from "../../../writes/order/timing.ts";
 import type { WritesRpc } from "../../../writes/rpc.ts";
 import { createWriteService, type WriteSigners } from "../../../writes/service.ts";
 import type { BucketStore } from "../../../writes/store/bucket-store.ts";
@@ -19,7 +20,6 @@ import { createWriteAudit } from "../../../writes/store/write-audit.ts";
 import { createWriteLimits } from "../../../writes/store/write-limits.ts";
 import type { WriteStore } from "../../../writes/store/write-store.ts";
 import { createWriteSubmitter } from "../../../writes/submit-writes.ts";
-import { createTiming } from "../../../writes/timing.ts";
 import { WriteCounters } from "../../../writes/write-figures.ts";
 import { startWriteQueue } from "../../../writes/write-queue.ts";
 

@@ -1,16 +1,10 @@
 import type { StoredEmbed } from "../../../db/index/project/casts.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
-import { extendMemoized, jsonText } from "../../../lib/json-text.ts";
-import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
-import { type Hydration, hashOf } from "../../hydrate/hydrate.ts";
+import type { Hydration } from "../../hydrate/hydrate.ts";
 import type { PreviewMetadata } from "../../hydrate/previews.ts";
 import type { HiddenReason } from "../../hydrate/relations.ts";
-import type { ConversationNode } from "../../queries/casts/conversation.ts";
-import type { ConversationPage } from "../../queries/casts/conversation-page.ts";
-import type { Reaction } from "../../queries/casts/reactions.ts";
-import type { CastSlices } from "../../run-query.ts";
 import {
   createCastParts,
   type EmbedPreviews,
@@ -20,7 +14,6 @@ import {
   previewsOf,
   textWithNames,
 } from "../cast-parts.ts";
-import { TreeText } from "../native/cast.ts";
 import { memoizePresenter } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
 import { type BareUser, presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
@@ -240,77 +233,4 @@ export function sortCasts(hashes: readonly Hash[], sort: CastSort, hydration: Hy
     .flatMap((hash) => hydration.casts.get(hash) ?? [])
     .sort((a, b) => keyOf(b) - keyOf(a))
     .map(({ hash }) => hash);
-}
-
-/** Returns the names of a reaction type: as an object and as a single reaction. */
-function reactionNames(type: ReactionType) {
-  return type === ReactionType.REACTION_TYPE_LIKE
-    ? ({ object: "likes", reaction_type: "like" } as const)
-    : ({ object: "recasts", reaction_type: "recast" } as const);
-}
-
-/** Presents a page of reactions to a cast, which the request names. */
-export function presentCastReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
-  const reactions = rows.flatMap((reaction) => {
-    const user = presentUser(reaction.fid, hydration);
-    if (!user || !hydration.casts.has(hashOf(reaction.castId, hydration))) return [];
-    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user }];
-  });
-  return { reactions, next: { cursor } };
-}
-
-/** Presents a page of reactions of a user: full casts, dehydrated user. */
-export function presentUserReactions({ rows, cursor }: Page<Reaction>, hydration: Hydration) {
-  const reactions = rows.flatMap((reaction) => {
-    const user = presentUserDehydrated(reaction.fid, hydration);
-    const cast = presentCast(hashOf(reaction.castId, hydration), hydration);
-    if (!user || !cast) return [];
-    return [{ ...reactionNames(reaction.type), reaction_timestamp: isoTime(reaction.timestamp), user, cast }];
-  });
-  return { reactions, next: { cursor } };
-}
-
-/** Adds the number of hidden replies to the cast that the request names, for a reader who may not see all of them. */
-function withHiddenReplies({ hiddenReplies }: ConversationPage, cast: Cast | undefined): Cast | undefined {
-  if (!cast || hiddenReplies === undefined) return cast;
-  return extendMemoized(cast, { hidden_replies: hiddenReplies });
-}
-
-/** The approximate size of a piece of text. */
-const PIECE_CHARS = 32 * 1024;
-
-/** A cast and the replies below it. */
-export type CastWithReplies = Cast & {
-  readonly hidden_replies?: number;
-  readonly direct_replies: CastWithReplies[];
-};
-
-const REPLIES = "direct_replies" satisfies keyof CastWithReplies;
-
-/**
- * Yields the JSON of a conversation in pieces.
- * @param slices the casts of `nodes` followed by those of `page.parents`, presented by `presentCast`
- */
-export async function* conversationText(
-  page: ConversationPage,
-  nodes: readonly ConversationNode[],
-  slices: CastSlices<Cast>,
-): AsyncGenerator<string, void, void> {
-  const tree = new TreeText(REPLIES);
-  const parents: string[] = [];
-  let at = 0;
-  let text = '{"conversation":{"cast":';
-  for await (const slice of slices) {
-    for (const shown of slice) {
-      const node = nodes[at++];
-      if (node) text += tree.next(node.depth, node.depth === 0 ? withHiddenReplies(page, shown) : shown);
-      else if (shown) parents.push(jsonText(shown));
-      if (text.length < PIECE_CHARS) continue;
-      yield text;
-      text = "";
-    }
-  }
-  text += tree.end();
-  if (page.parents) text += `,"chronological_parent_casts":[${parents.join(",")}]`;
-  yield `${text}},"next":{"cursor":${JSON.stringify(page.cursor)}}}`;
 }

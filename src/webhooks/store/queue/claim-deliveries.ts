@@ -1,24 +1,14 @@
 import { readSecrets } from "../../../db/state/secrets.ts";
 import { rowSpelling, sql, sqlEach } from "../../../db/state/sql.ts";
 import type { Tx } from "../../../db/state/state-db.ts";
-import {
-  CALLS_PER_WEBHOOK,
-  type Claimed,
-  type ClaimedDelivery,
-  type ClaimRequest,
-} from "../delivery-queue.ts";
-import { addToDeliveryTotals } from "../delivery-totals.ts";
-import { countCalls, type RateWindow, windowOf } from "./call-rates.ts";
+import { CALLS_PER_WEBHOOK, type Claimed, type ClaimedDelivery } from "../delivery-queue.ts";
+import { countCalls, windowOf } from "./call-rates.ts";
+import type { ClaimGroup, ClaimTime, Plan, WebhookRow } from "./remaining-deliveries.ts";
+import { checkRemaining } from "./remaining-deliveries.ts";
 
-/** Limit of deliveries that one claim drops, so that the transaction stays short. */
-const MAX_DROPPED = 500;
 /** When to come again: while another transaction has the webhook's queue, and while other processes make all of its calls. */
 const QUEUE_BUSY_MS = 20;
 const CALLS_BUSY_MS = 25;
-/** Claims that are made together, one for a webhook. They have the same time and limits. */
-export interface ClaimGroup extends Omit<ClaimRequest, "webhookId" | "max"> {
-  readonly wanted: readonly Pick<ClaimRequest, "webhookId" | "max">[];
-}
 
 /** The health row of a webhook is the lock of its queue, and is never waited for. */
 const lockQueues = sql<{ webhook_id: string }, [webhookIds: readonly string[]]>(
@@ -26,24 +16,6 @@ const lockQueues = sql<{ webhook_id: string }, [webhookIds: readonly string[]]>(
   `SELECT w.webhook_id FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq
    WHERE w.webhook_id = ANY ($1::text[]) FOR NO KEY UPDATE OF h SKIP LOCKED`,
 );
-
-interface WebhookRow {
-  readonly seq: number;
-  readonly webhook_id: string;
-  readonly owner_fid: number;
-  readonly target_url: string;
-  readonly compat_prefix: string | null;
-  readonly behind_since_ms: number | null;
-  readonly held_until_ms: number | null;
-  /** Calls of the rate limit's window; null without any. */
-  readonly calls: number | null;
-  readonly first_call_ms: number | null;
-  /** Deliveries that this process and other ones have leased. */
-  readonly own: number;
-  readonly others: number;
-  /** Whether a delivery was scheduled before the clock went back. 0 or 1 in SQLite. */
-  readonly has_far: boolean | number;
-}
 
 const toDeliverText = (leases: string) =>
   `SELECT w.seq, w.webhook_id, w.owner_fid, w.target_url, w.compat_prefix, h.behind_since_ms, h.held_until_ms,
@@ -103,38 +75,6 @@ const lease = sqlEach<unknown, [seq: number], [leaseEndsAtMs: number, bootId: st
   `UPDATE deliveries SET due_at_ms = $2, lease_ends_at_ms = $2, claimed_by = $3
    FROM rows($1) t WHERE seq = (t.value ->> 0)::bigint`,
 );
-const firstDue = sqlEach<{ webhook: number; due_at_ms: number | null }, [webhook: number]>(
-  "deliveries.first-due",
-  `SELECT h.webhook, (SELECT min(d.due_at_ms) FROM deliveries d WHERE d.webhook = h.webhook AND d.due_at_ms IS NOT NULL)
-     AS due_at_ms FROM webhook_health h, rows($1) t WHERE h.webhook = (t.value ->> 0)::bigint`,
-);
-const dropOverdue = sql<unknown, [nowSecs: number, webhook: number, dueUntilMs: number, max: number]>(
-  "deliveries.drop",
-  `UPDATE deliveries SET state = 'dropped', due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL, ended_at = $1
-   WHERE seq IN (SELECT d.seq FROM deliveries d WHERE d.webhook = $2 AND d.due_at_ms <= $3
-     ORDER BY d.due_at_ms, d.seq LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED)`,
-);
-const setBehind = sql<unknown, [webhook: number, behindSinceMs: number | null, dropped: number]>(
-  "webhook-health.behind",
-  `UPDATE webhook_health SET behind_since_ms = $2, dropped = dropped + $3, queued = queued - $3 WHERE webhook = $1`,
-);
-
-/** What a claim may do with a webhook, whose queue is locked. */
-interface Plan {
-  readonly webhook: WebhookRow;
-  /** Until when the receiver requested no calls; null if it did not. */
-  readonly heldUntilMs: number | null;
-  /** How many calls the rate limit and other processes leave. */
-  readonly take: number;
-  /** When another claim may return more than a number of deliveries that this one returns. */
-  readonly goesOnAtMs: (taken: number) => number;
-}
-
-interface ClaimTime extends ClaimGroup {
-  /** Rates and waits are spans of time, so they are measured on the clock that does not jump. */
-  readonly stateMs: number;
-  readonly window: RateWindow;
-}
 
 /**
  * Claims deliveries of several webhooks (`DeliveryQueue.claim`) within the caller's transaction.
@@ -247,59 +187,4 @@ async function leaseDue(
       return [webhook.seq, deliveries];
     }),
   );
-}
-
-type Remaining = Pick<Claimed, "dropped" | "nextAtMs">;
-
-/**
- * Checks the deliveries that remain after a claim: drops those that have waited too long and returns when to claim next.
- * A wait counts from when the delivery was due or from when its webhook fell behind, whichever is later, so that inactive
- * time does not count.
- */
-async function checkRemaining(
-  tx: Tx,
-  time: ClaimTime,
-  plans: readonly Plan[],
-  claimed: ReadonlyMap<number, readonly ClaimedDelivery[]>,
-): Promise<ReadonlyMap<number, Remaining>> {
-  if (plans.length === 0) return new Map();
-  const seqs = plans.map(({ webhook }) => [webhook.seq] as const);
-  const first = new Map(
-    (await tx.each(firstDue, seqs)).map(({ webhook, due_at_ms }) => [webhook, due_at_ms]),
-  );
-  const remaining = new Map<number, Remaining>();
-  let dropped = 0;
-  for (const plan of plans) {
-    const { seq } = plan.webhook;
-    const goesOnAtMs = plan.goesOnAtMs(claimed.get(seq)?.length ?? 0);
-    const rest = await checkWebhook(tx, time, plan, { firstMs: first.get(seq) ?? null, goesOnAtMs });
-    dropped += rest.dropped;
-    remaining.set(seq, rest);
-  }
-  await addToDeliveryTotals(tx, "unsynced", { queued: -dropped, dropped });
-  return remaining;
-}
-
-async function checkWebhook(
-  tx: Tx,
-  { limit, nowMs, stateMs }: ClaimTime,
-  { webhook, heldUntilMs }: Plan,
-  { firstMs, goesOnAtMs }: { readonly firstMs: number | null; readonly goesOnAtMs: number },
-): Promise<Remaining> {
-  const { seq, behind_since_ms: behindSinceMs } = webhook;
-  // The receiver requested such a wait, so it does not count as waiting for a turn.
-  if (heldUntilMs !== null || firstMs === null || firstMs > nowMs) {
-    if (behindSinceMs !== null) await tx.run(setBehind, seq, null, 0);
-    return { dropped: 0, nextAtMs: firstMs === null ? null : (heldUntilMs ?? firstMs) };
-  }
-  const sinceMs = behindSinceMs ?? stateMs;
-  const dropped =
-    stateMs - sinceMs >= limit.maxWaitMs
-      ? await tx.run(dropOverdue, Math.floor(nowMs / 1000), seq, nowMs - limit.maxWaitMs, MAX_DROPPED)
-      : 0;
-  if (dropped > 0 || behindSinceMs === null) await tx.run(setBehind, seq, sinceMs, dropped);
-  const nextMs = dropped > 0 ? ((await tx.each(firstDue, [[seq]]))[0]?.due_at_ms ?? null) : firstMs;
-  if (nextMs === null) return { dropped, nextAtMs: null };
-  const givesUpAtMs = Math.max(nextMs, sinceMs + nowMs - stateMs) + limit.maxWaitMs;
-  return { dropped, nextAtMs: Math.max(Math.min(goesOnAtMs, givesUpAtMs), nextMs) };
 }

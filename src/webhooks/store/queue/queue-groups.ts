@@ -1,6 +1,6 @@
 import { StateUnavailable } from "../../../db/state/unavailable.ts";
 import type { Claimed, ClaimRequest, FailureRule, Settlement } from "../delivery-queue.ts";
-import type { ClaimGroup } from "./claim-deliveries.ts";
+import type { ClaimGroup } from "./remaining-deliveries.ts";
 
 /** Limit of the settlements of one call. */
 const MAX_SETTLEMENTS = 256;

@@ -9,8 +9,9 @@ import type {
   Leased,
   Settlement,
 } from "../delivery-queue.ts";
-import { type ClaimGroup, claimDeliveries } from "./claim-deliveries.ts";
+import { claimDeliveries } from "./claim-deliveries.ts";
 import { createQueueGroups } from "./queue-groups.ts";
+import type { ClaimGroup } from "./remaining-deliveries.ts";
 import { settleDeliveries } from "./settle-deliveries.ts";
 
 const endLeases = sqlEach<

@@ -1,51 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso";
+import { useLocation } from "preact-iso";
 import { listOf } from "../../data/pages.ts";
 import { nowMs } from "../../data/visibility.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
-import { DUE_MS, OwnerRegion, useOwnerPages, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
+import { DUE_MS, OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
 import { sessionRequest, signed } from "../../owner/session-request.ts";
-import { Json, RawText } from "../../parts/copy.tsx";
-import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
+import { Pill, Time } from "../../parts/pill.tsx";
 import { EVENT_KINDS } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
-import { formatDuration, shortHex } from "../../text/format.ts";
-import { plainName } from "../../text/name.ts";
-import { ManagePage } from "../manage-page.tsx";
+import { NextAttempt, STATES, StatePill } from "./delivery.tsx";
 import {
-  type Attempt,
   type Delivery,
   deliveryPage,
   isWaiting,
   replayDeliveries,
   resultOf,
-  WEBHOOKS_PATH,
   type Webhook,
-  webhookCall,
-  webhookPage,
 } from "./webhooks.tsx";
 
 const PAGE_SIZE = 25;
 const DAY_SECS = 86_400;
-
-const STATES: Readonly<Record<Delivery["state"], PillKind>> = {
-  queued: "acc",
-  delivered: "ok",
-  failed: "bad",
-  dropped: "warn",
-};
-
-/** When the next attempt is. One of a disabled webhook waits for it, however long ago it was due. */
-function NextAttempt({ at, isOn }: { at: number; isOn: boolean }) {
-  if (!isOn) return <>{msg.waitsUntilTheWebhookIsEnabled}</>;
-  if (at * 1000 <= nowMs.value) return <>{msg.retryingNow}</>;
-  return <>{msg.nextAttempt(<Time at={at} />)}</>;
-}
-
-function StatePill({ delivery: { state, attempts } }: { delivery: Delivery }) {
-  const word = state === "queued" && attempts.length > 0 ? "retrying" : state;
-  return <Pill kind={STATES[state]}>{word}</Pill>;
-}
 
 /** Whether something may have failed or been dropped in the last day, which is then worth a retry. */
 function hasFailed({ last_failure_at, dropped_deliveries }: Webhook): boolean {
@@ -176,128 +150,5 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
         </>
       )}
     </OwnerRegion>
-  );
-}
-
-/** One delivery: every attempt with its response, and what is sent. */
-export function Page() {
-  const { params } = useRoute();
-  const id = params.id ?? "";
-  const messageId = params.message ?? "";
-  const webhook = useOwnerQuery(webhookCall(id)).data?.webhook;
-  const crumbs = [
-    { label: msg.webhooks, href: WEBHOOKS_PATH },
-    { label: webhook ? plainName(webhook.title) : msg.webhook, href: webhookPage(id) },
-  ];
-  return (
-    <ManagePage title={msg.delivery(shortHex(messageId))} crumbs={crumbs}>
-      {() => (
-        <DeliveryPage
-          id={id}
-          messageId={messageId}
-          isOn={webhook?.active ?? true}
-          key={`${id} ${messageId}`}
-        />
-      )}
-    </ManagePage>
-  );
-}
-
-function DeliveryPage({ id, messageId, isOn }: { id: string; messageId: string; isOn: boolean }) {
-  const found = useWhileDue(
-    signed("GET /webhook/delivery", { query: { webhook_id: id, message_id: messageId } }),
-    ({ delivery }) => delivery.state === "queued",
-  );
-  return (
-    <OwnerRegion title={msg.deliveryTitle} query={found}>
-      {({ delivery, request }) => (
-        <>
-          <Summary id={id} delivery={delivery} isOn={isOn} onReplayed={() => found.refresh()} />
-          <h3 class="part">{msg.attempts}</h3>
-          {delivery.attempts.length === 0 ? (
-            <p class="empty">{msg.noAttemptYetSentence}</p>
-          ) : (
-            <ol class="rows" aria-label={msg.attempts}>
-              {delivery.attempts.toReversed().map((attempt, at) => (
-                <AttemptRow
-                  attempt={attempt}
-                  number={delivery.attempts.length - at}
-                  key={delivery.attempts.length - at}
-                />
-              ))}
-            </ol>
-          )}
-          <h3 class="part">{msg.theRequest}</h3>
-          <RawText
-            text={Object.entries(request.headers)
-              .map(([name, value]) => `${name}: ${value}`)
-              .join("\n")}
-            label={msg.headersOfTheRequest}
-          />
-          <Body text={request.body} />
-        </>
-      )}
-    </OwnerRegion>
-  );
-}
-
-/** Readable where it is JSON, which it always was. */
-function Body({ text }: { text: string }) {
-  try {
-    return <Json value={JSON.parse(text)} label={msg.bodyOfTheRequest} />;
-  } catch {
-    return <RawText text={text} label={msg.bodyOfTheRequest} />;
-  }
-}
-
-function AttemptRow({ attempt, number }: { attempt: Attempt; number: number }) {
-  const { attempted_at, status, duration_ms, response } = attempt;
-  const isDelivered = status !== null && status >= 200 && status < 300;
-  return (
-    <li class="record">
-      <p class="row wrap">
-        <span class="dim s">{number}.</span>
-        <Pill kind={isDelivered ? "ok" : "bad"}>{resultOf(attempt)}</Pill>
-        <span class="grow s dim">{formatDuration(duration_ms)}</span>
-        <Time at={attempted_at} />
-      </p>
-      {response !== "" && <RawText text={response} label={msg.responseToAttempt(number)} />}
-    </li>
-  );
-}
-
-function Summary(props: { id: string; delivery: Delivery; isOn: boolean; onReplayed: () => void }) {
-  const { id, delivery, isOn, onReplayed } = props;
-  const action = useAction();
-  const { message_id, state, type, test, created_at, next_attempt_at } = delivery;
-  const replay = () =>
-    action.run(async () => {
-      await sessionRequest({
-        ...replayDeliveries({ webhook_id: id, message_id }),
-        words: msg.theNodeSendsThisDeliveryAgain,
-      });
-      onReplayed();
-      return msg.isQueuedAgain;
-    });
-  return (
-    <>
-      <div class="pad row wrap" data-state={state}>
-        <StatePill delivery={delivery} />
-        <b>{type}</b>
-        {test && <Pill>{msg.test}</Pill>}
-        <span class="grow s dim queued">
-          {msg.queued(
-            <Time ago at={created_at} />,
-            next_attempt_at !== null && <NextAttempt at={next_attempt_at} isOn={isOn} />,
-          )}
-        </span>
-        {state !== "queued" && (
-          <ActionButton action={action} onClick={replay}>
-            {msg.sendAgain}
-          </ActionButton>
-        )}
-      </div>
-      <Outcome action={action} />
-    </>
   );
 }

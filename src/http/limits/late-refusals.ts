@@ -1,5 +1,5 @@
-import type { Admission } from "../admission/admission.ts";
-import { clientKeyOf, type Exchange } from "./exchange.ts";
+import type { Admission } from "../../admission/admission.ts";
+import { clientKeyOf, type Exchange } from "../exchange.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 

@@ -1,18 +1,18 @@
-import { findSlot } from "../db/index/channels/slots.ts";
-import type { IndexDatabase } from "../db/index/database.ts";
-import type { StoredMessage } from "../db/index/project/stored-message.ts";
-import { findStored } from "../ingest/merge/find-stored.ts";
-import { err, ok, type Result } from "../lib/result.ts";
-import { ChannelSlotKind, channelSlotOf } from "../protocol/channels/slots.ts";
-import { Kind, type MessageSlot, Store, slotOf } from "../protocol/message/merge-rules.ts";
-import { toFarcasterSecs } from "../protocol/time.ts";
-import type { FarcasterNetwork, MessageData } from "../protocol/wire/generated/message.ts";
-import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { findSlot } from "../../db/index/channels/slots.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import type { StoredMessage } from "../../db/index/project/stored-message.ts";
+import { findStored } from "../../ingest/merge/find-stored.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { ChannelSlotKind, channelSlotOf } from "../../protocol/channels/slots.ts";
+import { Kind, type MessageSlot, Store, slotOf } from "../../protocol/message/merge-rules.ts";
+import { toFarcasterSecs } from "../../protocol/time.ts";
+import type { FarcasterNetwork, MessageData } from "../../protocol/wire/generated/message.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { WriteRefusal } from "../outcome.ts";
+import { SETTINGS_CHANGED, TOO_FAR_AHEAD } from "../refusals.ts";
+import type { UnsignedBody } from "../rpc.ts";
+import type { WriteStore } from "../store/write-store.ts";
 import { clockSlotOf, hashOfHeld, isBasisCurrent, isChannelAs } from "./channel-slots.ts";
-import type { WriteRefusal } from "./outcome.ts";
-import { SETTINGS_CHANGED, TOO_FAR_AHEAD } from "./refusals.ts";
-import type { UnsignedBody } from "./rpc.ts";
-import type { WriteStore } from "./store/write-store.ts";
 
 /** The network refuses messages that are further ahead of its time. */
 const MAX_AHEAD_SECS = 300;

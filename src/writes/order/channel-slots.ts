@@ -1,11 +1,16 @@
-import { findSlot, type StoredSlot } from "../db/index/channels/slots.ts";
-import type { IndexDatabase } from "../db/index/database.ts";
-import { decodeStored } from "../ingest/merge/message-store.ts";
-import { presenceOf } from "../ingest/merge/presence.ts";
-import { type ChannelSlot, ChannelSlotKind, channelSlotOf, SlotState } from "../protocol/channels/slots.ts";
-import { decodeMessage } from "../protocol/message/signed-message.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
-import type { UnsignedBody } from "./rpc.ts";
+import { findSlot, type StoredSlot } from "../../db/index/channels/slots.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { decodeStored } from "../../ingest/merge/message-store.ts";
+import { presenceOf } from "../../ingest/merge/presence.ts";
+import {
+  type ChannelSlot,
+  ChannelSlotKind,
+  channelSlotOf,
+  SlotState,
+} from "../../protocol/channels/slots.ts";
+import { decodeMessage } from "../../protocol/message/signed-message.ts";
+import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
+import type { UnsignedBody } from "../rpc.ts";
 
 /** The slot of a channel that a write takes, and what holds it. */
 export interface HeldChannelSlot {

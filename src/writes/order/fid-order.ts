@@ -1,3 +1,22 @@
+import type { WriteCall } from "../rpc.ts";
+import type { CallKey } from "../store/write-store.ts";
+
+/**
+ * The line in which a write of a user waits. Messages that are signed already wait in one of their sender: anybody can forge them, or
+ * send those that the user has published, and must not hold up the user's writes with that. Their time does not depend on the order.
+ */
+export function lineOf({ content, owner }: WriteCall, fid: number): string {
+  return content !== "stored" && "signed" in content ? `${fid} from ${owner.fid}` : `${fid}`;
+}
+
+export function keyOf({ owner, signerUuid, route, idem }: WriteCall): CallKey | undefined {
+  return idem ? { ownerFid: owner.fid, signerUuid: signerUuid ?? "", route, idem: idem.key } : undefined;
+}
+
+export function nameOf({ ownerFid, signerUuid, route, idem }: CallKey): string {
+  return JSON.stringify([ownerFid, signerUuid, route, idem]);
+}
+
 /** Waiting writes of one line. */
 const MAX_WAITING = 64;
 

@@ -1,0 +1,50 @@
+import { Type } from "@sinclair/typebox";
+import { MAX_MUTED_HOURS, MAX_NOTE_CHARS } from "../../checks/incident-text.ts";
+import { ApiError } from "../../http/errors.ts";
+import { jsonBodyDecoder } from "../../http/request/body.ts";
+import { integer, optional } from "../../http/request/params.ts";
+import { MAX_UNIX_SECS } from "../history/operator-queries.ts";
+
+const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
+const MAX_REASON_CHARS = 200;
+
+const What = Type.Union([Type.Literal("sends"), Type.Literal("deliveries")]);
+export const readSession = jsonBodyDecoder(
+  Type.Object({
+    code: Type.String({ minLength: 1, maxLength: 64 }),
+    public_key: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
+  }),
+);
+export const readPause = jsonBodyDecoder(
+  Type.Object({
+    what: What,
+    reason: Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$", maxLength: MAX_REASON_CHARS }),
+  }),
+);
+export const readRotation = jsonBodyDecoder(Type.Object({ now: Type.Boolean() }));
+const IncidentId = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,32}$" });
+export const readIncident = jsonBodyDecoder(
+  Type.Union([
+    Type.Object({ id: IncidentId, action: Type.Literal("ack") }),
+    Type.Object({
+      id: IncidentId,
+      action: Type.Literal("note"),
+      note: Type.String({ maxLength: MAX_NOTE_CHARS }),
+    }),
+    Type.Object({
+      id: IncidentId,
+      action: Type.Literal("mute"),
+      hours: Type.Integer({ minimum: 0, maximum: MAX_MUTED_HOURS }),
+    }),
+  ]),
+);
+export const readResume = jsonBodyDecoder(Type.Object({ what: What }));
+export const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
+export const sinceQuery = { at: integer({ min: 0, max: MAX_UNIX_SECS }) };
+
+/** @throws ApiError `unauthorized` for a request without the operator's token */
+export function tokenOf({ headers }: Request): string {
+  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");
+  return token;
+}

@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import { typedTime } from "../../../lib/iso-time.ts";
+import type { HistoryLanes } from "../data/call.ts";
+import { Field } from "../parts/form.tsx";
+import * as msg from "../text/en/moment.ts";
+import { formatCount } from "../text/format.ts";
+import { sumsOf } from "./lanes.tsx";
+import type { Selection, TimeWindow } from "./window.ts";
+
+export const FAR = 10;
+
+/** What is in a selection, in words. */
+export function whatIn(page: HistoryLanes, selection: Selection): string {
+  const { events, failed, errors, warnings } = sumsOf(page, selection);
+  const parts = [`${formatCount(events)} ${msg.events.toLowerCase()}`];
+  if (failed > 0) parts.push(msg.failed(formatCount(failed)));
+  if (errors > 0) parts.push(`${formatCount(errors)} ${msg.errors}`);
+  if (warnings > 0) parts.push(`${formatCount(warnings)} ${msg.warnings.toLowerCase()}`);
+  return parts.join(", ");
+}
+
+export function GoTo({
+  window,
+  select,
+}: {
+  window: TimeWindow;
+  select: (selection: Selection | undefined) => void;
+}) {
+  const [text, setText] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  return (
+    <form
+      class="row tight"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const at = typedTime(text, Date.now());
+        setWrong(at === undefined);
+        if (at !== undefined) select({ from: at, to: at + Math.ceil((window.to - window.from) / 24) });
+      }}
+    >
+      <Field
+        label={msg.goTo}
+        name="moment"
+        value={text}
+        onInput={setText}
+        placeholder={msg.goToHint}
+        problem={isWrong ? msg.noTime : undefined}
+      />
+    </form>
+  );
+}

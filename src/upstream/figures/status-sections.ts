@@ -1,0 +1,82 @@
+import type { UnknownCount } from "../../db/index/unknown-records.ts";
+import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
+import type { ShardState } from "../chain/proofs.ts";
+import type { EngineProgress } from "../follow/engine-watch.ts";
+import type { UpstreamProgress } from "../follow/progress.ts";
+
+export function unknownSamples(
+  progress: UpstreamProgress | undefined,
+  read: (count: UnknownCount) => number,
+) {
+  return (progress?.engine.unknown ?? []).map(
+    (count) => [{ kind: count.kind, type: count.number }, read(count)] as const,
+  );
+}
+
+export function engineSection({ unknownAt, unknown, isHistoryDue }: EngineProgress) {
+  return {
+    unknown_version_at: unknownAt ?? null,
+    unknown_records: unknown.map(({ kind, number, seen, dropped }) => ({
+      kind,
+      type: number,
+      seen,
+      dropped,
+    })),
+    channels_due: isHistoryDue,
+  };
+}
+
+export function sumOf(progress: UpstreamProgress | undefined, read: (state: ShardState) => number): number {
+  return (progress?.trust.states ?? []).reduce((sum, state) => sum + read(state), 0);
+}
+
+export function trustSection({ trust, upstreams }: UpstreamProgress) {
+  const { level, reason, validators, shards, states, healing, forks, disputes, refused } = trust;
+  return {
+    level,
+    reason: reason ?? null,
+    validators: validators ?? null,
+    shards: shards.map(({ shard, verifiedHeight, isSetUnknown, quorum }) => ({
+      shard,
+      verified_height: verifiedHeight ?? null,
+      signers: quorum?.signers ?? null,
+      validators: quorum?.validators ?? null,
+      set_unknown: isSetUnknown,
+      ...stateSection(states.find((state) => state.shard === shard)),
+    })),
+    mismatches: states.reduce((sum, { mismatches }) => sum + mismatches, 0),
+    healed: healing.healed,
+    quarantined: healing.quarantined,
+    refused,
+    forks,
+    disputed_events: disputes.map(({ fid, type, upstreams: positions }) => ({
+      fid,
+      type: type === OnChainEventType.EVENT_TYPE_SIGNER ? "signer" : "id_register",
+      upstreams: positions,
+    })),
+    upstreams: upstreams.map(
+      ({ position, isDiscovered, state, isActive, lagBlocks, latencyMs, reason: why }) => ({
+        position,
+        discovered: isDiscovered,
+        state,
+        active: isActive,
+        lag_blocks: lagBlocks ?? null,
+        latency_ms: latencyMs ?? null,
+        reason: why ?? null,
+      }),
+    ),
+  };
+}
+
+/** Shard 0 has no state here, and neither has any shard below the level `roots`. */
+function stateSection(state: ShardState | undefined) {
+  if (!state) return {};
+  const { provenHeight, provenAt, mismatchHeight, dirty } = state;
+  return {
+    state: state.state,
+    proven_height: provenHeight ?? null,
+    proven_at: provenAt ?? null,
+    mismatch_height: mismatchHeight ?? null,
+    dirty,
+  };
+}
