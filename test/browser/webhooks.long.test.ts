@@ -78,6 +78,26 @@ describe("webhooks", () => {
       await page.locator("[data-matched]").waitFor();
       expect(await page.getByLabel("Text (RE2)").first().inputValue()).toBe("");
       await page.getByText("Remove this filter").first().waitFor();
+      // Whom the whole subscription leaves out, and the least score of authors, have fields.
+      await page.getByText("But not of", { exact: true }).click();
+      await page.getByLabel("Users", { exact: true }).fill("7");
+      await page.getByLabel("Users", { exact: true }).press("Enter");
+      await page.getByLabel("The users that you ban").check();
+      await page.getByLabel("Least score of the author").first().fill("2");
+      await page.getByText("2 is not a number from 0 to 1").waitFor();
+      await page.getByLabel("Least score of the author").first().fill("0.5");
+      await page.getByLabel("Text (RE2)").first().fill("tea");
+      const json = async () => JSON.parse(await page.getByLabel("Subscription as JSON").inputValue());
+      expect(await json()).toEqual({
+        "cast.created": { text: "tea", minimum_author_score: 0.5 },
+        "follow.created": { fids: [5] },
+        exclude: { fids: [7], bans: true },
+      });
+      await page.getByText("has no effect on this node").first().waitFor();
+      await page.getByLabel("The users that you ban").uncheck();
+      await page.getByLabel("Least score of the author").first().fill("");
+      await page.locator("[data-matched]").waitFor();
+      expect((await json()).exclude).toEqual({ fids: [7] });
       expect(await axeViolations(page)).toEqual([]);
       await page.getByLabel("Subscription as JSON").fill('{"cast.made": {}}');
       await page.getByText("cast.made is not a kind of event.").waitFor();

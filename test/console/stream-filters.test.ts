@@ -3,8 +3,8 @@ import { filterParams } from "../../src/api/operations/stream/parameters.ts";
 import { EVENT_KINDS, FILTER_FIELDS } from "../../src/console/web/stream/filters.ts";
 import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
 
-/** Parameters of the API without a field of their own: the kinds have boxes, and the last two are for programs only. */
-const WITHOUT_FIELD = ["kinds", "match", "exclude_fids", "minimum_author_score"];
+/** Parameters of the API without a field of their own: the kinds have boxes, the match a choice. */
+const WITHOUT_FIELD = ["kinds", "match"];
 
 test("the page of the stream has a field for each filter of the API, and each kind of event", () => {
   const params = Object.keys(filterParams(1)).filter((name) => !WITHOUT_FIELD.includes(name));

@@ -64,6 +64,7 @@ const HINTS: Readonly<Record<FilterField["values"], string>> = {
   urls: msg.oneOrMoreWithSpacesBetween,
   channels: msg.idsOfChannelsWithSpacesBetween,
   expression: msg.aRegularExpressionRe2FoundAnywhere,
+  score: msg.aNumberFrom0To1OnNodes,
 };
 
 const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];

@@ -15,7 +15,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
 ];
 
 /** What the values of a filter are. People may be typed as `@name`; the API has fids. */
-type ValueKind = "people" | "hashes" | "urls" | "channels" | "expression";
+type ValueKind = "people" | "hashes" | "urls" | "channels" | "expression" | "score";
 
 export interface FilterField {
   readonly name: string;
@@ -24,10 +24,18 @@ export interface FilterField {
   readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target" | "Channels";
 }
 
+/** Whose events a stream leaves out, of every kind. A subscription has them in its `exclude`. */
+export const EXCLUDED_PEOPLE = "exclude_fids";
+
+/** The values that are one text: an expression, or a number. */
+const isSingle = ({ values }: FilterField) => values === "expression" || values === "score";
+
 /** The filters of a stream, by the names of its parameters. */
 export const FILTER_FIELDS: readonly FilterField[] = [
   { name: "author_fids", label: msg.author, values: "people", group: "Who" },
   { name: "exclude_author_fids", label: msg.butNotTheCastsOf, values: "people", group: "Who" },
+  { name: EXCLUDED_PEOPLE, label: msg.butNoEventsOf, values: "people", group: "Who" },
+  { name: "minimum_author_score", label: msg.leastScoreOfTheAuthor, values: "score", group: "Who" },
   { name: "mentioned_fids", label: msg.mentions, values: "people", group: "Who" },
   { name: "text", label: msg.textRe2, values: "expression", group: "Says" },
   { name: "embeds", label: msg.embeddedUrlRe2, values: "expression", group: "Says" },
@@ -69,7 +77,7 @@ export function readFilters(search: string): StreamFilters {
     else {
       const field = FILTER_FIELDS.find((one) => one.name === name);
       if (!field) continue;
-      const items = field.values === "expression" ? [decode(text)] : text.split(",").map(decode);
+      const items = isSingle(field) ? [decode(text)] : text.split(",").map(decode);
       const known = values[field.name] ?? [];
       values[field.name] = [...new Set([...known, ...items.filter((item) => item !== "")])];
       if (values[field.name]?.length === 0) delete values[field.name];
@@ -99,8 +107,9 @@ function decode(text: string): string {
 }
 
 /** Splits typed text into the values of a field. */
-export function splitValues({ values }: FilterField, text: string): string[] {
-  if (values === "expression") return text.trim() === "" ? [] : [text];
+export function splitValues(field: FilterField, text: string): string[] {
+  const { values } = field;
+  if (isSingle(field)) return text.trim() === "" ? [] : [values === "score" ? text.trim() : text];
   return text
     .split(values === "urls" || values === "channels" ? /\s+/ : /[\s,]+/)
     .filter((item) => item !== "");
@@ -115,6 +124,10 @@ export function problemOf({ values }: FilterField, value: string): string | unde
         : msg.isNotAnFidOrName(value);
     case "hashes":
       return /^0x[0-9a-f]{40}$/i.test(value) ? undefined : msg.isNot0xAnd40Hex(value);
+    case "score":
+      return value.trim() !== "" && Number(value) >= 0 && Number(value) <= 1
+        ? undefined
+        : msg.isNotAScore(value);
     default:
       return undefined;
   }

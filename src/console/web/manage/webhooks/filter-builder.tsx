@@ -1,23 +1,27 @@
 import { useState } from "preact/hooks";
-import { Field, Labelled } from "../../parts/form.tsx";
+import { Checkbox, Field, Labelled } from "../../parts/form.tsx";
 import { KindChecks, MatchRadios } from "../../stream/filter-form.tsx";
-import { EVENT_KINDS, FILTER_FIELDS, type FilterField, splitValues } from "../../stream/filters.ts";
+import { EVENT_KINDS, EXCLUDED_PEOPLE, type FilterField, splitValues } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
 import { ChannelField, PeopleField } from "./chips.tsx";
 import {
   EMPTY_GROUP,
+  exclusionOf,
   type FilterProblem,
   type FilterState,
   fieldsOf,
   fromSubscription,
   type FilterGroup as Group,
+  KIND_FIELDS,
   toSubscription,
+  withExclusion,
 } from "./filter-state.ts";
 
 const HINTS = {
   hashes: msg.n0xAnd40HexDigitsWith,
   expression: msg.foundAnywhereIIgnoresCase,
   channels: msg.idsOfRegisteredChannels,
+  score: msg.aScoreFrom0To1OnNodes,
 } as const;
 
 interface FieldInputProps {
@@ -43,7 +47,7 @@ function TextInput({ field, name, values, onChange, problem }: FieldInputProps) 
         setTyped({ text, values: next });
         onChange(next, "");
       }}
-      hint={HINTS[field.values === "expression" || field.values === "channels" ? field.values : "hashes"]}
+      hint={field.values === "people" || field.values === "urls" ? "" : HINTS[field.values]}
       problem={problem}
     />
   );
@@ -56,7 +60,7 @@ function FieldInput(props: FieldInputProps) {
   return <TextInput {...props} />;
 }
 
-const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
+const GROUPS = [...new Set(KIND_FIELDS.map(({ group }) => group))];
 
 /** One filter and the kinds of events that have it. */
 function FilterGroup(props: {
@@ -78,9 +82,9 @@ function FilterGroup(props: {
     const { [name]: _, ...others } = values;
     const { [name]: __, ...otherTexts } = typed;
     const texts = text.trim() === "" ? otherTexts : { ...otherTexts, [name]: text };
+    const { typed: ___, ...rest } = group;
     onChange({
-      kinds,
-      match,
+      ...rest,
       values: items.length === 0 ? others : { ...values, [name]: items },
       // A filter without any is the same as one that never had any.
       ...(Object.keys(texts).length > 0 && { typed: texts }),
@@ -99,7 +103,7 @@ function FilterGroup(props: {
       </fieldset>
       {GROUPS.map((title) => {
         // What has a value stays, so that it can be seen and cleared.
-        const fields = FILTER_FIELDS.filter(
+        const fields = KIND_FIELDS.filter(
           ({ group: of, name }) =>
             of === title &&
             (offered.includes(name) || values[name] !== undefined || typed[name] !== undefined),
@@ -140,6 +144,50 @@ function FilterGroup(props: {
         )}
       </div>
     </div>
+  );
+}
+
+/** Whom the whole subscription leaves out. */
+function Excluded(props: {
+  state: FilterState;
+  problem: string | undefined;
+  onChange: (state: FilterState) => void;
+}) {
+  const { state, problem, onChange } = props;
+  const { fids = [], bans } = exclusionOf(state) ?? {};
+  const others = bans === undefined ? {} : { bans };
+  return (
+    <details open={fids.length > 0 || bans === true}>
+      <summary>{msg.butNotOf}</summary>
+      <div class="fields">
+        <PeopleField
+          label={msg.users}
+          name={EXCLUDED_PEOPLE}
+          values={fids.map(String)}
+          typed={state[0]?.typed?.[EXCLUDED_PEOPLE] ?? ""}
+          onChange={(items, text) =>
+            onChange(withExclusion(state, { ...others, fids: items.map(Number) }, text.trim()))
+          }
+          problem={problem}
+        />
+        <div class="checks">
+          <Checkbox
+            checked={bans === true}
+            onChange={(isOn) =>
+              onChange(
+                withExclusion(
+                  state,
+                  { fids, ...(isOn ? { bans: true } : {}) },
+                  state[0]?.typed?.[EXCLUDED_PEOPLE],
+                ),
+              )
+            }
+          >
+            {msg.usersThatYouBan}
+          </Checkbox>
+        </div>
+      </div>
+    </details>
   );
 }
 
@@ -236,9 +284,14 @@ export function FilterBuilder({ state, json, onChange, problems }: FilterBuilder
             key={at}
           />
         ))}
+        <Excluded state={state} problem={problemsOf(0)[EXCLUDED_PEOPLE]} onChange={change} />
         {free.length > 0 && (
           <p>
-            <button type="button" class="btn" onClick={() => change([...state, EMPTY_GROUP])}>
+            <button
+              type="button"
+              class="btn"
+              onClick={() => change([...state, { ...EMPTY_GROUP, exclude: exclusionOf(state) }])}
+            >
               {msg.addAFilterForOtherKinds}
             </button>
           </p>

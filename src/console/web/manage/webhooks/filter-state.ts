@@ -1,6 +1,7 @@
 import { type EventKind, isChannelEvent } from "../../../../protocol/event-kind.ts";
 import {
   EVENT_KINDS,
+  EXCLUDED_PEOPLE,
   FILTER_FIELDS,
   type FilterField,
   problemOf,
@@ -21,15 +22,19 @@ export interface FilterGroup {
   /** Undefined is `all`, as in a subscription that does not say. */
   readonly match: "all" | "any" | undefined;
   readonly values: FieldValues;
-  /** The least score of authors, which only the JSON states. */
-  readonly minimumScore?: number | undefined;
-  /** Whose events the whole subscription leaves out, as the API has it; the same in each group that was read with it. */
-  readonly exclude?: Readonly<Record<string, unknown>> | undefined;
+  /** Whose events the whole subscription leaves out; the same in each group. */
+  readonly exclude?: Exclusion | undefined;
   /** By field, what was typed and is not one of its values yet: until it is, or is cleared, the form states no subscription. */
   readonly typed?: Readonly<Record<string, string>>;
 }
 
 export type FilterState = readonly FilterGroup[];
+
+/** As the API has it: listed users, and those that the owner bans. */
+export interface Exclusion {
+  readonly fids?: readonly number[];
+  readonly bans?: boolean;
+}
 
 /** A subscription as the API has it. */
 export type Subscription = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -43,8 +48,9 @@ export interface FilterProblem {
 
 export const EMPTY_GROUP: FilterGroup = { kinds: [], match: undefined, values: {} };
 
-const MINIMUM_SCORE = "minimum_author_score";
-const FIELD_NAMES = FILTER_FIELDS.map(({ name }) => name);
+/** The fields of the filters of kinds. Whom a subscription leaves out is beside them. */
+export const KIND_FIELDS = FILTER_FIELDS.filter(({ name }) => name !== EXCLUDED_PEOPLE);
+const FIELD_NAMES = KIND_FIELDS.map(({ name }) => name);
 const OF_OTHERS: readonly string[] = ["target_fids", "target_cast_hashes", "channel_ids", "fids"];
 const ofCasts = FIELD_NAMES.filter((name) => !OF_OTHERS.includes(name));
 const ofChannels = ["channel_ids", "author_fids", "fids"];
@@ -69,7 +75,7 @@ const apiName = (kind: EventKind, field: string): string =>
 
 /** The fields that a filter of all these kinds may have; of no kind, those of any. */
 export function fieldsOf(kinds: readonly EventKind[]): readonly FilterField[] {
-  return FILTER_FIELDS.filter(({ name }) => kinds.every((kind) => fieldNamesOf(kind).includes(name)));
+  return KIND_FIELDS.filter(({ name }) => kinds.every((kind) => fieldNamesOf(kind).includes(name)));
 }
 
 /** Returns the subscription of a form, or what is wrong with the form. */
@@ -78,9 +84,9 @@ export function toSubscription(
 ): { readonly subscription: Subscription } | { readonly problems: readonly FilterProblem[] } {
   const problems: FilterProblem[] = [];
   const byKind = new Map<EventKind, Record<string, unknown>>();
-  for (const [group, { kinds, match, values, minimumScore, typed = {} }] of state.entries()) {
+  for (const [group, { kinds, match, values, typed = {} }] of state.entries()) {
     if (kinds.length === 0) problems.push({ group, field: undefined, message: msg.chooseAtLeastOneKindOf });
-    for (const field of FILTER_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
+    for (const field of KIND_FIELDS) problems.push(...problemsOf(field, group, kinds, values));
     for (const [field, text] of Object.entries(typed))
       problems.push({
         group,
@@ -93,13 +99,34 @@ export function toSubscription(
       const filter: Record<string, unknown> = match === undefined ? {} : { match };
       for (const [name, items] of Object.entries(values))
         if (items.length > 0) filter[apiName(kind, name)] = apiValueOf(name, items);
-      if (minimumScore !== undefined && kind.startsWith("cast.")) filter[MINIMUM_SCORE] = minimumScore;
       byKind.set(kind, filter);
     }
   }
   if (problems.length > 0) return { problems };
-  const exclude = state.find((group) => group.exclude)?.exclude;
+  const exclude = exclusionOf(state);
   return { subscription: { ...Object.fromEntries(byKind), ...(exclude && { exclude }) } as Subscription };
+}
+
+export const exclusionOf = (state: FilterState): Exclusion | undefined =>
+  state.find((group) => group.exclude)?.exclude;
+
+/** Whom the whole subscription leaves out; nothing where that is no one. What is `typed` is not one of them yet. */
+export function withExclusion(
+  state: FilterState,
+  { fids = [], bans }: Exclusion,
+  typed: string | undefined,
+): FilterState {
+  const isEmpty = fids.length === 0 && bans === undefined;
+  const exclude = { ...(fids.length > 0 && { fids }), ...(bans !== undefined && { bans }) };
+  return state.map(({ exclude: _, typed: texts = {}, ...group }, at) => {
+    const { [EXCLUDED_PEOPLE]: __, ...others } = texts;
+    const all = at === 0 && typed ? { ...others, [EXCLUDED_PEOPLE]: typed } : others;
+    return {
+      ...group,
+      ...(!isEmpty && { exclude }),
+      ...(Object.keys(all).length > 0 && { typed: all }),
+    };
+  });
 }
 
 function problemsOf(
@@ -126,6 +153,7 @@ const faultOf = (field: FilterField, item: string): string | undefined =>
 function apiValueOf(name: string, items: readonly string[]): unknown {
   const kind = FILTER_FIELDS.find((field) => field.name === name)?.values;
   if (kind === "expression") return items[0];
+  if (kind === "score") return Number(items[0]);
   return kind === "people" ? items.map(Number) : items;
 }
 
@@ -136,14 +164,14 @@ export function fromSubscription(
   if (!isRecord(value)) return { problem: msg.aSubscriptionIsAnObjectKinds };
   const groups = new Map<string, ReadFilter & { kinds: EventKind[] }>();
   const { exclude, ...filters } = value;
-  if (exclude !== undefined && !isRecord(exclude)) return { problem: msg.excludeIsAnObject };
+  if (exclude !== undefined && !isExclusion(exclude)) return { problem: msg.excludeIsAnObject };
   for (const [key, filter] of Object.entries(filters)) {
     const kind = EVENT_KINDS.find((one) => one === key || one.replaceAll(".", "_") === key);
     if (!kind) return { problem: msg.isNotAKindOfEvent(shortened(key)) };
     const read = readFilter(kind, filter);
     if ("problem" in read) return read;
-    const { match, values, minimumScore } = read;
-    const same = JSON.stringify([match ?? null, minimumScore ?? null, Object.entries(values).sort()]);
+    const { match, values } = read;
+    const same = JSON.stringify([match ?? null, Object.entries(values).sort()]);
     const group = groups.get(same) ?? { ...read, kinds: [] };
     if ([...groups.values()].some(({ kinds }) => kinds.includes(kind)))
       return { problem: msg.appearsTwice(kind) };
@@ -154,22 +182,28 @@ export function fromSubscription(
   return { state: [...groups.values()].map((group) => (exclude ? { ...group, exclude } : group)) };
 }
 
-type ReadFilter = Pick<FilterGroup, "match" | "values" | "minimumScore">;
+function isExclusion(value: unknown): value is Exclusion {
+  if (!isRecord(value)) return false;
+  const { fids = [], bans = false, ...others } = value;
+  const people = KIND_FIELDS.find(({ values }) => values === "people");
+  return (
+    typeof bans === "boolean" &&
+    people !== undefined &&
+    itemsOf(people, fids) !== undefined &&
+    Object.keys(others).length === 0
+  );
+}
+
+type ReadFilter = Pick<FilterGroup, "match" | "values">;
 
 function readFilter(kind: EventKind, filter: unknown): ReadFilter | { problem: string } {
   if (!isRecord(filter)) return { problem: msg.needsAnObjectForAllEvents(kind) };
   const values: Record<string, readonly string[]> = {};
   let match: FilterGroup["match"];
-  let minimumScore: number | undefined;
   for (const [name, given] of Object.entries(filter)) {
     if (name === "match") {
       if (given !== "all" && given !== "any") return { problem: msg.matchIsAllOrAny(kind) };
       match = given;
-      continue;
-    }
-    if (name === MINIMUM_SCORE && kind.startsWith("cast.")) {
-      if (typeof given !== "number") return { problem: msg.isNotValid(kind, name, msg.aNumberFrom0To1) };
-      minimumScore = given;
       continue;
     }
     const field = fieldNamesOf(kind).find((one) => apiName(kind, one) === name);
@@ -179,7 +213,7 @@ function readFilter(kind: EventKind, filter: unknown): ReadFilter | { problem: s
     if (!items) return { problem: msg.isNotValid(kind, name, EXPECTED[known.values]) };
     if (items.length > 0) values[known.name] = items;
   }
-  return { match, values, ...(minimumScore !== undefined && { minimumScore }) };
+  return { match, values };
 }
 
 const EXPECTED: Readonly<Record<FilterField["values"], string>> = {
@@ -188,10 +222,12 @@ const EXPECTED: Readonly<Record<FilterField["values"], string>> = {
   urls: msg.aListOfUrls,
   channels: msg.aListOfChannelIds,
   expression: msg.anRe2ExpressionAsText,
+  score: msg.aNumberFrom0To1,
 };
 
 function itemsOf({ values }: FilterField, given: unknown): readonly string[] | undefined {
   if (values === "expression") return typeof given === "string" ? [given] : undefined;
+  if (values === "score") return typeof given === "number" ? [String(given)] : undefined;
   if (!Array.isArray(given)) return undefined;
   const items: readonly unknown[] = given;
   if (values === "people")
@@ -210,14 +246,17 @@ function withActors({ fids, author_fids: actors = [], ...others }: FieldValues):
 }
 
 /** The form for the filters of a stream: its kinds, or all that have these filters. */
-export function fromStream({ kinds, match, values: given }: StreamFilters): FilterState {
+export function fromStream({ kinds, match, values: all }: StreamFilters): FilterState {
+  const { [EXCLUDED_PEOPLE]: excluded = [], ...given } = all;
+  const fids = excluded.filter((item) => /^\d+$/.test(item)).map(Number);
   const values = kinds.length > 0 && kinds.every(isChannelEvent) ? given : withActors(given);
   const isPlain = Object.keys(values).length === 0;
   const fitting = EVENT_KINDS.filter((kind) =>
     Object.keys(values).every((name) => fieldNamesOf(kind).includes(name)),
   );
   const chosen = kinds.length > 0 ? kinds : isPlain ? (["cast.created"] as const) : fitting;
-  return [{ kinds: chosen, match: match === "any" ? "any" : undefined, values }];
+  const group = { kinds: chosen, match: match === "any" ? ("any" as const) : undefined, values };
+  return [fids.length > 0 ? { ...group, exclude: { fids } } : group];
 }
 
 /** Finds the field of a form that a refusal of the API names, as in `subscription.cast.created.text is not …`. */

@@ -6,7 +6,7 @@ import * as msg from "../../text/en/manage/webhooks.ts";
 import { formatCount } from "../../text/format.ts";
 import { displayNameOf, handleOf } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";
-import { type FilterGroup, fromSubscription, type Subscription } from "./filter-state.ts";
+import { exclusionOf, type FilterGroup, fromSubscription, type Subscription } from "./filter-state.ts";
 import type { Preview } from "./webhooks.tsx";
 
 /** Values of a field that are named; a filter may have hundreds. */
@@ -118,12 +118,12 @@ function Values({ field, values }: { field: string; values: readonly string[] })
 }
 
 function Group({ group }: { group: FilterGroup }) {
-  const { kinds, match, values, minimumScore } = group;
-  // It applies in any case, whichever of the others match.
-  const { [EXCLUDED]: excluded, ...others } = values;
+  const { kinds, match, values } = group;
+  // These apply in any case, whichever of the others match.
+  const { [EXCLUDED]: excluded, minimum_author_score: [leastScore] = [], ...others } = values;
   const fields = FILTER_FIELDS.filter(({ name }) => others[name] !== undefined);
   const names = kinds.map((kind) => KINDS[kind] ?? kind);
-  if (Object.keys(values).length === 0 && minimumScore === undefined)
+  if (Object.keys(values).length === 0)
     return <li data-unfiltered>{msg.withoutAFilter(<b>{msg.allOfTheNetwork(joined(names, "and"))}</b>)}</li>;
   const conditions = fields.map(({ name }) => (
     <>
@@ -136,7 +136,7 @@ function Group({ group }: { group: FilterGroup }) {
       <b>{joined([first.charAt(0).toUpperCase() + first.slice(1), ...rest], "and")}</b>{" "}
       {joined(conditions, match === "any" ? "or" : "and")}
       {excluded && msg.butNotBy(fields.length > 0 && ", ", <Values field={EXCLUDED} values={excluded} />)}
-      {minimumScore !== undefined && msg.ofAuthorsWithAScoreOf(minimumScore)}.
+      {leastScore !== undefined && msg.ofAuthorsWithAScoreOf(leastScore)}.
     </li>
   );
 }
@@ -152,8 +152,7 @@ export function FilterWords({
 }) {
   const read = fromSubscription(subscription);
   const groups = "state" in read ? read.state : [];
-  const { fids, bans } = groups[0]?.exclude ?? {};
-  const listed = Array.isArray(fids) ? fids.length : 0;
+  const { fids = [], bans } = exclusionOf(groups) ?? {};
   return (
     <div class="stack tight">
       <p>{msg.theseEvents}</p>
@@ -162,7 +161,7 @@ export function FilterWords({
           <Group group={group} key={group.kinds.join()} />
         ))}
       </ul>
-      {(listed > 0 || bans === true) && <p>{msg.butNotOfListed(listed, bans === true)}</p>}
+      {(fids.length > 0 || bans === true) && <p>{msg.butNotOfListed(fids.length, bans === true)}</p>}
       <Expected preview={preview} />
     </div>
   );

@@ -21,6 +21,10 @@ export const isNotANameThatThis = (text: Value) => `${text} is not a name that t
 // stream/filters.ts
 export const author = "Author";
 export const butNotTheCastsOf = "But not the casts of";
+export const butNoEventsOf = "But no events of";
+export const leastScoreOfTheAuthor = "Least score of the author";
+export const aNumberFrom0To1OnNodes = "From 0 to 1, on nodes whose operator lets scores decide";
+export const isNotAScore = (value: string) => `${value} is not a number from 0 to 1`;
 export const mentions = "Mentions";
 export const textRe2 = "Text (RE2)";
 export const embeddedUrlRe2 = "Embedded URL (RE2)";

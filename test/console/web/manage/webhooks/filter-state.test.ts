@@ -6,6 +6,7 @@ import {
   fromSubscription,
   problemNamed,
   toSubscription,
+  withExclusion,
 } from "../../../../../src/console/web/manage/webhooks/filter-state.ts";
 import { readFilters } from "../../../../../src/console/web/stream/filters.ts";
 import { eventKinds } from "../../../../../src/webhooks/subscription-schema.ts";
@@ -39,14 +40,11 @@ test("the builder has every kind of event, and each filter of it", () => {
     const ofForm = fieldsOf([kind]).map(({ name }) =>
       name === "author_fids" && !filters.includes("author_fids") ? "fids" : name,
     );
-    // A score is stated as JSON only, and kept.
-    expect(["match", ...ofForm].sort()).toEqual(
-      filters.filter((name) => name !== "minimum_author_score").sort(),
-    );
+    expect(["match", ...ofForm].sort()).toEqual([...filters].sort());
   }
 });
 
-test("a form keeps the score and the exclusions that only the JSON states", () => {
+test("a form has the score of a kind, and the exclusions of the whole subscription", () => {
   const subscription = {
     "cast.created": { minimum_author_score: 0.5 },
     "cast.deleted": {},
@@ -58,7 +56,20 @@ test("a form keeps the score and the exclusions that only the JSON states", () =
   expect(toSubscription(state)).toEqual({ subscription });
   expect(toSubscription(state.slice(1))).toMatchObject({ subscription: { exclude: subscription.exclude } });
   expect(fromSubscription({ exclude: {} })).toHaveProperty("problem");
-  expect(fromSubscription({ ...subscription, exclude: [] })).toHaveProperty("problem");
+  for (const exclude of [[], { fids: ["3"] }, { bans: 1 }, { users: [3] }])
+    expect(fromSubscription({ ...subscription, exclude })).toHaveProperty("problem");
+  const other = withExclusion(state, { fids: [4], bans: false }, undefined);
+  expect(toSubscription(other)).toEqual({
+    subscription: { ...subscription, exclude: { fids: [4], bans: false } },
+  });
+  const { exclude: _, ...rest } = subscription;
+  expect(toSubscription(withExclusion(other, {}, undefined))).toEqual({ subscription: rest });
+  expect(toSubscription(withExclusion(other, {}, "mir"))).toMatchObject({
+    problems: [{ group: 0, field: "exclude_fids" }],
+  });
+  expect(withExclusion(withExclusion(state, {}, "mir"), subscription.exclude, "")).toEqual(state);
+  const [score] = fromStream(readFilters("?exclude_fids=3,4&minimum_author_score=0.5&kinds=cast.created"));
+  expect(score).toMatchObject({ exclude: { fids: [3, 4] }, values: { minimum_author_score: ["0.5"] } });
 });
 
 test("kinds with the same filter share a form", () => {

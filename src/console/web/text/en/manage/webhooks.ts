@@ -139,6 +139,10 @@ export const withoutAFilter = (bold: Rich): Rich => [bold, ", without a filter."
 export const allOfTheNetwork = (joined: Rich): Rich => ["All ", joined, " of the network"];
 export const butNotBy = (more: Rich, values: Rich): Rich => [more, "but not by ", values];
 export const theseEvents = "These events:";
+export const butNotOf = "But not of";
+export const users = "Users";
+export const usersThatYouBan = "The users that you ban";
+export const aScoreFrom0To1OnNodes = "From 0 to 1, where the operator lets scores decide.";
 export const ofAuthorsWithAScoreOf = (score: Value) => `, of authors with a score of ${score} or more`;
 export const butNotOfListed = (listed: number, bans: boolean) =>
   `But not the events of ${[
