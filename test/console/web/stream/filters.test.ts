@@ -23,7 +23,10 @@ const anyFilters: fc.Arbitrary<StreamFilters> = fc.record({
       fc.tuple(
         ...fields.map(({ name, values }) =>
           fc
-            .uniqueArray(anyText, { minLength: 1, maxLength: values === "expression" || values === "score" ? 1 : 4 })
+            .uniqueArray(anyText, {
+              minLength: 1,
+              maxLength: values === "expression" || values === "score" ? 1 : 4,
+            })
             .map((items) => [name, items] as const),
         ),
       ),
