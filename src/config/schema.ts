@@ -450,6 +450,7 @@ export const configSchema = section({
       maxItems: 64,
       rule: "a list of at most 64 host names",
     }),
+    proxy_url: secretUrl(),
   }),
   mcp: section({
     enabled: flag(),

@@ -95,6 +95,8 @@ export interface OutboundClientOptions {
   readonly guard: UrlGuard;
   /** Certificate authorities (PEM) that replace the built-in ones; for tests. */
   readonly ca?: string;
+  /** The operator's HTTP proxy, which connects to the checked address. Default: none. */
+  readonly proxyUrl?: string;
 }
 
 const FAILURE_MESSAGES = {
@@ -115,10 +117,10 @@ const FAILURE_MESSAGES = {
  * Connections are reused for the same name and address only: a call goes to the address that was checked for it, and a
  * receiver that shares an address with another one cannot write a response on the other's connection.
  */
-export function createOutboundClient({ guard, ca }: OutboundClientOptions): OutboundClient {
+export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOptions): OutboundClient {
   const createSession = () =>
     new Bun.FetchSession({
-      proxy: false,
+      proxy: proxyUrl ?? false,
       keepAlive: { idleTimeout: IDLE_TIMEOUT_SECS, maxIdleSockets: MAX_IDLE_SOCKETS },
     });
   // Bun ties a TLS connection to its server name, and a plain one only to its address. Idle connections of a session that

@@ -15,7 +15,8 @@ export function createConfiguredGuard(
 /** Creates the outbound client of the operator's settings. */
 export function createConfiguredClient(
   settings: NetSettings,
-  options: Pick<UrlGuardOptions, "loopbackTargets"> = {},
+  { proxyUrl, ...options }: Pick<UrlGuardOptions, "loopbackTargets"> & { readonly proxyUrl?: string } = {},
 ): OutboundClient {
-  return createOutboundClient({ guard: createConfiguredGuard(settings, options) });
+  const proxy = proxyUrl === undefined || proxyUrl === "" ? {} : { proxyUrl };
+  return createOutboundClient({ guard: createConfiguredGuard(settings, options), ...proxy });
 }

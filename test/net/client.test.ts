@@ -10,7 +10,7 @@ import { createUrlGuard, type UrlGuardOptions } from "../../src/net/guard.ts";
 import { CLOSED_PORT } from "../support/addresses.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../support/certificates.ts";
 import { startDnsServer } from "../support/dns.ts";
-import { withProxy } from "../support/proxy.ts";
+import { startConnectProxy, withProxy } from "../support/proxy.ts";
 import { type RawReceiver, startRawReceiver, startReceiver } from "../support/receiver.ts";
 import { expectErr, expectOk } from "../support/result.ts";
 
@@ -241,6 +241,51 @@ describe("proxies of the environment", () => {
     });
     // Another client in this process may have used it.
     expect(asked).not.toContain("hooks.example");
+  });
+});
+
+describe("with a proxy of the operator", () => {
+  test("it connects to the checked address; the certificate is that of the name, and the guard refuses as before", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
+    await using proxy = await startConnectProxy();
+    const proxyUrl = `http://svc:secret@127.0.0.1:${proxy.port}`;
+    const client = createOutboundClient({
+      guard: guardOf({
+        resolve: async (name) => (name === "inside.example" ? ["10.0.0.7"] : ["127.0.0.1"]),
+      }),
+      ca: authority.ca,
+      proxyUrl,
+    });
+    const url = `https://hooks.example:${receiver.port}/a`;
+    expect(await responseOf(client.request(call(url)))).toMatchObject({ status: 200 });
+    expect(proxy.asked).toEqual([
+      {
+        target: `127.0.0.1:${receiver.port}`,
+        authorization: `Basic ${Buffer.from("svc:secret").toString("base64")}`,
+      },
+    ]);
+    expect(
+      receiver.requests.map(({ path, headers }) => [
+        path,
+        headers.get("host"),
+        headers.get("proxy-authorization"),
+      ]),
+    ).toEqual([["/a", `hooks.example:${receiver.port}`, null]]);
+    const other = await failureOf(client.request(call(`https://other.example:${receiver.port}/`)));
+    expect(other.kind).toBe("tls");
+    const asked = proxy.asked.length;
+    expect((await failureOf(client.request(call("https://inside.example/")))).kind).toBe("refused");
+    expect((await failureOf(client.request(call("https://169.254.169.254/")))).kind).toBe("refused");
+    expect(proxy.asked).toHaveLength(asked);
+  });
+
+  test("without the proxy there is no call", async () => {
+    await using receiver = startReceiver({ tls: authority.issue(["hooks.example"]) });
+    const proxyUrl = `http://127.0.0.1:${CLOSED_PORT}`;
+    const client = createOutboundClient({ guard: guardOf(), ca: authority.ca, proxyUrl });
+    const failed = await failureOf(client.request(call(`https://hooks.example:${receiver.port}/`)));
+    expect(failed.kind).toBe("connect");
+    expect(receiver.requests).toEqual([]);
   });
 });
 

@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import type { Duplex } from "node:stream";
+
 const NAMES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /** Runs `body` while every proxy variable of the environment is set to `proxy`, without exceptions. */
@@ -14,4 +19,41 @@ export async function withProxy(proxy: string, body: () => Promise<void>): Promi
       else process.env[name] = value;
     }
   }
+}
+
+export interface ConnectProxy extends AsyncDisposable {
+  readonly port: number;
+  /** The targets that it was asked to connect to, and the credentials. */
+  readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
+}
+
+/** An HTTP proxy on a loopback port that tunnels, as its operator's. */
+export async function startConnectProxy(): Promise<ConnectProxy> {
+  const asked: { target: string; authorization: string | undefined }[] = [];
+  const sockets = new Set<Duplex>();
+  const server = createServer((_, response) => response.writeHead(405).end());
+  server.on("connect", (request, client: Duplex) => {
+    const target = request.url ?? "";
+    asked.push({ target, authorization: request.headers["proxy-authorization"] });
+    const at = target.lastIndexOf(":");
+    const upstream = connect(Number(target.slice(at + 1)), target.slice(0, at), () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const socket of [upstream, client]) {
+      sockets.add(socket);
+      socket.on("error", () => socket.destroy());
+      socket.on("close", () => sockets.delete(socket));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
 }

@@ -43,7 +43,7 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
   const { segment } = serviceNames(config.service.name);
   const { public_url: publicUrl } = config.service;
   const deps = {
-    client: createConfiguredClient(config.net),
+    client: createConfiguredClient(config.net, { proxyUrl: config.previews.proxy_url }),
     userAgent: `${segment}-preview/${version}${publicUrl === "" ? "" : ` (+${publicUrl})`}`,
     oembedHosts: new Set(config.previews.oembed_hosts),
     signal: stopping.signal,

@@ -10,6 +10,7 @@ const SECRETS = [
   "upstream.username=reader",
   "upstream.password=hidden-3",
   "chain.op_rpc_url=https://user:hidden-20@op.example/hidden-21?key=hidden-22",
+  "previews.proxy_url=http://user:hidden-23@proxy.example:3128",
   "chain.l1_rpc_url=https://user:hidden-4@rpc.example/hidden-5?key=hidden-6",
   `signers.encryption_key=${"5ec7e7".repeat(10)}ffff`,
   `signers.previous_encryption_keys=${"dec7e7".repeat(10)}ffff`,
@@ -17,6 +18,8 @@ const SECRETS = [
   "backup.secret_access_key=hidden-9",
   "backup.session_token=hidden-10",
   `backup.encryption_key=${"ac7e75".repeat(10)}ffff`,
+  "trace.endpoint=https://user:hidden-24@traces.example/hidden-25",
+  "trace.headers=api-key=hidden-26",
   `console.operator_token=hidden-7-${"x".repeat(40)}`,
 ];
 /** A node has either of them. */
