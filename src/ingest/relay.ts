@@ -1,11 +1,11 @@
 import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
-import { putReportedClaim } from "../db/index/channels/owner-claims.ts";
+import { isDecidedOtherwise, putReportedClaim } from "../db/index/channels/owner-claims.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { dropFromTodo } from "../db/index/upstream-work.ts";
-import { resolveConflict, slotOf } from "../protocol/message/merge-rules.ts";
+import { resolveConflict, Store, slotOf } from "../protocol/message/merge-rules.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import { UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../protocol/wire/generated/on-chain.ts";
@@ -74,10 +74,16 @@ function hasKnownKeys(op: SingleOp): boolean {
 
 function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
   switch (op.kind) {
-    case "merge":
+    case "merge": {
+      const message = decodeStored(op.message);
+      if (isLateCopy(context, message)) {
+        context.keys.message(message, false, false);
+        break;
+      }
       for (const ref of op.deleted) remove(context, ref);
-      merge(context, decodeStored(op.message), op.spared);
+      merge(context, message, op.spared);
       break;
+    }
     case "put":
       put(context, decodeStored(op.message));
       break;
@@ -170,6 +176,16 @@ function merge(context: MergeContext, message: SignedMessage, spared?: readonly 
   if (data.body?.$case === "linkCompactStateBody")
     applyCompactState(context, data.fid, data.body.value, data, spared);
   renewGaslessSigner(context, message);
+}
+
+/**
+ * Whether a verification is what the shard of its author has of an address about which shard 0 has decided since. That is served at
+ * once, so the copy and what it displaced there say nothing.
+ */
+function isLateCopy({ db }: MergeContext, message: SignedMessage): boolean {
+  const { store, slot } = slotOf(message);
+  if (store !== Store.Verifications) return false;
+  return isDecidedOtherwise(db, { fid: message.data.fid, address: slot, hash: message.hash });
 }
 
 function put(context: MergeContext, message: SignedMessage): void {

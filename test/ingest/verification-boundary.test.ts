@@ -110,6 +110,30 @@ describe("a verification over the boundary of V21", () => {
     expect(verified(node)).toEqual([toUnixSecs(NOW - 500)]);
   });
 
+  test("check 2: the late copy of what shard 0 decided before does not come back, not even for a moment, and takes nothing away", () => {
+    using node = startFollower();
+    const early = ownsWallet(FID, NOW - 500);
+    const newer = ownsWallet(FID, NOW - 10);
+    const signedForLater = ownsWallet(FID, NOW + 60);
+    const removal = disownsWallet(FID, NOW - 5);
+    node.relay([merges(signedForLater)]);
+    node.relay([decides(newer, 20), decides(early, 21)]);
+    expect(verified(node)).toEqual([toUnixSecs(NOW - 500)]);
+    // The author's shard is still before the boundary, then it repeats what shard 0 decided.
+    for (const late of [
+      merges(ownsWallet(FID, NOW + 70), [early]),
+      merges(newer, [signedForLater]),
+      merges(early, [newer]),
+    ]) {
+      node.relay([late]);
+      expect(verified(node)).toEqual([toUnixSecs(NOW - 500)]);
+    }
+    node.relay([decides(removal, 22), merges(early, [newer])]);
+    expect(verified(node)).toEqual([]);
+    node.relay([merges(removal, [early])]);
+    expect(verified(node)).toEqual([]);
+  });
+
   test("check 3: its removal takes the primary address with it, which the author's shard revokes", () => {
     using node = startFollower();
     const verification = ownsWallet(FID, NOW - 100);

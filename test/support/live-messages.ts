@@ -1,10 +1,10 @@
 import type { IndexDatabase } from "../../src/db/index/database.ts";
+import { networkOfIndex } from "../../src/db/index/identity.ts";
 import { allMessages, type LiveMessage } from "../../src/db/index/messages/live-messages.ts";
-import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 
-/** All live messages of an index of the main network. */
+/** All live messages of an index. */
 export function liveMessages(db: IndexDatabase): LiveMessage[] {
-  return [...allMessages(db, FarcasterNetwork.FARCASTER_NETWORK_MAINNET)];
+  return [...allMessages(db, networkOfIndex(db))];
 }
 
 /** The hashes of all live messages in hex. */

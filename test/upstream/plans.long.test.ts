@@ -85,9 +85,10 @@ test(
     const someFids = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(plans, someFids, async (plan, list) => {
-        const { chain, lifetimes } = stageOf(plan.chain);
+        const stage = stageOf(plan.chain);
+        const { chain } = stage;
         const fids = new Set(list);
-        const { result } = await runPlan({ chain, lifetimes }, plan, {
+        const { result } = await runPlan(stage, plan, {
           fids,
           inspect: (db) =>
             partialDifferences(

@@ -9,7 +9,8 @@ import {
 } from "@farcaster/hub-nodejs";
 import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { liveMessages } from "../support/live-messages.ts";
-import { type Chain, eventId, heightAt, makeChain } from "../support/upstream/chain.ts";
+import { eventId, heightAt } from "../support/upstream/blocks.ts";
+import { type Chain, makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
 import { DATA_SHARDS, shardOf } from "../support/upstream/shards.ts";

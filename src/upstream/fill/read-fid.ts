@@ -1,10 +1,11 @@
+import { addressesInTransit } from "../../db/index/channels/owner-claims.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import type { Verifier } from "../../ingest/bulk/verify/verifier.ts";
 import type { KeyNonces } from "../../ingest/merge/keys/gasless-key-store.ts";
 import type { MessageRef, RelayedOp } from "../../ingest/relayed-op.ts";
 import { packBytes } from "../../lib/bytes.ts";
 import { Store } from "../../protocol/message/merge-rules.ts";
-import { claimedHash } from "../../protocol/message/signed-message.ts";
+import { claimedHash, decodeMessage } from "../../protocol/message/signed-message.ts";
 import { UserNameProof } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../../protocol/wire/generated/state.ts";
@@ -16,6 +17,7 @@ import { validatedEvent, validatedProof } from "../blocks/validate-relayed.ts";
 import { MAX_REQUESTERS_PER_CALL, type MessagesMethod, type UpstreamClient } from "../calls/client.ts";
 import { readPages } from "../calls/pages.ts";
 import { PageVerifications } from "./page-verifications.ts";
+import { replayedSeqnum } from "./replayed.ts";
 import {
   EVENT_TYPES,
   isRegistered,
@@ -185,12 +187,16 @@ async function readStore(
   const { client, db, rules, emit } = reader;
   const collectsMentions = rules.scope.fids !== undefined && rules.scope.shareOf(fid) === "all";
   const surplus = reader.isBulk ? new Map<string, MessageRef>() : storedMessages(db, fid, store);
+  const inTransit = store === Store.Verifications ? await addressesAhead(reader, fid) : new Set<string>();
   for (const method of methods) {
     for await (const page of readPages((token) => client.messages(method, fid, token))) {
       if (store === Store.UserData) for (const name of usernamesIn(page)) usernames.add(name);
       // A stored message has been verified before. It is not surplus.
-      const received =
-        surplus.size > 0 ? page.filter((bytes) => !surplus.delete(claimedHash(bytes)?.toHex() ?? "")) : page;
+      const received = page.filter(
+        (bytes) =>
+          !(surplus.size > 0 && surplus.delete(claimedHash(bytes)?.toHex() ?? "")) &&
+          !(inTransit.size > 0 && inTransit.has(addressOf(bytes) ?? "")),
+      );
       if (received.length === 0) continue;
       await verifying.add({
         fid,
@@ -201,7 +207,26 @@ async function readStore(
       });
     }
   }
+  for (const [hash, { slot }] of surplus) if (inTransit.has(slot.toHex())) surplus.delete(hash);
   if (surplus.size > 0) await emit([...surplus.values()].map(removeOp), []);
+}
+
+/**
+ * Returns the addresses in hex whose verifications shard 0 has decided and the shard of the author may not have repeated yet. What the
+ * index has of them is newer than what the upstream lists. Called before they are read.
+ */
+async function addressesAhead({ client, db }: FidReaderDeps, fid: number): Promise<ReadonlySet<string>> {
+  if (addressesInTransit(db, fid, 0).length === 0) return new Set();
+  const replayed = await replayedSeqnum(client);
+  return new Set(addressesInTransit(db, fid, replayed).map((address) => address.toHex()));
+}
+
+/** Returns the address of an encoded verification in hex. */
+function addressOf(bytes: Uint8Array): string | undefined {
+  const message = decodeMessage(bytes);
+  const body = message.ok ? message.value.data.body : undefined;
+  const isVerification = body?.$case === "verificationAddBody" || body?.$case === "verificationRemoveBody";
+  return isVerification ? body.value.address.toHex() : undefined;
 }
 
 async function readKeys(reader: FidReaderDeps, fid: number): Promise<void> {

@@ -121,8 +121,10 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
   async function applyChain(): Promise<void> {
     const applied = positions.applied(BLOCK_SHARD) ?? 0;
     const journaled = positions.received(BLOCK_SHARD) ?? 0;
-    if (channelHistoryOf(db).followedFrom === undefined)
-      await write({ ops: [], positions: [followedFromPosition(applied + 1)] });
+    if (channelHistoryOf(db).followedFrom === undefined) {
+      const first = Math.max(applied + 1, positions.start(BLOCK_SHARD));
+      await write({ ops: [], positions: [followedFromPosition(first)] });
+    }
     for (const block of journaledChainBlocks(db, applied)) await writeChain([block]);
     if (journaled > applied) await write({ ops: [], positions: [appliedPosition(BLOCK_SHARD, journaled)] });
     tracker.applied(BLOCK_SHARD, journaled, undefined);

@@ -85,13 +85,16 @@ async function firstBlockFrom(
   unixSecs: number,
   stop: number,
 ): Promise<number | undefined> {
+  const isOlder = (block: ReceivedBlock) => toUnixSecs(block.header?.timestamp ?? 0) < unixSecs;
+  const last = await blockAt(client, stop);
+  if (last && isOlder(last)) return stop;
   let low = 1;
   let high = stop;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const block = await blockAt(client, middle);
     // A deleted block is older than those that are there.
-    if (!block || toUnixSecs(block.header?.timestamp ?? 0) < unixSecs) low = middle + 1;
+    if (!block || isOlder(block)) low = middle + 1;
     else high = middle;
   }
   // The block before may be deleted as well, and then no one knows whether it had decisions.

@@ -13,9 +13,9 @@ import {
 import type { ChannelMetadataResponse } from "../../protocol/wire/generated/reads.ts";
 import { readPages } from "../calls/pages.ts";
 import { type ReportedChannel, readChannel } from "../fill/read-channels.ts";
+import { replayedSeqnum } from "../fill/replayed.ts";
 import { storedEvents } from "../fill/stored.ts";
 import { UpstreamPositions } from "../positions.ts";
-import { replayedSeqnum } from "./replayed.ts";
 import { compareInRounds, type Differences, setDifferences } from "./rounds.ts";
 import { type ComparisonDeps, sampleOf } from "./verify-sample.ts";
 

@@ -9,6 +9,7 @@ import { nameText, readLiveProofs, usernamesIn } from "../blocks/name-proofs.ts"
 import type { UpstreamClient } from "../calls/client.ts";
 import { listFids, readPages } from "../calls/pages.ts";
 import { STORES } from "../fill/read-fid.ts";
+import { replayedSeqnum } from "../fill/replayed.ts";
 import {
   EVENT_TYPES,
   registeredFidsAfter,
@@ -18,7 +19,6 @@ import {
   storedProofs,
 } from "../fill/stored.ts";
 import { UpstreamPositions } from "../positions.ts";
-import { replayedSeqnum } from "./replayed.ts";
 import {
   compareInRounds,
   type Differences,

@@ -1,37 +1,27 @@
-import { createHash } from "node:crypto";
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
-import { toWire } from "../../../src/protocol/message/signed-message.ts";
+import { type EngineSchedule, engineSchedule } from "../../../src/protocol/network/engine-versions.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
-import type {
-  Block,
-  BlockEvent,
-  ShardChunk,
-  Transaction,
-  ValidatorMessage,
-} from "../../../src/protocol/wire/generated/block.ts";
+import type { Block, BlockEvent, Transaction } from "../../../src/protocol/wire/generated/block.ts";
 import { type HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
-import { FarcasterNetwork, Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
-import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { DEFAULT_NOW_SECS } from "../messages.ts";
+import {
+  type DataBlock,
+  dataBlock,
+  eventOf,
+  heightAt,
+  messageOf,
+  sha256,
+  systemOf,
+  userOf,
+} from "./blocks.ts";
+import { DecidingShard, isDecidedByChannelEngine } from "./deciding-shard.ts";
 import { dumpFollowed } from "./followed.ts";
 import { dataOf, eventsOf } from "./hub-events.ts";
-import { type GaslessKeys, type Outcome, Reference } from "./reference.ts";
-import { type Action, makeScript, type Tick } from "./script.ts";
+import { type Outcome, Reference } from "./reference.ts";
+import { type Replay, ReplayQueue } from "./replay-queue.ts";
+import { type Action, isOfShardZero, makeScript, type Tick } from "./script.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";
-
-/** A block of a data shard. `events` are complete; the server omits fields on delivery. */
-export interface DataBlock {
-  readonly shard: number;
-  readonly height: number;
-  /** Farcaster seconds. */
-  readonly timestamp: number;
-  /** BLOCK_CONFIRMED first; events of gasless keys have the id 0. */
-  readonly events: readonly HubEvent[];
-  readonly chunk: ShardChunk;
-  /** Gasless keys of fids of this shard after the block. */
-  readonly gaslessKeys: readonly GaslessKeys[];
-  /** The nonces of apps over all users after the block. */
-  readonly appNonces: ReadonlyMap<number, number>;
-}
 
 /** A block of shard 0, with its changes of lends. */
 export interface ZeroBlock {
@@ -47,6 +37,13 @@ export interface ChainTick {
   readonly data: readonly DataBlock[];
 }
 
+/** When engine V21 takes effect on a chain. */
+export interface Boundary {
+  /** Unix seconds. */
+  readonly activeAt: number;
+  readonly schedule: EngineSchedule;
+}
+
 /** A scripted network, and the index of a node that received all of it in order. */
 export class Chain {
   readonly ticks: ChainTick[] = [];
@@ -56,9 +53,22 @@ export class Chain {
   /** Unix seconds of its end. */
   endsAt = 0;
 
-  constructor(network?: FarcasterNetwork) {
-    this.reference = new Reference(network);
-    this.#player = new Player(this.reference);
+  constructor(
+    readonly network: FarcasterNetwork = FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    readonly boundary?: Boundary,
+  ) {
+    this.reference = new Reference(network, boundary?.schedule);
+    this.#player = new Player(this.reference, boundary);
+  }
+
+  /** What shard 0 decided since engine V21; undefined on a chain without it. */
+  get decided(): DecidingShard | undefined {
+    return this.#player.deciding;
+  }
+
+  /** Whether the data shards have replayed all of shard 0. */
+  get isReplayed(): boolean {
+    return this.#player.isReplayed;
   }
 
   /** Adds one second. */
@@ -80,20 +90,6 @@ export class Chain {
   }
 }
 
-/** As on mainnet, where ids of events need more than 32 bits. */
-const FIRST_HEIGHT: Readonly<Record<number, number>> = { 0: 18_000_000, 1: 21_000_000, 2: 20_500_000 };
-const EVENTS_PER_BLOCK = 2 ** 14;
-const HEARTBEAT_EVERY = 10;
-
-/** The first id of a block's events. */
-export function eventId(height: number, seq: number): number {
-  return height * EVENTS_PER_BLOCK + seq;
-}
-
-export function heightAt(shard: number, tick: number): number {
-  return (FIRST_HEIGHT[shard] ?? 0) + tick;
-}
-
 /** @param network default: mainnet. */
 export function makeChain(seed: string, ticks: number, network?: FarcasterNetwork): Chain {
   const chain = new Chain(network);
@@ -106,6 +102,27 @@ export function makeDevnetChain(seed: string, ticks: number): Chain {
   return makeChain(seed, ticks, FarcasterNetwork.FARCASTER_NETWORK_DEVNET);
 }
 
+/** The seconds of a chain that goes over the boundary of engine V21, without those until all is replayed. */
+export interface BoundaryTicks {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Beyond this, the replays of a chain do not end. */
+const MAX_REPLAY_SECS = 3000;
+
+/** A devnet that engine V21 reaches after `before` seconds. Its data shards fall behind, and the chain ends when they have replayed all. */
+export function makeBoundaryChain(seed: string, { before, after }: BoundaryTicks): Chain {
+  const network = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
+  const activeAt = DEFAULT_NOW_SECS + before;
+  const chain = new Chain(network, { activeAt, schedule: engineSchedule(network, [`21=${activeAt}`]) });
+  for (const tick of makeScript(seed, before + after, network, before)) chain.add(tick);
+  const last = chain.ticks.length + MAX_REPLAY_SECS;
+  while (!chain.isReplayed && chain.ticks.length < last) chain.add({ at: chain.endsAt + 1, actions: [] });
+  if (!chain.isReplayed) throw new Error("the data shards do not replay all");
+  return chain;
+}
+
 /** An action with its outcome. */
 interface Done {
   readonly action: Action;
@@ -113,35 +130,54 @@ interface Done {
   readonly events: readonly HubEvent[];
 }
 
+const HEARTBEAT_EVERY = 10;
+
 class Player {
-  /** Messages that shard 0 merged and the data shards replay a second later. */
-  #fromZero: { done: Done; blockEvent: BlockEvent }[] = [];
+  readonly deciding: DecidingShard | undefined;
+  readonly #queues = new Map(
+    DATA_SHARDS.map((shard) => [shard as number, new ReplayQueue(`replays of ${shard}`)]),
+  );
   #seqnum = 0;
-  #replayedSeqnum = 0;
   #fnameTransferId = 0;
 
-  constructor(readonly reference: Reference) {}
+  constructor(
+    readonly reference: Reference,
+    boundary: Boundary | undefined,
+  ) {
+    this.deciding = boundary && new DecidingShard(reference, boundary.activeAt);
+  }
+
+  get isReplayed(): boolean {
+    return [...this.#queues.values()].every(({ isEmpty }) => isEmpty);
+  }
 
   /** The order of a block: chain events, names, what comes from shard 0, messages. */
   play(tick: Tick, n: number): ChainTick {
     this.reference.clock.advanceSecs(tick.at - Math.floor(this.reference.clock.nowMs() / 1000));
     this.reference.startBlock();
-    const replayed = this.#fromZero;
-    const chain = this.#apply(tick, (action) => action.record.kind === "onChainEvent");
+    const isDecided = (action: Action) =>
+      this.deciding !== undefined && tick.at >= this.deciding.activeAt && isDecidedByChannelEngine(action);
+    const chain = this.#apply(tick, (action) => action.record.kind === "onChainEvent" && !isDecided(action));
     const names = this.#apply(tick, (action) => action.record.kind === "usernameProof");
-    const zero = this.#zeroBlock(tick, n, chain);
+    const isLate = tick.at > (this.deciding?.activeAt ?? Number.POSITIVE_INFINITY);
+    const replays = new Map(
+      [...this.#queues].map(([shard, queue]) => [
+        shard,
+        queue.take(n, isLate).map((replay) => ({ ...replay, own: replay.eventsOf(shard) })),
+      ]),
+    );
+    const { zero, done } = this.#zeroBlock(tick, n, { chain, decided: tick.actions.filter(isDecided) });
     const messages = this.#apply(
       tick,
-      (action) => action.record.kind === "message" && !isOfShardZero(action),
+      (action) => action.record.kind === "message" && !isOfShardZero(action) && !isDecided(action),
     );
-    const touched = [...messages, ...this.#fromZero.map(({ done }) => done)];
-    const keys = [...new Set(touched.map(({ action }) => action.fid))].map((fid) =>
+    const keys = [...new Set([...messages, ...done].map(({ action }) => action.fid))].map((fid) =>
       this.reference.gaslessKeysOf(fid),
     );
     const appNonces = this.reference.appNonces();
-    this.#replayedSeqnum = replayed.at(-1)?.blockEvent.data?.seqnum ?? this.#replayedSeqnum;
     const data = DATA_SHARDS.map((shard): DataBlock => {
       const own = (done: Done) => shardOf(done.action.fid) === shard;
+      const replayed = replays.get(shard) ?? [];
       const transactions = [
         ...chain
           .filter(own)
@@ -153,13 +189,13 @@ class Player {
       const events = [
         ...chain.filter(own).flatMap(({ events }) => events),
         ...names.flatMap(({ events }) => events.filter((event) => concerns(event, shard))),
-        ...replayed.flatMap(({ done }) => done.events),
+        ...replayed.flatMap((replay) => replay.own),
         ...messages.filter(own).flatMap(({ events }) => events),
       ];
       return dataBlock(shard, heightAt(shard, n), tick.at, {
         events,
         transactions,
-        maxSeqnum: this.#replayedSeqnum,
+        maxSeqnum: this.#queues.get(shard)?.newest ?? 0,
         gaslessKeys: keys.filter(({ fid }) => shardOf(fid) === shard),
         appNonces,
       });
@@ -174,40 +210,58 @@ class Player {
     });
   }
 
-  #zeroBlock(tick: Tick, n: number, chain: readonly Done[]): ZeroBlock {
+  #zeroBlock(
+    tick: Tick,
+    n: number,
+    { chain, decided }: { readonly chain: readonly Done[]; readonly decided: readonly Action[] },
+  ): { readonly zero: ZeroBlock; readonly done: readonly Done[] } {
     const height = heightAt(0, n);
     const done = this.#apply(tick, isOfShardZero).filter(({ events }) => events.some(isMerge));
     const events: BlockEvent[] = [];
-    const push = (body: NonNullable<BlockEvent["data"]>["body"]) => {
+    const push = (
+      body: NonNullable<BlockEvent["data"]>["body"],
+      replay: Pick<Replay, "fid" | "eventsOf">,
+    ) => {
       this.#seqnum += 1;
-      const type = body?.$case === "mergeMessageEventBody" ? 1 : 0;
-      const index = events.length;
-      const event: BlockEvent = {
+      const blockEvent: BlockEvent = {
         hash: sha256(`block event ${this.#seqnum}`).subarray(0, 20),
         data: {
           seqnum: this.#seqnum,
-          type,
+          type: EVENT_TYPE[body?.$case ?? "heartbeatEventBody"],
           blockNumber: height,
-          eventIndex: index,
+          eventIndex: events.length,
           blockTimestamp: toFarcasterSecs(tick.at),
           body,
         },
       };
-      events.push(event);
-      return event;
+      events.push(blockEvent);
+      for (const queue of this.#queues.values())
+        queue.add({ ...replay, seqnum: this.#seqnum, blockEvent }, n);
     };
-    if (n % HEARTBEAT_EVERY === 0) push({ $case: "heartbeatEventBody", value: {} });
-    this.#fromZero = done.map((one) => ({
-      done: one,
-      blockEvent: push({ $case: "mergeMessageEventBody", value: { message: messageOf(one.outcome) } }),
-    }));
+    if (n % HEARTBEAT_EVERY === 0)
+      push({ $case: "heartbeatEventBody", value: {} }, { fid: 0, eventsOf: () => [] });
+    for (const { action, outcome, events } of done)
+      push(
+        { $case: "mergeMessageEventBody", value: { message: messageOf(outcome) } },
+        { fid: action.fid, eventsOf: () => events },
+      );
     const transactions = [
       ...chain.map(({ action, outcome }) => systemOf(action.fid, { onChainEvent: eventOf(outcome) })),
       ...done.map(({ action, outcome }) => userOf(action.fid, outcome)),
     ];
+    for (const action of decided) {
+      const decision = this.deciding?.decide(action, {
+        seqnum: this.#seqnum + 1,
+        decidedAt: tick.at,
+        tick: n,
+      });
+      if (!decision) continue;
+      push(decision.body, decision);
+      transactions.push(decision.transaction);
+    }
     const header = { height: { shardIndex: 0, blockNumber: height }, timestamp: toFarcasterSecs(tick.at) };
     const block = { header, hash: sha256(`block ${height}`), transactions, events };
-    return { height, block, events: done.flatMap((one) => one.events) };
+    return { zero: { height, block, events: done.flatMap((one) => one.events) }, done };
   }
 
   #transferOf({ action, outcome }: Done): Transaction {
@@ -218,69 +272,7 @@ class Player {
   }
 }
 
-interface BlockParts {
-  readonly events: readonly HubEvent[];
-  readonly transactions: readonly Transaction[];
-  readonly maxSeqnum: number;
-  readonly gaslessKeys: readonly GaslessKeys[];
-  readonly appNonces: ReadonlyMap<number, number>;
-}
-
-function dataBlock(shard: number, height: number, at: number, parts: BlockParts): DataBlock {
-  const timestamp = toFarcasterSecs(at);
-  let seq = 0;
-  const stamped = parts.events.map((event): HubEvent => {
-    if (isKeyEvent(event)) return { ...event, id: 0, blockNumber: 0, shardIndex: shard, timestamp };
-    seq += 1;
-    return { ...event, id: eventId(height, seq), blockNumber: height, shardIndex: shard, timestamp };
-  });
-  const hash = sha256(`chunk ${shard} ${height}`);
-  const eventCountsByType: Record<number, number> = { [HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED]: 1 };
-  for (const { type } of stamped) eventCountsByType[type] = (eventCountsByType[type] ?? 0) + 1;
-  const confirmed: HubEvent = {
-    type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
-    id: eventId(height, 0),
-    blockNumber: height,
-    shardIndex: shard,
-    timestamp,
-    body: {
-      $case: "blockConfirmedBody",
-      value: {
-        blockNumber: height,
-        shardIndex: shard,
-        timestamp,
-        blockHash: hash,
-        totalEvents: stamped.length + 1,
-        eventCountsByType,
-        maxBlockEventSeqnum: parts.maxSeqnum,
-      },
-    },
-  };
-  const header = { height: { shardIndex: shard, blockNumber: height }, timestamp };
-  return {
-    shard,
-    height,
-    timestamp,
-    events: [confirmed, ...stamped],
-    chunk: { header, hash, transactions: [...parts.transactions] },
-    gaslessKeys: parts.gaslessKeys,
-    appNonces: parts.appNonces,
-  };
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
-const SHARD_ZERO_TYPES: readonly MessageType[] = [
-  MessageType.MESSAGE_TYPE_LEND_STORAGE,
-  MessageType.MESSAGE_TYPE_KEY_ADD,
-  MessageType.MESSAGE_TYPE_KEY_REMOVE,
-];
-
-function isOfShardZero({ record }: Action): boolean {
-  return record.kind === "message" && SHARD_ZERO_TYPES.includes(dataOf(Message.decode(record.bytes)).type);
-}
+const EVENT_TYPE = { heartbeatEventBody: 0, mergeMessageEventBody: 1, mergeOnChainEventBody: 2 } as const;
 
 function isMerge({ type }: HubEvent): boolean {
   return type === HubEventType.HUB_EVENT_TYPE_MERGE_MESSAGE;
@@ -290,32 +282,4 @@ function isMerge({ type }: HubEvent): boolean {
 function concerns({ body }: HubEvent, shard: number): boolean {
   if (body?.$case !== "revokeMessageBody" || !body.value.message) return true;
   return shardOf(dataOf(body.value.message).fid) === shard;
-}
-
-/** Events of gasless keys have no id and are never logged. */
-export function isKeyEvent({ body }: HubEvent): boolean {
-  if (body?.$case !== "mergeMessageBody" || !body.value.message) return false;
-  const { type } = dataOf(body.value.message);
-  return type === MessageType.MESSAGE_TYPE_KEY_ADD || type === MessageType.MESSAGE_TYPE_KEY_REMOVE;
-}
-
-function systemOf(fid: number, message: Partial<ValidatorMessage>): Transaction {
-  const nothing = { onChainEvent: undefined, fnameTransfer: undefined, blockEvent: undefined };
-  return { fid, userMessages: [], systemMessages: [{ ...nothing, ...message }] };
-}
-
-function userOf(fid: number, outcome: Outcome): Transaction {
-  return {
-    fid,
-    userMessages: [messageOf(outcome)].filter((message) => message !== undefined),
-    systemMessages: [],
-  };
-}
-
-function messageOf({ record }: Outcome): Message | undefined {
-  return record.kind === "message" ? toWire(record.message) : undefined;
-}
-
-function eventOf({ record }: Outcome): OnChainEvent | undefined {
-  return record.kind === "onChainEvent" ? record.event : undefined;
 }

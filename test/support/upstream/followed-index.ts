@@ -1,3 +1,4 @@
+import { channelHistoryOf } from "../../../src/db/index/channels/history.ts";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
@@ -8,9 +9,8 @@ import { type Follower, startFollower } from "../../../src/upstream/follow/follo
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
 import { ManualClock } from "../clock.ts";
 import { TEST_NAME_SERVER } from "../events.ts";
+import { heightAt } from "./blocks.ts";
 import { callsAtOnce } from "./calls.ts";
-import { heightAt } from "./chain.ts";
-import { heldHashes, type Lifetimes } from "./lifetimes.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { CommitFault } from "./plan.ts";
 import { DATA_SHARDS } from "./shards.ts";
@@ -32,11 +32,14 @@ const PACE = {
 /** A follower without a call or commit for so long is stuck. */
 const PATIENCE_MS = 30_000;
 
+/** Returns contradictions between the positions of an index and its data. */
+export type CommitCheck = (db: IndexDatabase, node: UpstreamNode) => string[];
+
 export interface FollowedIndexOptions {
   readonly node: UpstreamNode;
   readonly url: string;
-  /** The positions are compared with these lifetimes, if set. */
-  readonly lifetimes?: Lifetimes;
+  /** What is compared with the positions after each commit. */
+  readonly checks?: readonly CommitCheck[];
   /** Unix seconds. */
   readonly nowSecs: number;
   readonly fids?: ReadonlySet<number>;
@@ -79,12 +82,13 @@ export class FollowedIndex {
   constructor(options: FollowedIndexOptions) {
     this.#options = options;
     this.fids = options.fids;
-    claimNetwork(this.db, "mainnet");
+    const { network, boundary } = options.node.chain;
+    claimNetwork(this.db, network === FarcasterNetwork.FARCASTER_NETWORK_MAINNET ? "mainnet" : "devnet");
     this.#clock = new ManualClock(options.nowSecs);
-    claimNetwork(this.db, "mainnet");
     this.engine = createIngestEngine({
       db: this.db,
-      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      network,
+      ...(boundary && { schedule: boundary.schedule }),
       clock: this.#clock,
       bound: {
         isFull: () => this.isFull,
@@ -98,6 +102,7 @@ export class FollowedIndex {
   }
 
   start(): void {
+    const { network, boundary } = this.#options.node.chain;
     this.#follower = startFollower({
       urls: [this.#options.url],
       db: this.db,
@@ -111,7 +116,8 @@ export class FollowedIndex {
         return !this.isFull;
       },
       roomBytes: async () => this.roomBytes,
-      network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+      network,
+      ...(boundary && { schedule: boundary.schedule }),
       nameServer: TEST_NAME_SERVER.address,
       clock: this.#clock,
       fids: this.fids,
@@ -134,7 +140,8 @@ export class FollowedIndex {
     return (
       this.#follower?.progress().phase === "live" &&
       SHARDS.every((shard) => (this.#applied(shard) ?? 0) >= node.height(shard)) &&
-      this.db.sqlite.query("SELECT fid FROM upstream_todo").all().length === 0
+      this.db.sqlite.query("SELECT fid FROM upstream_todo").all().length === 0 &&
+      channelHistoryOf(this.db).isDone
     );
   }
 
@@ -182,24 +189,10 @@ export class FollowedIndex {
     this.#commits += 1;
     if (fault === "before") throw new Error("the writer died before the commit");
     this.engine.applyRelayed(batch);
-    this.#holdAgainstCheckpoints();
+    for (const check of this.#options.checks ?? [])
+      this.contradictions.push(...check(this.db, this.#options.node));
     this.wake();
     if (fault === "after") throw new Error("the writer died after the commit");
-  }
-
-  #holdAgainstCheckpoints(): void {
-    const { node, lifetimes } = this.#options;
-    if (!lifetimes) return;
-    const held = heldHashes(this.db);
-    for (const shard of SHARDS) {
-      const applied = this.#applied(shard);
-      if (applied === undefined) continue;
-      // A lend is reported by shard 0 and, later, again by its lender's shard.
-      const checkpoint =
-        shard === 0 ? Math.min(...SHARDS.map((one) => this.#tickOf(one))) : this.#tickOf(shard);
-      const newest = node.produced(shard) - 1;
-      this.contradictions.push(...lifetimes.contradictions(shard, checkpoint, newest, held));
-    }
   }
 
   #applied(shard: number): number | undefined {

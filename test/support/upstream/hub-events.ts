@@ -92,10 +92,11 @@ const TYPE: Readonly<Partial<Record<Body["$case"], HubEventType>>> = {
   revokeMessageBody: HubEventType.HUB_EVENT_TYPE_REVOKE_MESSAGE,
   mergeUsernameProofBody: HubEventType.HUB_EVENT_TYPE_MERGE_USERNAME_PROOF,
   mergeOnChainEventBody: HubEventType.HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT,
+  channelOwnerChangeHintBody: HubEventType.HUB_EVENT_TYPE_CHANNEL_OWNER_CHANGE_HINT,
   mergeFailure: HubEventType.HUB_EVENT_TYPE_MERGE_FAILURE,
 };
 
-function hubEvent<Case extends Body["$case"]>($case: Case, value: BodyValue<Case>): HubEvent {
+export function hubEvent<Case extends Body["$case"]>($case: Case, value: BodyValue<Case>): HubEvent {
   const body = { $case, value } as Body;
   const type = TYPE[$case] ?? HubEventType.HUB_EVENT_TYPE_NONE;
   return { type, id: 0, body, blockNumber: 0, shardIndex: 0, timestamp: 0 };

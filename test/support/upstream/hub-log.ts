@@ -2,7 +2,8 @@ import type { IndexDatabase } from "../../../src/db/index/database.ts";
 import { hubLogRange } from "../../../src/db/index/log/hub-log.ts";
 import { blockOfEvent, firstEventId } from "../../../src/protocol/hub-event-id.ts";
 import { HubEvent, HubEventType } from "../../../src/protocol/wire/generated/hub.ts";
-import { type Chain, heightAt } from "./chain.ts";
+import { heightAt } from "./blocks.ts";
+import type { Chain } from "./chain.ts";
 import { delivered } from "./responses.ts";
 import { DATA_SHARDS } from "./shards.ts";
 

@@ -1,8 +1,13 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
+import { getPosition } from "../../../src/db/index/positions.ts";
+import { isChannelMessage } from "../../../src/protocol/channels/slots.ts";
 import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
-import { type Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { type Message, type MessageData, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { liveHashes } from "../live-messages.ts";
-import { type Chain, isKeyEvent } from "./chain.ts";
+import { heightAt, isKeyEvent } from "./blocks.ts";
+import type { Chain } from "./chain.ts";
+import { isVerification } from "./deciding-shard.ts";
+import type { CommitCheck } from "./followed-index.ts";
 import { dataOf } from "./hub-events.ts";
 import { DATA_SHARDS, shardOf } from "./shards.ts";
 
@@ -18,7 +23,11 @@ export class Lifetimes {
     [0, ...DATA_SHARDS].map((shard) => [shard, new Map()]),
   );
 
+  readonly #isIgnored: (message: Message) => boolean;
+
+  /** Since engine V21 what shard 0 decides is there before the shard of its author has it: see `decisionsCheck`. */
   constructor(chain: Chain) {
+    this.#isIgnored = (message) => chain.decided !== undefined && isDecided(dataOf(message));
     for (const [tick, { zero, data }] of chain.ticks.entries()) {
       for (const event of zero.events) this.#take(0, tick, event);
       for (const { shard, events } of data) for (const event of events) this.#take(shard, tick, event);
@@ -53,14 +62,14 @@ export class Lifetimes {
   }
 
   #begin(shard: number, tick: number, message: Message | undefined): void {
-    if (!message || !isOf(shard, message)) return;
+    if (!message || !isOf(shard, message) || this.#isIgnored(message)) return;
     const spans = this.#spans(shard, message);
     if (spans.at(-1)?.to !== Number.POSITIVE_INFINITY)
       spans.push({ from: tick, to: Number.POSITIVE_INFINITY });
   }
 
   #end(shard: number, tick: number, message: Message | undefined): void {
-    if (!message || !isOf(shard, message)) return;
+    if (!message || !isOf(shard, message) || this.#isIgnored(message)) return;
     const last = this.#spans(shard, message).at(-1);
     if (last) last.to = Math.min(last.to, tick);
   }
@@ -78,6 +87,28 @@ export class Lifetimes {
 function isOf(shard: number, message: Message): boolean {
   const { fid, type } = dataOf(message);
   return shard === (type === MessageType.MESSAGE_TYPE_LEND_STORAGE ? 0 : shardOf(fid));
+}
+
+function isDecided(data: MessageData): boolean {
+  return isVerification(data.type) || isChannelMessage(data);
+}
+
+/** Compares an index with the lifetimes of the messages of its network. */
+export function lifetimesCheck(lifetimes: Lifetimes): CommitCheck {
+  return (db, node) => {
+    const held = heldHashes(db);
+    const appliedTick = (shard: number) => {
+      const applied = getPosition(db, `upstream ${shard} applied`);
+      return applied === undefined ? undefined : applied - heightAt(shard, 0);
+    };
+    const ticks = [0, ...DATA_SHARDS].map(appliedTick);
+    return ticks.flatMap((tick, shard) => {
+      if (tick === undefined) return [];
+      // A lend is reported by shard 0 and, later, again by its lender's shard.
+      const checkpoint = shard === 0 ? Math.min(...ticks.map((one) => one ?? -heightAt(0, 0))) : tick;
+      return lifetimes.contradictions(shard, checkpoint, node.produced(shard) - 1, held);
+    });
+  };
 }
 
 /** Returns the hashes of all messages of an index. */

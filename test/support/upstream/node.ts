@@ -1,5 +1,6 @@
-import type { Chain, ChainTick, DataBlock } from "./chain.ts";
-import { heightAt } from "./chain.ts";
+import type { DataBlock } from "./blocks.ts";
+import { heightAt } from "./blocks.ts";
+import type { Chain, ChainTick } from "./chain.ts";
 import { ShardState } from "./shard-state.ts";
 import { DATA_SHARDS } from "./shards.ts";
 

@@ -2,14 +2,24 @@ import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { createIngestEngine, type IngestEngine } from "../../../src/ingest/engine.ts";
 import { userNonce } from "../../../src/ingest/merge/keys/gasless-key-store.ts";
+import { StorageLimitCache } from "../../../src/ingest/merge/storage-limits.ts";
 import {
   decodeRecord,
   type EncodedRecord,
   type IngestRecord,
   validateRecord,
 } from "../../../src/ingest/record.ts";
-import { toWire } from "../../../src/protocol/message/signed-message.ts";
+import type { RelayedOp } from "../../../src/ingest/relayed-op.ts";
+import { type Store, slotOf } from "../../../src/protocol/message/merge-rules.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type SignedMessage,
+  toWire,
+} from "../../../src/protocol/message/signed-message.ts";
+import type { EngineSchedule } from "../../../src/protocol/network/engine-versions.ts";
 import type { Rejection } from "../../../src/protocol/rejection.ts";
+import { requiredVerifiedAddress } from "../../../src/protocol/validate/user-data.ts";
 import {
   FarcasterNetwork,
   Message,
@@ -21,6 +31,7 @@ import { nowSecs } from "../../../src/runtime/clock.ts";
 import { ManualClock } from "../clock.ts";
 import { DEFAULT_NOW_SECS } from "../messages.ts";
 import { expectOk } from "../result.ts";
+import { dataOf } from "./hub-events.ts";
 import { ListedNames } from "./listed-names.ts";
 
 /** The tables of live messages; `$` is the row. */
@@ -73,14 +84,14 @@ export class Reference {
   readonly db = openIndexInMemory();
   readonly clock = new ManualClock(DEFAULT_NOW_SECS);
   readonly #engine: IngestEngine;
-  readonly #network: FarcasterNetwork;
+  readonly network: FarcasterNetwork;
   readonly #messages = new Map<string, Message>();
   readonly #listed = new ListedNames();
   /** The links that the current block has merged, by their hashes. */
   readonly #linksOfBlock = new Map<string, Message>();
 
-  constructor(network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET) {
-    this.#network = network;
+  constructor(network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET, schedule?: EngineSchedule) {
+    this.network = network;
     claimNetwork(this.db, network === FarcasterNetwork.FARCASTER_NETWORK_MAINNET ? "mainnet" : "devnet");
     this.db.sqlite.exec(
       "CREATE TEMP TABLE changes (seq INTEGER PRIMARY KEY, op TEXT, store INTEGER, key TEXT)",
@@ -100,8 +111,9 @@ export class Reference {
     }
     this.#engine = createIngestEngine({
       db: this.db,
-      network: this.#network,
+      network: this.network,
       clock: this.clock,
+      ...(schedule && { schedule }),
       onFault: (cause) => {
         throw cause;
       },
@@ -116,7 +128,7 @@ export class Reference {
   /** Merges one record at the clock's time. Throws if it is malformed, which is a bug of the script. */
   apply(encoded: EncodedRecord): Outcome {
     const record = expectOk(decodeRecord(encoded));
-    const rules = { network: this.#network, nowUnixSecs: nowSecs(this.clock), isHistory: true };
+    const rules = { network: this.network, nowUnixSecs: nowSecs(this.clock), isHistory: true };
     const invalid = validateRecord(record, rules);
     // A node may store on-chain events that this one refuses: it reports them, and a follower must not store them.
     if (invalid && record.kind === "onChainEvent")
@@ -127,6 +139,69 @@ export class Reference {
     if (record.kind === "usernameProof" && !refusal) this.#listed.take(record.proof);
     const changes = this.#takeChanges(record);
     return { record, refusal, changes: this.#asInOneBlock(record, changes), displacedProof };
+  }
+
+  /** Applies what shard 0 decided. */
+  decide(op: RelayedOp): void {
+    this.#engine.applyRelayed({ ops: [op], positions: [] });
+  }
+
+  /** The first 256 channels of an address, by key. */
+  keysOfOwner(address: Uint8Array): string[] {
+    return this.db.sqlite
+      .query<{ key: string }, [Uint8Array]>(
+        "SELECT key FROM channels WHERE owner_address = ? ORDER BY key LIMIT 256",
+      )
+      .all(address)
+      .map(({ key }) => key);
+  }
+
+  limitOf(fid: number, store: Store): number {
+    return new StorageLimitCache(this.db).limit(fid, store, nowSecs(this.clock));
+  }
+
+  /**
+   * Stores a verification that shard 0 decided, as the shard of its author does: over whatever it has, without a comparison of
+   * times. Then the store is pruned, and a primary address ends with the verification that was displaced.
+   */
+  force(message: SignedMessage): Outcome {
+    const record: IngestRecord = { kind: "message", message };
+    const { fid } = message.data;
+    const { slot, store } = slotOf(message);
+    this.decide({ kind: "put", message: encodeMessage(message), happenedAt: 0 });
+    const put = this.#takeChanges(record);
+    const losers = put.filter(({ op }) => op === "take");
+    const stored: Change = { op: "put", store, message: toWire(message) };
+    const primaries = losers.length > 0 ? this.#rows("user_data", "envelope_id", `fid = ${fid}`) : [];
+    const revoked = primaries.filter((one) => {
+      const required = requiredVerifiedAddress(dataOf(one));
+      return required && Buffer.compare(required.address, slot) === 0;
+    });
+    const verifications = this.#rows("messages", "id", `fid = ${fid} AND store = ${store}`);
+    const excess = Math.max(0, verifications.length - this.limitOf(fid, store));
+    const pruned = verifications.toSorted(byAge).slice(0, excess);
+    for (const one of [...revoked, ...pruned]) this.#drop(one);
+    const taken = this.#takeChanges(record);
+    const dependents = taken.filter((change) => change.store !== store);
+    return {
+      record,
+      refusal: undefined,
+      changes: [...losers, ...dependents, stored, ...taken.filter((change) => change.store === store)],
+      displacedProof: undefined,
+    };
+  }
+
+  #rows(table: string, key: string, condition: string): Message[] {
+    return this.db.sqlite
+      .query<{ key: string }, []>(`SELECT '${table}' || ${key} AS key FROM ${table} WHERE ${condition}`)
+      .all()
+      .flatMap((row) => this.#messages.get(row.key) ?? []);
+  }
+
+  #drop(one: Message): void {
+    const { data, hash } = expectOk(decodeMessage(Message.encode({ ...one, data: undefined }).finish()));
+    const { store, slot } = slotOf({ data, hash });
+    this.decide({ kind: "remove", ref: { fid: data.fid, store, slot, hash }, happenedAt: 0 });
   }
 
   /**
@@ -208,4 +283,8 @@ export class Reference {
         return { op, store, message };
       });
   }
+}
+
+function byAge(a: Message, b: Message): number {
+  return dataOf(a).timestamp - dataOf(b).timestamp || Buffer.compare(a.hash, b.hash);
 }

@@ -31,7 +31,7 @@ import {
   type SignersByFidRequest,
   SignersByFidResponse,
 } from "../../../src/protocol/wire/generated/state.ts";
-import { eventId } from "./chain.ts";
+import { eventId } from "./blocks.ts";
 import { dataOf } from "./hub-events.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { LiveMessage } from "./shard-state.ts";

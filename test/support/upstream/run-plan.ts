@@ -1,28 +1,33 @@
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
+import { decisionsCheck } from "./boundary-checks.ts";
 import type { Chain } from "./chain.ts";
 import type { Faults } from "./faults.ts";
-import { FollowedIndex } from "./followed-index.ts";
-import { Lifetimes } from "./lifetimes.ts";
+import { type CommitCheck, FollowedIndex } from "./followed-index.ts";
+import { Lifetimes, lifetimesCheck } from "./lifetimes.ts";
 import { UpstreamNode } from "./node.ts";
 import type { Plan, Step } from "./plan.ts";
 import { UpstreamServer } from "./server.ts";
 import { DATA_SHARDS } from "./shards.ts";
 
-/** A chain and the lifetimes of its messages, created once for many plans. */
+/** A chain and what its followers are checked against, created once for many plans. */
 export interface Stage {
   readonly chain: Chain;
-  readonly lifetimes: Lifetimes;
+  readonly checks: readonly CommitCheck[];
 }
 
 export function makeStage(chain: Chain): Stage {
-  return { chain, lifetimes: new Lifetimes(chain) };
+  const { decided } = chain;
+  return {
+    chain,
+    checks: [lifetimesCheck(new Lifetimes(chain)), ...(decided ? [decisionsCheck(chain, decided)] : [])],
+  };
 }
 
 /** How a plan runs: the fids that are followed, and the inspection of index and upstream at the end. */
 export interface PlanOptions<Result> {
   /** Unset: all. */
   readonly fids?: ReadonlySet<number>;
-  readonly inspect: (db: IndexDatabase, upstreamUrl: string) => Result | Promise<Result>;
+  readonly inspect: (db: IndexDatabase, upstreamUrl: string, node: UpstreamNode) => Result | Promise<Result>;
 }
 
 /** The outcome of a plan. */
@@ -30,11 +35,13 @@ export interface PlanOutcome<Result> {
   readonly result: Result;
   /** Disagreements between a checkpoint and the data along the way. Only checked if all fids are followed. */
   readonly contradictions: readonly string[];
+  /** Why records of the upstream were refused. */
+  readonly refusals: ReadonlySet<string>;
 }
 
 /** Runs a plan: a follower that starts with a history, the faults of the plan, and the whole chain at the end. */
 export async function runPlan<Result>(
-  { chain, lifetimes }: Stage,
+  { chain, checks }: Stage,
   plan: Plan,
   { fids, inspect }: PlanOptions<Result>,
 ): Promise<PlanOutcome<Result>> {
@@ -50,7 +57,7 @@ export async function runPlan<Result>(
     url: server.url,
     nowSecs: chain.endsAt,
     commitFault: (commit) => script.onCommit(commit),
-    ...(fids ? { fids } : { lifetimes }),
+    ...(fids ? { fids } : { checks }),
   });
   try {
     index.start();
@@ -59,7 +66,11 @@ export async function runPlan<Result>(
     server.release();
     node.produce(chain.ticks.length);
     await index.caughtUp();
-    return { result: await inspect(index.db, server.url), contradictions: index.contradictions };
+    return {
+      result: await inspect(index.db, server.url, node),
+      contradictions: index.contradictions,
+      refusals: new Set(index.refusals),
+    };
   } finally {
     await index.stop();
     server.stop();

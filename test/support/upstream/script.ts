@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from "../../../src/demo/random.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { toFarcasterSecs } from "../../../src/protocol/time.ts";
-import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork, Message, MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { registerEvent, rentEvent, signedFnameProof, signerEvent } from "../events.ts";
 import {
   DEFAULT_NOW_SECS,
@@ -12,7 +12,9 @@ import {
   type TestWallet,
 } from "../messages.ts";
 import { eventRecord, proofRecord } from "../node.ts";
-import { nextActions } from "./acts.ts";
+import { nextActions, nextActionsWithChannels } from "./acts.ts";
+import { claim, crowdOfWallets, registerAll } from "./channel-acts.ts";
+import { dataOf } from "./hub-events.ts";
 
 /** The actions of one second. Each is sent to the shards that it concerns. */
 export interface Tick {
@@ -103,11 +105,23 @@ const CROWDED_FID = 2;
 /** Casts per unit of storage. */
 const CASTS_OF_A_CROWD = 104;
 
+const MORE_THAN_A_UNIT = 30;
+const ROOM_ON_SHARD_ZERO = 8;
+
 /** Ticks without actions at the end, so that all messages of shard 0 are replayed. */
 const REST_TICKS = 2;
 
-/** Returns the actions of `ticks` seconds; the same for the same seed. */
-export function makeScript(seed: string, ticks: number, network?: FarcasterNetwork): Tick[] {
+/**
+ * Returns the actions of `ticks` seconds; the same for the same seed.
+ *
+ * @param boundary the second of engine V21, if it has one.
+ */
+export function makeScript(
+  seed: string,
+  ticks: number,
+  network?: FarcasterNetwork,
+  boundary = Number.POSITIVE_INFINITY,
+): Tick[] {
   const draft = new Draft(seededRandom(seed), network);
   return Array.from({ length: ticks }, (_, n): Tick => {
     draft.nowSecs = DEFAULT_NOW_SECS + n;
@@ -116,10 +130,24 @@ export function makeScript(seed: string, ticks: number, network?: FarcasterNetwo
     if (units !== undefined) actions.push(...draft.join(n + 1, units));
     else if (n === FIRST_UNITS.length) actions.push(...registeredAgain(draft));
     else if (n === FIRST_UNITS.length + 1) actions.push(...crowd(draft));
-    else if (n < ticks - REST_TICKS && draft.random.chance(0.75)) actions.push(...nextActions(draft));
+    else if (n === boundary - 1 || n === boundary) actions.push(...atBoundary(draft, n === boundary));
+    else if (n < ticks - REST_TICKS && draft.random.chance(0.75))
+      actions.push(...(n < boundary ? nextActions(draft) : nextActionsWithChannels(draft)));
     draft.sent.push(...actions);
     return { at: draft.nowSecs, actions };
   });
+}
+
+/**
+ * Verifications around the boundary: one of the last second before it that shard 0 decides again in the next, because it is dated later;
+ * and so many of one fid that the shard of their author has no room for all, while shard 0 has.
+ */
+function atBoundary(draft: Draft, isActive: boolean): Action[] {
+  const [, second, third] = draft.people;
+  if (!second || !third) return [];
+  const early = claim(draft, third, "signed for later", toFarcasterSecs(draft.nowSecs) + (isActive ? 4 : 5));
+  if (!isActive) return [early, ...crowdOfWallets(draft, second, "before", MORE_THAN_A_UNIT)];
+  return [...registerAll(draft), early, ...crowdOfWallets(draft, second, "after", ROOM_ON_SHARD_ZERO)];
 }
 
 /** A handful of fids have two registrations. */
@@ -142,4 +170,15 @@ function crowd(draft: Draft): Action[] {
       record: { kind: "message", bytes: signedCast(CROWDED_FID, `crowd ${n}`, key, over) },
     };
   });
+}
+
+const SHARD_ZERO_TYPES: readonly MessageType[] = [
+  MessageType.MESSAGE_TYPE_LEND_STORAGE,
+  MessageType.MESSAGE_TYPE_KEY_ADD,
+  MessageType.MESSAGE_TYPE_KEY_REMOVE,
+];
+
+/** Whether shard 0 decides a message whatever the engine version. */
+export function isOfShardZero({ record }: Action): boolean {
+  return record.kind === "message" && SHARD_ZERO_TYPES.includes(dataOf(Message.decode(record.bytes)).type);
 }

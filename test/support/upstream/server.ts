@@ -31,7 +31,7 @@ import type {
 } from "../../../src/protocol/wire/generated/snapshot.ts";
 import { MessagesResponse } from "../../../src/protocol/wire/generated/state.ts";
 import { OWN_LOOPBACK } from "../addresses.ts";
-import type { DataBlock } from "./chain.ts";
+import type { DataBlock } from "./blocks.ts";
 import { type Faults, NO_FAULTS } from "./faults.ts";
 import { dataOf } from "./hub-events.ts";
 import type { UpstreamNode } from "./node.ts";

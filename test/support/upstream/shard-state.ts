@@ -1,7 +1,8 @@
 import type { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import type { Message, MessageType, UserNameProof } from "../../../src/protocol/wire/generated/message.ts";
 import type { OnChainEvent } from "../../../src/protocol/wire/generated/on-chain.ts";
-import type { DataBlock, ZeroBlock } from "./chain.ts";
+import type { DataBlock } from "./blocks.ts";
+import type { ZeroBlock } from "./chain.ts";
 import { dataOf } from "./hub-events.ts";
 import { ListedNames } from "./listed-names.ts";
 import type { GaslessKeys } from "./reference.ts";

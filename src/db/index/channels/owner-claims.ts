@@ -13,9 +13,9 @@ export interface OwnerClaim {
   readonly seqnum: number;
 }
 
-const claimSeqnum = statement<{ seqnum: number }, [fid: number, address: Uint8Array]>(
-  "owner-claims.seqnum",
-  "SELECT seqnum FROM owner_claims WHERE fid = ? AND address = ?",
+const claimOf = statement<{ seqnum: number; hash: Uint8Array }, [fid: number, address: Uint8Array]>(
+  "owner-claims.of",
+  "SELECT seqnum, hash FROM owner_claims WHERE fid = ? AND address = ?",
 );
 const putClaim = statement<
   unknown,
@@ -111,7 +111,19 @@ export function addressesInTransit(db: IndexDatabase, fid: number, seqnum: numbe
 
 /** Returns the number of the event of an fid's last claim to an address. */
 export function seqnumOfClaim(db: IndexDatabase, fid: number, address: Uint8Array): number | undefined {
-  return db.get(claimSeqnum, fid, address)?.seqnum;
+  return db.get(claimOf, fid, address)?.seqnum;
+}
+
+/**
+ * Whether shard 0's last decision about an address of an fid is another verification than the one with `hash`. That one is then an earlier
+ * decision or of before engine V21, or its own decision is still to come.
+ */
+export function isDecidedOtherwise(
+  db: IndexDatabase,
+  { fid, address, hash }: Pick<OwnerClaim, "fid" | "address" | "hash">,
+): boolean {
+  const claim = db.get(claimOf, fid, address);
+  return claim !== undefined && claim.seqnum > REPORTED_OWNER && Buffer.compare(claim.hash, hash) !== 0;
 }
 
 /** Stores the last claim of an fid to an address. An earlier one, applied again, changes nothing. Returns whether it did. */

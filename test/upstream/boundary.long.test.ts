@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { IS_LONG } from "../support/long.ts";
+import { boundaryState } from "../support/upstream/boundary-checks.ts";
+import { makeBoundaryChain } from "../support/upstream/chain.ts";
+import { anyPlan, type Plan, type Step } from "../support/upstream/plan.ts";
+import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
+
+/** Set BOUNDARY_PLANS=200 for a heavy run. */
+const PLANS = Number(process.env.BOUNDARY_PLANS ?? (IS_LONG ? 60 : 3));
+const TIMEOUT_MS = 90_000 + PLANS * 5000;
+const TICKS = { before: 24, after: 76 };
+const SEEDS = IS_LONG ? ["boundary 1", "boundary 2", "boundary 3"] : ["boundary 1"];
+
+const stages = new Map<number, Stage>();
+
+function stageOf(chain: number): Stage {
+  return stages.getOrInsertComputed(chain, () => makeStage(makeBoundaryChain(SEEDS[chain] ?? "", TICKS)));
+}
+
+/** Runs a plan, and compares the follower with what shard 0 decided: after each commit, and at the end. */
+async function follows(plan: Plan): Promise<void> {
+  const stage = stageOf(plan.chain);
+  const { result, contradictions, refusals } = await runPlan(stage, plan, {
+    inspect: (db, _, node) => ({ dump: stage.chain.dumpOf(db), state: boundaryState(db, node) }),
+  });
+  expect(contradictions).toEqual([]);
+  expect([...refusals]).toEqual([]);
+  expect(result.state.has).toEqual(result.state.must);
+  expect(result.dump).toBe(stage.chain.referenceDump);
+}
+
+const WITHOUT_FAULTS = { chain: 0, mostPerPage: 1000, calls: [], deliveries: [], commits: [] };
+
+describe("a node that followed the network before V21", () => {
+  test(
+    "goes over the boundary block by block while the data shards fall minutes behind: no verification is lost, doubled or refused at any commit",
+    async () => {
+      const step: readonly Step[] = [{ do: "produce", ticks: 1 }, { do: "catchUp" }];
+      const steps = Array.from({ length: TICKS.before + TICKS.after }, () => step).flat();
+      await follows({ ...WITHOUT_FAULTS, history: 10, steps });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "ends in the state of shard 0 despite faults, crashes and missed events on both sides of the boundary",
+    async () => {
+      // Deleted blocks of shard 0 are another test: `recorded-channels`.
+      const keeps = (step: Step): Step => ("blocksToo" in step ? { ...step, blocksToo: false } : step);
+      const plans = anyPlan(SEEDS.length, TICKS.before + TICKS.after).map(({ steps, ...plan }) => ({
+        ...plan,
+        steps: steps.map(keeps),
+      }));
+      await fc.assert(fc.asyncProperty(plans, follows), {
+        numRuns: PLANS,
+        interruptAfterTimeLimit: TIMEOUT_MS - 30_000,
+        endOnFailure: process.env.BOUNDARY_SHRINK === undefined,
+      });
+    },
+    TIMEOUT_MS,
+  );
+});
