@@ -12,29 +12,39 @@ const example = Bun.file(join(import.meta.dir, "../../examples/sign-in-button/in
 const SCRIPT = "https://neynarxyz.github.io/siwn/raw/1.2.0/index.js";
 const OWNER = 31;
 const VISITOR = 32;
+const REDIRECT = "https://app.example/done";
 
-/** What the script of the button does: it opens the login page, and takes the first result of that page's origin. */
-const BUTTON = `addEventListener("DOMContentLoaded", () => {
-  const place = document.querySelector(".neynar_signin");
-  const { client_id: clientId, neynar_login_url: loginUrl, successCallback } = place.dataset;
-  const button = document.createElement("button");
-  button.textContent = "Sign in with Neynar";
-  button.onclick = () => {
-    const url = new URL(loginUrl);
-    url.searchParams.append("client_id", clientId);
-    const popup = window.open(url.toString(), "_blank");
-    window.addEventListener("message", (event) => {
-      if (event.origin !== url.origin || !event.data.is_authenticated) return;
-      window[successCallback](event.data);
-      popup.close();
-    });
+/**
+ * What the script of the button does: it reads the attributes as soon as it runs, opens the login page, and takes results of that page's
+ * origin. Its listener stays, so each press adds one.
+ */
+const BUTTON = `(() => {
+  const create = (place) => {
+    const { client_id: clientId, neynar_login_url: loginUrl, redirect_uri: redirectUri, successCallback } = place.dataset;
+    if (!clientId || !loginUrl) return;
+    const button = document.createElement("button");
+    button.textContent = "Sign in with Neynar";
+    button.onclick = () => {
+      const url = new URL(loginUrl);
+      url.searchParams.append("client_id", clientId);
+      if (redirectUri) url.searchParams.append("redirect_uri", redirectUri);
+      const popup = window.open(url.toString(), "_blank");
+      window.addEventListener("message", (event) => {
+        if (event.origin !== url.origin || !event.data.is_authenticated) return;
+        window[successCallback](event.data);
+        popup.close();
+      });
+    };
+    place.append(button);
   };
-  place.append(button);
-});`;
+  const start = () => document.querySelectorAll(".neynar_signin").forEach(create);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();`;
 
 type Open = Parameters<Parameters<typeof consoleTest>[1]>[0];
 
-/** Opens the example on two origins of its own, of which the first is registered. */
+/** Opens the example on two origins of its own, of which the first is registered. `?redirect` adds the attribute that many apps have. */
 async function openApp(
   open: Open,
   permissions: "read" | "write",
@@ -43,12 +53,24 @@ async function openApp(
     app: { origin: string; stranger: string; query: string; clientId: string },
   ) => Promise<void>,
 ): Promise<void> {
-  const serve = () => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(example) });
+  const fetch = async ({ url }: Request) => {
+    const { searchParams } = new URL(url);
+    if (!searchParams.has("redirect")) return new Response(example);
+    const attribute = `data-redirect_uri="${REDIRECT}" data-success-callback`;
+    const html = (await example.text()).replace("data-success-callback", attribute);
+    return new Response(html, { headers: { "content-type": "text/html" } });
+  };
+  const serve = () => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
   const servers = [serve(), serve()] as const;
   const [origin, stranger] = servers.map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
   try {
     const node = await sharedNode();
-    const request = { name: "<b>Button</b>", origins: [origin, "https://other.example"], permissions };
+    const request = {
+      name: "<b>Button</b>",
+      origins: [origin, "https://other.example"],
+      redirect_uris: [REDIRECT],
+      permissions,
+    };
     const { login_client: client } = (await postAsPerson({ url: node }, OWNER, "/login_client", request)) as {
       login_client: { client_id: string };
     };
@@ -128,6 +150,20 @@ describe("check 19: the button of the hosted sign-in, over the login page of a n
       // A message that was sent to this page before is there now.
       expect(await page.evaluate(() => (globalThis as unknown as { seen: unknown[] }).seen)).toEqual([]);
       expect(await page.getByRole("status").textContent()).toBe("");
+    }),
+  );
+
+  consoleTest("gives it the result, too, where the button names a redirect_uri", (open) =>
+    openApp(open, "read", async ({ page }, { origin, query }) => {
+      await page.goto(`${origin}/${query}&redirect`);
+      const login = await openLogin(page);
+      const closed = login.waitForEvent("close");
+      await signIn(login, VISITOR);
+      await page
+        .getByRole("status")
+        .filter({ hasText: `(fid ${VISITOR})` })
+        .waitFor();
+      await closed;
     }),
   );
 

@@ -52,13 +52,11 @@ export function deliver({ message, redirect_to: to }: LoginResult, { origins, kn
     native.postMessage(JSON.stringify(message));
     return;
   }
-  if (to !== null) {
-    location.assign(to);
-    return;
-  }
   const opener: Window | null = window.opener;
   const origin = known();
   for (const target of origin === undefined ? origins : [origin]) {
     opener?.postMessage(message, target);
   }
+  // The script of the old button names where to go, too, and waits for the message: it closes this page.
+  if (to !== null) location.assign(to);
 }
