@@ -11,7 +11,7 @@ import type { TrustTracker } from "./chain/trust-tracker.ts";
 import type { EngineWatch } from "./follow/engine-watch.ts";
 import type { ProgressTracker } from "./follow/progress-tracker.ts";
 import type { Healing } from "./heal/healer.ts";
-import type { SilenceWatch } from "./peers/silence-watch.ts";
+import type { SilenceWatch } from "./peers/endpoints/silence-watch.ts";
 import type { UpstreamPositions } from "./positions.ts";
 import type { Scope } from "./scope.ts";
 import type { Timings } from "./timings.ts";

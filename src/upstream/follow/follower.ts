@@ -10,7 +10,7 @@ import { type Dispute, TrustTracker } from "../chain/trust-tracker.ts";
 import { createConfirmByChain } from "../peers/confirm-by-chain.ts";
 import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
 import { createConfirmOwners } from "../peers/confirm-owners.ts";
-import { createEndpoints } from "../peers/endpoints.ts";
+import { createEndpoints } from "../peers/endpoints/endpoints.ts";
 import { UpstreamPositions } from "../positions.ts";
 import { DEFAULT_TIMINGS } from "../timings.ts";
 import { EngineWatch } from "./engine-watch.ts";

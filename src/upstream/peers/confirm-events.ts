@@ -10,8 +10,8 @@ import { OnChainEvent, type OnChainEventType } from "../../protocol/wire/generat
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Dispute } from "../chain/trust-tracker.ts";
 import { type Timings, wait } from "../timings.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Endpoints } from "./endpoints.ts";
+import type { Endpoint } from "./endpoints/endpoint.ts";
+import type { Endpoints } from "./endpoints/endpoints.ts";
 import { createLanes, LANES, TOO_MANY_QUESTIONS } from "./lanes.ts";
 
 /** What two nodes say counts for so long. A later event of the index is compared at once. */

@@ -1,11 +1,18 @@
 import type { Client } from "@grpc/grpc-js";
-import { hostOfUrl } from "../../config/upstream-urls.ts";
-import { CallRate } from "../calls/call-rate.ts";
-import { createUpstreamClient, type UpstreamClient } from "../calls/client.ts";
-import { connectUpstream, isConnected } from "../calls/connection.ts";
-import type { Timings } from "../timings.ts";
-import type { NodeAnswer } from "./ask-node.ts";
-import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "./network-place.ts";
+import { hostOfUrl } from "../../../config/upstream-urls.ts";
+import { CallRate } from "../../calls/call-rate.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../calls/client.ts";
+import { connectUpstream, isConnected } from "../../calls/connection.ts";
+import type { Timings } from "../../timings.ts";
+import type { NodeAnswer } from "../ask-node.ts";
+import { type CallLimits, isPublicHost, type LimitSettings, limitsFor } from "../network-place.ts";
+
+/** The node that is followed. */
+export interface ActiveEndpoint {
+  readonly endpoint: Endpoint;
+  /** Aborts when another node is to be followed. */
+  readonly leaving: AbortSignal;
+}
 
 /**
  * The state of a followed node: `ok`; `lagging`: more than 20 blocks behind the best verified head; `failing`: its calls fail, or it was

@@ -1,18 +1,17 @@
-import { reasonOf } from "../../lib/failure.ts";
-import { PeerError, reasonOfCall } from "../calls/peer.ts";
-import { SilentStreamError } from "../calls/response-stream.ts";
-import { RefusedBlockError } from "../chain/chain-verifier.ts";
-import { RefusedPageError } from "../fill/replication/account-records.ts";
-import { type Timings, wait } from "../timings.ts";
-import { type AskOptions, askNode } from "./ask-node.ts";
-import { type DiscoveryDeps, placeOf, runDiscovery } from "./discover.ts";
-import { Endpoint, type EndpointDeps, type EndpointState, type EndpointStatus } from "./endpoint.ts";
+import { reasonOf } from "../../../lib/failure.ts";
+import { PeerError, reasonOfCall } from "../../calls/peer.ts";
+import { SilentStreamError } from "../../calls/response-stream.ts";
+import { RefusedBlockError } from "../../chain/chain-verifier.ts";
+import { RefusedPageError } from "../../fill/replication/account-records.ts";
+import { type Timings, wait } from "../../timings.ts";
+import type { AskOptions } from "../ask-node.ts";
+import { type DiscoveryDeps, placeOf, runDiscovery } from "../discover.ts";
+import { createChoice } from "./choice.ts";
+import type { ActiveEndpoint } from "./endpoint.ts";
+import { Endpoint, type EndpointDeps, type EndpointStatus } from "./endpoint.ts";
+import { createQuestions } from "./questions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
-/** Blocks behind the best head of a node that counts as lagging, and of one that is not followed at all. */
-const LAGGING_BLOCKS = 20;
-const MAX_LAG_BLOCKS = 600;
-const MAX_ASK_MS = 15_000;
 /** Nodes beside those of the settings. */
 const MAX_DISCOVERED = 8;
 
@@ -32,13 +31,6 @@ export interface EndpointsDeps {
   readonly onFault: (what: string, cause: unknown) => void;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
-}
-
-/** The node that is followed. */
-export interface ActiveEndpoint {
-  readonly endpoint: Endpoint;
-  /** Aborts when another node is to be followed. */
-  readonly leaving: AbortSignal;
 }
 
 /** The nodes of the settings, of which one is followed at a time. */
@@ -96,79 +88,34 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     changed = Promise.withResolvers();
   }
 
-  const isWell = (one: Endpoint) =>
-    one.answer !== undefined && !one.isCooling && !one.isRefused && !one.isPartial;
-
-  /** The newest block that a node is known to have: the followed one has what it has sent since it was asked. */
-  const headOf = (one: Endpoint, shard: number) =>
-    one === active?.endpoint ? Math.max(one.head(shard), received(shard)) : one.head(shard);
-
-  /** The best head of a shard among the nodes that respond. */
-  const bestHead = (shard: number) => Math.max(0, ...all.filter(isWell).map((one) => headOf(one, shard)));
-
-  function lagOf(one: Endpoint): number | undefined {
-    const shards = one.answer ? [...one.answer.heads.keys()] : [];
-    return shards.length === 0
-      ? undefined
-      : Math.max(0, ...shards.map((shard) => bestHead(shard) - headOf(one, shard)));
-  }
-
-  /** Blocks that another node had when this one was asked, and this one has not. */
-  function lagBehind(one: Endpoint, other: Endpoint): number {
-    const shards = [...(one.answer?.heads.keys() ?? [])];
-    return Math.max(0, ...shards.map((shard) => other.headAt(one.askedAtMs, shard) - headOf(one, shard)));
-  }
-
-  /** Whether a node has as many shards as the index; where no node has, what most of them have counts. */
-  function hasOurShards({ answer }: Endpoint): boolean {
-    const known = configured.flatMap((one) => (one.answer && !one.isRefused ? [one.answer.shards] : []));
-    const ours = deps.shards();
-    if (ours !== undefined && known.includes(ours)) return answer?.shards === ours;
-    const count = (shards = 0) => known.filter((other) => other === shards).length;
-    return known.every((other) => count(other) <= count(answer?.shards));
-  }
-
-  /** Whether a node can be followed, as far as its last response says. */
-  const isUsable = (one: Endpoint) =>
-    isWell(one) &&
-    (!one.isDiscovered || isVouchedFor(one)) &&
-    hasOurShards(one) &&
-    (lagOf(one) ?? 0) <= MAX_LAG_BLOCKS &&
-    hasBlocksUpTo(one, (shard) => received(shard) - LAGGING_BLOCKS) &&
-    (!wantsFill || one.mayFill);
-
-  /** Whether a node of the settings is where an announced one is, whose blocks are verified: that one is never the only source. */
-  const isVouchedFor = (one: Endpoint) =>
-    deps.ask().sets !== undefined &&
-    configured.some(
-      (other) =>
-        isWell(other) &&
-        other.answer?.shards === one.answer?.shards &&
-        [...(one.answer?.heads.keys() ?? [])].every(
-          (shard) => Math.abs(one.head(shard) - other.head(shard)) <= MAX_LAG_BLOCKS,
-        ),
-    );
-
-  const hasBlocksUpTo = (one: Endpoint, height: (shard: number) => number) =>
-    [...(one.answer?.heads.keys() ?? [])].every((shard) => one.head(shard) >= height(shard));
+  const followed = () => active?.endpoint;
+  const choice = createChoice({
+    all,
+    configured,
+    isAlone,
+    silence,
+    silenceMs: timings.silenceMs,
+    received,
+    shards: deps.shards,
+    isVerified: () => deps.ask().sets !== undefined,
+    followed,
+    wantsFill: () => wantsFill,
+  });
+  const { isWell, hasOurShards, isUsable, isVouchedFor, hasBlocksUpTo, best, faultOf, statusOf } = choice;
+  const { ask, contacts } = createQuestions({
+    configured,
+    isWell,
+    hasOurShards,
+    followed,
+    timings,
+    nowMs,
+    asking: deps.ask,
+    closing: closing.signal,
+  });
 
   async function isUpToDate(one: Endpoint): Promise<boolean> {
     if (!hasBlocksUpTo(one, received)) await ask(one);
     return isUsable(one) && hasBlocksUpTo(one, received);
-  }
-
-  const order = (one: Endpoint) =>
-    [Number((lagOf(one) ?? 0) > LAGGING_BLOCKS), one.answer?.latencyMs ?? 0] as const;
-
-  /** The best node but `except`. */
-  function best(except?: Endpoint): Endpoint | undefined {
-    const [first] = all
-      .filter((one) => one !== except && isUsable(one))
-      .toSorted((a, b) => {
-        const [[lagA, msA], [lagB, msB]] = [order(a), order(b)];
-        return lagA - lagB || msA - msB;
-      });
-    return first;
   }
 
   /** Leaves the followed node if another one can be followed, or it must not be the only source. */
@@ -186,21 +133,6 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     return true;
   }
 
-  /** Why another node should be followed than the present one. */
-  function faultOf(endpoint: Endpoint, other: Endpoint): string | undefined {
-    if (endpoint.isRefused) return endpoint.reason;
-    if (endpoint.failsOften) return "three of its calls failed within a minute";
-    const lag = lagBehind(endpoint, other);
-    if (lag > LAGGING_BLOCKS && (lagOf(other) ?? 0) <= LAGGING_BLOCKS) return `it is ${lag} blocks behind`;
-    const others = all.filter((one) => one !== endpoint && isUsable(one));
-    const silent = silence
-      .silentFor(timings.silenceMs)
-      .find((shard) => others.some((one) => one.head(shard) > received(shard)));
-    if (silent === undefined) return undefined;
-    silence.gaveUp(silent);
-    return `it sent no block of shard ${silent}, and another node has a newer one`;
-  }
-
   function evaluate(): void {
     if (!active) {
       notify();
@@ -214,29 +146,6 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     const other = best(endpoint);
     const fault = other && faultOf(endpoint, other);
     if (fault !== undefined) leave(fault);
-  }
-
-  async function ask(one: Endpoint): Promise<void> {
-    await one.place();
-    const askedAtMs = nowMs();
-    const timeout = Math.min(MAX_ASK_MS, timings.callTimeoutMs);
-    const asking = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
-    try {
-      const answer = await askNode(
-        one.client(asking, { callTimeoutMs: timeout, stallMs: timeout }),
-        deps.ask(),
-      );
-      one.answered(answer, askedAtMs);
-      if (!one.isDiscovered && configured.every(({ isRefused }) => isRefused)) one.forgive();
-      if (!hasOurShards(one)) one.lacks(`it has ${answer.shards} shards, and the others another number`);
-    } catch (cause) {
-      if (closing.signal.aborted) return;
-      if (cause instanceof RefusedBlockError) one.refuse(cause.reason);
-      else if (cause instanceof PeerError) one.lacks(cause.reason);
-      else if (one === active?.endpoint) one.failed(reasonOfCall(cause));
-      else one.fellSilent(reasonOfCall(cause));
-      if (one !== active?.endpoint) one.cool();
-    }
   }
 
   /** Asks one node again and again. A node that never responds delays no other. */
@@ -276,16 +185,6 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     } else one.close();
   }
 
-  let guide = 0;
-  async function contacts() {
-    const well = configured.filter(isWell);
-    const one = well[guide++ % Math.max(1, well.length)];
-    if (!one) return [];
-    const timeout = Math.min(MAX_ASK_MS, timings.callTimeoutMs);
-    const asking = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]);
-    return one.client(asking, { callTimeoutMs: timeout, stallMs: timeout }).contacts();
-  }
-
   const running = isAlone ? [] : [...all.map(watch), watchSilence()];
   if (discovery)
     running.push(
@@ -299,14 +198,6 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         signal: closing.signal,
       }),
     );
-
-  function stateOf(one: Endpoint): EndpointState {
-    if (one.isRefused) return "refused";
-    if (isAlone) return one.isConnected && one.reason === undefined ? "ok" : "failing";
-    if (one.isPartial) return "partial";
-    if (one.isCooling || !one.answer) return "failing";
-    return (lagOf(one) ?? 0) > LAGGING_BLOCKS ? "lagging" : "ok";
-  }
 
   function follow(endpoint: Endpoint): ActiveEndpoint {
     const leaving = new AbortController();
@@ -334,7 +225,14 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         if (chosen && (await isUpToDate(chosen))) return follow(chosen);
         if (isFirst && all.every((one) => one.answer || one.isCooling || one.isRefused || one.isPartial)) {
           isFirst = false;
-          onFault("no upstream can be followed", new Error(reasons(all)));
+          onFault(
+            "no upstream can be followed",
+            new Error(
+              all
+                .map(({ position, reason }) => `${position}: ${reason ?? "it is too far behind"}`)
+                .join("; "),
+            ),
+          );
         }
         const soonMs = Math.min(
           chosen ? timings.coolMs : timings.headPollMs,
@@ -375,24 +273,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       active = undefined;
     },
 
-    status: () =>
-      all.map((one) => {
-        const state = stateOf(one);
-        return {
-          position: one.position,
-          isDiscovered: one.isDiscovered,
-          state,
-          isActive: one === active?.endpoint,
-          lagBlocks: isAlone ? undefined : lagOf(one),
-          latencyMs: one.answer && Math.round(one.answer.latencyMs),
-          reason:
-            state === "ok"
-              ? undefined
-              : state === "lagging"
-                ? `it is ${lagOf(one)} blocks behind`
-                : one.reason,
-        };
-      }),
+    status: () => all.map(statusOf),
     second: () => best(active?.endpoint),
     witnesses() {
       // Those that were announced may all be one liar's.
@@ -413,8 +294,4 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       for (const one of all) one.close();
     },
   };
-}
-
-function reasons(all: readonly Endpoint[]): string {
-  return all.map(({ position, reason }) => `${position}: ${reason ?? "it is too far behind"}`).join("; ");
 }
