@@ -15,16 +15,9 @@ import { typesOf } from "./permissions.ts";
 import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { SignersRpc } from "./rpc.ts";
 import type { SignerActor } from "./signer-keys.ts";
-import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./signer-states.ts";
+import type { SignerStates } from "./signer-states.ts";
+import { createSignerViews, MAX_FIRST, type SignerView } from "./signer-views.ts";
 import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
-
-/** A signer as its owner sees it. */
-export interface SignerView {
-  readonly signer: StoredSigner;
-  readonly state: SignerState;
-  /** Where a user approves it; undefined unless it waits for that. */
-  readonly approvalUrl: string | undefined;
-}
 
 /** An app's request that a user approve a signer. */
 export interface RegisterRequest {
@@ -107,14 +100,6 @@ export interface SignerServiceDeps {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOGIN_REQUEST_SECS = 3600;
 const MAX_REQUEST_SECS = 7 * 86_400;
-/** Signers of a sign-in that are listed. */
-const MAX_SIGNED_IN = 1000;
-/** Keys of a user that are looked up, because a signer of theirs may not have been seen approved yet. */
-const MAX_UNSEEN = 100;
-/** A user's signers and then the keys that are looked through for one that may write. The network allows about as many keys. */
-const MAX_FIRST = 100;
-const MAX_KEYS = 1000;
-
 export function createSignerService(deps: SignerServiceDeps): SignerService {
   const {
     store,
@@ -130,59 +115,8 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     thread,
   } = deps;
 
-  function viewOf({ signer, state }: SeenSigner): SignerView {
-    const { request } = signer;
-    const base = linkBase();
-    const token = state.status === "pending_approval" && request ? tokens?.textOf(request) : undefined;
-    return { signer, state, approvalUrl: token && base && `${base}/approve/${token}` };
-  }
-  const view = async (signer: StoredSigner, origin: RequestOrigin) =>
-    viewOf(await states.see(signer, origin));
-  const viewAll = (signers: readonly StoredSigner[], origin: RequestOrigin) =>
-    Promise.all(signers.map((signer) => view(signer, origin)));
-
-  /** An owner's signers of a user, with those whose approval has not been seen yet. */
-  async function signersOfUser(ownerFid: number, fid: number, origin: RequestOrigin) {
-    const listed = await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_SIGNED_IN });
-    const known = new Set(listed.map(({ publicKey }) => keyText(publicKey)));
-    const unseen: SignerView[] = [];
-    for (const key of facts.keysOf(fid, nowSecs(clock), MAX_UNSEEN)) {
-      if (known.has(keyText(key))) continue;
-      const signer = await store.findByKey(key);
-      if (signer?.ownerFid !== ownerFid || signer.approval) continue;
-      const seen = await view(signer, origin);
-      if (seen.state.fid === fid) unseen.push(seen);
-    }
-    return [...(await viewAll(listed, origin)), ...unseen];
-  }
-
-  /** Returns the first of a user's signers that may sign messages of a type: one of `first`, or of those of the user's keys. */
-  async function writerAmong(
-    first: readonly StoredSigner[],
-    wanted: {
-      readonly actor: SignerActor;
-      readonly fid: number;
-      readonly type: MessageType;
-      readonly isUsable: (signer: StoredSigner) => boolean;
-    },
-  ): Promise<SignerView | undefined> {
-    const { actor, fid, type, isUsable } = wanted;
-    const mayWrite = async (signer: StoredSigner | undefined) => {
-      if (!signer || !isUsable(signer) || !signer.permissions.includes(type)) return undefined;
-      const seen = await view(signer, actor);
-      return seen.state.status === "approved" && seen.state.fid === fid ? seen : undefined;
-    };
-    for (const signer of first) {
-      const found = await mayWrite(signer);
-      if (found) return found;
-    }
-    // Those that come first may all be revoked. The keys that the user has now are few.
-    for (const key of facts.keysOf(fid, nowSecs(clock), MAX_KEYS)) {
-      const found = await mayWrite(await store.findByKey(key));
-      if (found) return found;
-    }
-    return undefined;
-  }
+  const views = createSignerViews({ store, states, facts, clock, tokens, linkBase });
+  const { view, viewAll } = views;
 
   async function register(
     actor: SignerActor,
@@ -250,7 +184,7 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
       const verified = await verifier.verifyAddress({ text: message, signature, client: actor.address });
       if (!verified.ok) return refusedSignIn(verified.error);
       const fid = registry.fidOfCustody(verified.value.address);
-      return ok(fid === undefined ? [] : await signersOfUser(actor.ownerFid, fid, actor));
+      return ok(fid === undefined ? [] : await views.signersOfUser(actor.ownerFid, fid, actor));
     },
 
     issueNonce: () => nonces.issue("login"),
@@ -277,13 +211,18 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
     async findWriter(actor, fid, type) {
       const { ownerFid } = actor;
       const first = await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_FIRST });
-      return writerAmong(first, { actor, fid, type, isUsable: (signer) => signer.ownerFid === ownerFid });
+      return views.writerAmong(first, {
+        actor,
+        fid,
+        type,
+        isUsable: (signer) => signer.ownerFid === ownerFid,
+      });
     },
 
     async findOwn(actor, type) {
       const { ownerFid: fid } = actor;
       const first = await store.listByFid(fid, { after: 0, limit: MAX_FIRST });
-      return writerAmong(first, { actor, fid, type, isUsable: () => true });
+      return views.writerAmong(first, { actor, fid, type, isUsable: () => true });
     },
 
     async forLogin(actor, fid, waiting) {
@@ -335,8 +274,4 @@ function registration(
   const { ownerFid, apiKeyId, requestId, address } = actor;
   const what = { action: "signer.request", signerUuid, userFid: null, hash: null, outcome: "ok" };
   return { atMs: clock.nowMs(), ownerFid, apiKeyId, ...what, requestId, address };
-}
-
-function keyText(key: Uint8Array): string {
-  return Buffer.from(key).toString("hex");
 }

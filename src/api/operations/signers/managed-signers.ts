@@ -6,7 +6,7 @@ import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
 import { PERMISSIONS, permissionsOf } from "../../../signers/permissions.ts";
 import type { ExportedSigner, SignerActor } from "../../../signers/signer-keys.ts";
-import type { SignerView } from "../../../signers/signer-service.ts";
+import type { SignerView } from "../../../signers/signer-views.ts";
 import { closed, Fid, Hash, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
 import { decodeCursor, presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";

@@ -9,7 +9,7 @@ import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";
 import { PERMISSIONS, type Permission, permissionsOf, typesOf } from "../../../signers/permissions.ts";
 import { NO_MASTER_KEY } from "../../../signers/refusal.ts";
 import type { SignerActor } from "../../../signers/signer-keys.ts";
-import type { SignerView } from "../../../signers/signer-service.ts";
+import type { SignerView } from "../../../signers/signer-views.ts";
 import { closed, Fid } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
