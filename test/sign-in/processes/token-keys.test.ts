@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createAppClient, viemConnector } from "@farcaster/auth-client";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
 import { openStateReader, statePath } from "../../../src/db/state/database.ts";
@@ -105,6 +106,36 @@ test("check 2: of 50 copies of a message at once on four workers exactly one get
   expect(all.filter(({ body: { valid } }) => valid)).toHaveLength(1);
   expect(all.filter(({ body: { reason } }) => reason === "invalid_nonce")).toHaveLength(49);
 });
+
+test.skipIf(!Bun.which("strace"))(
+  "check 14: a verification by the node as RPC, and a sign-in, connect to no one",
+  async () => {
+    const file = join(dir.path, "calls");
+    const strace = Bun.spawn(
+      ["strace", "-f", "-e", "trace=connect,accept4", "-o", file, "-p", String(node.pid)],
+      {
+        stderr: "pipe",
+      },
+    );
+    for await (const line of strace.stderr) if (Buffer.from(line).includes("attached")) break;
+    const { message, signature, domain } = await signedMessage();
+    const ethereum = viemConnector({ rpcUrl: `${node.url}/rpc/10` });
+    const nonce = /Nonce: (.*)/.exec(message)?.[1] ?? "";
+    const verified = await createAppClient({ ethereum }).verifySignInMessage({
+      message,
+      signature,
+      domain,
+      nonce,
+    });
+    expect(verified.success).toBe(true);
+    expect((await post("/quick-auth/verify-siwf", { message, signature, domain })).body.valid).toBe(true);
+    strace.kill("SIGINT");
+    await strace.exited;
+    const calls = readFileSync(file, "utf8");
+    expect(calls).toContain("accept4(");
+    expect(calls.match(/connect\(.*sa_family=AF_INET.*/g)).toBeNull();
+  },
+);
 
 describe("the key of tokens", () => {
   test("check 9: is the same after a restart and after kill -9, and its tokens live on", async () => {
