@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./documents.ts";
 import type { RunningNode } from "./program.ts";
@@ -28,17 +28,27 @@ export interface RunningPrometheus {
   /** The values of an expression in the last seconds, one a second, without those that are not numbers. */
   range(expr: string, secs: number): Promise<readonly RangeSeries[]>;
   rules(): Promise<readonly Rule[]>;
+  /** The alerts that fire, as `instance: name`, sorted and each once. */
+  firing(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** Starts the installed Prometheus over `nodes`, by the name of their `instance`. Its data lies in `parent`. */
+/**
+ * Starts the installed Prometheus over `nodes`, by the name of their `instance`. Its data lies in `parent`. An impatient one lets
+ * alerts fire after a second whose rules wait for seconds or minutes.
+ */
 export async function startPrometheus(
   parent: string,
   nodes: Readonly<Record<string, Pick<RunningNode, "url">>>,
+  { isImpatient = false }: { readonly isImpatient?: boolean } = {},
 ): Promise<RunningPrometheus> {
   const dir = join(parent, "prometheus");
   mkdirSync(dir);
-  cpSync(join(MONITORING, "rules.yml"), join(dir, "rules.yml"));
+  const rules = await Bun.file(join(MONITORING, "rules.yml")).text();
+  await Bun.write(
+    join(dir, "rules.yml"),
+    isImpatient ? rules.replaceAll(/ for: \d+[sm]$/gm, " for: 1s") : rules,
+  );
   const targets = Object.entries(nodes).map(
     ([name, { url }]) => `      - targets: ["${new URL(url).host}"]\n        labels: { instance: ${name} }`,
   );
@@ -90,6 +100,15 @@ export async function startPrometheus(
     },
     rules: async () =>
       (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules }) => rules),
+    async firing() {
+      const { alerts } = await ask<{
+        alerts: { state: string; labels: { alertname: string; instance: string } }[];
+      }>("alerts");
+      const names = alerts
+        .filter(({ state }) => state === "firing")
+        .map(({ labels }) => `${labels.instance}: ${labels.alertname}`);
+      return [...new Set(names)].sort();
+    },
     async stop() {
       child.kill("SIGKILL");
       await child.exited;
