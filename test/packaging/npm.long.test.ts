@@ -5,6 +5,13 @@ import { join } from "node:path";
 import { version } from "../../package.json" with { type: "json" };
 import { packageFile, packFolder, packNpm } from "../../packaging/npm/packages.ts";
 import { IS_LONG } from "../support/long.ts";
+import {
+  HAS_NODE_RELEASES,
+  NODE_RELEASES,
+  type NodeRelease,
+  type NodeReleases,
+  nodeReleases,
+} from "../support/node-releases.ts";
 import { startNpmRegistry } from "./npm-registry.ts";
 import { writePackagedProgram } from "./packaged-program.ts";
 
@@ -169,8 +176,7 @@ describe("the packages", () => {
   const others = [
     ["Bun", process.execPath, "x", "--bun"],
     ["Bun with Node", process.execPath, "x"],
-    ["pnpm", "pnpm", "dlx"],
-  ].filter(([, tool = ""]) => Bun.which(tool) !== null);
+  ];
   test.skipIf(!hasNpm || !IS_LONG).each(others)(
     "start by %s",
     async (_, ...command) => {
@@ -180,6 +186,82 @@ describe("the packages", () => {
       });
       expect(await next(lines)).toBe(`svc ${version}`);
       expect(await child.exited).toBe(0);
+    },
+    180_000,
+  );
+});
+
+describe.skipIf(!hasNpm || !IS_LONG || !HAS_NODE_RELEASES)("other releases and package managers", () => {
+  let releases: NodeReleases;
+  beforeAll(async () => {
+    releases = await nodeReleases();
+  }, 180_000);
+  /** The launcher and its program, as they are installed. */
+  const installed = (release: NodeRelease, args: readonly string[], program?: string) =>
+    start([join(releases.bin(release), "node"), join(modules, "node/launcher.mjs"), ...args], {
+      ...(program === undefined ? {} : { SVC_BINARY: program }),
+    });
+
+  test.each(NODE_RELEASES)(
+    "the launcher runs the demo in Node %s, passes signals on and keeps the exit code",
+    async (release) => {
+      const program = join(folder, "program");
+      const data = join(folder, `data-${release}`);
+      const args = ["--data-dir", data, "--port", "0", "--set", "hub.port=0", "serve", "--demo"];
+      const { child, lines, errors } = installed(release, args, program);
+      const { api } = JSON.parse(await next(lines)) as { readonly api: string };
+      expect((await fetch(`${api}/user?fid=3`)).status).toBe(200);
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+      expect(await errors).toContain('"msg":"Shut down"');
+      const refused = installed(release, ["--set", "no.such=1", "config", "check"], program);
+      expect([await refused.child.exited, await refused.errors]).toEqual([
+        1,
+        expect.stringContaining("no.such"),
+      ]);
+      // It finds no program of this platform beside it.
+      const missing = installed(release, ["version"]);
+      expect(await missing.errors).toMatch(/the package @svc\/node-linux-x64\S* is not installed/);
+    },
+    180_000,
+  );
+
+  test.each([
+    ["pnpm 10", "22", ["dlx"]],
+    ["pnpm 12", "18", ["dlx"]],
+    ["yarn", "24", ["dlx", "--quiet"]],
+  ] as const)(
+    "%s with Node %s installs and starts the program",
+    async (manager, release, command) => {
+      const cwd = mkdtempSync(join(folder, `${manager}-`));
+      writeFileSync(join(cwd, ".npmrc"), `registry=${registry.url}/\n`);
+      writeFileSync(
+        join(cwd, ".yarnrc.yml"),
+        `npmRegistryServer: ${registry.url}\nunsafeHttpWhitelist: ["127.0.0.1"]\nenableTelemetry: false\nnpmMinimalAgeGate: 0\n`,
+      );
+      const path = `${releases.bin(release)}:${process.env.PATH}`;
+      const [tool = "", ...script] = releases.manager(manager);
+      const program = Bun.which(tool, { PATH: path }) ?? tool;
+      const child = Bun.spawn([program, ...script, ...command, "@svc/node", "version"], {
+        cwd,
+        env: environment({
+          PATH: path,
+          HOME: cwd,
+          TMPDIR: cwd,
+        }),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [out, errors] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      expect([await child.exited, errors, out.trim()]).toEqual([
+        0,
+        expect.any(String),
+        expect.stringContaining(`svc ${version}\n`),
+      ]);
     },
     180_000,
   );

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
@@ -13,8 +12,8 @@ import { DeliveryRefused, StreamRefused, streamEvents, verifyDelivery } from "..
 import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { keysOfPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
-import { ROOT } from "../../support/documents.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
+import { bundledScenario, runPublished } from "../published-client.ts";
 import { runScenario, startPulse } from "../scenario.ts";
 
 const dir = tempDir();
@@ -35,24 +34,6 @@ const expected = {
   unsigned: 401,
   events: [expect.any(String), expect.any(String), expect.any(String)],
 };
-
-/** The scenario as one module; with `client`, it imports the client by that name. */
-async function bundledScenario(target: "node" | "browser", client?: string): Promise<string> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "../scenario.ts")],
-    target,
-    plugins: [
-      {
-        name: "the published package",
-        setup(build) {
-          if (client === undefined) return;
-          build.onResolve({ filter: /client\/src\/index\.ts$/ }, () => ({ path: client, external: true }));
-        },
-      },
-    ],
-  });
-  return (await outputs[0]?.text()) ?? "";
-}
 
 const WORKER_CONFIG = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -81,33 +62,7 @@ describe("the client", () => {
     "does so in %s, as the package that is published, where that is installed",
     async (name, command) => {
       if (Bun.which(name) === null) return;
-      const packageDir = join(dir.path, name, "node_modules/@svc/client");
-      const built = Bun.spawnSync([process.execPath, "client/build.ts", packageDir], {
-        cwd: ROOT,
-        stderr: "pipe",
-      });
-      expect(built.stderr.toString()).toBe("");
-      mkdirSync(join(packageDir, "node_modules/@noble"), { recursive: true });
-      for (const name of ["openapi-fetch", "@noble/hashes"])
-        symlinkSync(join(ROOT, "node_modules", name), join(packageDir, "node_modules", name));
-      // The scenario with everything but the client, which it imports by the name of the package.
-      await Bun.write(join(dir.path, name, "scenario.mjs"), await bundledScenario("node", "@svc/client"));
-      await Bun.write(
-        join(dir.path, name, "run.mjs"),
-        `import process from "node:process";
-import { runScenario } from "./scenario.mjs";
-console.log(JSON.stringify(await runScenario(${JSON.stringify(node.url)}, ${JSON.stringify(custody)})));
-process.exit(0);`,
-      );
-      const child = Bun.spawn([...command, join(dir.path, name, "run.mjs")], {
-        cwd: join(dir.path, name),
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [out, errors] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
+      const { out, errors } = await runPublished(join(dir.path, name), command, { url: node.url, custody });
       expect(errors).toBe("");
       expect(JSON.parse(out)).toEqual(expected);
     },
