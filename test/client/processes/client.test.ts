@@ -12,6 +12,7 @@ import { DeliveryRefused, StreamRefused, streamEvents, verifyDelivery } from "..
 import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { keysOfPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
+import { ROOT } from "../../support/documents.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
 import { bundledScenario, runPublished } from "../published-client.ts";
 import { runScenario, startPulse } from "../scenario.ts";
