@@ -28,6 +28,8 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   readonly response: TSchema;
   /** The status of a success. Default: 200. */
   readonly status?: number;
+  /** The response of what only begins, where `run` calls `accept`: status 202. */
+  readonly accepted?: TSchema;
   /** What it counts as, by the address of its client. Default: a signed read or change, by its method. */
   readonly share?: ShareName;
   /** The command that calls it. */
@@ -37,7 +39,11 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   /** The body is any JSON. */
   readonly run: (
     deps: D,
-    request: SignedRequest & { readonly query: DecodedQuery<Q>; readonly body: unknown },
+    request: SignedRequest & {
+      readonly query: DecodedQuery<Q>;
+      readonly body: unknown;
+      readonly accept: () => void;
+    },
   ) => Promise<unknown>;
 }
 
@@ -59,7 +65,7 @@ function signed<const Id extends string, const Q extends QueryParams = Record<ne
   spec: SignedSpec<ApiDeps, Id, Q>,
 ): SignedOperation<Id> {
   const { method = "GET", op: name, maxBodyBytes, session, share, isOff, ...declared } = spec;
-  const { run, body, status, command, query: parameters, ...rest } = declared;
+  const { run, body, status, accepted, command, query: parameters, ...rest } = declared;
   const rule: SignatureRule = { method, op: name, maxBodyBytes, session };
   return {
     ...surfacesOf(spec as Declaration<ApiDeps, Id, never>),
@@ -78,7 +84,10 @@ function signed<const Id extends string, const Q extends QueryParams = Record<ne
         access: accessOf(name),
         share: share ?? (method === "GET" ? "signedReads" : "signedChanges"),
         query: queryOf(parameters, deps, false),
-        response: status === undefined ? spec.response : { [status]: spec.response },
+        response: {
+          [status ?? 200]: spec.response,
+          ...(accepted === undefined ? {} : { 202: accepted }),
+        } as Record<number, TSchema>,
         // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
         // while the index lags; 429 is beyond the share of a client.
         errors: [
@@ -95,7 +104,12 @@ function signed<const Id extends string, const Q extends QueryParams = Record<ne
         set,
       }: Call & { query: never; body: unknown }) => {
         if (status !== undefined) set.status = status;
-        return hooks.execute({ request, route }, (by) => run(deps, { ...by, query, body: body && sent }));
+        const accept = () => {
+          set.status = 202;
+        };
+        return hooks.execute({ request, route }, (by) =>
+          run(deps, { ...by, query, body: body && sent, accept }),
+        );
       };
       return {
         handler,

@@ -39,6 +39,8 @@ export interface SignedRequest {
   readonly prefix: string;
   /** The API key that acts for the fid; null for a signature. */
   readonly apiKeyId: string | null;
+  /** Whether custody itself has signed it, rather than a session or a key that acts for it. */
+  readonly isByCustody: boolean;
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
@@ -134,6 +136,7 @@ export function createSigning(auth: AuthDeps): Signing {
           rawBody: rawBody(request),
           prefix: route.split("/")[2] ?? "",
           apiKeyId,
+          isByCustody: session === undefined && apiKeyId === null,
           requestId,
           address: client().address,
           headers: request.headers,

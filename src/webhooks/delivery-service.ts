@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { type Err, ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
@@ -11,6 +11,8 @@ import { MAX_PREVIEW_EVENTS, type Previews } from "./preview/previews.ts";
 import type { PreviewOutcome } from "./preview/scan.ts";
 import { createTestEvents } from "./publish/test-events.ts";
 import { readSubscription } from "./read-subscription.ts";
+import type { ReplayPlan, ReplayRunner } from "./replay/replay-runner.ts";
+import type { Replay, ReplayStore } from "./replay/replay-store.ts";
 import { bucketsOf, STATS_STEP_SECS, type StatsBucket, statsStepOf } from "./store/attempt-stats.ts";
 import type {
   DeliveryLog,
@@ -22,13 +24,15 @@ import type {
 import { messageIdOf } from "./store/queue-events.ts";
 import type { Webhook } from "./store/webhook-store.ts";
 import { kindsOf } from "./subscription.ts";
-import { PreviewRequest, ReplayRequest } from "./webhook-requests.ts";
+import { PreviewRequest, REPLAYS_PER_SECOND, ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
 /** Limit of deliveries that one request replays. */
 export const MAX_REPLAYS = 10_000;
 /** Each step is one short transaction, so that other writes can run in between. */
 const REPLAYS_PER_STEP = 500;
+/** Limit of what one replay sends for custody. */
+const MAX_SENT_BY_CUSTODY = 1_000_000;
 
 const readReplay = schemaReader(ReplayRequest);
 // `readSubscription` validates the subscription, because its kinds have two spellings.
@@ -38,6 +42,12 @@ export interface ReplayOutcome {
   readonly replayed: number;
   /** Whether the time range may contain more. */
   readonly more: boolean;
+}
+
+/** A replay that was started, or would be. */
+export interface PlannedReplay extends ReplayPlan {
+  /** Null for a dry run. */
+  readonly replayId: string | null;
 }
 
 /** A delivery of a webhook with what is sent. */
@@ -58,8 +68,19 @@ export interface DeliveryService {
   stats(fid: number, webhookId: string, hours: number): Promise<Result<WebhookStats, Refusal>>;
   /** Matches a subscription that need not be that of a webhook against the newest events of the node. */
   preview(fid: number, body: unknown): Promise<Result<PreviewOutcome, Refusal>>;
-  /** Queues one finished delivery again, or those that failed within a time range. */
-  replay(fid: number, body: unknown): Promise<Result<ReplayOutcome, Refusal>>;
+  /**
+   * Queues one finished delivery again, or those that failed within a time range, or starts a replay that runs in the background.
+   *
+   * @param isByCustody whether it may send what was delivered, and more than `MAX_REPLAYS`
+   */
+  replay(
+    fid: number,
+    body: unknown,
+    isByCustody: boolean,
+  ): Promise<Result<ReplayOutcome | PlannedReplay, Refusal>>;
+  findReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>>;
+  /** Ends a replay. What it has queued is still delivered. */
+  cancelReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>>;
   /** Queues a test event of each subscribed kind. */
   test(
     fid: number,
@@ -75,6 +96,10 @@ export function createDeliveryService(deps: {
   /** Called with a webhook that got queued deliveries. */
   readonly wake: (webhookId: string) => Promise<void>;
   readonly preview: Previews["preview"];
+  readonly replays: ReplayStore;
+  readonly planReplay: ReplayRunner["plan"];
+  /** Called with a started replay. */
+  readonly wakeReplays: () => Promise<void>;
   /** Whether filters by score have an effect. */
   readonly acceptsScores: boolean;
 }): DeliveryService {
@@ -100,6 +125,49 @@ export function createDeliveryService(deps: {
       after = step.last;
     } while (after !== undefined && replayed < MAX_REPLAYS);
     return ok({ replayed, more: after !== undefined });
+  }
+
+  async function startReplay(
+    webhook: Webhook,
+    request: Static<typeof ReplayRequest>,
+    isByCustody: boolean,
+  ): Promise<Result<PlannedReplay, Refusal>> {
+    const { webhookId, ownerFid, subscription, active } = webhook;
+    const now = nowSecs(clock);
+    const { from, only: scope = "failed", dry_run: isDry = false } = request;
+    const to = Math.min(request.to ?? now, now);
+    if (from === undefined || request.message_id !== undefined)
+      return badField("only, dry_run and per_second need from, and no message_id");
+    if (from > to) return badField("from must not be after to, nor in the future");
+    if (scope === "all" && !isByCustody)
+      return refused("forbidden", "only the custody address may send again what was delivered (only: all)");
+    if (!active && !isDry) return refusal("inactive");
+    const time = { fromAt: from, toAt: to };
+    const plan = await deps.planReplay({ webhookId, ownerFid, subscription, scope, ...time });
+    if (!plan.ok) return refused("tooManyRequests", `the plan was stopped: ${plan.error}`);
+    if (isDry) return ok({ replayId: null, ...plan.value });
+    if (plan.value.toSend > MAX_REPLAYS && !isByCustody)
+      return refused("forbidden", `only the custody address may replay more than ${MAX_REPLAYS} deliveries`);
+    const replay = {
+      replayId: crypto.randomUUID(),
+      webhookId,
+      ownerFid,
+      scope,
+      ...time,
+      perSecond: request.per_second ?? REPLAYS_PER_SECOND,
+      maxSent: isByCustody ? MAX_SENT_BY_CUSTODY : MAX_REPLAYS,
+    };
+    const outcome = await deps.replays.start(replay, now);
+    if (outcome === "running") return refused("tooManyRequests", "another replay of the webhook is running");
+    if (outcome !== "started") return refusal(outcome);
+    await deps.wakeReplays();
+    return ok({ replayId: replay.replayId, ...plan.value });
+  }
+
+  async function findReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>> {
+    const replay = await deps.replays.find(replayId);
+    if (!replay) return refused("notFound", "no such replay");
+    return replay.ownerFid === fid ? ok(replay) : refused("forbidden", "the replay belongs to another fid");
   }
 
   /** Finds the webhook that a body names. */
@@ -154,11 +222,14 @@ export function createDeliveryService(deps: {
       return refused("tooManyRequests", outcome.error.reason, outcome.error.retryAfterSecs);
     },
 
-    async replay(fid, body) {
+    async replay(fid, body, isByCustody) {
       const webhook = await findWebhook(fid, body);
       if (!webhook.ok) return webhook;
       const request = readReplay(body);
       if (!request.ok) return request;
+      const { only, dry_run, per_second } = request.value;
+      if ([only, dry_run, per_second].some((field) => field !== undefined))
+        return startReplay(webhook.value, request.value, isByCustody);
       const id = webhook.value.webhookId;
       const claim = { id, ownerFid: fid, nowSecs: nowSecs(clock) };
       const { message_id, from, to = claim.nowSecs } = request.value;
@@ -170,6 +241,15 @@ export function createDeliveryService(deps: {
       else outcome = await replayRange(claim, { fromSecs: from, toSecs: to });
       if (outcome.ok && outcome.value.replayed > 0) await wake(id);
       return outcome;
+    },
+
+    findReplay,
+
+    async cancelReplay(fid, replayId) {
+      const replay = await findReplay(fid, replayId);
+      if (!replay.ok) return replay;
+      await deps.replays.cancel(replayId, fid, nowSecs(clock));
+      return findReplay(fid, replayId);
     },
 
     async test(fid, body) {

@@ -2,6 +2,7 @@ import type { DeliveryStats } from "./deliver/delivery-stats.ts";
 import type { SchedulerStats } from "./deliver/fair-scheduler.ts";
 import type { Previews } from "./preview/previews.ts";
 import type { PublisherStats } from "./publish/publisher.ts";
+import type { ReplayRunner } from "./replay/replay-runner.ts";
 import type { DeliveryState } from "./store/delivery-log.ts";
 
 /** Stats of the delivery worker. */
@@ -14,5 +15,8 @@ export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, Publis
 export interface DeliveryNode extends Previews {
   /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
   wake(webhookId: string): Promise<void>;
+  /** As in `ReplayRunner`. */
+  planReplay: ReplayRunner["plan"];
+  wakeReplays(): Promise<void>;
   stats(): Promise<DeliveryNodeStats>;
 }

@@ -1,10 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { bodySchemas, checked, schemaReader } from "../management/request-schema.ts";
 import { MAX_PREVIEW_EVENTS } from "./preview/previews.ts";
+import { type ReplayScope, replayScopes } from "./replay/replay-scope.ts";
 import { SubscriptionSchema } from "./subscription-schema.ts";
 import { WEBHOOK_FIELDS } from "./webhook-fields.ts";
 
 /** Bodies of the requests of a webhook's owner. */
+
+export const REPLAYS_PER_SECOND = 20;
+export const MAX_REPLAYS_PER_SECOND = 500;
 
 const bodies = { idKey: "webhook_id", fields: WEBHOOK_FIELDS };
 
@@ -29,6 +33,33 @@ export const ReplayRequest = Type.Object(
     message_id: Type.Optional(Type.String({ description: "The `webhook-id` header that the receiver got" })),
     from: Type.Optional(Secs("In place of message_id: the failed and dropped ones queued from then on")),
     to: Type.Optional(Secs("And until then; now when left out")),
+    only: Type.Optional(
+      checked<ReplayScope>(
+        {
+          type: "string",
+          enum: [...replayScopes],
+          description:
+            "Starts a replay that runs in the background: of those that `failed` or were dropped, also of `missing` ones, which are events of " +
+            "that time that the filter matches and the webhook never had, or of `all`, also of what was delivered",
+        },
+        (value) =>
+          replayScopes.some((scope) => scope === value)
+            ? undefined
+            : `must be one of ${replayScopes.join(", ")}`,
+      ),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Only count what a replay would send. `only` is `failed` when left out" }),
+    ),
+    per_second: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_REPLAYS_PER_SECOND,
+        default: REPLAYS_PER_SECOND,
+        description:
+          "How many deliveries it queues a second at most, while the queue of the webhook is short",
+      }),
+    ),
   },
   { $id: "ReplayWebhookDeliveriesRequest" },
 );

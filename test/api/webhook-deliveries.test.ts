@@ -77,6 +77,7 @@ describe("the list", () => {
       created_at: signed.nowSecs(),
       next_attempt_at: signed.nowSecs(),
       ended_at: null,
+      replay_id: null,
       attempts: [],
     };
     expect(await deliveries()).toEqual([queued]);
@@ -234,6 +235,56 @@ describe("sending again", () => {
     const message = "the webhook is inactive: activate it first";
     expect(await replay(body)).toEqual({ status: 400, body: { message } });
     expect(await ping({ webhook_id: hook })).toEqual({ status: 400, body: { message } });
+  });
+});
+
+describe("a replay in the background", () => {
+  const path = "/webhook/deliveries/replay";
+  const found = (id: unknown, fid = 3, method: "GET" | "DELETE" = "GET") =>
+    signed.call({ method, path: `${path}?replay_id=${id}`, fid });
+
+  test("counts what it would send, starts, and is read and ended by its owner only", async () => {
+    await publish(3);
+    for (let n = 0; n < 3; n++) await attempt({ kind: "failed" });
+    const from = signed.nowSecs() - 3600;
+    const planned = { matched: 3, already_delivered: 0, to_send: 3, more: false };
+    const dry = await replay({ webhook_id: hook, from, only: "failed", dry_run: true });
+    expect(dry).toEqual({ status: 202, body: { replay_id: null, ...planned } });
+    const { status, body } = await replay({ webhook_id: hook, from, only: "missing", per_second: 5 });
+    expect([status, body]).toEqual([202, { replay_id: expect.any(String), ...planned }]);
+    expect(await replay({ webhook_id: hook, from, only: "failed" })).toMatchObject({
+      status: 429,
+      body: { message: "another replay of the webhook is running" },
+    });
+    expect(await found(body.replay_id, 4)).toMatchObject({ status: 403 });
+    expect(await found(body.replay_id, 4, "DELETE")).toMatchObject({ status: 403 });
+    expect(await found("never")).toMatchObject({ status: 404 });
+    const shown = { only: "missing", from, per_second: 5, sent: 0, reason: null };
+    expect((await found(body.replay_id)).body.replay).toMatchObject({ ...shown, state: "running" });
+    const ended = await found(body.replay_id, 3, "DELETE");
+    expect(ended.body.replay).toMatchObject({ ...shown, state: "cancelled", ended_at: expect.any(Number) });
+    expect(await found(body.replay_id, 3, "DELETE")).toEqual(ended);
+  });
+
+  test.each([
+    ["only, dry_run and per_second need from, and no message_id", { only: "failed" }],
+    [
+      "only, dry_run and per_second need from, and no message_id",
+      { dry_run: true, from: 1, message_id: "m" },
+    ],
+    ["only must be one of failed, missing, all", { only: "some", from: 1 }],
+    ["dry_run is not valid", { dry_run: "yes", from: 1 }],
+    ["per_second must be an integer from 1 to 500", { per_second: 0, from: 1 }],
+    ["from must not be after to, nor in the future", { only: "failed", from: 9_999_999_999 }],
+  ])("400: %s", async (message, fields) => {
+    expect(await replay({ webhook_id: hook, ...fields })).toEqual({ status: 400, body: { message } });
+  });
+
+  test("of an inactive webhook can only be counted", async () => {
+    await signed.call({ method: "PUT", path: "/webhook", body: { webhook_id: hook, active: false } });
+    const body = { webhook_id: hook, from: 0, only: "failed" };
+    expect(await replay({ ...body, dry_run: true })).toMatchObject({ status: 202 });
+    expect(await replay(body)).toMatchObject({ status: 400 });
   });
 });
 

@@ -69,6 +69,12 @@ async function resources(fid: number): Promise<Ids> {
     body: { webhook_id: webhookId },
     fid,
   });
+  const replayed = await signed.call({
+    method: "POST",
+    path: "/webhook/deliveries/replay",
+    body: { webhook_id: webhookId, from: 0, only: "failed" },
+    fid,
+  });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
   const createdClient = await signed.call({ method: "POST", path: "/login_client", body: loginClient, fid });
   return {
@@ -76,6 +82,7 @@ async function resources(fid: number): Promise<Ids> {
     campaignId,
     webhookId,
     messageId: tested.body.deliveries[0].message_id,
+    replayId: replayed.body.replay_id,
     apiKeyId: createdKey.body.api_key.api_key_id,
     signerUuid: imported.body.signer.signer_uuid,
     loginClientId: createdClient.body.login_client.client_id,
@@ -109,6 +116,7 @@ interface Ids {
   readonly campaignId: string;
   readonly webhookId: string;
   readonly messageId: string;
+  readonly replayId: string;
   readonly apiKeyId: string;
   readonly signerUuid: string;
   readonly loginClientId: string;
@@ -153,6 +161,8 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path === "/webhook/delivery")
     return { method, path: `${path}?${key}=${id}&message_id=${ids.messageId}` };
+  if (path === "/webhook/deliveries/replay" && method !== "POST")
+    return { method, path: `${path}?replay_id=${ids.replayId}` };
   if (path === "/webhook/preview")
     return { method, path, body: { subscription: webhook.subscription, events: 1 } };
   if (path.endsWith("/rotate") || method === "GET" || method === "DELETE") {

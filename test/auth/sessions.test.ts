@@ -104,6 +104,7 @@ describe("what a session may do", () => {
     ).toEqual(
       [
         "addAppBans",
+        "cancelWebhookReplay",
         "patchWebhook",
         "removeAppBans",
         "replayWebhookDeliveries",

@@ -54,6 +54,7 @@ import type { Logger } from "../../src/runtime/log/logger.ts";
 import { tokenKeysOf } from "../../src/signers/approval/approval-token.ts";
 import { maxQueuedOf } from "../../src/webhooks/deliver/queue-limits.ts";
 import { createPreviews } from "../../src/webhooks/preview/previews.ts";
+import { startReplays } from "../../src/webhooks/replay/replay-runner.ts";
 import { createKeyLimit } from "../../src/writes/store/write-limits.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
@@ -189,13 +190,29 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     staleReason: options.staleReason,
     isPaused: (name: Pausable) => signals.isPaused(name),
   };
-  const previews = createPreviews({
+  const scans = {
     index: db,
     matching: directMatching(),
     bannedAmong: stores.moderation.bannedAmong,
     clock: node.clock,
+  };
+  const previews = createPreviews(scans);
+  const replays = startReplays({
+    ...scans,
+    inTurn: previews.inTurn,
+    store: stores.replays,
+    webhooks: stores.webhooks,
+    onQueued: () => undefined,
+    // Nothing runs by itself: a test that wants a step takes it.
+    setTimer: () => () => undefined,
+    log: common.log,
   });
-  const delivery = { wake: async () => undefined, preview: previews.preview };
+  const delivery = {
+    wake: async () => undefined,
+    preview: previews.preview,
+    planReplay: replays.plan,
+    wakeReplays: async () => undefined,
+  };
   const admission = { ...createAdmission(), shares: options.shares ?? UNBOUNDED_SHARES };
   const contracts = createNodeContracts(common.config, admission);
   const management = createManagement({ ...parts, delivery, contracts });

@@ -47,6 +47,8 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /webhook/stats": "webhook.read",
   "POST /webhook/preview": "webhook.read",
   "POST /webhook/deliveries/replay": "webhook.update",
+  "GET /webhook/deliveries/replay": "webhook.read",
+  "DELETE /webhook/deliveries/replay": "webhook.update",
   "POST /webhook/test": "webhook.update",
   "POST /api_key": "api_key.create",
   "PUT /api_key": "api_key.update",

@@ -194,10 +194,13 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
     },
     print(response) {
       const isMore = memberOf(response, "more") === true;
+      if (memberOf(response, "to_send") !== undefined) return recordTable(response, "shown");
       const count = printable(String(memberOf(response, "replayed")));
       return `queued ${count} again${isMore ? "; there are more, so call again" : ""}\n`;
     },
   },
+  getWebhookReplay: record("replay"),
+  cancelWebhookReplay: record("replay"),
   testWebhook: list("deliveries", ["message_id", "type"]),
 
   getManagedSigner: record("signer", "masked"),

@@ -40,9 +40,10 @@ export function createManagement(options: {
     | "loginClients"
     | "webhooks"
     | "deliveryLog"
+    | "replays"
   >;
   /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
-  readonly delivery?: Pick<DeliveryNode, "wake" | "preview">;
+  readonly delivery?: Pick<DeliveryNode, "wake" | "preview" | "planReplay" | "wakeReplays">;
   /** See `OpenState`. Default: the clock. */
   readonly stateClock?: Clock;
   /** Makes the gates of all HTTP workers forget what they know of API keys. Default: there are none. */
@@ -78,6 +79,10 @@ export function createManagement(options: {
     settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
   });
   const acceptsScores = enforcedScores(config, "webhooks") !== undefined;
+  const deliveryWorker = () => {
+    if (!options.delivery) throw new Error("there is no delivery worker");
+    return options.delivery;
+  };
   const wake = async (webhookId: string) => options.delivery?.wake(webhookId);
   const webhookService = createWebhookService({
     store: state.webhooks,
@@ -147,10 +152,10 @@ export function createManagement(options: {
       clock,
       wake,
       acceptsScores,
-      preview: async (request) => {
-        if (!options.delivery) throw new Error("there is no delivery worker");
-        return options.delivery.preview(request);
-      },
+      preview: async (request) => deliveryWorker().preview(request),
+      replays: state.replays,
+      planReplay: async (request) => deliveryWorker().planReplay(request),
+      wakeReplays: async () => deliveryWorker().wakeReplays(),
     }),
     delivery: {
       timeoutSecs: webhooks.delivery_timeout_secs,

@@ -37,6 +37,7 @@ import { createSignInKeys, type SignInKeyStore } from "../../sign-in/tokens/key-
 import { createLoginClients, type LoginClientStore } from "../../signers/login/client-store.ts";
 import type { SignerStore } from "../../signers/store/signer-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";
+import { createReplays, type ReplayStore, replaySweep } from "../../webhooks/replay/replay-store.ts";
 import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
 import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
 import type { DeliveryPublications, QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -81,6 +82,7 @@ export interface StateStores {
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly deliveryLog: DeliveryLog;
+  readonly replays: ReplayStore;
   readonly writes: WriteStore;
 }
 
@@ -123,6 +125,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     publications: createPublications(db, { bootId, limits, deactivate }),
     queue: createDeliveryQueue(db, deactivate),
     deliveryLog: createDeliveryLog(db, limits),
+    replays: createReplays(db, limits),
     writes: createWrites(db),
   };
 }
@@ -147,6 +150,7 @@ export function createSweeps(db: StateDb): Sweep[] {
     seenSweep(db),
     bucketSweep(db),
     ...deliverySweeps(db),
+    replaySweep(db),
     attemptStatsSweep(db),
     writeCallSweep(db),
     queuedWriteSweep(db),

@@ -13,13 +13,22 @@ export interface SenderSettings {
   readonly userAgent: string;
   /** Name of the service's own signature header. */
   readonly signatureHeader: string;
+  /** Name of the header with the id of the replay that queued a delivery. */
+  readonly replayHeader: string;
 }
 
 const MASK = "***";
 
-/** The headers of a delivery that do not depend on it. */
-function plainHeaders({ userAgent }: SenderSettings): Record<string, string> {
-  return { "content-type": "application/json", "user-agent": userAgent };
+/** The headers of a delivery beside those of its content. */
+function plainHeaders(
+  { userAgent, replayHeader }: SenderSettings,
+  replayId: string | null,
+): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "user-agent": userAgent,
+    ...(replayId !== null && { [replayHeader]: replayId }),
+  };
 }
 
 /** The names of the headers with the service's own signature. */
@@ -42,7 +51,7 @@ export function sentHeaders({
 }): Record<string, string> {
   const last = delivery.attempts.at(-1);
   return {
-    ...plainHeaders(sender),
+    ...plainHeaders(sender, delivery.replayId),
     ...Object.fromEntries(signatureHeadersOf(sender, webhook.compatPrefix).map((name) => [name, MASK])),
     "webhook-id": delivery.messageId,
     ...(last && { "webhook-timestamp": String(Math.floor(last.atMs / 1000)) }),
@@ -64,7 +73,10 @@ export function createCallReceiver(parts: {
   readonly spans?: Pick<Spans, "start"> | undefined;
 }): CallReceiver {
   const { client, clock, timeoutMs, sender, spans } = parts;
-  return async ({ messageId, attempts, body, ownerFid, targetUrl, compatPrefix, secrets }, signal) => {
+  return async (
+    { messageId, replayId, attempts, body, ownerFid, targetUrl, compatPrefix, secrets },
+    signal,
+  ) => {
     const span = spans?.start({
       name: "deliver webhook",
       kind: "client",
@@ -78,7 +90,7 @@ export function createCallReceiver(parts: {
       requester: `fid:${ownerFid}`,
       method: "POST",
       headers: {
-        ...plainHeaders(sender),
+        ...plainHeaders(sender, replayId),
         ...signedHeaders(content, secrets, signatureHeadersOf(sender, compatPrefix)),
         // The receiver belongs to the owner of the webhook, whose own traces continue this one.
         ...(span && { traceparent: span.traceparent }),

@@ -33,12 +33,15 @@ export interface Previews {
   preview(request: PreviewRequest): Promise<Result<PreviewOutcome, PreviewRefusal>>;
 }
 
+/** Runs work that uses the matcher of previews, when its turn comes. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 export interface PreviewsDeps extends ScanDeps {
   /** A monotonic clock. */
   readonly nowMs?: () => number;
 }
 
-export function createPreviews(deps: PreviewsDeps): Previews {
+export function createPreviews(deps: PreviewsDeps): Previews & { readonly inTurn: InTurn } {
   const { nowMs = () => performance.now() } = deps;
   /** When the previews of an fid within the last minute were asked for, the oldest first. */
   const recent = new Map<number, number[]>();
@@ -81,7 +84,15 @@ export function createPreviews(deps: PreviewsDeps): Previews {
     return err({ reason: `the preview was stopped: ${scanned.error}`, retryAfterSecs: WINDOW_MS / 1000 });
   }
 
+  const inTurn: InTurn = (work) => {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+
   return {
+    inTurn,
+
     async preview(request) {
       const { fid } = request;
       const askedAtMs = nowMs();
@@ -90,9 +101,7 @@ export function createPreviews(deps: PreviewsDeps): Previews {
       if (refusal) return err(refusal);
       recent.get(fid)?.push(askedAtMs);
       open.add(fid);
-      const result = turn.then(() => run(request, askedAtMs));
-      turn = result.catch(() => undefined);
-      return result.finally(() => open.delete(fid));
+      return inTurn(() => run(request, askedAtMs)).finally(() => open.delete(fid));
     },
   };
 }

@@ -64,7 +64,7 @@ export interface ScanRequest {
   readonly isOver: () => boolean;
 }
 
-interface ScannedEvent {
+export interface ScannedEvent {
   readonly event: NodeEvent;
   readonly facts: EventFacts;
 }
@@ -120,7 +120,7 @@ export async function scanEvents(
 }
 
 /** The numbers of the first and the last event of a time. */
-function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSecs: number | undefined) {
+export function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSecs: number | undefined) {
   return index.snapshot(() => {
     const { oldestSeq, headSeq } = eventRange(index);
     const first = fromSecs === undefined ? oldestSeq : (firstEventFrom(index, fromSecs) ?? headSeq + 1);
@@ -130,7 +130,7 @@ function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSecs: num
 }
 
 /** Reads the events behind `after` up to `end`, the newest first, without those that deliveries pass over. */
-function readSlice(
+export function readSlice(
   index: IndexDatabase,
   { after, end, scores }: { after: number; end: number; scores: ScoreSource | undefined },
 ): ScannedEvent[] {

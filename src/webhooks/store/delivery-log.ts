@@ -19,6 +19,8 @@ export interface LoggedDelivery {
   readonly state: DeliveryState;
   readonly createdAt: number;
   readonly endedAt: number | null;
+  /** The replay that queued it last; null for none. */
+  readonly replayId: string | null;
   /** Time of the next attempt; null during an attempt and when there are no more. */
   readonly nextAttemptAtMs: number | null;
   /** The latest attempts, oldest first. */
@@ -33,6 +35,11 @@ export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
   readonly kind?: EventKind | undefined;
   readonly isTest?: boolean | undefined;
+  /** A message or event id, or what its body has: an fid, a hash or a host. */
+  readonly text?: string | undefined;
+  /** That of the last response. */
+  readonly status?: number | undefined;
+  readonly replayId?: string | undefined;
   /** Bounds of the time of creation, both included. */
   readonly fromSecs?: number | undefined;
   readonly toSecs?: number | undefined;

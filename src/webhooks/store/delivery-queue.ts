@@ -52,6 +52,8 @@ export interface ClaimedDelivery extends Leased {
   readonly messageId: string;
   /** Earlier attempts since it was queued. */
   readonly attempts: number;
+  /** The replay that queued it; null for none. */
+  readonly replayId: string | null;
   readonly body: string;
   readonly ownerFid: number;
   readonly targetUrl: string;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql, sqlEach } from "../../db/state/sql.ts";
-import type { StateDb, Tx } from "../../db/state/state-db.ts";
+import type { Queries, StateDb, Tx } from "../../db/state/state-db.ts";
 import type {
   DeliveryPublications,
   MatchedEvents,
@@ -213,8 +213,12 @@ async function missingPairs(
 }
 
 /** Which of these deliveries exist already. */
-export async function storedMessageIds(tx: Tx, messageIds: readonly string[]): Promise<ReadonlySet<string>> {
-  return new Set((await tx.all(storedDeliveries, messageIds)).map(({ message_id }) => message_id));
+export async function storedMessageIds(
+  queries: Queries,
+  messageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (messageIds.length === 0) return new Set();
+  return new Set((await queries.all(storedDeliveries, messageIds)).map(({ message_id }) => message_id));
 }
 
 /** Separates deliveries that do not fit into the queue of their webhook. */

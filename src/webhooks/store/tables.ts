@@ -48,6 +48,8 @@ export const deliveries = table(
     /** The boot of the process that has the lease. */
     claimed_by: nullable(uuid()),
     ended_at: nullable(whole()),
+    /** The replay that queued it last; null for none. */
+    replay_id: nullable(text()),
   },
   {
     indexes: [

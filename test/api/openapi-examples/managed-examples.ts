@@ -49,7 +49,10 @@ export async function managedExamples(
   };
   async function call(id: string, request: ExampleRequest): Promise<ExampleResponse> {
     const response = await send(api, operationOf(id), request);
-    examples[id] = exampleOf(request, response);
+    const before = examples[id]?.responses;
+    const example = exampleOf(request, response);
+    // One that has several successes has an example of each.
+    examples[id] = { ...example, responses: { ...before, ...example.responses } };
     return response;
   }
   async function signed(id: string, request: ExampleRequest = {}): Promise<Json> {
@@ -292,7 +295,13 @@ async function webhookExamples(
   await signed("getWebhookStats", { query: { webhook_id: webhookId, hours: 1 } });
   const subscription = { [kind]: { text: "(?i)bread" }, "follow.created": { target_fids: [OWNER_FID] } };
   await signed("previewWebhook", { body: { subscription, events: 100 } });
+  const missing = { body: { webhook_id: webhookId, from: 0, only: "missing" }, status: 202 };
+  const { replay_id } = (await signed("replayWebhookDeliveries", missing)) as unknown as {
+    replay_id: string;
+  };
   await signed("replayWebhookDeliveries", { body: { webhook_id: webhookId, message_id: messageId } });
+  await signed("getWebhookReplay", { query: { replay_id } });
+  await signed("cancelWebhookReplay", { query: { replay_id } });
   await signed("testWebhook", { body: { webhook_id: webhookId } });
   await signed("rotateWebhookSecret", ofHook);
   await signed("deleteWebhook", ofHook);

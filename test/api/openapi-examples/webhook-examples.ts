@@ -160,7 +160,7 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
     },
     clock: node.clock,
     timeoutMs: 1000,
-    sender: { userAgent: "example", signatureHeader: "signature" },
+    sender: { userAgent: "example", signatureHeader: "signature", replayHeader: "replay" },
   });
   const secret = { uid: "example", value: SECRET, createdAt: 1, expiresAt: null };
   await call(
@@ -174,6 +174,7 @@ async function deliver({ node }: TestApi, messageId: string, body: string): Prom
       body,
       ownerFid: 3,
       targetUrl: "https://hooks.example/bread",
+      replayId: null,
       compatPrefix: null,
       secrets: [secret],
     },

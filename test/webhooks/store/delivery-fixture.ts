@@ -1,5 +1,6 @@
 import { afterEach, describe } from "bun:test";
 import type { Sweep } from "../../../src/db/state/state-db.ts";
+import type { ReplayStore } from "../../../src/webhooks/replay/replay-store.ts";
 import type { DeliveryLog, LoggedDelivery } from "../../../src/webhooks/store/delivery-log.ts";
 import type { DeliveryPublications, QueuedEvent } from "../../../src/webhooks/store/delivery-publications.ts";
 import type {
@@ -20,11 +21,12 @@ export interface DeliveryFixture extends AsyncDisposable {
   readonly publications: DeliveryPublications;
   readonly queue: DeliveryQueue;
   readonly log: DeliveryLog;
+  readonly replays: ReplayStore;
   readonly sweeps: readonly Sweep[];
   /** Rows of a table. */
   rows(table: string): Promise<number>;
-  /** The queue of a process that starts after this one was killed. */
-  nextProcess(): Promise<DeliveryQueue>;
+  /** The stores of a process that starts after this one was killed. */
+  nextProcess(): Promise<{ readonly queue: DeliveryQueue; readonly replays: ReplayStore }>;
 }
 
 export type OpenDeliveries = (clock: ManualClock) => Promise<DeliveryFixture>;
@@ -73,6 +75,7 @@ export type DeliverySetup = ReturnType<typeof setupOf>;
 function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
   const { webhooks, publications, log } = fixture;
   let current = fixture.queue;
+  let replaysHere = fixture.replays;
   const queue: DeliveryQueue = {
     endLeasesOfTheDead: (nowMs, max) => current.endLeasesOfTheDead(nowMs, max),
     dueWebhooks: (after, max) => current.dueWebhooks(after, max),
@@ -84,7 +87,7 @@ function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
   /** Kills the process: from now on `queue` is that of the next one. Returns the queue of the killed one. */
   const restart = async () => {
     const killed = current;
-    current = await fixture.nextProcess();
+    ({ queue: current, replays: replaysHere } = await fixture.nextProcess());
     return killed;
   };
   const addWebhook = async (n: number, input: Partial<Webhook> = {}) => {
@@ -176,6 +179,8 @@ function setupOf(fixture: DeliveryFixture, clock: ManualClock) {
     ...fixture,
     queue,
     restart,
+    /** Those of the current process. */
+    here: () => replaysHere,
     addWebhook,
     event,
     publish,

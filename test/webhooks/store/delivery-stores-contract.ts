@@ -4,6 +4,7 @@ import { deliveryLogContract } from "./delivery-log-contract.ts";
 import { deliverySweepsContract } from "./delivery-sweeps-contract.ts";
 import { publicationsContract } from "./publications-contract.ts";
 import { rateLimitContract } from "./rate-limit-contract.ts";
+import { replaysContract } from "./replays-contract.ts";
 import { settlementsContract } from "./settlements-contract.ts";
 
 const contracts = [
@@ -13,6 +14,7 @@ const contracts = [
   settlementsContract,
   deliveryLogContract,
   deliverySweepsContract,
+  replaysContract,
 ];
 
 /** The guarantees of every implementation of the delivery stores. */

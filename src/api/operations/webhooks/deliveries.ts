@@ -3,6 +3,7 @@ import { cursorCodec } from "../../../read/cursor.ts";
 import { sentHeaders } from "../../../webhooks/deliver/call-receiver.ts";
 import { MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
 import { MAX_PREVIEWS_PER_MINUTE } from "../../../webhooks/preview/previews.ts";
+import { replayScopes } from "../../../webhooks/replay/replay-scope.ts";
 import { DELIVERY_RETENTION_SECS } from "../../../webhooks/store/attempt-stats.ts";
 import { deliveryStates } from "../../../webhooks/store/delivery-log.ts";
 import { PreviewRequest, ReplayRequest, TestRequest } from "../../../webhooks/webhook-requests.ts";
@@ -16,8 +17,12 @@ import {
   PreviewResponse,
   presentBucket,
   presentDelivery,
+  presentPlan,
   presentPreview,
+  presentReplay,
+  ReplayReport,
   ReplayResponse,
+  StartedReplay,
   StatsResponse,
   TestResponse,
 } from "./delivery-responses.ts";
@@ -27,6 +32,8 @@ const { signed, signedRead } = topic({ tag: "Webhooks" });
 const deliveryCursor = cursorCodec("webhook-deliveries", ["int", "int"]);
 
 const webhookId = text({ description: "The webhook's id" });
+
+const replayId = text({ maxChars: 64, description: "The replay's id" });
 
 const time = (description: string) =>
   integer({ min: 0, max: Number.MAX_SAFE_INTEGER, description: `${description}, unix seconds` });
@@ -43,12 +50,15 @@ export const deliveryOperations = [
         from: { type: "time", help: "only those queued from this time on" },
         to: { type: "time", help: "only those queued until this time" },
         test: { type: "boolean", help: "only those of tests", offHelp: "none of tests" },
+        q: { type: "text", help: "only those with this id, hash, fid or host" },
+        status: { type: "whole", help: "only those whose last response had this status" },
+        replay_id: { type: "text", valueName: "<id>", help: "only those of this replay" },
       },
     },
     summary: "Deliveries of a webhook",
     description:
-      "Newest first, each with its attempts. A delivery is retained for 7 days after it finished. With `type` or `test` a page can " +
-      "have fewer deliveries than `limit`, even none, although `next.cursor` leads to more.",
+      "Newest first, each with its attempts. A delivery is retained for 7 days after it finished. With `type`, `test`, `q`, `status` or " +
+      "`replay_id` a page can have fewer deliveries than `limit`, even none, although `next.cursor` leads to more.",
     query: {
       webhook_id: webhookId,
       state: optional(choice(deliveryStates, { description: "Only deliveries in this state" })),
@@ -58,6 +68,17 @@ export const deliveryOperations = [
       test: optional(
         choice(["true", "false"], { description: "Only those of tests, or only those of events" }),
       ),
+      q: optional(
+        text({
+          maxChars: 255,
+          description:
+            "Only those with this message or event id, or whose body has this fid, hash (`0x…`) or the host of a URL",
+        }),
+      ),
+      status: optional(
+        integer({ min: 100, max: 599, description: "Only those whose last response had this status" }),
+      ),
+      replay_id: optional(text({ maxChars: 64, description: "Only those that this replay queued last" })),
       ...page(),
     },
     response: DeliveriesResponse,
@@ -73,6 +94,9 @@ export const deliveryOperations = [
           fromSecs: query.from,
           toSecs: query.to,
           isTest: query.test === undefined ? undefined : query.test === "true",
+          text: query.q,
+          status: query.status,
+          replayId: query.replay_id,
           after,
           max: query.limit,
         }),
@@ -168,7 +192,7 @@ export const deliveryOperations = [
     maxBodyBytes: ID_ONLY_BYTES,
     command: {
       usage: "webhook replay <webhook_id>",
-      help: "send one delivery again, or the failed ones of a period",
+      help: "send one delivery again, or those of a period",
       flags: {
         message_id: { type: "text", valueName: "<id>", help: "this delivery" },
         from: {
@@ -176,16 +200,60 @@ export const deliveryOperations = [
           help: "deliveries queued from this time on, such as 2026-05-01T12:00:00Z, or unix seconds",
         },
         to: { type: "time", help: "until this time (default: now)" },
+        only: {
+          type: "text",
+          choices: replayScopes,
+          help: "start a replay in the background: of the failed ones, also of missing ones, or of all",
+        },
+        dry_run: { type: "boolean", help: "only count what a replay would send" },
+        per_second: { type: "whole", help: "deliveries of the replay a second at most" },
       },
     },
     summary: "Send deliveries of a webhook again",
     description:
       "One by its `message_id`, or all that failed or were dropped within a time range, oldest first and at most " +
-      `${MAX_REPLAYS}. Their \`webhook-id\` does not change, and they get as many attempts as new deliveries.`,
+      `${MAX_REPLAYS}. Their \`webhook-id\` does not change, and they get as many attempts as new deliveries. ` +
+      "With `only`, `dry_run` or `per_second` a replay runs in the background (202): it waits while the queue of the webhook is long, and ends " +
+      "when the webhook is disabled. A header of its deliveries, whose name ends in `-Replay`, has its id. A session may replay " +
+      `${MAX_REPLAYS} deliveries at most, and none that were delivered.`,
     body: ReplayRequest,
     response: ReplayResponse,
+    accepted: StartedReplay,
     errors: ["forbidden", "notFound"],
-    run: async ({ deliveries }, { fid, body }) => unwrapOrThrow(await deliveries.replay(fid, body)),
+    async run({ deliveries }, { fid, body, isByCustody, accept }) {
+      const outcome = unwrapOrThrow(await deliveries.replay(fid, body, isByCustody));
+      if (!("toSend" in outcome)) return outcome;
+      accept();
+      return presentPlan(outcome);
+    },
+  }),
+  signedRead({
+    id: "getWebhookReplay",
+    path: "/webhook/deliveries/replay",
+    op: "webhook.read",
+    command: { usage: "webhook replay-status <replay_id>", help: "show how far a replay is" },
+    summary: "How far a replay is",
+    query: { replay_id: replayId },
+    response: ReplayReport,
+    errors: ["forbidden", "notFound"],
+    run: async ({ deliveries }, { fid, query }) =>
+      presentReplay(unwrapOrThrow(await deliveries.findReplay(fid, query.replay_id))),
+  }),
+  signed({
+    id: "cancelWebhookReplay",
+    method: "DELETE",
+    path: "/webhook/deliveries/replay",
+    op: "webhook.update",
+    session: { access: "operate" },
+    maxBodyBytes: ID_ONLY_BYTES,
+    command: { usage: "webhook replay-cancel <replay_id>", help: "end a replay" },
+    summary: "End a replay",
+    description: "What it has queued is still delivered. One that has ended stays as it is.",
+    query: { replay_id: replayId },
+    response: ReplayReport,
+    errors: ["forbidden", "notFound"],
+    run: async ({ deliveries }, { fid, query }) =>
+      presentReplay(unwrapOrThrow(await deliveries.cancelReplay(fid, query.replay_id))),
   }),
   signed({
     id: "testWebhook",

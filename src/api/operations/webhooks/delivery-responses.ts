@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { EventKind } from "../../../protocol/event-kind.ts";
-import { MAX_REPLAYS } from "../../../webhooks/delivery-service.ts";
+import { MAX_REPLAYS, type PlannedReplay } from "../../../webhooks/delivery-service.ts";
 import type { PreviewOutcome } from "../../../webhooks/preview/scan.ts";
+import { type ReplayScope, replayScopes } from "../../../webhooks/replay/replay-scope.ts";
+import { type Replay, type ReplayState, replayStates } from "../../../webhooks/replay/replay-store.ts";
 import type { StatsBucket } from "../../../webhooks/store/attempt-stats.ts";
 import {
   type DeliveryState,
@@ -45,6 +47,7 @@ const WebhookDelivery = Type.Object(
     created_at: UnixSecs("When it was queued"),
     next_attempt_at: nullable(UnixSecs("When it is tried next; null also while it is tried")),
     ended_at: nullable(UnixSecs("When the delivery succeeded or was given up")),
+    replay_id: nullable(Type.String({ description: "The replay that queued it last" })),
     attempts: Type.Array(WebhookAttempt, { description: "Oldest first, at most the last 20" }),
   },
   { ...closed, $id: "WebhookDelivery" },
@@ -62,6 +65,85 @@ export const ReplayResponse = Type.Object(
   },
   closed,
 );
+
+const planned = {
+  matched: Type.Integer({
+    minimum: 0,
+    description: "Deliveries of that time, and events that the webhook never had. Of `failed`: those to send",
+  }),
+  already_delivered: Count,
+  to_send: Count,
+  more: Type.Boolean({ description: "Whether there may be more: counting ended for its time" }),
+};
+
+export const StartedReplay = Type.Object(
+  {
+    replay_id: nullable(Type.String({ description: "Null for a dry run" })),
+    ...planned,
+  },
+  { ...closed, $id: "StartedReplay" },
+);
+
+export const ReplayReport = Type.Object(
+  {
+    replay: Type.Object(
+      {
+        replay_id: Type.String(),
+        webhook_id: Type.String(),
+        only: Type.Unsafe<ReplayScope>({ type: "string", enum: [...replayScopes] }),
+        from: UnixSecs("Of the deliveries and events, both ends included"),
+        to: UnixSecs("The last second"),
+        per_second: Type.Integer({ minimum: 1 }),
+        state: Type.Unsafe<ReplayState>({
+          type: "string",
+          enum: [...replayStates],
+          description: "`stopped`: by the node, for `reason`",
+        }),
+        reason: nullable(Type.String()),
+        sent: Type.Integer({ minimum: 0, description: "Deliveries that it has queued" }),
+        created_at: UnixSecs("When it was started"),
+        ended_at: nullable(UnixSecs("When it ended")),
+      },
+      { ...closed, $id: "WebhookReplay" },
+    ),
+  },
+  closed,
+);
+
+export function presentReplay(replay: Replay): Static<typeof ReplayReport> {
+  const { scope, fromAt, toAt, ...rest } = replay;
+  return {
+    replay: {
+      replay_id: rest.replayId,
+      webhook_id: rest.webhookId,
+      only: scope,
+      from: fromAt,
+      to: toAt,
+      per_second: rest.perSecond,
+      state: rest.state,
+      reason: rest.reason,
+      sent: rest.sent,
+      created_at: rest.createdAt,
+      ended_at: rest.endedAt,
+    },
+  };
+}
+
+export function presentPlan({
+  replayId,
+  matched,
+  alreadyDelivered,
+  toSend,
+  isPartial,
+}: PlannedReplay): Static<typeof StartedReplay> {
+  return {
+    replay_id: replayId,
+    matched,
+    already_delivered: alreadyDelivered,
+    to_send: toSend,
+    more: isPartial,
+  };
+}
 
 export const TestResponse = Type.Object(
   { deliveries: Type.Array(Type.Object({ message_id: MessageId, type: Kind }, closed)) },

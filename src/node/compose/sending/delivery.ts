@@ -13,6 +13,7 @@ import { maxRetryDelayMs } from "../../../webhooks/deliver/schedule.ts";
 import type { MatchClient } from "../../../webhooks/match/rpc.ts";
 import { createPreviews } from "../../../webhooks/preview/previews.ts";
 import { type OutboxClient, startPublisher } from "../../../webhooks/publish/publisher.ts";
+import { startReplays } from "../../../webhooks/replay/replay-runner.ts";
 import type { DeliveryNode } from "../../../webhooks/rpc.ts";
 import type { DeliveryPublications } from "../../../webhooks/store/delivery-publications.ts";
 import { CALLS_PER_WEBHOOK } from "../../../webhooks/store/delivery-queue.ts";
@@ -43,7 +44,10 @@ export interface RunningDelivery extends DeliveryNode {
 export async function startDelivery(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "spans">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "queue" | "publications" | "deliveryLog" | "moderation">;
+  readonly state: Pick<
+    StateStores,
+    "queue" | "publications" | "deliveryLog" | "moderation" | "replays" | "webhooks"
+  >;
   readonly outbox: OutboxClient;
   /** Two clients of the matching thread that no other part uses. */
   readonly matching: { readonly live: MatchClient; readonly previews: MatchClient };
@@ -114,17 +118,29 @@ export async function startDelivery(options: {
     setTimer: after,
   });
 
-  const previews = createPreviews({
+  const scans = {
     index,
     matching: matching.previews,
     bannedAmong: state.moderation.bannedAmong,
     scores: enforcedScores(config, "webhooks"),
     clock,
+  };
+  const previews = createPreviews(scans);
+  const replays = startReplays({
+    ...scans,
+    inTurn: previews.inTurn,
+    store: state.replays,
+    webhooks: state.webhooks,
+    onQueued: (webhookId) => engine.wake([webhookId]),
+    setTimer: after,
+    log,
   });
 
   return {
     preview: previews.preview,
     wake: async (webhookId) => engine.wake([webhookId]),
+    planReplay: (request) => replays.plan(request),
+    wakeReplays: async () => replays.wake(),
     stats: async () => ({
       ...stats.stats(),
       ...engine.stats(),
@@ -132,7 +148,7 @@ export async function startDelivery(options: {
       deliveries: (await valueWithin(totals(), TOTALS_TIMEOUT_MS)) ?? null,
     }),
     async stop(graceMs) {
-      await Promise.all([publisher.stop(), engine.stop(graceMs)]);
+      await Promise.all([publisher.stop(), replays.stop(), engine.stop(graceMs)]);
     },
   };
 }

@@ -5,8 +5,10 @@ import type { SenderSettings } from "../../../webhooks/deliver/call-receiver.ts"
 
 /** How the deliveries of a node introduce themselves. */
 export function senderOf({ service }: Config): SenderSettings {
+  const { headerPrefix } = serviceNames(service.name);
   return {
     userAgent: `${service.name}/${version}`,
-    signatureHeader: `${serviceNames(service.name).headerPrefix}Signature`,
+    signatureHeader: `${headerPrefix}Signature`,
+    replayHeader: `${headerPrefix}Replay`,
   };
 }

@@ -20,6 +20,31 @@ export interface LoggedRow {
   readonly due_at_ms: number | null;
   readonly lease_ends_at_ms: number | null;
   readonly ended_at: number | null;
+  readonly replay_id: string | null;
+}
+
+/** A row that says whether it has the text that is searched, and the status of its last response. */
+export interface SearchedRow extends LoggedRow {
+  readonly has_text: number | boolean;
+  readonly last_status: number | null;
+}
+
+/** Whether a list reads more of each row than it has. */
+export const isSearch = ({ text, status }: DeliveryFilter): boolean =>
+  text !== undefined || status !== undefined;
+
+/**
+ * What a text looks for: patterns of the body (LIKE, with `\\` as escape), and itself as an id. A number is an fid, which ends where its
+ * digits end; anything else but a hash is the host of a URL.
+ */
+export function searchedFor(text: string): {
+  readonly id: string;
+  readonly patterns: readonly [string, string];
+} {
+  const escaped = text.toLowerCase().replace(/[\\%_]/g, (one) => `\\${one}`);
+  if (/^\d{1,16}$/.test(text)) return { id: text, patterns: [`%"fid":${text},%`, `%"fid":${text}}%`] };
+  if (/^0x[0-9a-f]+$/i.test(text)) return { id: text, patterns: [`%${escaped}%`, `%${escaped}%`] };
+  return { id: text, patterns: [`%//${escaped}/%`, `%//${escaped}"%`] };
 }
 
 export interface AttemptRow {
@@ -50,6 +75,7 @@ export function toLogged(row: LoggedRow, attempts: readonly Attempt[]): LoggedDe
     state: row.state,
     createdAt: row.created_at,
     endedAt: row.ended_at,
+    replayId: row.replay_id,
     nextAttemptAtMs: row.lease_ends_at_ms === null ? row.due_at_ms : null,
     attempts,
   };
@@ -61,17 +87,22 @@ const ROWS_PER_READ = 500;
 const END = Number.MAX_SAFE_INTEGER;
 
 /** Reads at most `max` deliveries before a position, the newest first. */
-export type ReadRows = (before: DeliveryPosition, max: number) => Promise<readonly LoggedRow[]>;
+export type ReadRows = (
+  before: DeliveryPosition,
+  max: number,
+) => Promise<readonly (LoggedRow | SearchedRow)[]>;
 
 /** Reads the rows of a page, and where the next one starts. */
 export async function readPage(
   page: DeliveryPage,
   readRows: ReadRows,
 ): Promise<{ readonly rows: readonly LoggedRow[]; readonly next: DeliveryPosition | undefined }> {
-  const { kind, isTest, max, fromSecs = 0 } = page;
+  const { max, fromSecs = 0 } = page;
+  const { kind, isTest, replayId } = page;
   const rows: LoggedRow[] = [];
   let before = startOf(page);
-  const wanted = kind === undefined && isTest === undefined ? max + 1 : ROWS_PER_READ;
+  const isWhole = [kind, isTest, replayId].every((one) => one === undefined) && !isSearch(page);
+  const wanted = isWhole ? max + 1 : ROWS_PER_READ;
   for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT; lookedAt += wanted) {
     const read = await readRows(before, wanted);
     for (const row of read) {
@@ -92,7 +123,15 @@ function startOf({ after, toSecs = END }: DeliveryPage): DeliveryPosition {
   return after && after.createdAt <= toSecs ? after : { createdAt: toSecs, seq: END };
 }
 
-const isSelected = (row: LoggedRow, { kind, isTest }: DeliveryFilter): boolean =>
-  (kind === undefined || row.kind === kind) && (isTest === undefined || Boolean(row.is_test) === isTest);
+const isSelected = (row: LoggedRow | SearchedRow, filter: DeliveryFilter): boolean => {
+  const { kind, isTest, replayId, text, status } = filter;
+  if (kind !== undefined && row.kind !== kind) return false;
+  if (isTest !== undefined && Boolean(row.is_test) !== isTest) return false;
+  if (replayId !== undefined && row.replay_id !== replayId) return false;
+  if (!("has_text" in row)) return true;
+  return (
+    (text === undefined || Boolean(row.has_text)) && (status === undefined || row.last_status === status)
+  );
+};
 
 const positionOf = ({ created_at, seq }: LoggedRow): DeliveryPosition => ({ createdAt: created_at, seq });

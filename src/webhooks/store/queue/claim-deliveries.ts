@@ -54,19 +54,20 @@ interface DueRow {
   readonly message_id: string;
   readonly attempts: number;
   readonly due_at_ms: number;
+  readonly replay_id: string | null;
   readonly body: string;
 }
 
 const longestDue = sqlEach<DueRow, [webhook: number, max: number], [nowMs: number]>(
   "deliveries.longest-due",
-  `SELECT d.seq, d.webhook, d.message_id, d.attempts, d.due_at_ms, e.body FROM rows($1) t
+  `SELECT d.seq, d.webhook, d.message_id, d.attempts, d.due_at_ms, d.replay_id, e.body FROM rows($1) t
    CROSS JOIN LATERAL (
-     SELECT f.seq, f.webhook, f.message_id, f.attempts, f.due_at_ms, f.event FROM deliveries f
+     SELECT f.seq, f.webhook, f.message_id, f.attempts, f.due_at_ms, f.replay_id, f.event FROM deliveries f
      WHERE f.webhook = (t.value ->> 0)::bigint AND f.due_at_ms <= $2
      ORDER BY f.due_at_ms, f.seq LIMIT (t.value ->> 1)::bigint FOR NO KEY UPDATE SKIP LOCKED
    ) d JOIN delivery_events e ON e.seq = d.event ORDER BY d.due_at_ms, d.seq`,
   {
-    row: `SELECT seq, webhook, message_id, attempts, due_at_ms, (SELECT body FROM delivery_events e WHERE e.seq = event) AS body
+    row: `SELECT seq, webhook, message_id, attempts, due_at_ms, replay_id, (SELECT body FROM delivery_events e WHERE e.seq = event) AS body
    FROM deliveries WHERE webhook = ?2 AND due_at_ms <= ?1 ORDER BY due_at_ms, seq LIMIT ?3`,
   },
 );
@@ -176,12 +177,13 @@ async function leaseDue(
         compatPrefix: webhook.compat_prefix,
         secrets: secrets.get(webhook.webhook_id) ?? [],
       };
-      const deliveries = rows.map(({ seq, message_id, attempts, due_at_ms, body }) => ({
+      const deliveries = rows.map(({ seq, message_id, attempts, due_at_ms, replay_id, body }) => ({
         ...shared,
         seq,
         messageId: message_id,
         attempts,
         dueAtMs: due_at_ms,
+        replayId: replay_id,
         body,
       }));
       return [webhook.seq, deliveries];

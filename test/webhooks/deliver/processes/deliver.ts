@@ -39,7 +39,7 @@ const engine = await startDeliveryEngine({
     client: loopbackClient(),
     clock: systemClock,
     timeoutMs: 10_000,
-    sender: { userAgent: "test", signatureHeader: "X-Svc-Signature" },
+    sender: { userAgent: "test", signatureHeader: "X-Svc-Signature", replayHeader: "X-Svc-Replay" },
   }),
   gate: OPEN_GATE,
   stats: new DeliveryCounters(),

@@ -18,6 +18,7 @@ const rowsOf = (count: number, each: number): LoggedRow[] =>
     due_at_ms: null,
     lease_ends_at_ms: null,
     ended_at: 1,
+    replay_id: null,
   }));
 
 function reader(rows: readonly LoggedRow[]) {

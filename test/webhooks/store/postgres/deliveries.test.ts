@@ -39,7 +39,7 @@ async function fixtureOf(database: EmptiedDatabase, machine: ManualClock): Promi
     ...stores,
     log,
     sweeps: createPostgresSweeps(pools, options),
-    nextProcess: async () => createPostgresStores(pools, { ...options, node: await startProcess() }).queue,
+    nextProcess: async () => createPostgresStores(pools, { ...options, node: await startProcess() }),
     rows: (table) => database.rows(table),
     async [Symbol.asyncDispose]() {
       expect(await wrongCounts(database)).toEqual([]);

@@ -28,7 +28,7 @@ async function openFiles(clock: Clock): Promise<DeliveryFixture> {
     ...stores,
     log,
     sweeps: createStateSweeps(read, call),
-    nextProcess: async () => createStateStores(read, openProcess(), { limits }).queue,
+    nextProcess: async () => createStateStores(read, openProcess(), { limits }),
     rows: async (table) =>
       read.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1,
     async [Symbol.asyncDispose]() {

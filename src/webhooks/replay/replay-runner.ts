@@ -1,0 +1,183 @@
+import { createFaultLog } from "../../db/state/unavailable.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { type Clock, nowSecs, type SetTimer } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import type { InTurn } from "../preview/previews.ts";
+import type { ScanDeps } from "../preview/scan.ts";
+import { messageIdOf } from "../store/queue-events.ts";
+import type { Webhook, WebhookStore } from "../store/webhook-store.ts";
+import { type EventWindow, matchWindow } from "./match-window.ts";
+import type { ReplayScope } from "./replay-scope.ts";
+import type { Replay, ReplayStep, ReplayStore } from "./replay-store.ts";
+
+/** Each step of a replay queues what it may queue in a second. */
+const STEP_MS = 1_000;
+/** How often replays are looked for that another process has left. */
+const POLL_MS = 30_000;
+/** Events that a step looks at, so that deliveries get their turns. */
+const EVENTS_PER_STEP = 2_000;
+/** The longest time of a plan. */
+const PLAN_MS = 2_000;
+/** Deliveries of one state that a plan counts. */
+export const MAX_COUNTED = 100_000;
+
+export interface ReplayPlanRequest extends EventWindow {
+  readonly webhookId: string;
+  readonly scope: ReplayScope;
+}
+
+/** What a replay would send. */
+export interface ReplayPlan {
+  readonly matched: number;
+  readonly alreadyDelivered: number;
+  readonly toSend: number;
+  /** Whether there may be more: the plan ended for its time. */
+  readonly isPartial: boolean;
+}
+
+/** Runs the replays of this process. */
+export interface ReplayRunner {
+  /** Counts what a replay would send. The error is the reason why the matcher stopped. */
+  plan(request: ReplayPlanRequest): Promise<Result<ReplayPlan, string>>;
+  /** Says that a replay was started. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+export interface ReplayRunnerDeps extends Omit<ScanDeps, "clock"> {
+  readonly clock: Clock;
+  readonly inTurn: InTurn;
+  readonly store: ReplayStore;
+  readonly webhooks: Pick<WebhookStore, "find">;
+  /** Called with a webhook that got queued deliveries. */
+  readonly onQueued: (webhookId: string) => void;
+  readonly setTimer: SetTimer;
+  readonly log: Logger;
+}
+
+/**
+ * Starts to run replays. Each has a lease in the state; another process continues one whose process has died. What was queued stays queued,
+ * and events that the webhook has are left out, so a replay that begins again sends nothing twice.
+ */
+export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
+  const { store, inTurn, clock, onQueued } = deps;
+  const logFault = createFaultLog({ log: deps.log, clock });
+  /** How far the events of a replay are matched, by its id. */
+  const reached = new Map<string, number>();
+  let isStopped = false;
+  let cancelTimer: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+  let isWoken = false;
+
+  function schedule(ms: number): void {
+    cancelTimer?.();
+    if (!isStopped) cancelTimer = deps.setTimer(ms, run);
+  }
+
+  function run(): void {
+    isWoken = false;
+    running ??= stepAll()
+      .catch((cause: unknown) => {
+        logFault(cause, {}, "The replays of deliveries could not continue");
+        return 0;
+      })
+      .then((open) => {
+        running = undefined;
+        schedule(open > 0 || isWoken ? STEP_MS : POLL_MS);
+      });
+  }
+
+  /** Takes a step of each replay. Returns how many run here. */
+  async function stepAll(): Promise<number> {
+    const replays = await store.claim(nowSecs(clock));
+    for (const id of reached.keys()) if (!replays.some(({ replayId }) => replayId === id)) reached.delete(id);
+    for (const replay of replays) {
+      if (isStopped) break;
+      await step(replay);
+    }
+    return replays.length;
+  }
+
+  async function step(replay: Replay): Promise<void> {
+    const { replayId, webhookId } = replay;
+    const count = (done: ReplayStep) => {
+      if (typeof done !== "string" && done.queued > 0) onQueued(webhookId);
+      return done;
+    };
+    if (replay.lastCreatedAt !== null) {
+      const done = count(await store.requeueNext(replayId, clock.nowMs()));
+      if (typeof done === "string" || done.more || done.queued > 0) return;
+    }
+    if (replay.scope === "failed") return store.end(replayId, null, nowSecs(clock));
+    const webhook = await deps.webhooks.find(webhookId, nowSecs(clock));
+    // The next claim of the replay sees that the webhook is deleted.
+    const window = windowOf(replay, webhook);
+    for (let scanned = 0; scanned < EVENTS_PER_STEP && !isStopped; ) {
+      const slice = await inTurn(() => matchWindow(deps, window, reached.get(replayId)));
+      if (!slice.ok) return store.end(replayId, slice.error, nowSecs(clock));
+      const { events, after } = slice.value;
+      // Without events too, so that it ends with its webhook.
+      const done = count(await store.queueMissing(replayId, events, clock.nowMs()));
+      if (typeof done === "string" || done.more) return;
+      if (after === undefined) return store.end(replayId, null, nowSecs(clock));
+      reached.set(replayId, after);
+      if (done.queued > 0) return;
+      scanned += slice.value.scanned;
+    }
+  }
+
+  schedule(STEP_MS);
+  return {
+    async plan({ webhookId, scope, ...window }) {
+      const range = { fromSecs: window.fromAt, toSecs: window.toAt };
+      const claim = { id: webhookId, ownerFid: window.ownerFid, nowSecs: nowSecs(clock) };
+      const counts = await store.count(claim, range, MAX_COUNTED);
+      const { failed = 0, dropped = 0, delivered = 0, queued = 0 } = counts;
+      const ended = failed + dropped;
+      if (scope === "failed")
+        return ok({ matched: ended, alreadyDelivered: 0, toSend: ended, isPartial: ended >= MAX_COUNTED });
+      const never = await countMissing(webhookId, window);
+      if (!never.ok) return never;
+      return ok({
+        matched: ended + delivered + queued + never.value.count,
+        alreadyDelivered: delivered,
+        toSend: ended + never.value.count + (scope === "all" ? delivered : 0),
+        isPartial: never.value.isPartial,
+      });
+    },
+
+    wake() {
+      isWoken = true;
+      if (!running) schedule(1);
+    },
+
+    async stop() {
+      isStopped = true;
+      cancelTimer?.();
+      await running;
+    },
+  };
+
+  /** Counts the events of a time that a webhook never had. */
+  async function countMissing(
+    webhookId: string,
+    window: EventWindow,
+  ): Promise<Result<{ readonly count: number; readonly isPartial: boolean }, string>> {
+    const startMs = performance.now();
+    let count = 0;
+    let after: number | undefined;
+    do {
+      const slice = await inTurn(() => matchWindow(deps, window, after));
+      if (!slice.ok) return err(slice.error);
+      const ids = slice.value.events.map(({ eventId }) => messageIdOf(eventId, webhookId));
+      const stored = await store.stored(ids);
+      count += ids.filter((id) => !stored.has(id)).length;
+      after = slice.value.after;
+    } while (after !== undefined && performance.now() - startMs < PLAN_MS);
+    return ok({ count, isPartial: after !== undefined });
+  }
+}
+
+function windowOf({ ownerFid, fromAt, toAt }: Replay, webhook: Webhook | undefined): EventWindow {
+  return { ownerFid, fromAt, toAt, subscription: webhook?.subscription ?? {} };
+}
