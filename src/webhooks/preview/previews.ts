@@ -33,7 +33,7 @@ export interface Previews {
   preview(request: PreviewRequest): Promise<Result<PreviewOutcome, PreviewRefusal>>;
 }
 
-/** Runs work that uses the matcher of previews, when its turn comes. */
+/** Runs work that uses the matcher of previews, one at a time. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface PreviewsDeps extends ScanDeps {

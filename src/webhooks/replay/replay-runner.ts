@@ -6,7 +6,7 @@ import type { InTurn } from "../preview/previews.ts";
 import type { ScanDeps } from "../preview/scan.ts";
 import { messageIdOf } from "../store/queue-events.ts";
 import type { Webhook, WebhookStore } from "../store/webhook-store.ts";
-import { type EventWindow, matchWindow } from "./match-window.ts";
+import type { EventWindow } from "./match-window.ts";
 import type { ReplayScope } from "./replay-scope.ts";
 import type { Replay, ReplayStep, ReplayStore } from "./replay-store.ts";
 
@@ -98,6 +98,12 @@ export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
     return replays.length;
   }
 
+  async function match(window: EventWindow, after: number | undefined) {
+    // The first one loads the schema of subscriptions, which no delivery needs.
+    const { matchWindow } = await import("./match-window.ts");
+    return inTurn(() => matchWindow(deps, window, after));
+  }
+
   async function step(replay: Replay): Promise<void> {
     const { replayId, webhookId } = replay;
     const count = (done: ReplayStep) => {
@@ -113,7 +119,7 @@ export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
     // The next claim of the replay sees that the webhook is deleted.
     const window = windowOf(replay, webhook);
     for (let scanned = 0; scanned < EVENTS_PER_STEP && !isStopped; ) {
-      const slice = await inTurn(() => matchWindow(deps, window, reached.get(replayId)));
+      const slice = await match(window, reached.get(replayId));
       if (!slice.ok) return store.end(replayId, slice.error, nowSecs(clock));
       const { events, after } = slice.value;
       // Without events too, so that it ends with its webhook.
@@ -167,7 +173,7 @@ export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
     let count = 0;
     let after: number | undefined;
     do {
-      const slice = await inTurn(() => matchWindow(deps, window, after));
+      const slice = await match(window, after);
       if (!slice.ok) return err(slice.error);
       const ids = slice.value.events.map(({ eventId }) => messageIdOf(eventId, webhookId));
       const stored = await store.stored(ids);
