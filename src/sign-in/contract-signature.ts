@@ -177,6 +177,8 @@ export function createContractSignatures(deps: {
       const result = await run({ data, address, signature }, client, true);
       if (result === "limited" || result === "busy" || result === "unavailable") return result;
       const isValid = VALID.test(result);
+      // Its wallet may be deployed now, so that its next signature is one of EIP-1271.
+      if (isValid && codes.get(toHex(address))?.hasCode === false) codes.delete(toHex(address));
       if (isValid) keepNewest(proven, pairOf(client, toHex(address)), monotonicMs(), MAX_PROVEN);
       else keepNewest(negatives, id, monotonicMs(), MAX_NEGATIVES);
       return isValid ? "valid" : "invalid";

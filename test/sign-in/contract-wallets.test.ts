@@ -96,6 +96,16 @@ test("of an account without code the chain is asked once a day, whatever is sent
   expect(optimism.askedCode).toHaveLength(codes + 1);
 });
 
+test("a wallet that was asked for before it was deployed signs in by EIP-1271 after its first sign-in", async () => {
+  const contracts: Hex[] = [];
+  await using chain = startOptimism(() => true, contracts);
+  await using later = await start(chain.url);
+  expect((await signIn(ACCEPTED, { at: later })).body).toMatchObject({ reason: "invalid_signature" });
+  contracts.push(addressOf(custody));
+  expect((await signIn(WRAPPED, { at: later })).body.valid).toBe(true);
+  expect((await signIn(ACCEPTED, { at: later })).body.valid).toBe(true);
+});
+
 test("check 18: 1,000 requests by strangers make the node call no one", async () => {
   const before = [optimism.asked.length, optimism.askedCode.length];
   const stranger = makeWallet("a stranger");

@@ -4,6 +4,7 @@ import { ApiError } from "../../http/errors.ts";
 import { clientKeyOf, exchangeOf } from "../../http/exchange.ts";
 import { jsonBodyDecoder, rawBody } from "../../http/request/body.ts";
 import { fromHex, type Hex } from "../../protocol/validate/eth.ts";
+import { signInError } from "../../sign-in/sign-in-error.ts";
 import type { LoginClient } from "../../signers/login/client-store.ts";
 import type { LoggedIn, LoginRefusal, Logins, LoginTarget } from "../../signers/login/logins.ts";
 import { permissionsOf, typesOf } from "../../signers/permissions.ts";
@@ -210,10 +211,8 @@ function errorOf(error: LoginRefusal): ApiError {
       return new ApiError("notFound", "this visit is over; start again from the app");
     case "not-approved":
       return new ApiError("conflict", "the network has not confirmed the key yet; try again");
-    case "sign-in": {
-      const { reason, message, cause } = error.refusal;
-      return new ApiError(cause === undefined ? "badRequest" : "unavailable", message, { code: reason });
-    }
+    case "sign-in":
+      return signInError(error.refusal, "badRequest");
     case "signer": {
       const { kind, message, ...options } = error.refusal;
       return new ApiError(kind, message, options);

@@ -11,6 +11,7 @@ import { checksumAddress } from "../../sign-in/checksum-address.ts";
 import type { ManifestChecker } from "../../sign-in/manifest/manifest-checker.ts";
 import type { People } from "../../sign-in/people.ts";
 import type { Channel, Channels } from "../../sign-in/relay/channels.ts";
+import { signInError } from "../../sign-in/sign-in-error.ts";
 import { documentHeaders, type WebAssets } from "../assets.ts";
 import { channelContent, closedContent } from "./content.ts";
 
@@ -134,9 +135,7 @@ export function signInRoutes(deps: SignInPageDeps) {
     if (error.kind === "unknown")
       throw new ApiError("notFound", "this link is over; ask the app for a new one");
     if (error.kind === "completed") throw new ApiError("conflict", "somebody has signed in by this link");
-    throw new ApiError(error.cause === undefined ? "badRequest" : "unavailable", error.message, {
-      code: error.reason,
-    });
+    throw signInError(error, "badRequest");
   }
 
   return new Elysia({ name: "sign-in" })

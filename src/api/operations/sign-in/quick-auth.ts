@@ -9,6 +9,7 @@ import { OPEN, OPEN_READ } from "../../../http/route-terms.ts";
 import { fromHex, type Hex } from "../../../protocol/validate/eth.ts";
 import { MAX_SIGNATURE_BYTES } from "../../../sign-in/contract-signature.ts";
 import { NO_ISSUER, NO_TOKEN_KEY, type QuickAuth } from "../../../sign-in/quick-auth.ts";
+import { signInError } from "../../../sign-in/sign-in-error.ts";
 import type { PublicJwk } from "../../../sign-in/tokens/key-store.ts";
 import type { SignInReason } from "../../../sign-in/verify-message.ts";
 import { closed, Fid } from "../../dialects/fields.ts";
@@ -134,11 +135,7 @@ export const quickAuthOperations = [
       if (signedIn.ok) return { valid: true, token: signedIn.value.token };
       if (signedIn.error.reason === "locked") throw new ApiError("notImplemented", NO_TOKEN_KEY);
       const { reason, message: why, cause } = signedIn.error;
-      if (cause !== undefined)
-        throw new ApiError(cause === "limited" ? "tooManyRequests" : "unavailable", why, {
-          code: reason,
-          retryAfterSecs: RETRY_AFTER_SECS[cause],
-        });
+      if (cause !== undefined) throw signInError(signedIn.error, "badRequest");
       return { valid: false, reason, message: why };
     },
   }),
@@ -212,8 +209,6 @@ export const quickAuthOperations = [
     },
   }),
 ];
-
-const RETRY_AFTER_SECS = { unavailable: 5, limited: 60 } as const;
 
 /** @throws ApiError `notImplemented` where there are no tokens */
 function requireIssuer({ issuer, canSign }: QuickAuth): string {

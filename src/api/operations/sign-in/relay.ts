@@ -4,6 +4,7 @@ import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
 import { OPEN } from "../../../http/route-terms.ts";
 import { NO_ISSUER } from "../../../sign-in/quick-auth.ts";
 import type { Channel, Channels, Completion } from "../../../sign-in/relay/channels.ts";
+import { signInError } from "../../../sign-in/sign-in-error.ts";
 import { closed } from "../../dialects/fields.ts";
 import { type Call, operationsOf } from "../../op.ts";
 
@@ -73,8 +74,6 @@ const StatusResponse = Type.Object({
 });
 
 const UNKNOWN = "unknown or expired channel";
-const RETRY_SECS = { unavailable: 5, limited: 60 } as const;
-
 /** The wire of the relay that auth-client and AuthKit know. No key is asked for, and no approver is believed. */
 export const relayOperations = [
   op({
@@ -146,12 +145,7 @@ export const relayOperations = [
         const { error } = completed;
         if (error.kind === "unknown") throw new ApiError("unauthorized", UNKNOWN);
         if (error.kind === "completed") throw new ApiError("conflict", "the channel is completed");
-        const { reason, message, cause } = error;
-        if (cause === undefined) throw new ApiError("unauthorized", message, { code: reason });
-        throw new ApiError(cause === "limited" ? "tooManyRequests" : "unavailable", message, {
-          code: reason,
-          retryAfterSecs: RETRY_SECS[cause],
-        });
+        throw signInError(error, "unauthorized");
       }
       set.status = 201;
       return statusOf(channels, token, completed.value, request);
