@@ -13,10 +13,30 @@ export function createSharedClock(signals: StateTime): StateClock {
   return { nowMs, sweepableSecs: () => Math.floor((nowMs() - SWEEP_MARGIN_MS) / 1000) };
 }
 
+/** A correction of the machine's clock up to this size does not set the clock of expiry back. */
+const CORRECTION_MS = 30_000;
+
 /**
  * The clock by which the secrets, keys and sessions of state.db expire: the later one of its clock, which is not set back, and this
- * machine's, which has continued while the node was down. So no step of the machine's clock lets them live longer.
+ * machine's, which has continued while the node was down. So no step of the machine's clock lets them live longer; while the clock of
+ * state.db lags after a start, none of up to 30 seconds does.
+ *
+ * @param monotonicMs advances at the rate of real time.
  */
-export function createExpiryClock(signals: StateTime, clock: Clock = systemClock): Clock {
-  return { nowMs: () => Math.max(clock.nowMs(), signals.stateTimeMs ?? 0) };
+export function createExpiryClock(
+  signals: StateTime,
+  clock: Clock = systemClock,
+  monotonicMs = () => performance.now(),
+): Clock {
+  let last = { atMs: monotonicMs(), nowMs: Number.NEGATIVE_INFINITY };
+  return {
+    nowMs() {
+      const atMs = monotonicMs();
+      const latestMs = Math.max(clock.nowMs(), signals.stateTimeMs ?? 0);
+      const continuedMs = last.nowMs + (atMs - last.atMs);
+      const isCorrection = continuedMs > latestMs && continuedMs - latestMs <= CORRECTION_MS;
+      last = { atMs, nowMs: isCorrection ? continuedMs : latestMs };
+      return Math.floor(last.nowMs);
+    },
+  };
 }

@@ -35,3 +35,24 @@ test("what expires by the clock of state.db does not live longer because the mac
   clock.advanceSecs(HOUR_MS / 1000);
   expect(expiry.nowMs()).toBeGreaterThanOrEqual(START_MS + HOUR_MS - 3_000);
 });
+
+test("a correction of up to 30 seconds sets it back at no time, also while the clock of the state lags after a start; a larger one is believed", () => {
+  const clock = new ManualClock(START_MS / 1000);
+  const time = { monotonicMs: 5000 };
+  const signals = new NodeSignals();
+  signals.setStateTime(START_MS - HOUR_MS);
+  const expiry = createExpiryClock(signals, clock, () => time.monotonicMs);
+  const pass = (secs: number, correctionSecs = 0) => {
+    time.monotonicMs += secs * 1000;
+    clock.advanceSecs(secs + correctionSecs);
+    return expiry.nowMs() - START_MS;
+  };
+  expect(expiry.nowMs()).toBe(START_MS);
+  expect(pass(10, -20)).toBe(10_000);
+  expect(pass(10, -5)).toBe(20_000);
+  expect(pass(10, 10)).toBe(30_000);
+  expect(pass(10, 40)).toBe(65_000);
+  // A clock that was far ahead, and is right again.
+  expect(pass(10, HOUR_MS / 1000)).toBe(HOUR_MS + 75_000);
+  expect(pass(10, -HOUR_MS / 1000)).toBe(85_000);
+});
