@@ -111,6 +111,7 @@ export const BUCKETS = {
   signIns: 8_192,
   contractChecks: 8_192,
   contractRefusals: 8_192,
+  chainReads: 8_192,
   manifestChecks: 8_192,
   channels: 8_192,
   discards: 8_192,
@@ -135,6 +136,8 @@ export const SHARES = {
   signIns: { perMinute: 120, burst: 120 },
   /** Calls of the operator's RPC of Optimism. */
   contractChecks: { perMinute: 10, burst: 10 },
+  /** Reads that ask the operator's RPC of Base, without an API key. */
+  chainReads: { perMinute: 20, burst: 20 },
   /** Manifests that are fetched for a client. */
   manifestChecks: { perMinute: 6, burst: 6 },
   /** Channels of web sign-in, each a row for ten minutes. */

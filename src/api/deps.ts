@@ -30,6 +30,7 @@ import type { LoginClientService } from "../signers/login/client-service.ts";
 import type { Logins } from "../signers/login/logins.ts";
 import type { SignerService } from "../signers/signer-service.ts";
 import type { Streams } from "../stream/streams.ts";
+import type { BaseBalances } from "../transactions/base-balances.ts";
 import type { Transactions } from "../transactions/prepare.ts";
 import type { SenderSettings } from "../webhooks/deliver/call-receiver.ts";
 import type { DeliveryService } from "../webhooks/delivery-service.ts";
@@ -106,6 +107,8 @@ export interface ApiDeps extends ManagementDeps {
   /** Undefined while writes are off. */
   readonly writes: Writes | undefined;
   readonly transactions: Transactions;
+  /** Undefined without `chain.base_rpc_url`. */
+  readonly balances?: BaseBalances | undefined;
   /** Undefined while previews are off. */
   readonly previews?: PreviewCrawls | undefined;
   /** Undefined while previews are off. */

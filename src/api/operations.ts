@@ -44,6 +44,7 @@ import { streamOperations } from "./operations/stream/stream.ts";
 import { prepareOperations } from "./operations/transactions/prepare.ts";
 import { emptyListOperations, unservedOperations } from "./operations/unserved.ts";
 import { appBanOperations } from "./operations/users/app-bans.ts";
+import { balanceOperations } from "./operations/users/balances.ts";
 import { blockOperations } from "./operations/users/blocks.ts";
 import { followOperations } from "./operations/users/follows.ts";
 import { lookupOperations } from "./operations/users/lookups.ts";
@@ -111,6 +112,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...usernameOperations,
   ...registryOperations,
   ...storageOperations,
+  ...balanceOperations,
   ...batchOperations,
   ...streamOperations,
   ...historyOperations,

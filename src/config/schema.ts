@@ -256,7 +256,15 @@ export const configSchema = section({
   channels: section({
     protocol_names: Type.Union([Type.Literal("win"), Type.Literal("lose")], { rule: 'one of "win", "lose"' }),
   }),
-  chain: section({ l1_rpc_url: secretUrl(), op_rpc_url: secretUrl() }),
+  chain: section({
+    l1_rpc_url: secretUrl(),
+    op_rpc_url: secretUrl(),
+    base_rpc_url: secretUrl(),
+    tokens: Type.Array(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$", rule: "an address such as 0x8335…" }), {
+      maxItems: 20,
+      rule: "a list of at most 20 addresses",
+    }),
+  }),
   auth: section({
     signed_at_window_secs: integer(1, 3600),
     sessions: flag(),

@@ -16,6 +16,7 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "upstream.password": "text",
   "chain.l1_rpc_url": "url",
   "chain.op_rpc_url": "url",
+  "chain.base_rpc_url": "url",
   "previews.proxy_url": "url",
   "signers.encryption_key": "text",
   "signers.previous_encryption_keys": "text",

@@ -81,7 +81,7 @@ test("without any source the values are those that decisions section 11 names", 
     },
     protocol: { network: "mainnet", engine_versions: [] },
     channels: { protocol_names: "win" },
-    chain: { l1_rpc_url: "", op_rpc_url: "" },
+    chain: { l1_rpc_url: "", op_rpc_url: "", base_rpc_url: "", tokens: [] },
     auth: { signed_at_window_secs: 300, sessions: true, session_ttl_secs: 28_800 },
     signers: {
       enabled: true,

@@ -103,6 +103,7 @@ test("settings that are printed load back as the same settings, whatever they ar
       expect(second.config).toEqual({
         ...first.config,
         chain: {
+          ...first.config.chain,
           l1_rpc_url: maskSecret(first.config.chain.l1_rpc_url, "url"),
           op_rpc_url: maskSecret(first.config.chain.op_rpc_url, "url"),
         },

@@ -39,7 +39,11 @@ import {
 } from "../../src/node/compose/signing/sign-in-page.ts";
 import { createNodeSigners } from "../../src/node/compose/signing/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing/signing.ts";
-import { createNodeTransactions } from "../../src/node/compose/signing/transactions.ts";
+import {
+  createNodeBalances,
+  createNodeTransactions,
+  stpMounts,
+} from "../../src/node/compose/signing/transactions.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/signing/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -140,6 +144,7 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   newSessions: UNBOUNDED,
   signIns: UNBOUNDED,
   contractChecks: SHARES.contractChecks,
+  chainReads: UNBOUNDED,
   manifestChecks: UNBOUNDED,
   channels: UNBOUNDED,
   discards: UNBOUNDED,
@@ -275,6 +280,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     client: options.manifestClient,
   });
   const transactions = createNodeTransactions({ config: common.config, clock: node.clock, admission });
+  const balances = createNodeBalances({ config: common.config, admission });
   const nodeSigners = createNodeSigners({
     transactions,
     config: common.config,
@@ -329,6 +335,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     }),
     writes: nodeWrites.rpc,
     transactions,
+    balances,
     previews: options.previews?.crawls,
     catalog: options.previews?.catalog,
   });
@@ -356,7 +363,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   });
   const http: ReturnType<typeof runHttp> = runHttp({
     ...plugins,
-    mounts: signIn.mounts,
+    mounts: [...signIn.mounts, ...stpMounts(balances)],
     hubPlugins: v1,
     pages: [
       approveRoutes({ ...nodeSigners.approve, assets, own }),

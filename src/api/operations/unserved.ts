@@ -88,7 +88,7 @@ interface EmptyList {
 // biome-ignore format: one operation a line
 const EMPTY_LISTS: readonly EmptyList[] = [
   { path: "/user/power_users", key: "users", isPaged: false, id: "getPowerUsers", summary: "Power users", tag: "Users" },
-  { path: "/user/balance", key: "balances", id: "getUserBalance", summary: "Token balances of a user", tag: "Users" },
+  { path: "/user/balance", surface: "native", key: "balances", id: "getUserBalance", summary: "Token balances of a user", tag: "Users" },
   { path: "/user/subscribed_to", key: "subscriptions", compatKey: "subscribed_to", id: "getSubscribedTo", summary: "Subscriptions of a user", tag: "Users" },
   { path: "/user/subscribers", key: "subscriptions", compatKey: "subscribers", id: "getSubscribers", summary: "Subscribers of a user", tag: "Users" },
   { path: "/user/subscriptions_created", key: "subscriptions", compatKey: "subscriptions_created", id: "getSubscriptionsCreated", summary: "Subscriptions that a user offers", tag: "Users" },

@@ -57,6 +57,7 @@ const HUB_PATHS = new Set(Object.values(HUB_METHODS).map((request) => request.sp
 
 const NO_PATH = "this node has no such path";
 const VENDOR_PATH = `outside of ${COMPAT_PREFIX}: a product of the vendor`;
+const SUBSCRIPTION_PATH = "/v2/stp/subscription_check";
 const FIRST_VERSION = "version 1 of the hosted API";
 
 export interface Support {
@@ -76,7 +77,7 @@ export function createSupport(config: Config, plugins: readonly AnyElysia[]): Su
   return {
     of(method, path) {
       const clean = path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/$/, "$1");
-      if (!isUnder(clean, COMPAT_PREFIX)) return supportOutside(method, clean);
+      if (!isUnder(clean, COMPAT_PREFIX)) return supportOutside(config, method, clean);
       const relative = clean.slice(COMPAT_PREFIX.length);
       const exact = supports.filter(({ route }) => route.path === relative);
       const found = exact.length > 0 ? exact : supports.filter(({ route }) => isMatch(route.path, relative));
@@ -101,9 +102,17 @@ const refused = (method: string | undefined, path: string, note: string): Reques
   note,
 });
 
-function supportOutside(method: string | undefined, path: string): RequestSupport | undefined {
+function supportOutside(
+  { chain }: Config,
+  method: string | undefined,
+  path: string,
+): RequestSupport | undefined {
   if (HUB_PATHS.has(path))
     return { request: `${method ?? "GET"} ${path}`, verdict: "works", needs: [], scope: undefined };
+  if (path === SUBSCRIPTION_PATH)
+    return chain.base_rpc_url === ""
+      ? refused(method, path, "needs chain.base_rpc_url on the node")
+      : { request: `GET ${path}`, verdict: "works", needs: [], scope: undefined };
   if (isUnder(path, "/v1/farcaster")) return refused(method, path, FIRST_VERSION);
   return path.includes("{}") ? undefined : refused(method, path, VENDOR_PATH);
 }

@@ -41,7 +41,7 @@ import { createPush } from "./sending/push.ts";
 import { createNodeContracts, createNodeSignIn } from "./signing/sign-in.ts";
 import { createNodeLogins, createSignInPage, userFromIndex } from "./signing/sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signing/signers.ts";
-import { createNodeTransactions } from "./signing/transactions.ts";
+import { createNodeBalances, createNodeTransactions, stpMounts } from "./signing/transactions.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
@@ -152,6 +152,7 @@ export function createNodeHttp(deps: {
     loopbackTargets,
   });
   const transactions = createNodeTransactions({ config, clock, admission });
+  const balances = createNodeBalances({ config, admission });
   const signers = createNodeSigners({
     transactions,
     config,
@@ -211,12 +212,13 @@ export function createNodeHttp(deps: {
         : undefined,
       forYou: deps.forYou,
       transactions,
+      balances,
       previews: previews?.crawls,
       catalog: previews?.catalog,
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
-    mounts: signIn.mounts,
+    mounts: [...signIn.mounts, ...stpMounts(balances)],
     pages: [
       ...(config.mcp.enabled
         ? [

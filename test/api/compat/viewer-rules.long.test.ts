@@ -338,6 +338,15 @@ async function overNetworks(
   );
 }
 
+const NO_MODEL: Model = {
+  casts: [],
+  recasts: [],
+  likes: [],
+  follows: new Set(),
+  blocks: new Set(),
+  mutes: new Set(),
+};
+
 describe("a read with a viewer", () => {
   test("is classified: every operation that takes one lists people's acts, or is named here as untouched", async () => {
     await using api = await startTestApi({ compatPrefixes: ["farcaster"] });
@@ -351,15 +360,7 @@ describe("a read with a viewer", () => {
         if (parameters?.some(({ name }) => name === "viewer_fid"))
           withViewer.push(operationId.replace(/^farcaster/, ""));
       }
-    const model: Model = {
-      casts: [],
-      recasts: [],
-      likes: [],
-      follows: new Set(),
-      blocks: new Set(),
-      mutes: new Set(),
-    };
-    expect(withViewer.sort()).toEqual([...Object.keys(casesOf(model, 1)), ...KEPT, ...APART].sort());
+    expect(withViewer.sort()).toEqual([...Object.keys(casesOf(NO_MODEL, 1)), ...KEPT, ...APART].sort());
   });
 
   test("has the whole list without hidden rows, in full pages of any size", async () => {
@@ -383,6 +384,50 @@ describe("a read with a viewer", () => {
         }
       }
     });
+  });
+
+  test("check 4: has full pages and exact cursors where the viewer blocks nine authors in ten", async () => {
+    await using api = await startTestApi({ compatPrefixes: ["farcaster"] });
+    const graph = createGraph(api.node);
+    const people = Array.from({ length: 30 }, (_, at) => at + 1);
+    const viewer = 100;
+    const isBlocked = (fid: number) => fid % 10 !== 0;
+    for (const fid of [...people, viewer]) graph.account(fid);
+    const casts = Array.from({ length: 180 }, (_, at) =>
+      graph.post(people[(at * 7) % people.length] ?? 1, 10 * at, { text: `gm ${at}` }),
+    );
+    const [liked] = casts;
+    for (const fid of people) {
+      graph.link(viewer, "follow", fid, 2000 + fid);
+      if (fid !== 10) graph.link(fid, "follow", 10, 3000 + fid);
+      if (liked) graph.like(fid, 4000 + fid, liked);
+      if (isBlocked(fid)) graph.link(viewer, "block", fid, 5000 + fid);
+    }
+    const byAuthor = (item: Item) => isBlocked((item.author as { fid: number }).fid);
+    const byUser = (item: Item) => isBlocked(userOf(item));
+    const lists: readonly Pick<ListCase, "path" | "key" | "idOf" | "isHidden">[] = [
+      {
+        path: `/feed?feed_type=filter&filter_type=fids&fids=${people}`,
+        key: "casts",
+        idOf: castOf,
+        isHidden: byAuthor,
+      },
+      { path: `/feed/following?fid=${viewer}`, key: "casts", idOf: castOf, isHidden: byAuthor },
+      { path: "/cast/search?q=gm", key: "casts", idOf: castOf, isHidden: byAuthor },
+      { path: "/followers?fid=10", key: "users", idOf: userOf, isHidden: byUser },
+      { path: `/reactions/cast?hash=${liked?.hash}`, key: "reactions", idOf: userOf, isHidden: byUser },
+    ];
+    for (const { path, key: name, idOf, isHidden } of lists) {
+      const whole = (await pagesOf(api, { path, key: name }, "", 100)).flat();
+      const expected = whole.filter((item) => !isHidden(item, rulesOf(NO_MODEL, viewer))).map(idOf);
+      expect({ path, count: expected.length > 1 }).toEqual({ path, count: true });
+      for (const limit of [2, 7]) {
+        const pages = await pagesOf(api, { path, key: name }, `&viewer_fid=${viewer}`, limit);
+        expect({ path, ids: pages.flat().map(idOf) }).toEqual({ path, ids: expected });
+        const sizes = pages.map((page) => page.length);
+        expect({ path, sizes }).toEqual({ path, sizes: fullPages(expected.length, limit) });
+      }
+    }
   });
 
   test("keeps what a request names, marked, with empty quotes of hidden people on both levels", async () => {

@@ -10,6 +10,7 @@ const SECRETS = [
   "upstream.username=reader",
   "upstream.password=hidden-3",
   "chain.op_rpc_url=https://user:hidden-20@op.example/hidden-21?key=hidden-22",
+  "chain.base_rpc_url=https://user:hidden-30@base.example/hidden-31",
   "previews.proxy_url=http://user:hidden-23@proxy.example:3128",
   "chain.l1_rpc_url=https://user:hidden-4@rpc.example/hidden-5?key=hidden-6",
   `signers.encryption_key=${"5ec7e7".repeat(10)}ffff`,

@@ -1,9 +1,33 @@
 import type { Admission } from "../../../admission/admission.ts";
+import { pluginOf } from "../../../api/op.ts";
+import { subscriptionOperations } from "../../../api/operations/users/balances.ts";
 import type { Config } from "../../../config/schema.ts";
+import type { HttpServerOptions } from "../../../http/server.ts";
 import { createEthCall } from "../../../net/eth-call.ts";
+import type { Hex } from "../../../protocol/validate/eth.ts";
 import type { Clock } from "../../../runtime/clock.ts";
+import { type BaseBalances, createBaseBalances } from "../../../transactions/base-balances.ts";
 import { createChainValues } from "../../../transactions/chain-values.ts";
 import { createTransactions, type Transactions } from "../../../transactions/prepare.ts";
+
+/** Composes what reads balances on Base; undefined without an RPC of it. */
+export function createNodeBalances({
+  config,
+  admission,
+}: {
+  readonly config: Pick<Config, "chain">;
+  readonly admission: Admission;
+}): BaseBalances | undefined {
+  const { base_rpc_url: rpcUrl, tokens } = config.chain;
+  if (rpcUrl === "") return undefined;
+  const contracts = [...new Set(tokens.map((token) => token.toLowerCase() as Hex))];
+  return createBaseBalances({ ethCall: createEthCall(rpcUrl), tokens: contracts, admission });
+}
+
+/** Mounts what the hosted API has beside its prefix; nothing without an RPC of Base. */
+export function stpMounts(balances: BaseBalances | undefined): NonNullable<HttpServerOptions["mounts"]> {
+  return balances ? [{ path: "/v2/stp", plugin: pluginOf("stp", subscriptionOperations, { balances }) }] : [];
+}
 
 /** Composes what prepares transactions for users' wallets. */
 export function createNodeTransactions({

@@ -1,0 +1,189 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ApiError } from "../../../http/errors.ts";
+import { clientKeyOf, exchangeOf } from "../../../http/exchange.ts";
+import { flat } from "../../../http/limits/prices.ts";
+import { address, choice, fid, optional, textList } from "../../../http/request/params.ts";
+import type { Hex } from "../../../protocol/validate/eth.ts";
+import { presentUser, presentUserDehydrated } from "../../../read/present/compat/user.ts";
+import { runQuery } from "../../../read/run-query.ts";
+import type { BaseBalances, TokenBalance } from "../../../transactions/base-balances.ts";
+import { UserDehydrated } from "../../dialects/compat-objects.ts";
+import { closed, EthAddress, nullable } from "../../dialects/fields.ts";
+import { operationsOf } from "../../op.ts";
+import { topic } from "../../topic.ts";
+
+const { op } = topic({ tag: "Users", surface: "compat" });
+
+/** USDC of Base: what is held of it is worth as much. */
+const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const MAX_ADDRESSES = 100;
+const UNAVAILABLE = "the RPC of Base does not respond";
+
+const Balance = Type.Object(
+  {
+    object: Type.Literal("token_balance"),
+    token: Type.Object(
+      {
+        object: Type.Literal("token"),
+        name: Type.String(),
+        symbol: Type.String(),
+        address: Type.Optional(EthAddress),
+        decimals: Type.Integer(),
+      },
+      closed,
+    ),
+    balance: Type.Object(
+      {
+        in_token: Type.String(),
+        in_usdc: nullable(Type.String({ description: "Of USDC only: this service has no prices" })),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+const UserBalance = Type.Object(
+  {
+    user_balance: Type.Object(
+      {
+        object: Type.Literal("user_balance"),
+        user: UserDehydrated,
+        address_balances: Type.Array(
+          Type.Object(
+            {
+              object: Type.Literal("address_balance"),
+              verified_address: Type.Object({ address: EthAddress, network: Type.Literal("base") }, closed),
+              token_balances: Type.Array(Balance),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  { ...closed, $id: "FarcasterUserBalance" },
+);
+
+const NoBalances = Type.Object(
+  {
+    balances: Type.Array(Type.Unknown(), { maxItems: 0 }),
+    next: Type.Object({ cursor: Type.Null() }, closed),
+  },
+  closed,
+);
+
+const presentBalance = ({ address: contract, name, symbol, decimals, amount }: TokenBalance) => ({
+  object: "token_balance" as const,
+  token: {
+    object: "token" as const,
+    name,
+    symbol,
+    ...(contract === null ? {} : { address: contract }),
+    decimals,
+  },
+  balance: { in_token: amount, in_usdc: contract === USDC ? amount : null },
+});
+
+export const balanceOperations = [
+  op({
+    id: "getUserBalance",
+    path: "/user/balance",
+    summary: "What the verified addresses of a user hold on Base",
+    description:
+      "Ether and the tokens that the operator lists, by the operator's RPC of Base. Empty where the operator has none.",
+    query: { fid: optional(fid()), networks: optional(choice(["base"])) },
+    response: Type.Union([UserBalance, NoBalances]),
+    errors: ["notFound", "unavailable"],
+    price: flat(5),
+    share: "chainReads",
+    async run({ reads, balances }, { query, request }) {
+      const { fid: user } = query;
+      if (!balances || user === undefined) return { balances: [], next: { cursor: null } };
+      const { shown, addresses } = runQuery(
+        reads,
+        () => undefined,
+        () => ({ fids: [user] }),
+        (_, hydration) => ({
+          shown: presentUserDehydrated(user, hydration),
+          addresses: (presentUser(user, hydration)?.verified_addresses.eth_addresses ?? []) as Hex[],
+        }),
+      );
+      if (!shown) throw new ApiError("notFound", `user ${user} not found`);
+      const held = await balances.balancesOf(addresses, clientKeyOf(exchangeOf(request)));
+      if (!held) throw new ApiError("unavailable", UNAVAILABLE);
+      return {
+        user_balance: {
+          object: "user_balance",
+          user: shown,
+          address_balances: addresses.map((holder, at) => ({
+            object: "address_balance",
+            verified_address: { address: holder, network: "base" },
+            token_balances: (held[at] ?? []).map(presentBalance),
+          })),
+        },
+      };
+    },
+  }),
+];
+
+/** What the operation under `/v2/stp` uses. */
+interface StpDeps {
+  readonly dialect?: undefined;
+  readonly balances: BaseBalances;
+}
+
+const Check = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      object: Type.Literal("subscribed_to_dehydrated"),
+      status: Type.Boolean({ description: "Whether the contract says that the address holds something" }),
+      expires_at: Type.Null(),
+      subscribed_at: Type.Null(),
+      tier: Type.Null(),
+    },
+    closed,
+  ),
+);
+
+/** Subscriptions by a contract on Base, where the operator has an RPC of it. */
+export const subscriptionOperations = [
+  operationsOf<StpDeps>({ surface: "stp", tag: "Wallets and tokens" }).op({
+    id: "checkSubscriptions",
+    path: "/subscription_check",
+    summary: "Whether addresses hold a subscription of a contract on Base",
+    description: "`balanceOf` of the contract decides. It says neither since when nor until when.",
+    query: {
+      addresses: textList({ maxItems: MAX_ADDRESSES, maxChars: 42, description: "Ethereum addresses" }),
+      contract_address: address(),
+      chain_id: choice(["8453"]),
+    },
+    response: Check,
+    errors: ["unavailable"],
+    price: flat(5),
+    share: "chainReads",
+    async run({ balances }, { query, request }): Promise<Static<typeof Check>> {
+      const { addresses, contract_address: contract } = query;
+      const holders = addresses.map((text) => text.toLowerCase() as Hex);
+      if (!holders.every((holder) => /^0x[0-9a-f]{40}$/.test(holder)))
+        throw new ApiError("badRequest", "addresses must be a list of Ethereum addresses");
+      const client = clientKeyOf(exchangeOf(request));
+      const held = await balances.holdings(contract.toLowerCase() as Hex, holders, client);
+      if (!held) throw new ApiError("unavailable", UNAVAILABLE);
+      return Object.fromEntries(
+        addresses.map((shown, at) => [
+          shown,
+          {
+            object: "subscribed_to_dehydrated" as const,
+            status: (held[at] ?? 0n) > 0n,
+            expires_at: null,
+            subscribed_at: null,
+            tier: null,
+          },
+        ]),
+      );
+    },
+  }),
+];
