@@ -16,12 +16,22 @@ import { mayBoot, runOnMachine } from "./machine.ts";
  */
 
 const prometheus = Bun.which("prometheus");
-const canRun = IS_LONG && prometheus !== null && Bun.which("sudo") !== null && (await mayBoot());
+const boots = IS_LONG && (await mayBoot());
+const canRun = boots && prometheus !== null && Bun.which("sudo") !== null;
 if (IS_LONG && !canRun)
   console.warn("The new operator is not played: that needs root, systemd, sudo and prometheus.");
 
 const shared = mkdtempSync(join(tmpdir(), "svc-operator-"));
 afterAll(() => rmSync(shared, { recursive: true, force: true }));
+
+/** The results of `check` in a transcript, by name. */
+const checksIn = (out: string) =>
+  Object.fromEntries([...out.matchAll(/^== (.*?): (.*?) *$/gm)].map(([, name, said]) => [name, said]));
+
+function buildPackage(): Promise<unknown> {
+  const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+  return buildDeb({ binary: PROGRAM, architecture, outdir: shared, date: "2026-11-22", compressed: false });
+}
 
 const PROGRAM = compiledProgram[0] ?? "";
 /** The followed node is a demo network on an address of its own, whose name the machine knows. */
@@ -52,8 +62,7 @@ const APP = "svc app list --fid 3 --key-file /root/fid-3.key --json 2> /dev/null
 test.skipIf(!canRun)(
   "a new operator has a node on data of a followed one, with dashboard and backup, in less than ten minutes",
   async () => {
-    const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-    await buildDeb({ binary: PROGRAM, architecture, outdir: shared, date: "2026-11-22", compressed: false });
+    await buildPackage();
     copyFileSync(PROGRAM, join(shared, "followed"));
     copyFileSync(prometheus ?? "", join(shared, "prometheus"));
     for (const file of ["", "followed", "prometheus"]) chmodSync(join(shared, file), 0o755);
@@ -100,9 +109,7 @@ step "the end"
       shared,
     );
     if (process.env.SVC_TEST_TRANSCRIPT) await Bun.write(process.env.SVC_TEST_TRANSCRIPT, out);
-    const checks = Object.fromEntries(
-      [...out.matchAll(/^== (.*?): (.*?) *$/gm)].map(([, name, said]) => [name, said]),
-    );
+    const checks = checksIn(out);
     expect(checks).toMatchObject({
       user: "svc",
       filesystem: expect.stringContaining("Read-only file system"),
@@ -119,4 +126,68 @@ step "the end"
     expect(seconds).toBeLessThan(600);
   },
   900_000,
+);
+
+/** What systemd says of a unit, as `name=value` of each property. */
+const SHOW = "systemctl show svc --property ActiveState,SubState,Result,NRestarts,WatchdogUSec";
+
+test.skipIf(!boots)(
+  "systemd waits for /health, restarts a node that hangs, and runs several nodes of one package",
+  async () => {
+    await buildPackage();
+    const out = await runOnMachine(
+      `
+check() { echo "== $1: $(eval "$2" 2>&1 | tr '\\n' ' ')"; }
+code() { curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$1/$2"; }
+apt-get install -y ./svc_*.deb > /shared/apt 2>&1 || dpkg -i ./svc_*.deb
+check installed "${SHOW}"
+check health "code 8080 health"
+systemctl stop svc
+check stopped "${SHOW}"
+mkdir -p /etc/systemd/system/svc.service.d
+printf '[Service]\\nWatchdogSec=3\\n' > /etc/systemd/system/svc.service.d/watchdog.conf
+systemctl daemon-reload
+systemctl start svc
+# Started means that it responds.
+check started "code 8080 health"
+pid=$(systemctl show svc --property MainPID --value)
+# It lives on over several periods.
+sleep 8
+check alive "test $pid = $(systemctl show svc --property MainPID --value) && echo same"
+kill -STOP $pid
+until test "$(systemctl show svc --property NRestarts --value)" = 1; do sleep 0.2; done
+until test "$(code 8080 health)" = 200; do sleep 0.2; done
+check hung "journalctl --unit svc --output cat | grep -i watchdog"
+check restarted "${SHOW}"
+kill -9 $(systemctl show svc --property MainPID --value)
+until test "$(systemctl show svc --property NRestarts --value)" = 2; do sleep 0.2; done
+until test "$(code 8080 health)" = 200; do sleep 0.2; done
+for name in a b; do
+  port=$(test $name = a && echo 8091 || echo 8092)
+  printf '[http]\\nport = %s\\n[hub]\\nport = -1\\n' $port > /etc/svc/$name.toml
+  systemctl start svc@$name
+  check "node $name" "code $port health; stat -c ' %U' /var/lib/svc-$name"
+done
+systemctl stop svc svc@a svc@b
+check ended "systemctl show svc svc@a svc@b --property Result --value"
+`,
+      shared,
+    );
+    if (process.env.SVC_TEST_TRANSCRIPT) await Bun.write(process.env.SVC_TEST_TRANSCRIPT, out);
+    const checks = checksIn(out);
+    expect(checks).toMatchObject({
+      health: "200",
+      started: "200",
+      alive: "same",
+      "node a": "200 svc",
+      "node b": "200 svc",
+      ended: "success  success  success",
+    });
+    expect(checks.installed).toContain("ActiveState=active SubState=running");
+    expect(checks.installed).toContain("WatchdogUSec=2min");
+    expect(checks.stopped).toContain("Result=success");
+    expect(checks.hung).toMatch(/watchdog/i);
+    expect(checks.restarted).toContain("NRestarts=1");
+  },
+  600_000,
 );
