@@ -93,7 +93,7 @@ export class Chain {
 /** @param network default: mainnet. */
 export function makeChain(seed: string, ticks: number, network?: FarcasterNetwork): Chain {
   const chain = new Chain(network);
-  for (const tick of makeScript(seed, ticks, network)) chain.add(tick);
+  for (const tick of makeScript(seed, ticks, { network })) chain.add(tick);
   return chain;
 }
 
@@ -106,17 +106,23 @@ export function makeDevnetChain(seed: string, ticks: number): Chain {
 export interface BoundaryTicks {
   readonly before: number;
   readonly after: number;
+  /** Unix seconds. */
+  readonly startsAt?: number;
 }
 
 /** Beyond this, the replays of a chain do not end. */
 const MAX_REPLAY_SECS = 3000;
 
 /** A devnet that engine V21 reaches after `before` seconds. Its data shards fall behind, and the chain ends when they have replayed all. */
-export function makeBoundaryChain(seed: string, { before, after }: BoundaryTicks): Chain {
+export function makeBoundaryChain(
+  seed: string,
+  { before, after, startsAt = DEFAULT_NOW_SECS }: BoundaryTicks,
+): Chain {
   const network = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
-  const activeAt = DEFAULT_NOW_SECS + before;
+  const activeAt = startsAt + before;
   const chain = new Chain(network, { activeAt, schedule: engineSchedule(network, [`21=${activeAt}`]) });
-  for (const tick of makeScript(seed, before + after, network, before)) chain.add(tick);
+  for (const tick of makeScript(seed, before + after, { network, boundary: before, startsAt }))
+    chain.add(tick);
   const last = chain.ticks.length + MAX_REPLAY_SECS;
   while (!chain.isReplayed && chain.ticks.length < last) chain.add({ at: chain.endsAt + 1, actions: [] });
   if (!chain.isReplayed) throw new Error("the data shards do not replay all");

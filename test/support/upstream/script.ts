@@ -55,11 +55,11 @@ export class Draft {
   /** The last nonce with which a key of the app removed itself. */
   appNonce = 0;
   #chainBlock = 1000;
-  nowSecs = DEFAULT_NOW_SECS;
 
   constructor(
     readonly random: Random,
     readonly network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    public nowSecs = DEFAULT_NOW_SECS,
   ) {}
 
   /** Returns recent Farcaster seconds for a message. */
@@ -111,20 +111,24 @@ const ROOM_ON_SHARD_ZERO = 8;
 /** Ticks without actions at the end, so that all messages of shard 0 are replayed. */
 const REST_TICKS = 2;
 
-/**
- * Returns the actions of `ticks` seconds; the same for the same seed.
- *
- * @param boundary the second of engine V21, if it has one.
- */
+export interface ScriptOptions {
+  /** Default: mainnet. */
+  readonly network?: FarcasterNetwork | undefined;
+  /** The second of engine V21. Default: there is none. */
+  readonly boundary?: number;
+  /** Unix seconds. */
+  readonly startsAt?: number;
+}
+
+/** Returns the actions of `ticks` seconds; the same for the same seed. */
 export function makeScript(
   seed: string,
   ticks: number,
-  network?: FarcasterNetwork,
-  boundary = Number.POSITIVE_INFINITY,
+  { network, boundary = Number.POSITIVE_INFINITY, startsAt = DEFAULT_NOW_SECS }: ScriptOptions = {},
 ): Tick[] {
-  const draft = new Draft(seededRandom(seed), network);
+  const draft = new Draft(seededRandom(seed), network, startsAt);
   return Array.from({ length: ticks }, (_, n): Tick => {
-    draft.nowSecs = DEFAULT_NOW_SECS + n;
+    draft.nowSecs = startsAt + n;
     const actions: Action[] = [];
     const units = FIRST_UNITS[n];
     if (units !== undefined) actions.push(...draft.join(n + 1, units));

@@ -1,0 +1,145 @@
+import { afterAll, expect, test } from "bun:test";
+import { channelHistoryOf } from "../../src/db/index/channels/history.ts";
+import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { eventsAfter } from "../../src/db/index/log/outbox.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { verifyIndex } from "../../src/db/index/verify/verify.ts";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { seededRandom } from "../../src/demo/random.ts";
+import { isChannelEvent } from "../../src/protocol/event-kind.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { allDelivered, deliveryArgs } from "../support/delivery-network.ts";
+import { startDeliveryReceiver } from "../support/delivery-receiver.ts";
+import { IS_LONG } from "../support/long.ts";
+import { startNode, tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
+import { boundaryState } from "../support/upstream/boundary-checks.ts";
+import { type Chain, makeBoundaryChain } from "../support/upstream/chain.ts";
+import { FollowedIndex } from "../support/upstream/followed-index.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
+import { DATA_SHARDS } from "../support/upstream/shards.ts";
+
+const KILLS = Number(process.env.BOUNDARY_KILLS ?? (IS_LONG ? 16 : 3));
+const SEED = process.env.BOUNDARY_KILLS_SEED ?? "boundary and kill -9";
+const HISTORY = 10;
+const TICKS = { before: 24, after: 76 };
+/** Events that are older than 15 minutes are history. The chain ends in the near future, which the protocol allows. */
+const AGO_SECS = 120;
+
+const dir = tempDir();
+afterAll(() => dir[Symbol.dispose]());
+
+/** Those that shard 0 decides. A follow may reach its data shard before the follower has the registration of the channel. */
+function decidedEvents(db: IndexDatabase): string[] {
+  return eventsAfter(db, 0, 100_000)
+    .filter(({ kind }) => isChannelEvent(kind) && !kind.startsWith("channel.follow."))
+    .map(({ kind, eventId }) => `${kind} ${eventId.toHex()}`)
+    .sort();
+}
+
+/** The events of a node that is never killed. */
+async function eventsWithoutKills(chain: Chain): Promise<string[]> {
+  const node = new UpstreamNode(chain);
+  node.produce(HISTORY);
+  let index: FollowedIndex | undefined;
+  const server = new UpstreamServer(node, { onCall: () => index?.wake() });
+  await server.start();
+  index = new FollowedIndex({ node, url: server.url, nowSecs: chain.endsAt });
+  try {
+    index.start();
+    await index.caughtUp();
+    node.produce(chain.ticks.length);
+    await index.caughtUp();
+    return decidedEvents(index.db);
+  } finally {
+    await index.stop();
+    server.stop();
+    index.db[Symbol.dispose]();
+  }
+}
+
+test(
+  `checks 1, 11, 23 and 31: a node with shard 0 is killed ${KILLS} times while it goes over the boundary of V21: its index is that of the network, and each change of a channel is delivered with one id`,
+  async () => {
+    const random = seededRandom(SEED);
+    const startsAt = Math.floor(Date.now() / 1000) - AGO_SECS;
+    const chain = makeBoundaryChain(SEED, { ...TICKS, startsAt });
+    const upstream = new UpstreamNode(chain);
+    upstream.produce(HISTORY);
+    const server = new UpstreamServer(upstream);
+    await server.start();
+    await using receiver = await startDeliveryReceiver();
+    const dataDir = `${dir.path}/follower`;
+    const settings = [
+      "protocol.network=devnet",
+      `protocol.engine_versions=["21=${chain.boundary?.activeAt}"]`,
+      `upstream.url=${server.url}`,
+      "http.workers=1",
+    ].flatMap((setting) => ["--set", setting]);
+    const start = () =>
+      startNode({ command: compiledProgram, dataDir, args: [...deliveryArgs, ...settings] });
+    let node = await start();
+    {
+      using state = openState(statePath(dataDir));
+      const subscription = {
+        "channel.created": {},
+        "channel.updated": {},
+        "channel.member.added": {},
+        "channel.member.removed": {},
+        "channel.member.banned": {},
+        "channel.member.unbanned": {},
+        "channel.moderator.added": {},
+        "channel.moderator.removed": {},
+        "channel.pinned": {},
+        "channel.unpinned": {},
+        "cast.moderated": {},
+      };
+      await localStores(state).webhooks.create(receiver.webhook("/hook", { subscription }), 10);
+    }
+    using index = openIndexReader(indexPath(dataDir));
+    const untilComplete = async () => {
+      while (
+        ![0, ...DATA_SHARDS].every(
+          (shard) => (getPosition(index, `upstream ${shard} applied`) ?? 0) >= upstream.height(shard),
+        ) ||
+        !channelHistoryOf(index).isDone
+      )
+        await Bun.sleep(10);
+    };
+    await untilComplete();
+    // Most kills are where shard 0 decides something.
+    const share = Math.ceil((TICKS.before + TICKS.after - HISTORY) / (KILLS + 1));
+    for (let kill = 0; kill < KILLS; kill++) {
+      const end = upstream.produced(0) + share;
+      const producing = (async () => {
+        while (upstream.produced(0) < end) {
+          upstream.produce(upstream.produced(0) + 1);
+          await Bun.sleep(random.below(30));
+        }
+      })();
+      await Bun.sleep(random.below(share * 20));
+      await node.kill();
+      await producing;
+      node = await start();
+    }
+    upstream.produce(chain.ticks.length);
+    await untilComplete();
+    await allDelivered(node.url);
+    expect(await node.stop()).toBe(0);
+    server.stop();
+
+    const { has, must } = boundaryState(index, upstream);
+    expect(has).toEqual(must);
+    expect(chain.dumpOf(index)).toBe(chain.referenceDump);
+    const events = decidedEvents(index);
+    expect(events).toEqual(await eventsWithoutKills(chain));
+    expect(receiver.violations).toEqual([]);
+    const delivered = new Set(receiver.accepted.map(({ messageId }) => messageId));
+    const contents = new Set(receiver.accepted.map(({ event, messageId }) => `${event} ${messageId}`));
+    expect([delivered.size, contents.size]).toEqual([events.length, events.length]);
+    expect(events.length).toBeGreaterThan(20);
+    expect(verifyIndex(indexPath(dataDir))).toEqual([]);
+  },
+  90_000 + KILLS * 10_000,
+);
