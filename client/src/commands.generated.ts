@@ -48,6 +48,8 @@ export const commands = [
   {"id":"addAppBans","usage":"bans add","help":"ban users from the app of the fid","query":[],"flags":{"fids":{"type":"fids","isRequired":true,"help":"the users; at most 1000 at a time"}}},
   {"id":"removeAppBans","usage":"bans remove","help":"lift bans of users","query":[],"flags":{"fids":{"type":"fids","isRequired":true,"help":"the users; at most 1000 at a time"}}},
   {"id":"listAppBans","usage":"bans list","help":"list the users that the app of the fid bans, newest ban first","query":["limit","cursor"],"flags":{"limit":{"type":"whole","help":"how many, at most 100","fallback":"20"},"cursor":{"type":"text","valueName":"<cursor>","help":"continue after an earlier page"}}},
+  {"id":"setChannelFollow","usage":"channel follow <channel_id>","help":"follow or unfollow a registered channel, by a managed signer of the node","query":[],"flags":{"following":{"type":"boolean","help":"follow it (the default)","offHelp":"unfollow it"}}},
+  {"id":"verifyOwnAddress","usage":"address verify <address>","help":"verify an address of the fid, by a managed signer of the node","query":[],"flags":{"block_hash":{"type":"text","isRequired":true,"help":"the hash that the claim names"},"eth_signature":{"type":"text","isRequired":true,"help":"the address's signature of the claim"}}},
   {"id":"listAuditEntries","usage":"audit","help":"list what was changed and signed for the fid in the last 400 days, newest first","query":["of","limit","cursor"],"flags":{"of":{"type":"boolean","flag":"records","value":"records","help":"only changes of mini apps and webhooks"},"limit":{"type":"whole","help":"how many, at most 100","fallback":"20"},"cursor":{"type":"text","valueName":"<cursor>","help":"continue after an earlier page"}}},
 ] as const;
 
@@ -99,5 +101,7 @@ export const commandSpellings = {
   "POST /moderation/bans": ["bans add"],
   "DELETE /moderation/bans": ["bans remove"],
   "GET /moderation/bans": ["bans list"],
+  "PUT /user/channel/follow": ["channel follow <channel_id>"],
+  "POST /user/address/verify": ["address verify <address>"],
   "GET /audit": ["audit", {"of":{"records":"records"}}],
 } as const;

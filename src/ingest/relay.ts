@@ -96,8 +96,9 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
     case "registration": {
       if (op.decision) noteChannelsActive(context.db, op.decision.decidedAt);
       const event = OnChainEvent.decode(op.event);
+      const refusal = mergeOnChainEvent(context, totals, event);
       // The event may be stored while its channel is not.
-      if (mergeOnChainEvent(context, totals, event)) applyRegistryEvent(context, event);
+      if (refusal?.code === "bad_request.duplicate") applyRegistryEvent(context, event);
       break;
     }
     case "channelState":

@@ -4,12 +4,14 @@ import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
 import { decodeChannelChange } from "../../src/protocol/channels/change.ts";
 import { channelIdOfKey } from "../../src/protocol/channels/registrations.ts";
 import { isChannelEvent } from "../../src/protocol/event-kind.ts";
-import { CastingMode } from "../../src/protocol/wire/generated/message.ts";
+import { CastingMode, FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import {
   ChannelRegisterEventType as EventType,
   OnChainEvent,
   OnChainEventType,
 } from "../../src/protocol/wire/generated/on-chain.ts";
+import { relayedChainBlocks } from "../../src/upstream/blocks/chain-operations.ts";
+import { Scope } from "../../src/upstream/scope.ts";
 import {
   Action,
   activateChannels,
@@ -291,4 +293,45 @@ describe("what shard 0 decides", () => {
       "channel.updated  by null owner_address owner",
     ]);
   });
+
+  test("check 7: a second event at the same place of the chain is dropped, whoever it names as the owner", () => {
+    using node = startNode();
+    const TRANSFER = EventType.CHANNEL_REGISTER_EVENT_TYPE_TRANSFER;
+    node.relay([registered(registryEvent(TRANSFER, { block: 2001, owner: walletOf(2) }), 11)]);
+    node.relay([registered(registryEvent(TRANSFER, { block: 2001, owner: walletOf(3) }), 12)]);
+    expect(channelEvents(node)).toHaveLength(1);
+    const owner = node.db.sqlite.query("SELECT owner_address FROM channels").values().flat();
+    expect(owner).toEqual([Uint8Array.from(walletOf(2))]);
+  });
+
+  test("check 31: another owner is an event of the block, however long ago the verification was signed", () => {
+    using node = startNode();
+    const message = ownsWallet(OWNER, LONG_AGO + 100).bytes;
+    const body = { $case: "merged" as const, value: { message } };
+    const data = { seqnum: 50, type: 1, blockTimestamp: 0, body };
+    const header = { height: { shardIndex: 0, blockNumber: 5 }, timestamp: NOW };
+    const { ops } = relayedChainBlocks(RULES, [{ header, events: [{ data }] }], { isJournal: false });
+    node.relay([{ ...claimOf(disownsWallet(OWNER, LONG_AGO + 50)), happenedAt: 0 }, ...ops]);
+    expect(channelEvents(node)).toEqual(["channel.updated 1 by 1 owner"]);
+  });
+});
+
+const RULES = {
+  network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+  nameServer: undefined,
+  nowUnixSecs: DEFAULT_NOW_SECS,
+  scope: new Scope(undefined, []),
+  shards: 2,
+  hasBlockShard: true,
+  logsHubEvents: false,
+  onRefused: ({ reason }: { readonly reason: string }) => {
+    throw new Error(reason);
+  },
+};
+
+const claimOf = ({ bytes }: EncodedRecord) => ({
+  kind: "claim" as const,
+  message: bytes,
+  decision: { seqnum: 40, decidedAt: DEFAULT_NOW_SECS },
+  isForced: true,
 });

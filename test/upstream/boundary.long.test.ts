@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { eventsAfter } from "../../src/db/index/log/outbox.ts";
 import { IS_LONG } from "../support/long.ts";
 import { boundaryState } from "../support/upstream/boundary-checks.ts";
 import { makeBoundaryChain } from "../support/upstream/chain.ts";
+import { FollowedIndex } from "../support/upstream/followed-index.ts";
+import { UpstreamNode } from "../support/upstream/node.ts";
 import { anyPlan, type Plan, type Step } from "../support/upstream/plan.ts";
 import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
+import { UpstreamServer } from "../support/upstream/server.ts";
 
 /** Set BOUNDARY_PLANS=200 for a heavy run. */
 const PLANS = Number(process.env.BOUNDARY_PLANS ?? (IS_LONG ? 60 : 3));
@@ -60,4 +64,37 @@ describe("a node that followed the network before V21", () => {
     },
     TIMEOUT_MS,
   );
+
+  test("check 31: a registration that the list of the node has first is an event of the block that decided it", async () => {
+    const { chain } = stageOf(0);
+    const node = new UpstreamNode(chain);
+    node.produce(10);
+    // Shard 0 cannot be read from the first list of registrations on.
+    let lists = 0;
+    let isOver = false;
+    const onCall = (method: string, request: unknown) => {
+      if (method === "GetOnChainEvents" && (request as { fid: number }).fid === 0) lists += 1;
+      return lists > 0 && !isOver && method === "GetBlocks" ? ("fail" as const) : undefined;
+    };
+    let index: FollowedIndex | undefined;
+    const faults = { onCall, onDelivery: () => undefined };
+    const server = new UpstreamServer(node, { faults, onCall: () => index?.wake() });
+    await server.start();
+    index = new FollowedIndex({ node, url: server.url, nowSecs: chain.endsAt });
+    try {
+      index.start();
+      await index.until(() => lists > 0);
+      node.produce(TICKS.before + 2);
+      const before = lists;
+      await index.until(() => lists > before + 1);
+      isOver = true;
+      await index.caughtUp();
+      const created = eventsAfter(index.db, 0, 10_000).filter(({ kind }) => kind === "channel.created");
+      expect(created).toHaveLength(5);
+    } finally {
+      await index.stop();
+      server.stop();
+      index.db[Symbol.dispose]();
+    }
+  });
 });

@@ -223,6 +223,12 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   updateLoginClient: record("login_client"),
   deleteLoginClient: deleted("client_id"),
 
+  setChannelFollow: {
+    fields: ({ following }) => (following === undefined ? { following: true } : {}),
+    print: (response) => recordTable(response, "shown"),
+  },
+  verifyOwnAddress: { print: (response) => recordTable(response, "shown") },
+
   addAppBans: { print: (response) => `banned ${changed(response)}\n` },
   removeAppBans: { print: (response) => `lifted the bans of ${changed(response)}\n` },
   listAppBans: list("bans", ["fid", "banned_at"]),

@@ -26,6 +26,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   "api-key": "manage the API keys of an fid, on this or another node",
   webhook: "manage the webhooks of an fid, on this or another node",
   signer: "managed signers: keys of users that a node keeps, sealed, and signs with",
+  channel: "registered channels that an fid follows",
+  address: "addresses that an fid has verified",
   bans: "users that the app of an fid bans, on this or another node",
   "login-client": "apps whose visitors sign in by the login page of a node",
   session: "sessions of an fid: keys of pages that sign requests for a while",

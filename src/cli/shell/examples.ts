@@ -122,6 +122,17 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "login-client delete": [
     "login-client delete 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key",
   ],
+  channel: ["channel follow night-trains --fid 3 --key-file fid-3.key --url https://node.example"],
+  "channel follow": [
+    "channel follow night-trains --fid 3 --key-file fid-3.key",
+    "channel follow night-trains --no-following --fid 3 --key-file fid-3.key",
+  ],
+  address: [
+    "address verify 0xADDRESS --block-hash 0xHASH --eth-signature 0xSIGNATURE --fid 3 --key-file fid-3.key",
+  ],
+  "address verify": [
+    "address verify 0xADDRESS --block-hash 0xHASH --eth-signature 0xSIGNATURE --fid 3 --key-file fid-3.key",
+  ],
   bans: [
     "bans add --fids 4,60 --fid 3 --key-file fid-3.key",
     "bans list --fid 3 --key-file fid-3.key --url https://node.example",

@@ -7,6 +7,7 @@ import {
   seqnumOfClaim,
 } from "../../db/index/channels/owner-claims.ts";
 import {
+  applyRegistration,
   findRegistration,
   ownerChanged,
   renameChannel,
@@ -21,6 +22,7 @@ import {
   type SlotUpdate,
 } from "../../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import { onChainEventsOf } from "../../db/index/project/on-chain.ts";
 import { type ChannelView, channelRefusal } from "../../protocol/channels/authority.ts";
 import {
   type ChannelSlot,
@@ -34,6 +36,7 @@ import { Kind, Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { DUPLICATE, invalid, type Rejection } from "../../protocol/rejection.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
+import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { trackOwner, trackSlot } from "./channel-changes.ts";
 import type { MergeContext } from "./merge.ts";
 import { decodeStored } from "./message-store.ts";
@@ -92,8 +95,13 @@ export function applyOwnerState({ db }: MergeContext, address: Uint8Array, fid: 
   ownerChanged(db, address);
 }
 
-/** Drops what was known of channels and their owners, and is not among what the upstream has of them. */
+/**
+ * Drops what was known of channels and their owners, and is not among what the upstream has of them. Registry events that were applied
+ * ahead of the registration of their channel are applied again.
+ */
 export function completeChannels({ db }: MergeContext): void {
+  for (const event of onChainEventsOf(db, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER, 0))
+    applyRegistration(db, event);
   dropForgottenClaims(db);
   for (const channelId of dropForgottenSlots(db)) renameChannel(db, channelId);
   db.invalidations.everything();

@@ -201,9 +201,10 @@ function channelOps(
   const decision = { seqnum: id, decidedAt: blockTime };
   if (isChannelMessage(message.data))
     return [{ kind: "channel", message: encoded, decision, happenedAt: blockTime }];
-  const happenedAt = toUnixSecs(message.data.timestamp);
   const isClaim = isStored(rules, message) && slotOf(message).store === Store.Verifications;
-  return isClaim ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt }] : [];
+  return isClaim
+    ? [{ kind: "claim", message: encoded, decision, isForced: false, happenedAt: blockTime }]
+    : [];
 }
 
 /** A message that this node refuses is not merged. The removals that it brought count. */

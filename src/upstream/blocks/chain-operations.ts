@@ -98,10 +98,10 @@ function isDecidedHere({ scope }: RelayRules, { data }: SignedMessage): boolean 
 
 function operationOf(rules: RelayRules, message: SignedMessage, decision: Decision): RelayedOp | undefined {
   const { data } = message;
-  // Shard 0 compares no times of messages, so neither does what counts as history.
+  // What counts as history is the time of the block: a message may have been signed long before.
+  const happenedAt = decision.decidedAt;
   if (isChannelMessage(data))
-    return { kind: "channel", message: encodeMessage(message), decision, happenedAt: decision.decidedAt };
-  const happenedAt = toUnixSecs(data.timestamp);
+    return { kind: "channel", message: encodeMessage(message), decision, happenedAt };
   if (isVerification(data.type)) {
     const isForced = rules.scope.includesStore(data.fid, Store.Verifications);
     return { kind: "claim", message: encodeMessage(message), decision, isForced, happenedAt };

@@ -19,10 +19,10 @@ const BLOCKS_PER_BATCH = 200;
 const VERIFICATIONS_PER_BATCH = 1000;
 
 /**
- * Reads what shard 0 decided about channels before this index followed it: the registrations, then its blocks since channels became
- * part of the protocol. It runs beside the application of new blocks: the number of each decision says which is later. If those
- * blocks are deleted, their beginning has no known date, or the upstream has no shard 0, the present state of each channel is read
- * instead.
+ * Reads what shard 0 decided about channels before this index followed it: its blocks since channels became part of the protocol. It
+ * runs beside the application of new blocks: the number of each decision says which is later. If those blocks are deleted, their
+ * beginning has no known date, or the upstream has no shard 0, the list of registrations and the present state of each channel is
+ * read instead. The list may be ahead of the blocks that are applied, whose registrations would then be no events.
  */
 export async function readChannelHistory(deps: StageDeps): Promise<void> {
   const { db, timings, signal, onFault } = deps;
@@ -41,7 +41,6 @@ async function readOnce(deps: StageDeps): Promise<void> {
   const { client, db, writer, rules, schedule, hasBlockShard } = deps;
   const registrations = await readRegistrations(deps);
   const activeAt = schedule.activeAt(CHANNELS_VERSION);
-  await writer.apply({ ops: registrations, positions: [] });
   const { followedFrom = 1, next } = channelHistoryOf(db);
   const first =
     next ??
@@ -53,12 +52,15 @@ async function readOnce(deps: StageDeps): Promise<void> {
       ? registrations.length === 0
       : await readBlocks(deps, first, followedFrom);
   if (deps.signal.aborted) return;
-  if (!isRead) await readStates(deps, registrations);
+  if (!isRead) {
+    await writer.apply({ ops: registrations, positions: [] });
+    await readStates(deps, registrations);
+  }
   // A registration proves that channels are part of the protocol, whatever the schedule of this program says.
   const decision = { seqnum: 0, decidedAt: rules.nowUnixSecs };
-  const proof = registrations
-    .slice(0, 1)
-    .map((op): RelayedOp => (op.kind === "registration" ? { ...op, decision } : op));
+  const proof = (isRead ? [] : registrations.slice(0, 1)).map(
+    (op): RelayedOp => (op.kind === "registration" ? { ...op, decision } : op),
+  );
   // What was known before and is not among the decisions of this upstream is not the network's.
   const complete: RelayedOp = { kind: "channelsComplete", happenedAt: 0 };
   await writer.apply({ ops: [...proof, complete], positions: [HISTORY_DONE] });

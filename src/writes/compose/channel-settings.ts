@@ -101,6 +101,8 @@ function readSettings(fields: JsonObject): Result<Settings, Refusal> {
     if (value === undefined) continue;
     if (value !== null && (typeof value !== "string" || !value.isWellFormed()))
       return badField(`${name} must be a text or null`);
+    if (name === "image_url" && value && !isWebUrl(value))
+      return badField("image_url must be an http or https URL, an empty text or null");
     settings[key] = value ?? undefined;
   }
   const casting = ownValue(fields, "casting_mode");
@@ -118,4 +120,8 @@ function readSettings(fields: JsonObject): Result<Settings, Refusal> {
     settings.membershipMode = mode;
   }
   return ok(settings);
+}
+
+function isWebUrl(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? "");
 }

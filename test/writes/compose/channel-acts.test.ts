@@ -43,6 +43,11 @@ test("settings have what is stored and what is given, and the decision that they
   });
 });
 
+test("an image is a web URL, an empty text or none", () => {
+  for (const image_url of ["https://example.com/a.png", "http://example.com/ä", "", null])
+    expect(kindOf(composeSettings(act({ image_url })))).toBe("ok");
+});
+
 test("while the index is behind, no settings are made from it, and roles are left to the network", () => {
   expect(kindOf(composeSettings(act({ rules: "Be kind" }, { isStale: true })))).toBe("unavailable");
   const invite = { fid: 3, role: "member" };
@@ -63,6 +68,8 @@ test.each([
   ],
   ["a short hash", { cast_hash: "0x12" }, (one: ChannelAct) => composePin(one, true)],
   ["no setting", {}, composeSettings],
+  ["an image that is not a URL", { image_url: "a.png" }, composeSettings],
+  ["an image of another scheme", { image_url: "javascript:alert(1)" }, composeSettings],
   ["a lone surrogate", { name: "\ud800" }, composeSettings],
   ["settings that are too long", { rules: "x".repeat(2_000) }, composeSettings],
 ] as const)("%s is a bad request", (_, fields, compose) => {

@@ -132,9 +132,10 @@ export const registeredChannelOperations = [
     response: "castPage",
     run: ({ reads }, { query }) => {
       const rules = { ...rulesOf(query), withHidden: query.with_hidden };
-      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
-        channelFeed(db, { channels: [query.id], rules, ...page }),
-      );
+      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) => {
+        requireHistory(db);
+        return channelFeed(db, { channels: [query.id], rules, ...page });
+      });
     },
   }),
   read({

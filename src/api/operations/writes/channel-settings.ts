@@ -25,7 +25,7 @@ export const channelSettingsWriteOperations = [
     body: inBody({
       name: text(),
       description: text(),
-      image_url: text(),
+      image_url: optional(Type.String({ description: "An http or https URL, or an empty text" })),
       header: text(),
       rules: text(),
       casting_mode: optional(words(["everyone", "members_only", "recommended"])),

@@ -97,6 +97,11 @@ export const ownWriteOperations = [
     method: "PUT",
     path: "/user/channel/follow",
     op: "channel.follow",
+    command: {
+      usage: "channel follow <channel_id>",
+      help: "follow or unfollow a registered channel, by a managed signer of the node",
+      flags: { following: { type: "boolean", help: "follow it (the default)", offHelp: "unfollow it" } },
+    },
     tag: "Channels",
     summary: "Follow or unfollow a registered channel",
     description: `A follow is a like of the URI of the channel's token. ${NEEDS_SIGNER}`,
@@ -113,7 +118,7 @@ export const ownWriteOperations = [
       const type = following
         ? MessageType.MESSAGE_TYPE_REACTION_ADD
         : MessageType.MESSAGE_TYPE_REACTION_REMOVE;
-      return writeOwn(deps, request, "POST /user/channel/follow", {
+      return writeOwn(deps, request, "PUT /user/channel/follow", {
         type,
         compose() {
           const composed = composeChannelFollow(channelLookups(deps.reads.db), { channel_id } as JsonObject);
@@ -129,6 +134,14 @@ export const ownWriteOperations = [
     method: "POST",
     path: "/user/address/verify",
     op: "address.verify",
+    command: {
+      usage: "address verify <address>",
+      help: "verify an address of the fid, by a managed signer of the node",
+      flags: {
+        block_hash: { type: "text", isRequired: true, help: "the hash that the claim names" },
+        eth_signature: { type: "text", isRequired: true, help: "the address's signature of the claim" },
+      },
+    },
     tag: "Users",
     summary: "Verify an address of the user",
     description: `Ends the parking of channels that the address owns. ${NEEDS_SIGNER}`,
