@@ -294,7 +294,7 @@ describe("what shard 0 decides", () => {
     ]);
   });
 
-  test("check 7: a second event at the same place of the chain is dropped, whoever it names as the owner", () => {
+  test("check 7: a second event at the same place of the chain is dropped, and names no other owner", () => {
     using node = startNode();
     const TRANSFER = EventType.CHANNEL_REGISTER_EVENT_TYPE_TRANSFER;
     node.relay([registered(registryEvent(TRANSFER, { block: 2001, owner: walletOf(2) }), 11)]);
