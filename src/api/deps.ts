@@ -12,6 +12,8 @@ import type { QueryParams } from "../http/request/params.ts";
 import type { Moderation } from "../moderation/moderation-service.ts";
 import type { AudienceService } from "../push/audience-service.ts";
 import type { CampaignService } from "../push/campaign-service.ts";
+import type { SavedService } from "../push/saved-service.ts";
+import type { ScheduleService } from "../push/schedules/schedule-service.ts";
 import type { SendService } from "../push/send-service.ts";
 import type { SenderView } from "../push/sender-view.ts";
 import type { TokenEvents, TokenService } from "../push/tokens/token-events.ts";
@@ -190,6 +192,8 @@ interface PushDeps extends PushApps {
   readonly sends: SendService;
   readonly campaigns: CampaignService;
   readonly audience: AudienceService;
+  readonly saved: SavedService;
+  readonly schedules: ScheduleService;
   readonly senderView: SenderView;
 }
 

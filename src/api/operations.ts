@@ -34,6 +34,8 @@ import { historyOperations } from "./operations/history/history.ts";
 import { notificationOperations } from "./operations/notifications/notifications.ts";
 import { seenOperations } from "./operations/notifications/seen.ts";
 import { previewOperations } from "./operations/preview.ts";
+import { savedOperations } from "./operations/push/saved.ts";
+import { scheduleOperations } from "./operations/push/schedules.ts";
 import { searchOperations } from "./operations/search.ts";
 import { loginOperations } from "./operations/sign-in/login.ts";
 import { loginClientOperations } from "./operations/sign-in/login-clients.ts";
@@ -73,6 +75,8 @@ const SIGNED = [
   ...tokenOperations,
   ...campaignOperations,
   ...audienceOperations,
+  ...scheduleOperations,
+  ...savedOperations,
   ...apiKeyOperations,
   ...webhookOperations,
   ...deliveryOperations,

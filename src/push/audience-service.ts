@@ -4,8 +4,8 @@ import { ownValue, readObject } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type Estimate, type EstimateDeps, estimateSend } from "./estimate.ts";
-import { readEstimateRequest } from "./send-request.ts";
-import type { SendService, StartedCampaign } from "./send-service.ts";
+import type { SavedService } from "./saved-service.ts";
+import { readEstimateRequest } from "./schedules/campaign-request.ts";
 import { dayOf } from "./store/tokens/token-counts.ts";
 import type { AudienceCounts, ClientTokens, DayChanges, TokenStore } from "./store/tokens/token-store.ts";
 
@@ -31,15 +31,13 @@ export interface AppAudience {
   readonly days: readonly AudienceDay[];
 }
 
-/** The users that an app can reach, and sends by its owner. `fid` is the acting fid. */
+/** The users that an app can reach, for its owner. `fid` is the acting fid. */
 export interface AudienceService {
   /** @param days how many days of growth, today included */
   get(
     fid: number,
     page: { readonly appId: string; readonly days: number },
   ): Promise<Result<AppAudience, Refusal>>;
-  /** Starts a campaign of the app that the body names. */
-  send(fid: number, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
   /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
   estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>>;
 }
@@ -48,13 +46,13 @@ export function createAudienceService(
   deps: EstimateDeps & {
     readonly apps: AppService;
     readonly tokens: Pick<TokenStore, "audience">;
-    readonly sends: Pick<SendService, "start">;
+    readonly saved: Pick<SavedService, "withSegment">;
     readonly clock: Clock;
     /** Default: 2 seconds. */
     readonly estimateTimeoutMs?: number;
   },
 ): AudienceService {
-  const { apps, tokens, sends, clock, estimateTimeoutMs = ESTIMATE_TIMEOUT_MS } = deps;
+  const { apps, tokens, saved, clock, estimateTimeoutMs = ESTIMATE_TIMEOUT_MS } = deps;
   const inTurn = createTurns(MAX_WAITING);
 
   async function appOf(fid: number, body: unknown) {
@@ -80,19 +78,18 @@ export function createAudienceService(
       });
     },
 
-    async send(fid, body) {
-      const app = await appOf(fid, body);
-      return app.ok ? sends.start(app.value, body) : app;
-    },
-
     async estimate(fid, body) {
       const app = await appOf(fid, body);
       if (!app.ok) return app;
       const request = readEstimateRequest(body, app.value.appUrl);
       if (!request.ok) return request;
+      const { segmentId, uuid } = request.value;
+      const audience = await saved.withSegment(app.value, request.value.audience, segmentId);
+      if (!audience.ok) return audience;
+      const send = { audience: audience.value, uuid };
       const signal = AbortSignal.timeout(estimateTimeoutMs);
       try {
-        return ok(await inTurn(() => estimateSend(deps, app.value, request.value, signal), signal));
+        return ok(await inTurn(() => estimateSend(deps, app.value, send, signal), signal));
       } catch (cause) {
         if (signal.aborted) return ok("busy");
         throw cause;

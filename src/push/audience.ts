@@ -1,23 +1,6 @@
-import type { IndexDatabase } from "../db/index/database.ts";
-import { LinkType } from "../db/index/messages/columns.ts";
-import { statement } from "../db/index/statement.ts";
-import type { LeftOut } from "./left-out.ts";
+import type { LeftOutReason, Selection } from "./selection.ts";
 import type { Audience } from "./store/campaigns/campaign-store.ts";
 import type { LiveToken, TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
-
-const followersAmong = statement<{ fid: number }, [fids: string, targetFid: number]>(
-  "notify.followers-among",
-  `SELECT l.fid FROM json_each(?1) AS j CROSS JOIN links l
-   ON l.fid = j.value AND l.type = ${LinkType.Follow} AND l.target_fid = ?2`,
-);
-
-/** Returns those of `fids` that currently follow `targetFid`. */
-export type FollowersAmong = (fids: readonly number[], targetFid: number) => ReadonlySet<number>;
-
-export function followersFromIndex(db: IndexDatabase): FollowersAmong {
-  return (fids, targetFid) =>
-    new Set(db.all(followersAmong, JSON.stringify(fids), targetFid).map(({ fid }) => fid));
-}
 
 const PAGE_TOKENS = 1000;
 const PAGE_HOSTS = 100;
@@ -25,13 +8,13 @@ const PAGE_HOSTS = 100;
 /** Tokens of one client host to send to, and the number of the others by reason. */
 export interface AudiencePage {
   readonly tokens: readonly LiveToken[];
-  readonly notAttempted: { readonly excluded: number; readonly not_following: number };
+  readonly notAttempted: Readonly<Record<LeftOutReason, number>>;
 }
 
 /** Reads the tokens of an audience by client host. */
 export interface AudienceReader {
-  /** Counts the tokens before filters. They may change while the audience is read. */
-  count(): Promise<number>;
+  /** Counts the tokens before filters; undefined for a share of them. They may change while the audience is read. */
+  count(): Promise<number | undefined>;
   hosts(): AsyncIterable<string>;
   /** Yields the tokens of a host in pages that are read on demand. */
   pagesOf(host: string): AsyncIterable<AudiencePage>;
@@ -47,38 +30,20 @@ export async function createAudienceReader(deps: {
   readonly ownerFid: number;
   readonly audience: Audience;
   readonly tokens: TokenStore;
-  readonly followersAmong: FollowersAmong;
-  readonly leftOut: LeftOut;
+  readonly selection: Selection;
 }): Promise<AudienceReader> {
-  const { appId, ownerFid, audience, tokens, followersAmong, leftOut } = deps;
-  const { targetFids, followingFid } = audience;
-
-  async function filter(found: readonly LiveToken[]): Promise<AudiencePage> {
-    const excluded = await leftOut(
-      { ownerFid, audience },
-      found.map(({ fid }) => fid),
-    );
-    const included = excluded.size === 0 ? found : found.filter(({ fid }) => !excluded.has(fid));
-    const selected = followingFid === null ? included : following(included, followingFid);
-    const notAttempted = {
-      excluded: found.length - included.length,
-      not_following: included.length - selected.length,
-    };
-    return { tokens: selected, notAttempted };
-  }
-
-  function following(found: readonly LiveToken[], target: number): readonly LiveToken[] {
-    const followers = followersAmong(
-      found.map(({ fid }) => fid),
-      target,
-    );
-    return found.filter(({ fid }) => followers.has(fid));
-  }
+  const { appId, ownerFid, audience, tokens, selection } = deps;
+  const { targetFids, share } = audience;
+  const filter: (found: readonly LiveToken[]) => Promise<AudiencePage> = selection({
+    appId,
+    ownerFid,
+    audience,
+  });
 
   if (targetFids.length > 0) {
     const { fidsByHost, count } = await sortByHost(tokens, appId, targetFids);
     return {
-      count: async () => count,
+      count: async () => (share ? undefined : count),
       async *hosts() {
         yield* fidsByHost.keys();
       },
@@ -92,7 +57,7 @@ export async function createAudienceReader(deps: {
   }
 
   return {
-    count: () => tokens.countEnabled(appId),
+    count: async () => (share ? undefined : tokens.countEnabled(appId)),
     async *hosts() {
       let after = "";
       for (;;) {

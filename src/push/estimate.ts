@@ -1,8 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { App } from "../apps/app-store.ts";
-import type { FollowersAmong } from "./audience.ts";
-import type { LeftOut } from "./left-out.ts";
-import type { EstimatedSend } from "./send-request.ts";
+import type { EstimatedSend } from "./schedules/campaign-request.ts";
+import type { Selection } from "./selection.ts";
 import type { CampaignStore } from "./store/campaigns/campaign-store.ts";
 import type { AudienceToken, TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
 
@@ -29,8 +28,7 @@ export interface Estimate {
 export interface EstimateDeps {
   readonly tokens: Pick<TokenStore, "listAudience" | "listLiveOf">;
   readonly campaigns: Pick<CampaignStore, "sentBefore">;
-  readonly followersAmong: FollowersAmong;
-  readonly leftOut: LeftOut;
+  readonly selection: Selection;
 }
 
 /** Rows that are read at once. */
@@ -47,12 +45,12 @@ type LiveAudienceToken = TokenPosition & { readonly host: string };
  * @throws the signal's reason
  */
 export async function estimateSend(
-  { tokens, campaigns, followersAmong, leftOut }: EstimateDeps,
+  { tokens, campaigns, selection }: EstimateDeps,
   { appId, ownerFid }: Pick<App, "appId" | "ownerFid">,
-  { audience, uuid }: EstimatedSend,
+  { audience, uuid }: Omit<EstimatedSend, "segmentId">,
   signal: AbortSignal,
 ): Promise<Estimate> {
-  const { followingFid } = audience;
+  const select = selection({ appId, ownerFid, audience });
   const clients = new Map<string, { clientFid: number; host: string; tokens: number }>();
   let total = 0;
   let fids = 0;
@@ -60,18 +58,7 @@ export async function estimateSend(
   let sentBefore = 0;
 
   for await (const page of pagesOf(tokens, appId, audience.targetFids)) {
-    const excluded = await leftOut(
-      { ownerFid, audience },
-      page.map(({ fid }) => fid),
-    );
-    let selected = excluded.size === 0 ? page : page.filter(({ fid }) => !excluded.has(fid));
-    if (followingFid !== null) {
-      const followers = followersAmong(
-        selected.map(({ fid }) => fid),
-        followingFid,
-      );
-      selected = selected.filter(({ fid }) => followers.has(fid));
-    }
+    const { tokens: selected } = await select(page);
     for (const { fid, clientFid, host } of selected) {
       total += 1;
       if (fid !== lastFid) fids += 1;

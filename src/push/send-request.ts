@@ -5,6 +5,7 @@ import { textFault } from "../management/fields.ts";
 import { badField, type Refusal } from "../management/refusal.ts";
 import { checked, type Fault, schemaReader, Text } from "../management/request-schema.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
+import { hostFault } from "./open-links.ts";
 import type { Audience, Notification } from "./store/campaigns/campaign-store.ts";
 
 /** A validated request to send a notification. */
@@ -16,8 +17,8 @@ export interface SendRequest {
   readonly audience: Audience;
 }
 
-const MAX_TITLE_CHARS = 32;
-const MAX_BODY_CHARS = 128;
+export const MAX_TITLE_CHARS = 32;
+export const MAX_BODY_CHARS = 128;
 const MAX_TARGET_URL_CHARS = 256;
 
 const documentedText = (max: number, description: string) => ({
@@ -28,20 +29,20 @@ const documentedText = (max: number, description: string) => ({
 });
 
 /** Documents a value that may be null, and checks it otherwise. */
-const nullable = <T>(documented: TSchema, check: Fault): TUnsafe<T | null> =>
+export const nullable = <T>(documented: TSchema, check: Fault): TUnsafe<T | null> =>
   checked<T | null>({ anyOf: [documented, { type: "null" }] }, (value) =>
     value === null ? undefined : check(value),
   );
 
 /** A u64 as a JSON number. No fid is above 2^53 - 1, so the rounding of larger numbers does not matter. */
-const fidFault: Fault = (value) =>
+export const fidFault: Fault = (value) =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2 ** 64
     ? undefined
     : "must be an unsigned 64-bit integer";
-const Fid = checked<number>({ format: "int64", minimum: 0, type: "integer" }, fidFault);
+export const Fid = checked<number>({ format: "int64", minimum: 0, type: "integer" }, fidFault);
 
 const urlTextFault = textFault({ min: 1, max: MAX_TARGET_URL_CHARS });
-const TargetUrl = checked<string>(
+export const TargetUrl = checked<string>(
   documentedText(MAX_TARGET_URL_CHARS, "https, on the host of the app's `app_url`"),
   (value) => urlTextFault(value) ?? targetUrlFault(value as string),
 );
@@ -97,43 +98,7 @@ export const SendNotificationRequest = Type.Object(
   { $id: "SendNotificationRequest" },
 );
 
-const ofApp = {
-  app_id: Type.String({ description: "The app's id" }),
-  target_fids: Type.Optional(TargetFids),
-};
-const { exclude_fids, following_fid } = audienceFilters;
-
-/** A send by the app's owner. */
-export const SendCampaignRequest = Type.Object(
-  { ...ofApp, notification: SentNotification, exclude_fids, following_fid },
-  { $id: "SendCampaignRequest" },
-);
-
-/** The same body, of which an estimate needs the audience; by the `uuid` it knows who has the notification. */
-export const EstimateRequest = Type.Object(
-  { ...ofApp, notification: Type.Optional(SentNotification), exclude_fids, following_fid },
-  { $id: "EstimateCampaignRequest" },
-);
-
-const readEstimateBody = schemaReader(EstimateRequest);
 const readBody = schemaReader(SendNotificationRequest);
-
-/** What an estimate counts. */
-export interface EstimatedSend {
-  readonly audience: Audience;
-  /** Undefined for a notification that no token can have. */
-  readonly uuid: string | undefined;
-}
-
-/** Reads the body of an estimate for the app at `appUrl`; a refusal names the field. */
-export function readEstimateRequest(body: unknown, appUrl: string): Result<EstimatedSend, Refusal> {
-  const read = readEstimateBody(body);
-  if (!read.ok) return read;
-  const { notification, app_id: _, ...audience } = read.value;
-  if (notification === undefined) return ok({ audience: audienceOf(audience), uuid: undefined });
-  const send = readSendRequest(body, appUrl);
-  return send.ok ? ok({ audience: send.value.audience, uuid: send.value.uuid }) : send;
-}
 
 /** Reads the body of a send for the app at `appUrl`; a refusal names the field. */
 export function readSendRequest(body: unknown, appUrl: string): Result<SendRequest, Refusal> {
@@ -142,9 +107,8 @@ export function readSendRequest(body: unknown, appUrl: string): Result<SendReque
   const { notification, ...audience } = read.value;
   const { title, body: text, target_url: targetUrl, uuid } = notification;
   // Clients open it only on the host of the app, and report a sender that uses another one.
-  const { host } = new URL(appUrl);
-  if (new URL(targetUrl).host !== host)
-    return badField(`notification.target_url must be on the host of the app, ${host}`);
+  const fault = hostFault(targetUrl, appUrl);
+  if (fault !== undefined) return badField(`notification.target_url ${fault}`);
   return ok({
     notification: { title, body: text, targetUrl },
     uuid: uuidOf(uuid),
@@ -171,7 +135,7 @@ function uuidOf(value: unknown): string | undefined {
   return parts?.slice(1).join("-").toLowerCase();
 }
 
-function audienceOf({
+export function audienceOf({
   target_fids: targetFids = [],
   exclude_fids: excludeFids = [],
   following_fid: followingFid = null,

@@ -5,11 +5,9 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Spans } from "../runtime/trace/span.ts";
 import type { FanOut } from "./fan-out/fan-out.ts";
 import type { CampaignOutcome } from "./fan-out/send-callers.ts";
-import { readSendRequest } from "./send-request.ts";
-import type { Campaign, CampaignStore } from "./store/campaigns/campaign-store.ts";
+import { readSendRequest, type SendRequest } from "./send-request.ts";
+import { type Campaign, type CampaignStore, MAX_UNFINISHED } from "./store/campaigns/campaign-store.ts";
 
-/** Limit of unfinished campaigns of one app, including queued ones. */
-const MAX_UNFINISHED = 100;
 const PAGE_FIDS = 10_000;
 
 /** Result of a campaign. */
@@ -30,6 +28,8 @@ export interface StartedCampaign {
 export interface SendService {
   findApp(appId: string): Promise<Result<App, Refusal>>;
   start(app: App, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
+  /** Starts a campaign of a request that has been read. */
+  create(app: App, request: SendRequest): Promise<Result<StartedCampaign, Refusal>>;
 }
 
 export interface SendServiceDeps {
@@ -62,37 +62,43 @@ export function createSendService(deps: SendServiceDeps): SendService {
     return { ...end, counts: campaign.counts, retryableFids };
   }
 
+  async function create(
+    { appId }: App,
+    { notification, uuid, audience }: SendRequest,
+  ): Promise<Result<StartedCampaign, Refusal>> {
+    const campaignId = crypto.randomUUID();
+    const outcome = await campaigns.create(
+      {
+        campaignId,
+        appId,
+        notification: { ...notification, notificationId: uuid ?? campaignId },
+        audience,
+        createdAt: nowSecs(clock),
+        ledgerSecs: dedupeTtlSecs,
+      },
+      MAX_UNFINISHED,
+    );
+    if (outcome === "too-many") {
+      return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
+    }
+    const result = awaitResult(campaignId, fanOut.run(campaignId, spans?.active()?.traceparent));
+    // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
+    result.catch(() => undefined);
+    return ok({ campaignId, result });
+  }
+
   return {
     async findApp(appId) {
       const app = await apps.find(appId, nowSecs(clock));
       return app ? ok(app) : refused("notFound", "no such app");
     },
 
-    async start({ appId, appUrl }, body) {
-      const request = readSendRequest(body, appUrl);
-      if (!request.ok) return request;
-      const { notification, uuid, audience } = request.value;
-      const campaignId = crypto.randomUUID();
-      const createdAt = nowSecs(clock);
-      const outcome = await campaigns.create(
-        {
-          campaignId,
-          appId,
-          notification: { ...notification, notificationId: uuid ?? campaignId },
-          audience,
-          createdAt,
-          ledgerSecs: dedupeTtlSecs,
-        },
-        MAX_UNFINISHED,
-      );
-      if (outcome === "too-many") {
-        return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
-      }
-      const result = awaitResult(campaignId, fanOut.run(campaignId, spans?.active()?.traceparent));
-      // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
-      result.catch(() => undefined);
-      return ok({ campaignId, result });
+    async start(app, body) {
+      const request = readSendRequest(body, app.appUrl);
+      return request.ok ? create(app, request.value) : request;
     },
+
+    create,
   };
 }
 

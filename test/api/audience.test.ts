@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAudienceService } from "../../src/push/audience-service.ts";
 import { estimateSend } from "../../src/push/estimate.ts";
+import type { Selection } from "../../src/push/selection.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { CLIENT_A, CLIENT_B, details, startPushApi } from "../support/push.ts";
 import { nested, startPushClient } from "../support/push-client.ts";
 import { APP_ID, type SendApi, startSendApi, testApp } from "../support/send.ts";
 import { localStores } from "../support/state-stores.ts";
 
+const everyone: Selection = () => async (tokens) => ({
+  tokens,
+  notAttempted: { excluded: 0, not_following: 0, not_in_segment: 0 },
+});
 const notification = { title: "T", body: "B", target_url: "https://app.example/x" };
 const UUID = "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10";
 
@@ -217,8 +222,7 @@ describe("a send by the owner", () => {
       {
         tokens,
         campaigns: stores.campaigns,
-        followersAmong: () => new Set(),
-        leftOut: async () => new Set(),
+        selection: everyone,
       },
       { appId: APP_ID, ownerFid: 1 },
       { audience, uuid: undefined },
@@ -239,9 +243,8 @@ describe("a send by the owner", () => {
           Array.from({ length: 2000 }, (_, at) => ({ fid: at, clientFid: 1, host: "h" })),
       },
       campaigns: stores.campaigns,
-      followersAmong: () => new Set(),
-      leftOut: async () => new Set(),
-      sends: {} as never,
+      selection: everyone,
+      saved: { withSegment: async (_, audience) => ({ ok: true, value: audience }) },
       clock: systemClock,
       estimateTimeoutMs: 50,
     });

@@ -100,7 +100,7 @@ test("the hash of a body is keccak256, and hashing yields to other tasks for a l
 
 /** Bodies with a list of users, webhooks with their filters, other records. */
 function recordLimit(path: string): number {
-  if (path.startsWith("/frame/app/campaign")) return 1024 * kib;
+  if (path.startsWith("/frame/app/campaign") || path === "/frame/app/segment") return 1024 * kib;
   if (path.startsWith("/login_client")) return 64 * kib;
   return path.startsWith("/webhook") ? 256 * kib : 32 * kib;
 }
@@ -113,6 +113,8 @@ test("rejects bodies above 4 KB unread for operations on an id; operations with 
     "updateApp",
     "sendCampaign",
     "estimateSend",
+    "saveDraft",
+    "saveSegment",
     "createLoginClient",
     "updateLoginClient",
     "addAppBans",

@@ -77,8 +77,21 @@ async function resources(fid: number): Promise<Ids> {
   });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
   const createdClient = await signed.call({ method: "POST", path: "/login_client", body: loginClient, fid });
+  const post = async (route: string, body: object) =>
+    (
+      await signed.call({
+        method: "POST",
+        path: `/frame/app/${route}`,
+        body: { app_id: appId, ...body },
+        fid,
+      })
+    ).body;
+  const send_at = signed.nowSecs() + 86_400;
   return {
     appId,
+    scheduleId: (await post("campaign", { notification, send_at })).schedule.schedule_id,
+    draftId: (await post("draft", { name: "D", send: {} })).draft.draft_id,
+    segmentId: (await post("segment", { name: "S", filter: {} })).segment.segment_id,
     campaignId,
     webhookId,
     messageId: tested.body.deliveries[0].message_id,
@@ -120,6 +133,9 @@ interface Ids {
   readonly apiKeyId: string;
   readonly signerUuid: string;
   readonly loginClientId: string;
+  readonly scheduleId: string;
+  readonly draftId: string;
+  readonly segmentId: string;
 }
 
 const notification = { title: "T", body: "B", target_url: app.app_url };
@@ -157,6 +173,14 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/managed_signer") return { method, path: `${path}?signer_uuid=${ids.signerUuid}` };
   if (path.startsWith("/frame/app/campaign") && method === "POST")
     return { method, path, body: { app_id: ids.appId, notification } };
+  if (path === "/frame/app/draft" && method === "POST")
+    return { method, path, body: { app_id: ids.appId, name: "D", send: {} } };
+  if (path === "/frame/app/segment" && method === "POST")
+    return { method, path, body: { app_id: ids.appId, name: "S", filter: {} } };
+  if (/\/(?:schedule|draft|segment)$/.test(path) && method === "DELETE") {
+    const [kind = ""] = /\w+$/.exec(path) ?? [];
+    return { method, path: `${path}?${kind}_id=${ids[`${kind}Id` as "draftId"]}` };
+  }
   if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path === "/webhook/delivery")

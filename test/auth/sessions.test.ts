@@ -92,7 +92,7 @@ describe("what a session may do", () => {
       .filter(([, { session }]) => session && (access === "operate" || session.access === "read"))
       .map(([id]) => id);
 
-  test("read shows every record; operate adds tests, replays and the switch of a webhook, and the bans of the app", () => {
+  test("read shows every record; operate adds tests, replays and the switch of a webhook, the bans, drafts and segments of the app, and cancels schedules", () => {
     const reads = Object.entries(signedOperations)
       .filter(([, { op }]) => op.endsWith(".read"))
       .map(([id]) => id);
@@ -104,10 +104,15 @@ describe("what a session may do", () => {
     ).toEqual(
       [
         "addAppBans",
+        "cancelSchedule",
         "cancelWebhookReplay",
+        "deleteDraft",
+        "deleteSegment",
         "patchWebhook",
         "removeAppBans",
         "replayWebhookDeliveries",
+        "saveDraft",
+        "saveSegment",
         "testWebhook",
         "updateWebhook",
       ].sort(),

@@ -7,6 +7,7 @@ import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import type { RunningNode } from "../support/program.ts";
 import { allServed, type PushClient, type PushScript, startPushClient } from "../support/push-client.ts";
 import { notification, SECRET, testApp } from "../support/send.ts";
+import { custodyWallet } from "../support/signing.ts";
 
 /** Two nodes, compiled, over one PostgreSQL: what a send promises holds over both, whichever of them ends. */
 
@@ -245,6 +246,78 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
     },
     600_000,
   );
+
+  test(
+    "scheduled sends of two nodes, one of which is killed around their time, each reach everyone as one campaign",
+    async () => {
+      const rounds = IS_LONG ? 25 : 2;
+      const perRound = IS_LONG ? 40 : 5;
+      const tokens = 150;
+      await using client = startPushClient(async (request, nth) => {
+        await Bun.sleep(Math.random() * 20);
+        return allServed(request, nth);
+      });
+      const appId = await addApp(client, tokens);
+      const ids: string[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const dueAt = Math.floor(Date.now() / 1000) + 2;
+        for (let at = 0; at < perRound; at++) ids.push(await schedule(appId, dueAt));
+        // From before the nodes look for what is due until the campaigns run.
+        await Bun.sleep(Math.max(0, dueAt * 1000 - Date.now()) + Math.random() * 1_500 - 100);
+        const victim = Math.random() < 0.5 ? "a" : "b";
+        await (victim === "a" ? a : b).kill();
+        const restarted = await start(victim);
+        if (victim === "a") a = restarted;
+        else b = restarted;
+      }
+      for (const scheduleId of ids) {
+        let wave = (await shared.stores.schedules.find(scheduleId))?.waves[0];
+        while (wave?.state === "due") {
+          await Bun.sleep(20);
+          wave = (await shared.stores.schedules.find(scheduleId))?.waves[0];
+        }
+        expect(wave).toMatchObject({ state: "sent", campaignId: Bun.randomUUIDv5("0", scheduleId) });
+        expect((await ended(wave?.campaignId)).counts).toEqual({
+          success: tokens,
+          failure: 0,
+          notAttempted: 0,
+        });
+      }
+      // A client shows a notification once for each id and token, whatever is posted again.
+      expect(client.shown.size).toBe(ids.length * tokens);
+      const stored = await shared.database.query(
+        `SELECT count(*)::int AS n FROM campaigns WHERE app_id = '${appId}'`,
+      );
+      expect(stored[0]).toEqual({ n: ids.length });
+    },
+    IS_LONG ? 900_000 : 180_000,
+  );
+
+  async function schedule(appId: string, dueAt: number): Promise<string> {
+    const scheduleId = crypto.randomUUID();
+    const { title, body, target_url: targetUrl } = notification;
+    const outcome = await shared.stores.schedules.create(
+      {
+        scheduleId,
+        appId,
+        ownerFid: 3,
+        custody: custodyWallet(3).address,
+        bodyHash: new Uint8Array(32),
+        content: {
+          texts: [{ title, body, targetUrl }],
+          audience: { targetFids: [], excludeFids: [], followingFid: null },
+          timing: { at: dueAt, local: null, quiet: null, zone: "UTC" },
+          holdoutPercent: 0,
+          lateOkSecs: 3_600,
+        },
+        createdAt: dueAt - 2,
+        waves: [{ wave: 0, dueAt, variant: 0 }],
+      },
+      100,
+    );
+    expect(outcome).toBe("created");
+    return scheduleId;
+  }
 
   /** `<uuid> <token>` of everything that is stored as sent. */
   async function sentTokens(): Promise<string[]> {

@@ -8,6 +8,7 @@ import { demoAccount, injectWallet, type TestWallet } from "./support/wallet.ts"
 
 const APP_OWNER = 40;
 const SENDER = 41;
+const SCHEDULER = 43;
 const SECRET = /\b[0-9a-f]{64}\b/;
 /** What a session and a visit of an owner cost. */
 const ENTERED = 2;
@@ -147,6 +148,53 @@ describe("a mini app", () => {
       expect(plain(await phones.innerText())).toEqual(plain(preview));
       expect(plain(preview)).toEqual(["B", title, body]);
       expect(await axeViolations(page)).toEqual([]);
+    },
+  );
+
+  consoleTest(
+    "a send to a saved segment is drafted, scheduled with one prompt, listed and cancelled by the session",
+    async (open) => {
+      const one = await open();
+      const { page } = one;
+      const wallet = await enter(one, SCHEDULER);
+      const { appId } = await register(one, "Bread club");
+      await one.goto(`/console/manage/apps/${appId}?tab=segments`);
+      await page.getByText("No segments.").waitFor();
+      await page.getByLabel("Name").fill("Followers of 3");
+      await page.getByLabel("Followers of").fill("3");
+      const before = wallet.prompts.length;
+      await page.getByRole("button", { name: "Save segment" }).click();
+      await page.getByText("Followers of 3", { exact: true }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+
+      await page.getByRole("tab", { name: "Send" }).click();
+      await page.getByLabel("Title").fill("Fresh bread");
+      await page.getByLabel("Text").fill("The oven is hot.");
+      await page.getByLabel("At a time on each person").check();
+      const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+      await page.getByLabel("Time", { exact: true }).fill(`${day}T07:01`);
+      await page.getByText("A quarter of an hour, such as 07:15.").waitFor();
+      await page.getByLabel("Time", { exact: true }).fill(`${day}T07:15`);
+      await page.getByText("More options").click();
+      await page.getByLabel("Segment").selectOption({ label: "Followers of 3" });
+      await page.getByLabel("Quiet from").fill("22:00");
+      await page.getByLabel("Quiet to").fill("08:00");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Draft saved").waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.reload();
+      await page.getByRole("button", { name: "Open", exact: true }).click();
+      expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe(`${day}T07:15`);
+
+      await page.getByRole("button", { name: "Sign and schedule" }).click();
+      await page.getByRole("dialog").getByText(`${day} 07:15 on each person’s clock`).waitFor();
+      await sign(page);
+      const row = page.locator("tr").filter({ hasText: "Fresh bread" });
+      await row.getByText("Due").waitFor();
+      expect(wallet.prompts).toHaveLength(before + 1);
+      expect(await axeViolations(page)).toEqual([]);
+      await row.getByRole("button", { name: "Cancel" }).click();
+      await row.getByText("Cancelled").waitFor();
     },
   );
 });

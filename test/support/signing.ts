@@ -87,6 +87,14 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /frame/app/audience": "app.read",
   "POST /frame/app/campaign": "app.send",
   "POST /frame/app/campaign/estimate": "app.read",
+  "GET /frame/app/schedule": "app.read",
+  "DELETE /frame/app/schedule": "app.send",
+  "POST /frame/app/draft": "app.draft",
+  "GET /frame/app/draft": "app.read",
+  "DELETE /frame/app/draft": "app.draft",
+  "POST /frame/app/segment": "app.draft",
+  "GET /frame/app/segment": "app.read",
+  "DELETE /frame/app/segment": "app.draft",
   "POST /frame/app/secret/rotate": "app.rotate_secret",
 };
 

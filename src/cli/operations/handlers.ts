@@ -92,6 +92,12 @@ function changed(response: unknown): string {
 const COUNTS = ["success_count", "failure_count", "not_attempted_count"];
 const CAMPAIGN_FIELDS = ["campaign_id", "status", "audience_count", ...COUNTS, "created_at", "completed_at"];
 
+/** A schedule without its texts and campaigns, which a table has no room for. */
+function withoutParts(schedule: unknown): Readonly<Record<string, unknown>> {
+  const { texts: _, waves, ...facts } = Object(schedule);
+  return { ...facts, campaigns: Array.isArray(waves) ? waves.length : 0 };
+}
+
 /** An empty list means everybody for the service, and a mistake here. */
 function refuseNoTargets({ targetFids }: Fields): Fields {
   if (Array.isArray(targetFids) && targetFids.length === 0)
@@ -147,8 +153,18 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   sendCampaign: {
     fields: refuseNoTargets,
     before: warnBeforeFirstSend,
-    print: (response) => recordTable(response, "shown"),
+    print(response) {
+      const { schedule } = Object(response);
+      return recordTable(schedule === undefined ? response : withoutParts(schedule), "shown");
+    },
   },
+  listSchedules: list("schedules", ["schedule_id", "state", "first_at", "last_at", "created_at"]),
+  cancelSchedule: { print: (response) => recordTable(withoutParts(memberOf(response, "schedule")), "shown") },
+  listDrafts: list("drafts", ["draft_id", "name", "updated_at"]),
+  deleteDraft: deleted("draft_id"),
+  saveSegment: record("segment"),
+  listSegments: list("segments", ["segment_id", "name", "updated_at"]),
+  deleteSegment: deleted("segment_id"),
   estimateSend: {
     fields: refuseNoTargets,
     print(response) {

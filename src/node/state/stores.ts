@@ -21,6 +21,10 @@ import {
 import { createCampaigns } from "../../push/store/campaigns/campaign-table.ts";
 import { createLedger, LedgerWrites } from "../../push/store/campaigns/ledger-table.ts";
 import type { NotificationLedger } from "../../push/store/campaigns/notification-ledger.ts";
+import { createOpens, type OpenStore, zoneSweep } from "../../push/store/open-store.ts";
+import { createSaved, type SavedStore, savedSweep } from "../../push/store/saved-store.ts";
+import type { ScheduleStore } from "../../push/store/schedules/schedule-store.ts";
+import { createSchedules, scheduleSweep } from "../../push/store/schedules/schedule-table.ts";
 import { audienceClientSweep, audienceDaySweep } from "../../push/store/tokens/audience-counts.ts";
 import { orphanedTokenSweep } from "../../push/store/tokens/orphaned-tokens.ts";
 import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
@@ -66,6 +70,9 @@ export interface StateStores {
   readonly tokens: TokenStore;
   readonly campaigns: CampaignStore;
   readonly ledger: NotificationLedger;
+  readonly schedules: ScheduleStore;
+  readonly saved: SavedStore;
+  readonly opens: OpenStore;
   readonly audit: AuditStore;
   readonly sessions: SessionStore;
   readonly nodeLogs: NodeLogStore;
@@ -109,6 +116,9 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     tokens: createTokens(db),
     campaigns: createCampaigns(db, { bootId, runLimits, writes }),
     ledger: createLedger(ledgerDb, writes),
+    schedules: createSchedules(db, runLimits),
+    saved: createSaved(db),
+    opens: createOpens(db),
     audit: createAudit(db),
     sessions: createSessions(db),
     nodeLogs: createNodeLogs(db),
@@ -143,6 +153,9 @@ export function createSweeps(db: StateDb): Sweep[] {
     dedupeSweep(db),
     campaignProgressSweep(db),
     campaignSweep(db),
+    scheduleSweep(db),
+    savedSweep(db),
+    zoneSweep(db),
     auditSweep(db),
     sessionSweep(db),
     oneTimeNonceSweep(db),

@@ -12,6 +12,9 @@ import { stateMove } from "../../db/state/state-move.ts";
 import type { Table } from "../../db/state/table.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import { appBans, privateMutes, rulesVersions } from "../../moderation/moderation-store.ts";
+import * as opens from "../../push/store/open-store.ts";
+import { savedItems } from "../../push/store/saved-store.ts";
+import { schedules, scheduleWaves } from "../../push/store/schedules/schedule-store.ts";
 import * as push from "../../push/store/tables.ts";
 import { sessions } from "../../sessions/session-store.ts";
 import { nonceKey, oneTimeNonces } from "../../sign-in/nonce-store.ts";
@@ -38,6 +41,13 @@ export const STATE_TABLES: readonly Table[] = [
   ...Object.values(deliveries),
   webhookReplays,
   ...Object.values(push),
+  schedules,
+  scheduleWaves,
+  savedItems,
+  opens.openLinks,
+  opens.appOpens,
+  opens.openCounts,
+  opens.personZones,
   nodeLogs,
   managedSigners,
   oneTimeNonces,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import { exponentialBackoffMs, withJitter } from "../../net/backoff.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { OpenLinks } from "../open-links.ts";
 import type { CampaignWork } from "../store/campaigns/campaign-store.ts";
 import type { BatchResults, NotificationLedger } from "../store/campaigns/notification-ledger.ts";
 import type { LiveToken, TokenKey, TokenStore } from "../store/tokens/token-store.ts";
@@ -24,6 +26,8 @@ export interface BatchSenderDeps {
   readonly post: PostBatch;
   readonly slots: Slots;
   readonly stats: SendCounters;
+  readonly openLinks: OpenLinks;
+  readonly clock: Clock;
   /** No call starts without it. */
   readonly permission: () => SendPermission;
   /** The number of the node's lease: rises when the node has lost one. */
@@ -92,9 +96,11 @@ export function createBatchSender(
   work: CampaignWork,
   signals: RunSignals,
 ): BatchSender {
-  const { tokens, ledger, post, slots, stats, settings, permission, leaseNumber, monotonicMs, onResults } =
-    deps;
+  const { tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
+  const { permission, leaseNumber, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
+  // In a schedule of several waves, the first must still be known when the last is sent.
+  const ledgerSecs = Math.max(settings.dedupeTtlSecs, work.ledgerEndsAt - nowSecs(clock));
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
   /**
@@ -126,7 +132,7 @@ export function createBatchSender(
   ): Promise<void> {
     if (batchTokens.length === 0) return;
     const results = { tokens: batchTokens, outcomes };
-    await retryUntilStored(() => ledger.record(work, host, results, settings.dedupeTtlSecs));
+    await retryUntilStored(() => ledger.record(work, host, results, ledgerSecs));
     stats.countTokens(host, outcomes);
     onResults(results);
   }
@@ -151,7 +157,8 @@ export function createBatchSender(
 
   async function call(host: string, url: string, texts: readonly string[]): Promise<BatchOutcome> {
     const startedAt = performance.now();
-    const { notification } = work;
+    const targetUrl = await openLinks(work, host);
+    const notification = { ...work.notification, targetUrl };
     // A token that is in two rows is sent once.
     const outcome = await post({
       url,

@@ -1,7 +1,7 @@
 import type { AppStore } from "../../apps/app-store.ts";
-import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { type AudienceReader, createAudienceReader, type FollowersAmong } from "../audience.ts";
-import type { LeftOut } from "../left-out.ts";
+import { nowSecs } from "../../runtime/clock.ts";
+import { type AudienceReader, createAudienceReader } from "../audience.ts";
+import type { Selection } from "../selection.ts";
 import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
 import {
   type BatchSenderDeps,
@@ -19,10 +19,8 @@ const MAX_HOST_WORKERS = 32;
 const MAX_RETRIES_WAITING = 8;
 
 export interface RunDeps extends BatchSenderDeps {
-  readonly clock: Clock;
   readonly apps: AppStore;
-  readonly followersAmong: FollowersAmong;
-  readonly leftOut: LeftOut;
+  readonly selection: Selection;
   readonly campaigns: Pick<CampaignStore, "setAudienceCount">;
 }
 
@@ -38,7 +36,7 @@ export async function runCampaign(
   work: CampaignWork,
   signals: RunSignals,
 ): Promise<"completed" | "aborted"> {
-  const { apps, tokens, followersAmong, leftOut, slots, clock, permission } = deps;
+  const { apps, tokens, selection, slots, clock, permission } = deps;
   const { appId, audience, campaignId } = work;
   const fault = new AbortController();
   const appDeleted = new AbortController();
@@ -98,10 +96,10 @@ export async function runCampaign(
   const app = await apps.find(appId, nowSecs(clock));
   if (!app) return "aborted";
   const { ownerFid } = app;
-  const reader = await createAudienceReader({ appId, ownerFid, audience, tokens, followersAmong, leftOut });
+  const reader = await createAudienceReader({ appId, ownerFid, audience, tokens, selection });
   const counted = reader
     .count()
-    .then((tokens) => deps.campaigns.setAudienceCount(work, tokens))
+    .then((tokens) => (tokens === undefined ? undefined : deps.campaigns.setAudienceCount(work, tokens)))
     // Only for those who watch the campaign.
     .catch(() => undefined);
   const hosts = reader.hosts()[Symbol.asyncIterator]();

@@ -5,6 +5,7 @@ import { nowSecs, onBeat } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { parseTraceparent, type Span, type Spans } from "../../runtime/trace/span.ts";
 import { createCallGroups } from "../call-groups.ts";
+import type { ScheduleRunner } from "../schedules/schedule-runner.ts";
 import {
   type CampaignStore,
   type CampaignWork,
@@ -51,6 +52,7 @@ export interface FanOutEngine extends FanOut {
 
 export interface FanOutDeps extends Omit<RunDeps, "onResults"> {
   readonly campaigns: CampaignStore;
+  readonly schedules: ScheduleRunner;
   readonly log: Logger;
   readonly runLimits: RunLimits;
   /** Delay before a campaign resumes after a fault of the node; it doubles with each further run. */
@@ -84,6 +86,23 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     monotonicMs: deps.monotonicMs,
     onFault: (cause) => logFault(cause, {}, "The ends of campaigns could not be read"),
   });
+
+  /** One look at a time: a slow one is not joined by the next. */
+  const fireSchedules = createCallGroups<void, void>({
+    maxItems: Number.POSITIVE_INFINITY,
+    async call() {
+      if (!stop.signal.aborted && permission() === "granted") await deps.schedules.fireDue();
+      return [];
+    },
+  });
+
+  async function fireSoon(): Promise<void> {
+    try {
+      await fireSchedules("all");
+    } catch (cause) {
+      logFault(cause, {}, "Scheduled sends could not be started");
+    }
+  }
 
   const takeCampaigns = createCallGroups<void, void>({
     maxItems: Number.POSITIVE_INFINITY,
@@ -196,8 +215,13 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     if (mayHaveQueued) void takeSoon();
   }
 
-  const stopTaking = onBeat(TAKE_INTERVAL_MS, () => void takeSoon());
-  void takeSoon();
+  async function look(): Promise<void> {
+    await fireSoon();
+    await takeSoon();
+  }
+
+  const stopTaking = onBeat(TAKE_INTERVAL_MS, () => void look());
+  void look();
 
   return {
     run(campaignId, traceparent) {

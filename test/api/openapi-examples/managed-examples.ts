@@ -111,6 +111,12 @@ export async function managedExamples(
   if (dialect === "native") {
     const again = { ...notification, uuid: "c7d8e9f0-1a2b-4c3d-8e4f-5a6b7c8d9e0f" };
     await signed("sendCampaign", { body: { app_id: appId, ...body, notification: again }, status: 202 });
+    await scheduleExamples(
+      signed,
+      appId,
+      { title: again.title, body: again.body, target_url: again.target_url },
+      nowSecs(api.node.clock),
+    );
   }
   for (const [id, request] of sends) {
     const headers = { ...request.headers, prefer: "respond-async" };
@@ -134,6 +140,41 @@ export async function managedExamples(
     Object.assign(examples, await publishExamples(api, operationOf));
   }
   return examples;
+}
+
+/** A segment, a draft of a send to it, and the send at seven in the morning of each person. */
+async function scheduleExamples(
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+  appId: string,
+  notification: JsonObject,
+  nowSecs: number,
+): Promise<void> {
+  const ofApp = { query: { app_id: appId } };
+  const filter = { not_opened_within_days: 14 };
+  const saved = (await signed("saveSegment", {
+    body: { app_id: appId, name: "Quiet people", filter },
+  })) as JsonObject;
+  const { segment_id = null } = saved.segment as JsonObject;
+  await signed("listSegments", ofApp);
+  const send = { ...notification, segment_id, local_time: "2026-12-01T07:00" };
+  const draft = (await signed("saveDraft", {
+    body: { app_id: appId, name: "First of December", send },
+  })) as JsonObject;
+  await signed("listDrafts", ofApp);
+  const plan = {
+    send_at: nowSecs + 7_200,
+    time_zone: "Europe/Berlin",
+    late_ok_secs: 1800,
+    track_opens: true,
+  };
+  const { schedule } = (await signed("sendCampaign", {
+    body: { app_id: appId, notification, segment_id, ...plan },
+    status: 202,
+  })) as { schedule: JsonObject };
+  await signed("listSchedules", ofApp);
+  await signed("cancelSchedule", { query: { schedule_id: schedule.schedule_id ?? null } });
+  await signed("deleteDraft", { query: { draft_id: (draft.draft as JsonObject).draft_id ?? null } });
+  await signed("deleteSegment", { query: { segment_id } });
 }
 
 const hexOf = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString("hex")}` as const;

@@ -3,13 +3,12 @@ import { ApiError } from "../../../http/errors.ts";
 import { integer, optional, text } from "../../../http/request/params.ts";
 import { type AppAudience, MAX_SHOWN_CLIENTS } from "../../../push/audience-service.ts";
 import type { Estimate } from "../../../push/estimate.ts";
-import { EstimateRequest, SendCampaignRequest } from "../../../push/send-request.ts";
+import { EstimateRequest } from "../../../push/schedules/campaign-request.ts";
 import { AUDIENCE_DAYS } from "../../../push/store/tokens/audience-counts.ts";
 import type { CommandFlag } from "../../command.ts";
 import { Count, closed, nullable } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { READ_SESSION, topic } from "../../topic.ts";
-import { presentQueued, QueuedCampaign } from "./send.ts";
 
 const { signed, signedRead } = topic({ tag: "Mini apps", surface: "native" });
 
@@ -79,7 +78,7 @@ const EstimateResponse = Type.Object(
 );
 
 /** The flags of a notification, which an estimate does not need, and of its audience. */
-function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<string, CommandFlag>> {
+export function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<string, CommandFlag>> {
   const within = "notification";
   return {
     title: { type: "text", within, help: "1 to 32 characters", ...needed },
@@ -94,6 +93,7 @@ function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<str
     target_fids: { type: "fids", help: "only these users (default: all)" },
     exclude_fids: { type: "fids", help: "without these users" },
     following_fid: { type: "fid", help: "only followers of this fid" },
+    segment_id: { type: "text", valueName: "<segment_id>", help: "only people of this saved segment" },
   };
 }
 
@@ -118,29 +118,6 @@ export const audienceOperations = [
     errors: ["forbidden", "notFound"],
     run: async ({ push: { audience } }, { fid, query }) =>
       presentAudience(unwrapOrThrow(await audience.get(fid, { appId: query.app_id, days: query.days }))),
-  }),
-  signed({
-    id: "sendCampaign",
-    method: "POST",
-    path: "/frame/app/campaign",
-    op: "app.send",
-    command: {
-      usage: "app send <app_id>",
-      help: "send a notification to users of a mini app; prints its campaign",
-      flags: sendFlags({ isRequired: true }),
-    },
-    summary: "Send a notification as the owner of a mini app",
-    description:
-      "Needs no send secret. The campaign is stored and continues, even across a restart of the node; `/frame/app/campaign` " +
-      "returns its progress.",
-    body: SendCampaignRequest,
-    response: QueuedCampaign,
-    status: 202,
-    errors: ["forbidden", "notFound", "tooManyRequests"],
-    run: async ({ push: { audience } }, { fid, body }) => {
-      const { campaignId } = unwrapOrThrow(await audience.send(fid, body));
-      return presentQueued(campaignId);
-    },
   }),
   signed({
     id: "estimateSend",

@@ -14,6 +14,9 @@ const COMMANDS: { readonly [R in Route]?: readonly [usage: string, flags?: Reado
 /** The operations with a command. */
 export const operationsWithCommand = Object.keys(COMMANDS) as readonly Route[];
 
+/** Objects whose members have flags of their own. */
+const WITHIN: ReadonlySet<string> = new Set(["notification", "filter", "quiet_hours"]);
+
 const SAFE_WORD = /^[\w.:-]+$/;
 const word = (value: unknown) => (SAFE_WORD.test(String(value)) ? String(value) : shellQuote(String(value)));
 
@@ -37,11 +40,12 @@ export function commandOf(
   const command = COMMANDS[route];
   if (!command) return {};
   const [usage, flags = {}] = command;
-  const { notification, ...others } = fields;
   const given = new Map(
-    Object.entries({ ...others, ...(notification as object | undefined) }).filter(
-      ([, value]) => value !== undefined,
-    ),
+    Object.entries(fields)
+      .flatMap(([name, value]) =>
+        WITHIN.has(name) ? Object.entries(value as object) : [[name, value] as const],
+      )
+      .filter(([, value]) => value !== undefined),
   );
   const words = usage.split(" ").flatMap((part) => {
     const name = /^[<[](\w+)[>\]]$/.exec(part)?.[1];

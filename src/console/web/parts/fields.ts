@@ -5,10 +5,11 @@ export interface FieldSpec {
   readonly name: string;
   readonly label: string;
   /**
-   * `count`: from 1. `day`: the last one, whose end is the value in unix seconds. `texts`: words, separated by spaces, commas or lines.
+   * `count`: from 1. `day`: the last one, whose end is the value in unix seconds. `date`: a day, whose start is that. `moment` and `time`: of
+   * the inputs `datetime-local` and `time`, as text. `texts`: words, separated by spaces, commas or lines.
    * Default: text.
    */
-  readonly kind?: "text" | "url" | "count" | "day" | "fid" | "fids" | "texts";
+  readonly kind?: "text" | "url" | "count" | "day" | "date" | "moment" | "time" | "fid" | "fids" | "texts";
   readonly isRequired?: boolean;
   /** In code points, as the API counts. */
   readonly maxChars?: number;
@@ -29,7 +30,7 @@ export type Values<Fields extends readonly FieldSpec[]> = {
     ? readonly number[]
     : F extends { kind: "texts" }
       ? readonly string[]
-      : F extends { kind: "count" | "day" | "fid" }
+      : F extends { kind: "count" | "day" | "date" | "fid" }
         ? number | null
         : F extends { isRequired: true }
           ? string
@@ -65,14 +66,16 @@ export function readFidList(text: string): FidList {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** The end of a day in the time zone of this browser, unix seconds; undefined for text that is not a day. */
-function endOfDay(text: string): number | undefined {
+/** The start of a day, or of one some days `later`, in this browser's time zone, unix seconds; undefined for other text. */
+function startOfDay(text: string, later = 0): number | undefined {
   const [, year, month, day] = (DAY.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
   const start = new Date(year, month - 1, day);
   if (start.getMonth() !== month - 1) return undefined;
-  return Math.floor(new Date(year, month - 1, day + 1).getTime() / 1000);
+  return Math.floor(new Date(year, month - 1, day + later).getTime() / 1000);
 }
+
+const endOfDay = (text: string) => startOfDay(text, 1);
 
 /** The day in the time zone of this browser that has the last second before a time. */
 function lastDayBefore(secs: number): string {
@@ -102,6 +105,8 @@ function problemOf({ kind, isRequired, maxChars }: FieldSpec, text: string, nowM
       const end = endOfDay(text);
       return end === undefined || end * 1000 <= nowMs ? msg.aDayInTheFutureOr : undefined;
     }
+    case "date":
+      return startOfDay(text) === undefined ? msg.aDay : undefined;
     case "fid":
     case "fids": {
       const { fids, bad } = readFidList(text);
@@ -132,6 +137,7 @@ function valueOfText({ kind }: FieldSpec, text: string): unknown {
   if (kind === "fid") return readFidList(text).fids[0] ?? null;
   if (kind === "count") return countOf(text) ?? null;
   if (kind === "day") return endOfDay(text) ?? null;
+  if (kind === "date") return startOfDay(text) ?? null;
   return isEmpty(kind, text) ? null : text;
 }
 

@@ -8,7 +8,7 @@ export interface FieldProps {
   readonly name: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "url" | "number" | "search" | "password" | "date";
+  readonly type?: "text" | "url" | "number" | "search" | "password" | "date" | "datetime-local" | "time";
   readonly hint?: ComponentChildren;
   /** What is wrong with the value, in the words of the API where it said so. */
   readonly problem?: string | undefined;
@@ -118,6 +118,9 @@ const INPUTS = {
   url: "url",
   count: "number",
   day: "date",
+  date: "date",
+  moment: "datetime-local",
+  time: "time",
   fid: "text",
   fids: "text",
   texts: "text",

@@ -1,7 +1,7 @@
+import { custodyFromIndex } from "../../../auth/custody.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import type { OutboundClient } from "../../../net/client.ts";
 import { createConfiguredClient } from "../../../net/configured-client.ts";
-import { followersFromIndex } from "../../../push/audience.ts";
 import {
   type CircuitBreakerSettings,
   DEFAULT_CIRCUIT_BREAKER,
@@ -10,7 +10,9 @@ import { type FanOutEngine, startFanOut } from "../../../push/fan-out/fan-out.ts
 import { createPostBatch } from "../../../push/fan-out/post-batch.ts";
 import { SendCounters } from "../../../push/fan-out/send-stats.ts";
 import { createSlots, type SendPermission } from "../../../push/fan-out/slots.ts";
-import { createLeftOut } from "../../../push/left-out.ts";
+import { createOpenLinks } from "../../../push/open-links.ts";
+import { createScheduleRunner } from "../../../push/schedules/schedule-runner.ts";
+import { createSelection } from "../../../push/selection.ts";
 import { runLimitsOf } from "../../../push/store/campaigns/campaign-store.ts";
 import type { Common } from "../../../runtime/common.ts";
 import { version } from "../../../version.ts";
@@ -33,7 +35,10 @@ export interface FanOutTimings {
 export function createFanOut(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "spans">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "ledger" | "moderation">;
+  readonly state: Pick<
+    StateStores,
+    "apps" | "tokens" | "campaigns" | "ledger" | "schedules" | "opens" | "moderation"
+  >;
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
   readonly timings?: Partial<FanOutTimings>;
@@ -54,12 +59,25 @@ export function createFanOut(options: {
     tokens: state.tokens,
     campaigns: state.campaigns,
     ledger: state.ledger,
-    followersAmong: followersFromIndex(index),
-    leftOut: createLeftOut({
+    selection: createSelection({
       db: index,
       bannedAmong: state.moderation.bannedAmong,
       scores: enforcedScores(config, "sends"),
+      tokens: state.tokens,
+      opens: state.opens,
+      clock,
     }),
+    schedules: createScheduleRunner({
+      schedules: state.schedules,
+      apps: state.apps,
+      campaigns: state.campaigns,
+      opens: state.opens,
+      custodyOf: custodyFromIndex(index),
+      clock,
+      log,
+      dedupeTtlSecs: send.dedupe_ttl_secs,
+    }),
+    openLinks: createOpenLinks({ opens: state.opens, parameter: `${config.service.name}_open` }),
     spans,
     post: createPostBatch({
       client,

@@ -1,15 +1,17 @@
 import type { ApiDeps, ManagementDeps } from "../../../api/deps.ts";
 import { createSendKeyLookup } from "../../../apps/app-store.ts";
+import { custodyFromIndex } from "../../../auth/custody.ts";
 import { activeKeysFromIndex, createEnvelopeVerifier } from "../../../auth/jfs.ts";
 import type { Pausable } from "../../../cluster/switch-store.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { createConfiguredGuard } from "../../../net/configured-client.ts";
 import type { LoopbackTarget, UrlGuard } from "../../../net/guard.ts";
-import { followersFromIndex } from "../../../push/audience.ts";
 import { createAudienceService } from "../../../push/audience-service.ts";
 import { createCampaignService } from "../../../push/campaign-service.ts";
 import type { FanOut } from "../../../push/fan-out/fan-out.ts";
-import { createLeftOut } from "../../../push/left-out.ts";
+import { createSavedService } from "../../../push/saved-service.ts";
+import { createScheduleService } from "../../../push/schedules/schedule-service.ts";
+import { createSelection } from "../../../push/selection.ts";
 import { createSendService } from "../../../push/send-service.ts";
 import { createSenderView } from "../../../push/sender-view.ts";
 import { createTokenEvents, createTokenService } from "../../../push/tokens/token-events.ts";
@@ -22,7 +24,10 @@ import { enforcedScores } from "../score-policy.ts";
 export function createPush(options: {
   readonly common: Pick<Common, "config" | "clock" | "log" | "metrics" | "spans">;
   readonly index: IndexDatabase;
-  readonly state: Pick<StateStores, "apps" | "tokens" | "campaigns" | "moderation">;
+  readonly state: Pick<
+    StateStores,
+    "apps" | "tokens" | "campaigns" | "schedules" | "saved" | "opens" | "moderation"
+  >;
   readonly management: ManagementDeps;
   /** Runs the campaigns. */
   readonly fanOut: FanOut;
@@ -39,7 +44,9 @@ export function createPush(options: {
   const { config, clock, log, metrics } = options.common;
   const { net } = config;
   const guard = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
-  const { tokens, apps, campaigns } = state;
+  const { tokens, apps, campaigns, schedules, opens } = state;
+  const { stateClock } = management.auth;
+  const saved = createSavedService({ apps: management.apps, saved: state.saved, clock });
   const count = registerTokenMetrics(metrics, tokens);
   const sends = createSendService({
     apps,
@@ -72,14 +79,25 @@ export function createPush(options: {
       apps: management.apps,
       tokens,
       campaigns,
-      followersAmong: followersFromIndex(index),
-      leftOut: createLeftOut({
+      selection: createSelection({
         db: index,
         bannedAmong: state.moderation.bannedAmong,
         scores: enforcedScores(config, "sends"),
+        tokens,
+        opens,
+        clock: stateClock,
       }),
-      sends,
+      saved,
       clock,
+    }),
+    saved,
+    schedules: createScheduleService({
+      apps: management.apps,
+      schedules,
+      saved,
+      sends,
+      custodyOf: custodyFromIndex(index),
+      clock: stateClock,
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns }),
     appOfKey: createSendKeyLookup({ apps, clock: management.auth.stateClock }),

@@ -205,6 +205,7 @@ function toWork(
     audience,
     isTakenOver: row.runner !== null && row.runner !== bootId,
     ledgerKey: row.dedupe_key,
+    ledgerEndsAt: work.ledger_ends_at,
     isLedgerExpired: wasElsewhere && work.ledger_ends_at <= nowSecs,
   };
 }

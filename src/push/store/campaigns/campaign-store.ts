@@ -18,6 +18,50 @@ export interface Audience {
   readonly followingFid: number | null;
   /** The least score of a recipient, where scores decide on sends; absent for no such condition. */
   readonly minimumScore?: number;
+  readonly segment?: SegmentFilter;
+  /** The part of the people that this campaign reaches, in a schedule of several times or texts. */
+  readonly share?: AudienceShare;
+  /** Whether links name the campaign, so that the app can report opens. */
+  readonly tracksOpens?: true;
+}
+
+/** Conditions of a segment, all of which hold. The names are those of the request that stores it. */
+export interface SegmentFilter {
+  /** Unix seconds. */
+  readonly added_after?: number;
+  readonly added_before?: number;
+  readonly client_fids?: readonly number[];
+  readonly following_fid?: number;
+  readonly channel_id?: string;
+  readonly opened_within_days?: number;
+  readonly not_opened_within_days?: number;
+  readonly time_zones?: readonly string[];
+  readonly fids?: readonly number[];
+}
+
+/** The part of each day, in minutes since midnight, in which no one is notified. It may span midnight. */
+export interface QuietHours {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** When a scheduled send reaches a person. One of `at` and `local` is set. */
+export interface Timing {
+  /** Unix seconds. */
+  readonly at: number | null;
+  /** `YYYY-MM-DDTHH:MM` on the person's clock. */
+  readonly local: string | null;
+  readonly quiet: QuietHours | null;
+  /** The IANA zone of people whose own is not known. */
+  readonly zone: string;
+}
+
+/** People of a schedule by the hash of their fid, from `from` to below `to`, and by the time that is theirs. */
+export interface AudienceShare {
+  readonly scheduleId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly wave?: { readonly place: number; readonly waves: readonly number[]; readonly timing: Timing };
 }
 
 /** `aborted`: its app was deleted, or it was interrupted for too long. */
@@ -29,6 +73,9 @@ export interface OutcomeCounts {
   readonly failure: number;
   readonly notAttempted: number;
 }
+
+/** Limit of unfinished campaigns of one app, including queued ones. */
+export const MAX_UNFINISHED = 100;
 
 /** How long campaigns are stored. */
 export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
@@ -75,6 +122,8 @@ export interface CampaignWork
   readonly runs: number;
   /** Its previous runner has ended without it. */
   readonly isTakenOver: boolean;
+  /** When the ledger of its notification expires, by the state's clock. */
+  readonly ledgerEndsAt: number;
   /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
   readonly isLedgerExpired: boolean;
 }

@@ -23,6 +23,9 @@ const deleteParts = [
   deleteOf("campaign_retryable", "campaign", "fid"),
   deleteOf("campaign_clients", "campaign", "client_fid"),
   deleteOf("campaign_counts", "campaign", "host, kind, reason"),
+  deleteOf("open_links", "campaign", "token"),
+  deleteOf("open_counts", "campaign", "client_fid, age_minutes"),
+  deleteOf("app_opens", "campaign", "fid"),
 ];
 const deleteCampaign = sql<unknown, [campaign: number]>(
   "campaigns.delete",

@@ -1,6 +1,6 @@
 import { sql } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
-import type { StateDb } from "../../../db/state/state-db.ts";
+import type { StateDb, Tx } from "../../../db/state/state-db.ts";
 import { readBreakdown, readTotals } from "./campaign-counts.ts";
 import { type CampaignRow, campaignColumns, toCampaign } from "./campaign-row.ts";
 import { createRuns } from "./campaign-runs.ts";
@@ -9,7 +9,7 @@ import { groupByBlock, tokensIn } from "./ledger-block.ts";
 import type { LedgerWrites } from "./ledger-table.ts";
 
 /** A missing row locks nothing, and the run of a campaign without an app aborts it. */
-const lockApp = sql<{ one: number }, [appId: string]>(
+export const lockApp = sql<{ one: number }, [appId: string]>(
   "campaigns.lock-app",
   "SELECT 1 AS one FROM apps WHERE app_id = $1 FOR NO KEY UPDATE",
 );
@@ -98,6 +98,39 @@ const sentOfBlocks = sql<
      AND client_fid = ANY ($3::bigint[]) AND block = ANY ($4::bigint[]) AND sent AND expires_at > latest($5)`,
 );
 
+/** The most unfinished campaigns of the app, and what this process may run. */
+type Room = RunLimits & { readonly maxUnfinished: number };
+
+/** Stores a campaign as queued, unless its app has too many unfinished ones. */
+export async function addCampaign(
+  tx: Tx,
+  { campaignId, appId, notification, audience, createdAt, ledgerSecs }: NewCampaign,
+  { maxUnfinished, maxRunning, maxRunningOfApp }: Room,
+): Promise<"created" | "too-many"> {
+  await tx.get(lockApp, appId);
+  if (((await tx.get(countUnfinished, appId))?.count ?? 0) >= maxUnfinished) return "too-many";
+  const { notificationId, title, body, targetUrl } = notification;
+  const [ledger] = await tx.all(putKey, appId, notificationId, stateSecs(tx.clock) + ledgerSecs);
+  if (!ledger) throw new Error("a row that was just written is missing");
+  const [added] = await tx.all(
+    insertCampaign,
+    campaignId,
+    appId,
+    ledger.key,
+    notificationId,
+    title,
+    body,
+    targetUrl,
+    createdAt,
+    tx.node.bootId,
+    maxRunning,
+    maxRunningOfApp,
+  );
+  if (!added) throw new Error("a row that was just written is missing");
+  await tx.run(putAudience, added.seq, JSON.stringify(audience));
+  return "created";
+}
+
 /**
  * @param options.bootId the process that takes campaigns
  * @param options.runLimits what it runs at most; a new campaign of a full node is left to the next node with room
@@ -108,39 +141,12 @@ export function createCampaigns(
   options: { readonly bootId: string; readonly runLimits: RunLimits; readonly writes: LedgerWrites },
 ): CampaignStore {
   const { bootId, runLimits, writes } = options;
-  const create = db.decision<[NewCampaign, number, RunLimits], "created" | "too-many">(
-    "campaigns.create",
-    async (tx, campaign, maxUnfinished, { maxRunning, maxRunningOfApp }) => {
-      const { campaignId, appId, notification, audience, createdAt, ledgerSecs } = campaign;
-      await tx.get(lockApp, appId);
-      if (((await tx.get(countUnfinished, appId))?.count ?? 0) >= maxUnfinished) return "too-many";
-      const { notificationId, title, body, targetUrl } = notification;
-      const [ledger] = await tx.all(putKey, appId, notificationId, stateSecs(tx.clock) + ledgerSecs);
-      if (!ledger) throw new Error("a row that was just written is missing");
-      const [added] = await tx.all(
-        insertCampaign,
-        campaignId,
-        appId,
-        ledger.key,
-        notificationId,
-        title,
-        body,
-        targetUrl,
-        createdAt,
-        tx.node.bootId,
-        maxRunning,
-        maxRunningOfApp,
-      );
-      if (!added) throw new Error("a row that was just written is missing");
-      await tx.run(putAudience, added.seq, JSON.stringify(audience));
-      return "created";
-    },
-  );
+  const create = db.decision<[NewCampaign, Room], "created" | "too-many">("campaigns.create", addCampaign);
 
   const find = async (campaignId: string) => (await db.get(seqOf, campaignId))?.seq ?? -1;
   return {
     ...createRuns(db, { bootId, writes }),
-    create: (campaign, maxUnfinished) => create(campaign, maxUnfinished, runLimits),
+    create: (campaign, maxUnfinished) => create(campaign, { maxUnfinished, ...runLimits }),
 
     async find(campaignId) {
       const row = await db.get(campaignById, campaignId);

@@ -147,6 +147,8 @@ export interface TokenStore {
   listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
   /** The enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
+  /** When some fids were first noted with the app, in unix seconds. */
+  addedAt(appId: string, fids: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Rows in every state, by fid and client: cheaper than `list`. */
   listAudience(page: TokenPage): Promise<AudienceToken[]>;
   /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */

@@ -146,6 +146,10 @@ const liveOfFids = sql<LiveRow & { readonly host: string }, [appId: string, fids
    WHERE app_id = $1 AND fid = ANY ($2::bigint[]) AND enabled ORDER BY fid, client_fid`,
 );
 /** One seek for each host; DISTINCT would read all tokens. */
+const addedAtOf = sql<{ fid: number; added_at: number }, [appId: string, fids: readonly number[]]>(
+  "tokens.added-at",
+  `SELECT fid, min(created_at) AS added_at FROM tokens WHERE app_id = $1 AND fid = ANY ($2::bigint[]) GROUP BY fid`,
+);
 const hostsOfApp = sql<{ host: string }, [appId: string, after: string, max: number]>(
   "tokens.hosts",
   `WITH RECURSIVE hosts (host) AS (
@@ -220,6 +224,9 @@ export function createTokens(db: StateDb): TokenStore {
 
     listLiveOf: async (appId, fids) =>
       (await db.all(liveOfFids, appId, fids)).map((row) => toLiveToken(appId, row.host, row)),
+
+    addedAt: async (appId, fids) =>
+      new Map((await db.all(addedAtOf, appId, fids)).map(({ fid, added_at }) => [fid, added_at])),
 
     listAudience: async ({ appId, after = START, max }) =>
       (await db.all(audiencePage, appId, after.fid, after.clientFid, max)).map(

@@ -9,7 +9,9 @@ import { changesOf, draftOf, problemsOf, valuesOf } from "../../parts/fields.ts"
 import { Fields } from "../../parts/form.tsx";
 import { useUrlTabs } from "../../parts/page-head.tsx";
 import { Card } from "../../parts/region.tsx";
+
 import * as msg from "../../text/en/manage/apps.ts";
+
 import { plainName } from "../../text/name.ts";
 import { DeleteCard, SecretsCard, SignedForm } from "../action.tsx";
 import { ManagePage } from "../manage-page.tsx";
@@ -27,12 +29,16 @@ import {
 import { AudienceCard, useAudience } from "./audience-card.tsx";
 import { CampaignsTab } from "./campaign-results.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
-import { SendForm } from "./send-form.tsx";
+import { ScheduledTab } from "./scheduled.tsx";
+import { SegmentsTab } from "./segments.tsx";
+import { SendForm } from "./send/send-form.tsx";
 
 const TABS = [
   { id: "overview", label: msg.overview },
   { id: "send", label: msg.send },
+  { id: "scheduled", label: msg.scheduled },
   { id: "campaigns", label: msg.campaigns },
+  { id: "segments", label: msg.segments },
   { id: "secrets", label: msg.secrets },
   { id: "settings", label: msg.settings },
 ] as const;
@@ -126,6 +132,10 @@ function TabContent({ tab, ...props }: TabProps & { tab: TabId }) {
       return <Overview {...props} />;
     case "send":
       return <SendForm app={app} />;
+    case "scheduled":
+      return <ScheduledTab appId={app.app_id} />;
+    case "segments":
+      return <SegmentsTab appId={app.app_id} />;
     case "campaigns":
       return <CampaignsTab appId={app.app_id} />;
     case "secrets":

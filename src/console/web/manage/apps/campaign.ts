@@ -8,7 +8,9 @@ import {
   valuesOf,
   withoutNulls,
 } from "../../parts/fields.ts";
+
 import * as msg from "../../text/en/manage/apps.ts";
+import type { ScheduleDraft } from "./send/schedule-fields.tsx";
 
 type CsvValue = string | number | boolean | null | undefined;
 
@@ -155,6 +157,8 @@ export type SendDraft = Draft<typeof FIELDS> & {
   readonly audience: "everyone" | "some";
   /** Set for a notification that is sent again: who has it does not get it twice. */
   readonly uuid?: string | undefined;
+  /** Absent for a notification that is sent at once, as before. */
+  readonly schedule?: ScheduleDraft | undefined;
 };
 export type SendProblems = Problems<typeof FIELDS>;
 

@@ -14,6 +14,7 @@ export const anHttpsUrl = "An https URL.";
 export const tooManyAtMostCharacters = (tooMany: Value, maxChars: Value) =>
   `${tooMany} too many: at most ${maxChars} characters.`;
 export const aWholeNumberFrom1Or = "A whole number from 1, or nothing.";
+export const aDay = "A day.";
 export const aDayInTheFutureOr = "A day in the future, or nothing.";
 export const isNotAnFidFidsAre = (bad: Value) => `“${bad}” is not an fid: fids are numbers such as 3.`;
 export const oneFid = "One fid.";

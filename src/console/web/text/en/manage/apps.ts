@@ -4,7 +4,9 @@ import { plural } from "../../format.ts";
 // manage/apps/app-page.tsx
 export const overview = "Overview";
 export const send = "Send";
+export const scheduled = "Scheduled";
 export const campaigns = "Campaigns";
+export const segments = "Segments";
 export const secrets = "Secrets";
 export const settings = "Settings";
 export const inYourManifest = "In your manifest";
@@ -200,7 +202,7 @@ export const openTheApp = "Open the app";
 export const newMiniApp = "New mini app";
 export const signAndRegister = "Sign and register";
 
-// manage/apps/send-form.tsx
+// manage/apps/send/send-form.tsx
 export const recipients = "Recipients";
 export const noRecipientsNoEnabledTokenPasses = "No recipients: no enabled token passes the filters.";
 export const withLabel = (bold: Rich, count: Rich, more: Rich): Rich => [bold, " with ", count, more, "."];
@@ -216,6 +218,9 @@ export const everyoneTheFormSelects = "everyone the form selects";
 export const isSentToANotificationCannot = (title: Value, recipients: Value) =>
   `“${title}” is sent to ${recipients}. A notification cannot be recalled.`;
 export const sendTheNotification = "Send the notification";
+export const signAndSchedule = "Sign and schedule";
+export const isScheduledFor = (title: Value, when: Value) =>
+  `“${title}” is sent ${when}. You sign once, now. It can be cancelled until then.`;
 export const signAndSend = "Sign and send";
 export const signAndSendTo = (fids: Value) => `Sign and send to ${fids}`;
 export const oneWalletSignatureNoSecretIs = "One wallet signature. No secret is needed.";

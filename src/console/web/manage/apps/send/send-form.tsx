@@ -1,19 +1,21 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { NotificationPreview } from "../../content/notification.tsx";
-import type { ResponseOf } from "../../data/call.ts";
-import { useDraft } from "../../data/draft.ts";
-import { useAction } from "../../owner/action.tsx";
-import type { SignedCall } from "../../owner/operation.ts";
-import { type OwnerQuery, OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
-import { readFidList } from "../../parts/fields.ts";
-import { Fields, Radios } from "../../parts/form.tsx";
-import * as msg from "../../text/en/manage/apps.ts";
-import { formatCount } from "../../text/format.ts";
-import { SignedForm } from "../action.tsx";
-import type { App } from "./apps.tsx";
-import { ClientName, useClients } from "./audience-card.tsx";
+
+import { NotificationPreview } from "../../../content/notification.tsx";
+import type { ResponseOf } from "../../../data/call.ts";
+import { useDraft } from "../../../data/draft.ts";
+import { useAction } from "../../../owner/action.tsx";
+import type { SignedCall } from "../../../owner/operation.ts";
+import { type OwnerQuery, OwnerRegion, useOwnerQuery } from "../../../owner/owner-data.tsx";
+import { signed } from "../../../owner/session-request.ts";
+import { readFidList } from "../../../parts/fields.ts";
+import { Fields, Radios } from "../../../parts/form.tsx";
+import * as msg from "../../../text/en/manage/apps.ts";
+import { formatCount } from "../../../text/format.ts";
+import { SignedForm } from "../../action.tsx";
+import { type App, appPath } from "../apps.tsx";
+import { ClientName, useClients } from "../audience-card.tsx";
+
 import {
   AUDIENCE_FIELDS,
   audienceOf,
@@ -24,9 +26,11 @@ import {
   type SendDraft,
   type SendProblems,
   sendProblems,
-} from "./campaign.ts";
-import { campaignPath } from "./campaign-results.tsx";
-import { FirstSendCheck } from "./manifest-check.tsx";
+} from "../campaign.ts";
+import { campaignPath } from "../campaign-results.tsx";
+import { FirstSendCheck } from "../manifest-check.tsx";
+import { DraftsCard } from "./drafts.tsx";
+import { emptySchedule, ScheduleFields, scheduleOf, scheduleProblems, whenOf } from "./schedule-fields.tsx";
 
 const ESTIMATE = "POST /frame/app/campaign/estimate";
 type Estimate = ResponseOf<typeof ESTIMATE>;
@@ -40,7 +44,8 @@ function estimateCall(appId: string, draft: SendDraft, problems: SendProblems) {
   // The node knows who has the notification already only of one that it would send.
   const isRepeated = draft.uuid !== undefined && Object.keys(problems).length === 0;
   const notification = isRepeated ? { notification: notificationOf(draft) } : {};
-  return signed(ESTIMATE, { body: { app_id: appId, ...notification, ...audience } });
+  const segment = draft.schedule?.segment_id ? { segment_id: draft.schedule.segment_id } : {};
+  return signed(ESTIMATE, { body: { app_id: appId, ...notification, ...audience, ...segment } });
 }
 
 const bodyOf = (call: SignedCall | undefined) => JSON.stringify(call?.body ?? null);
@@ -170,28 +175,43 @@ export function SendForm({ app }: { app: App }) {
   const { value: draft, set, discard } = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
   const action = useAction();
   const problems = sendProblems(draft, app_url);
+  // A notification that is sent again has its id, and so its campaign, at once.
+  const schedule = draft.uuid === undefined ? (draft.schedule ?? emptySchedule) : undefined;
+  const isValid = Object.keys({ ...problems, ...(schedule && scheduleProblems(schedule)) }).length === 0;
+  const when = schedule && whenOf(schedule);
   const { query, current } = useEstimate(app_id, draft, problems);
 
   async function send() {
     const sent = await action.operate({
       ...signed("POST /frame/app/campaign", {
-        body: { app_id, notification: notificationOf(draft), ...audienceOf(draft, {}) },
+        body: {
+          app_id,
+          notification: notificationOf(draft),
+          ...audienceOf(draft, {}),
+          ...(schedule && scheduleOf(schedule)),
+        },
       }),
       title: msg.sendTheNotification,
-      words: wordsOf(draft.title, current),
+      words: when === undefined ? wordsOf(draft.title, current) : msg.isScheduledFor(draft.title, when),
     });
     if (!sent) return;
     discard();
-    route(campaignPath(sent.campaign_id));
+    route(sent.status === "scheduled" ? appPath(app_id, "scheduled") : campaignPath(sent.campaign_id));
   }
   return (
     <div class="split">
       <SignedForm
         title={msg.sendANotification}
-        label={current === undefined ? msg.signAndSend : msg.signAndSendTo(formatCount(current.fids))}
+        label={
+          when !== undefined
+            ? msg.signAndSchedule
+            : current === undefined
+              ? msg.signAndSend
+              : msg.signAndSendTo(formatCount(current.fids))
+        }
         note={msg.oneWalletSignatureNoSecretIs}
         action={action}
-        canSign={Object.keys(problems).length === 0}
+        canSign={isValid}
         onSign={send}
       >
         <fieldset>
@@ -199,10 +219,18 @@ export function SendForm({ app }: { app: App }) {
           <Fields form="send" fields={NOTIFICATION_FIELDS} draft={draft} problems={problems} onChange={set} />
         </fieldset>
         <Recipients draft={draft} problems={problems} onChange={set} />
+        {schedule && (
+          <ScheduleFields
+            appId={app_id}
+            draft={schedule}
+            onChange={(next) => set({ ...draft, schedule: next })}
+          />
+        )}
       </SignedForm>
       <div class="stack">
         <NotificationPreview appId={app_id} appName={name} title={draft.title} body={draft.body} />
         <EstimateCard query={query} />
+        <DraftsCard app={app} draft={draft} onOpen={set} />
         <FirstSendCheck app={app} />
       </div>
     </div>

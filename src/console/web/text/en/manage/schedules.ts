@@ -1,0 +1,94 @@
+import type { Rich, Value } from "../../format.ts";
+import { plural } from "../../format.ts";
+
+// manage/apps/scheduled.tsx
+export const scheduledSends = "Scheduled sends";
+export const nothingIsScheduled = (link: Rich): Rich => ["Nothing is scheduled. ", link, "."];
+export const scheduleASend = "Schedule a send";
+export const notification = "Notification";
+export const state = "State";
+export const when = "When";
+export const campaigns = "Campaigns";
+export const cancel = "Cancel";
+export const states = {
+  due: "Due",
+  sent: "Sent",
+  held: "Held",
+  missed: "Missed",
+  cancelled: "Cancelled",
+} as const;
+export const heldBecause = {
+  custody_moved: "another address owns the fid now",
+  app_deleted: "the app was deleted",
+  app_url_changed: "the app moved to another host",
+} as const;
+export const sentOf = (sent: number, all: number) =>
+  all === 1 ? "" : `${sent} of ${plural(all, "campaign")} sent`;
+export const onEachClock = (time: Value) => `${time} on each person’s clock`;
+export const variants = (count: number) => plural(count, "text");
+export const theNodeCancels = (title: Value) => `The node cancels what “${title}” has not sent yet.`;
+export const cancelled = "Cancelled";
+
+// manage/apps/send/schedule-fields.tsx
+export const time = "Time";
+export const now = "Now";
+export const atATime = "At a time";
+export const onTheirClock = "At a time on each person’s clock";
+export const inYourZone = (zone: Value) => `In your time zone, ${zone}. At most 30 days ahead.`;
+export const onAQuarter = "On a quarter of an hour, still ahead in every time zone.";
+export const quietFrom = "Quiet from";
+export const quietTo = "Quiet to";
+export const notBeforeTheEnd = "People whose clock is in these hours get it at their end.";
+export const timesMissing = "Both times, or none.";
+export const aTimeAhead = "A time in the future, at most 30 days ahead.";
+export const onAQuarterHour = "A quarter of an hour, such as 07:15.";
+export const options = "More options";
+export const secondTitle = "Second title";
+export const secondText = "Second text";
+export const compareTwoTexts = "Compare two versions";
+export const halfGetsIt = "Half of the people get the second one. The results compare both.";
+export const oneOfBothDiffers = "Type what differs: the title, the text or both.";
+export const countOpens = "Count opens";
+export const linksGetAParameter =
+  "Links get a parameter that names the campaign, never a person. The app reports it.";
+export const segment = "Segment";
+export const noSegment = "Everyone";
+
+// manage/apps/send/drafts.tsx
+export const drafts = "Drafts";
+export const saveDraft = "Save draft";
+export const draftSaved = "Draft saved";
+export const noDrafts = "No drafts. They are stored on the node, for every device of yours.";
+export const open = "Open";
+export const deleteIt = "Delete";
+export const untitled = "Untitled";
+export const theNodeStoresTheDraft = "The node stores this send as a draft. Nothing is sent.";
+export const theNodeDeletesTheDraft = "The node deletes this draft.";
+
+// manage/apps/segments.tsx
+export const segments = "Segments";
+export const newSegment = "New segment";
+export const saveSegment = "Save segment";
+export const segmentSaved = "Segment saved";
+export const name = "Name";
+export const conditions = "Conditions";
+export const noSegments = "No segments. A segment is a filter that sends can use by name.";
+export const allConditionsHold = "People who meet all conditions. Leave out what does not matter.";
+export const addedAfter = "Added the app after";
+export const addedBefore = "Added the app until";
+export const following = "Followers of";
+export const anFid = "An fid";
+export const fidsOfPeople = "Their fids, separated by spaces or commas";
+export const channel = "Members of channel";
+export const channelId = "Its id, such as bread";
+export const openedWithin = "Opened in the last days";
+export const notOpenedWithin = "Opened nothing in the last days";
+export const days = "1 to 30";
+export const client = "In these clients";
+export const fidsOfClients = "Fids of client apps";
+export const people = "Of these people";
+export const theNodeStoresTheSegment = "The node stores this filter. Nothing is sent.";
+export const theNodeDeletesTheSegment =
+  "The node deletes this filter. Scheduled sends keep their conditions.";
+export const oneOfBoth = "Only one of both.";
+export const atMost30 = "At most 30.";

@@ -1,0 +1,107 @@
+import type { Campaign, CampaignStore } from "../store/campaigns/campaign-store.ts";
+import type { OpenCount, OpenStore } from "../store/open-store.ts";
+import { type Schedule, WINNER } from "../store/schedules/schedule-store.ts";
+
+/** What a send has come to. */
+export interface SendResults {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly notAttempted: number;
+  readonly rateLimited: number;
+  /** People who opened it, as the app reports. */
+  readonly opened: number;
+  /** Of them, those with a token of Quick Auth. */
+  readonly verified: number;
+  readonly goals: number;
+}
+
+/** Results of one text of a schedule. */
+export interface VariantResults extends SendResults {
+  readonly variant: number;
+}
+
+export interface ResultDeps {
+  readonly campaigns: Pick<CampaignStore, "find" | "totals">;
+  readonly opens: Pick<OpenStore, "counts">;
+}
+
+const NOTHING: SendResults = {
+  delivered: 0,
+  failed: 0,
+  notAttempted: 0,
+  rateLimited: 0,
+  opened: 0,
+  verified: 0,
+  goals: 0,
+};
+
+/** Below it, a difference says nothing. */
+const MIN_OPENS = 100;
+/** The limit of a one-sided test at 95 %. */
+const LIKELY = 1.645;
+
+/** Adds up results. */
+export function sumOf(parts: readonly SendResults[]): SendResults {
+  return parts.reduce(
+    (sum, part) => ({
+      delivered: sum.delivered + part.delivered,
+      failed: sum.failed + part.failed,
+      notAttempted: sum.notAttempted + part.notAttempted,
+      rateLimited: sum.rateLimited + part.rateLimited,
+      opened: sum.opened + part.opened,
+      verified: sum.verified + part.verified,
+      goals: sum.goals + part.goals,
+    }),
+    NOTHING,
+  );
+}
+
+/** The results of one campaign, with its opens. */
+export function resultsOf({ counts }: Pick<Campaign, "counts">, opens: readonly OpenCount[]): SendResults {
+  const total = (of: (count: OpenCount) => number) => opens.reduce((sum, count) => sum + of(count), 0);
+  return {
+    delivered: counts.success,
+    failed: counts.failure,
+    notAttempted: counts.notAttempted,
+    rateLimited: 0,
+    opened: total(({ opens }) => opens),
+    verified: total(({ verified }) => verified),
+    goals: total(({ goals }) => goals),
+  };
+}
+
+/** Returns the results of a schedule by text, without those of the winner's wave. */
+export async function variantResults(
+  { campaigns, opens }: ResultDeps,
+  { waves, content }: Pick<Schedule, "waves" | "content">,
+): Promise<VariantResults[]> {
+  const byVariant = new Map<number, SendResults[]>();
+  for (const { campaignId, variant } of waves) {
+    if (campaignId === null || variant === WINNER) continue;
+    const campaign = await campaigns.find(campaignId);
+    if (!campaign) continue;
+    const results = resultsOf(campaign, await opens.counts([campaign.seq]));
+    byVariant.set(variant, [...(byVariant.get(variant) ?? []), results]);
+  }
+  return content.texts.map((_, variant) => ({ variant, ...sumOf(byVariant.get(variant) ?? []) }));
+}
+
+const rateOf = ({ opened, delivered }: SendResults) => (delivered === 0 ? 0 : opened / delivered);
+
+/** The variant that the largest part of its people opened; the first of equal ones. */
+export function bestVariant(results: readonly VariantResults[]): number {
+  const best = results.reduce<VariantResults | undefined>(
+    (best, next) => (best && rateOf(best) >= rateOf(next) ? best : next),
+    undefined,
+  );
+  return best?.variant ?? 0;
+}
+
+/** Whether the best variant is likely better than the second best: a test of two proportions, with 100 opens of each at least. */
+export function isLikelyBetter(results: readonly VariantResults[]): boolean {
+  const [best, second] = [...results].sort((a, b) => rateOf(b) - rateOf(a));
+  if (!best || !second || results.some(({ opened }) => opened < MIN_OPENS)) return false;
+  const pooled = (best.opened + second.opened) / (best.delivered + second.delivered);
+  const error = Math.sqrt(pooled * (1 - pooled) * (1 / best.delivered + 1 / second.delivered));
+  return error > 0 && (rateOf(best) - rateOf(second)) / error > LIKELY;
+}

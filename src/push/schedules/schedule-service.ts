@@ -1,0 +1,168 @@
+import type { AppService } from "../../apps/app-service.ts";
+import type { App } from "../../apps/app-store.ts";
+import type { CustodyOf } from "../../auth/custody.ts";
+import { hashBody } from "../../auth/signed-routes.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { ownValue, readObject } from "../../management/fields.ts";
+import { badField, type Refusal, refused } from "../../management/refusal.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
+import type { SavedService } from "../saved-service.ts";
+import type { SendService, StartedCampaign } from "../send-service.ts";
+import type { Audience } from "../store/campaigns/campaign-store.ts";
+import {
+  type NewWave,
+  type Schedule,
+  type ScheduleContent,
+  type ScheduleStore,
+  WINNER,
+} from "../store/schedules/schedule-store.ts";
+import { type CampaignRequest, readCampaignRequest } from "./campaign-request.ts";
+import { wavesOf } from "./timing.ts";
+
+/** Limit of schedules of one app that have something left to send. */
+export const MAX_OPEN_SCHEDULES = 100;
+/** A schedule is stored for up to a month, so a long list of people goes into a segment. */
+const MAX_CONTENT_CHARS = 256 * 1024;
+const HOUR_SECS = 3_600;
+
+/** Sends of an app by its owner, at once and later. `fid` is the acting fid. */
+export interface ScheduleService {
+  /**
+   * Starts or schedules a send of the app that the body names.
+   *
+   * @param rawBody what custody has signed
+   */
+  send(
+    fid: number,
+    body: unknown,
+    rawBody: Uint8Array,
+  ): Promise<Result<StartedCampaign | { readonly schedule: Schedule }, Refusal>>;
+  /** Newest first, those before `before` (a `seq`). */
+  list(
+    fid: number,
+    page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
+  ): Promise<Result<Schedule[], Refusal>>;
+  get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>>;
+  /** Cancels what has not been sent. Returns the schedule after that. */
+  cancel(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>>;
+}
+
+export function createScheduleService(deps: {
+  readonly apps: AppService;
+  readonly schedules: ScheduleStore;
+  readonly saved: Pick<SavedService, "withSegment">;
+  readonly sends: Pick<SendService, "create">;
+  /** By the index: the address whose signature was just verified. */
+  readonly custodyOf: CustodyOf;
+  readonly clock: Clock;
+}): ScheduleService {
+  const { apps, schedules, saved, sends, custodyOf, clock } = deps;
+
+  async function get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>> {
+    const schedule = await schedules.find(scheduleId);
+    if (!schedule) return refused("notFound", "no such schedule");
+    // The schedules of a deleted app stay those of their owner.
+    if (schedule.ownerFid !== fid) return refused("forbidden", "the schedule belongs to another fid");
+    return ok(schedule);
+  }
+
+  async function schedule(
+    app: App,
+    request: CampaignRequest,
+    audience: Audience,
+    rawBody: Uint8Array,
+  ): Promise<Result<{ readonly schedule: Schedule }, Refusal>> {
+    const custody = custodyOf(app.ownerFid);
+    if (!custody) return refused("forbidden", "the fid has no custody address");
+    const content = contentOf(request, audience);
+    if (JSON.stringify(content).length > MAX_CONTENT_CHARS)
+      return badField("a scheduled send names too many fids: store them as a segment");
+    const scheduleId = crypto.randomUUID();
+    const outcome = await schedules.create(
+      {
+        scheduleId,
+        appId: app.appId,
+        ownerFid: app.ownerFid,
+        custody,
+        bodyHash: await hashBody(rawBody),
+        content,
+        createdAt: nowSecs(clock),
+        waves: wavesIn(request),
+      },
+      MAX_OPEN_SCHEDULES,
+    );
+    if (outcome === "too-many")
+      return refused("tooManyRequests", `an app may have at most ${MAX_OPEN_SCHEDULES} schedules to send`);
+    const stored = await schedules.find(scheduleId);
+    if (!stored) throw new Error(`schedule ${scheduleId} is missing`);
+    return ok({ schedule: stored });
+  }
+
+  return {
+    async send(fid, body, rawBody) {
+      const fields = readObject(body, "request body");
+      if (!fields.ok) return fields;
+      const appId = ownValue(fields.value, "app_id");
+      if (typeof appId !== "string" || appId === "") return badField("missing field app_id");
+      const app = await apps.get(fid, appId);
+      if (!app.ok) return app;
+      const request = readCampaignRequest(body, app.value.appUrl, nowSecs(clock));
+      if (!request.ok) return request;
+      const { plan, segmentId, notification, uuid } = request.value;
+      const tracks = plan.tracksOpens ? { tracksOpens: true as const } : {};
+      const audience = await saved.withSegment(
+        app.value,
+        { ...request.value.audience, ...tracks },
+        segmentId,
+      );
+      if (!audience.ok) return audience;
+      return plan.isScheduled
+        ? schedule(app.value, request.value, audience.value, rawBody)
+        : sends.create(app.value, { notification, uuid, audience: audience.value });
+    },
+
+    async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
+      const app = await apps.get(fid, appId);
+      return app.ok ? ok(await schedules.list({ appId, before, max })) : app;
+    },
+
+    get,
+
+    async cancel(fid, scheduleId) {
+      const found = await get(fid, scheduleId);
+      if (!found.ok) return found;
+      if ((await schedules.cancel(scheduleId)) === 0)
+        return badField("nothing of the schedule is left to cancel");
+      return get(fid, scheduleId);
+    },
+  };
+}
+
+function contentOf({ notification, plan }: CampaignRequest, audience: Audience): ScheduleContent {
+  const { variants, timing, holdoutPercent, lateOkSecs } = plan;
+  const { title, body, targetUrl } = notification;
+  const texts = variants.map((variant) => ({
+    title: variant.title ?? title,
+    body: variant.body ?? body,
+    targetUrl: variant.target_url ?? targetUrl,
+  }));
+  return {
+    texts: texts.length > 0 ? texts : [notification],
+    audience,
+    timing,
+    holdoutPercent,
+    lateOkSecs,
+  };
+}
+
+/** The campaigns of a schedule: one for each time and text, numbered by time, then one for the winner. */
+function wavesIn({ plan }: CampaignRequest): NewWave[] {
+  const texts = Math.max(plan.variants.length, 1);
+  const times = wavesOf(plan.timing);
+  const waves = times.flatMap((dueAt, place) =>
+    Array.from({ length: texts }, (_, variant) => ({ wave: place * texts + variant, dueAt, variant })),
+  );
+  if (plan.winnerAfterHours === undefined) return waves;
+  const dueAt = (times[0] ?? 0) + plan.winnerAfterHours * HOUR_SECS;
+  return [...waves, { wave: waves.length, dueAt, variant: WINNER }];
+}

@@ -1,0 +1,190 @@
+import { scoresOf } from "../db/index/counts/scores.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { LinkType } from "../db/index/messages/columns.ts";
+import { statement } from "../db/index/statement.ts";
+import type { BannedPair } from "../moderation/moderation-store.ts";
+import type { ScoreSource } from "../read/hydrate/users.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import { createZonesOf } from "./schedules/people-zones.ts";
+import { dueIn, isSameZone, waveOf } from "./schedules/timing.ts";
+import type { Audience, AudienceShare, SegmentFilter } from "./store/campaigns/campaign-store.ts";
+import type { OpenStore } from "./store/open-store.ts";
+import type { TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
+
+const followersAmong = statement<{ fid: number }, [fids: string, targetFid: number]>(
+  "notify.followers-among",
+  `SELECT l.fid FROM json_each(?1) AS j CROSS JOIN links l
+   ON l.fid = j.value AND l.type = ${LinkType.Follow} AND l.target_fid = ?2`,
+);
+const membersAmong = statement<{ fid: number }, [fids: string, channelId: string]>(
+  "notify.members-among",
+  `SELECT m.fid FROM json_each(?1) AS j CROSS JOIN channel_members m ON m.channel_id = ?2 AND m.fid = j.value`,
+);
+
+/** Why a token of the audience gets nothing. */
+export type LeftOutReason = "excluded" | "not_following" | "not_in_segment";
+
+/** The tokens of a send among some, and the number of the others by reason; those of other shares are in no number. */
+export interface Selected<Token> {
+  readonly tokens: readonly Token[];
+  readonly notAttempted: Readonly<Record<LeftOutReason, number>>;
+}
+
+/** Selects the recipients of one send, a page of tokens at a time. */
+export type SelectRecipients = <Token extends TokenPosition>(
+  tokens: readonly Token[],
+) => Promise<Selected<Token>>;
+
+/** Returns the selection of a send of an app. */
+export type Selection = (send: {
+  readonly appId: string;
+  readonly ownerFid: number;
+  readonly audience: Audience;
+}) => SelectRecipients;
+
+const DAY_SECS = 86_400;
+/** Parts of a schedule's people, by a hash. */
+export const SHARES = 10_000;
+
+/** Returns the part of a person, from 0 to `SHARES` - 1. It is the same on every node and in every release. */
+export function shareOf(scheduleId: string, fid: number): number {
+  return Bun.hash.xxHash32(`${scheduleId} ${fid}`) % SHARES;
+}
+
+/**
+ * Leaves out those that the send excludes, that its owner bans at the moment or that have less than the least score, then those outside of
+ * its conditions, and those of other shares of its schedule.
+ *
+ * @param deps.scores where the operator lets scores decide on sends
+ */
+export function createSelection(deps: {
+  readonly db: IndexDatabase;
+  readonly bannedAmong: (
+    ownerFids: readonly number[],
+    fids: readonly number[],
+  ) => Promise<readonly BannedPair[]>;
+  readonly scores: ScoreSource | undefined;
+  readonly tokens: Pick<TokenStore, "addedAt">;
+  readonly opens: Pick<OpenStore, "openedAmong" | "zonesAt">;
+  readonly clock: Clock;
+}): Selection {
+  const { db, bannedAmong, scores, tokens, opens, clock } = deps;
+  const zonesOf = createZonesOf(deps);
+  const followers = (fids: readonly number[], target: number) =>
+    new Set(db.all(followersAmong, JSON.stringify(fids), target).map(({ fid }) => fid));
+
+  return ({ appId, ownerFid, audience }) => {
+    const { excludeFids, followingFid, minimumScore = 0, segment, share } = audience;
+    const excluded = new Set(excludeFids);
+    const inSegment = segment && segmentTest(appId, segment);
+
+    async function leftOutAmong(fids: readonly number[]): Promise<(fid: number) => boolean> {
+      const banned = new Set((await bannedAmong([ownerFid], fids)).map(({ fid }) => fid));
+      const known = scores && minimumScore > 0 ? scoresOf(db, scores.mode, fids) : undefined;
+      return (fid) =>
+        excluded.has(fid) ||
+        banned.has(fid) ||
+        (known !== undefined && (known.get(fid) ?? scores?.unknown ?? 0) < minimumScore);
+    }
+
+    return async (all) => {
+      const own = share ? await ofShare(appId, share, all) : all;
+      const isLeftOut = await leftOutAmong(fidsOf(own));
+      const included = own.filter(({ fid }) => !isLeftOut(fid));
+      let selected = included;
+      if (followingFid !== null) {
+        const following = followers(fidsOf(included), followingFid);
+        selected = included.filter(({ fid }) => following.has(fid));
+      }
+      const found = inSegment ? await inSegment(selected) : selected;
+      return {
+        tokens: found,
+        notAttempted: {
+          excluded: own.length - included.length,
+          not_following: included.length - selected.length,
+          not_in_segment: selected.length - found.length,
+        },
+      };
+    };
+  };
+
+  async function ofShare<Token extends TokenPosition>(
+    appId: string,
+    { scheduleId, from, to, wave }: AudienceShare,
+    all: readonly Token[],
+  ): Promise<readonly Token[]> {
+    const part = all.filter(({ fid }) => {
+      const at = shareOf(scheduleId, fid);
+      return at >= from && at < to;
+    });
+    const [first = 0] = wave?.waves ?? [];
+    if (!wave || part.length === 0) return part;
+    // As of the first wave, so that no one changes to another wave meanwhile.
+    const zones = await zonesOf(appId, fidsOf(part), first);
+    const places = new Map<string, number>();
+    return part.filter(({ fid }) => {
+      const zone = zones.get(fid)?.zone ?? wave.timing.zone;
+      const place = places.get(zone) ?? waveOf(wave.waves, dueIn(wave.timing, zone));
+      places.set(zone, place);
+      return place === wave.place;
+    });
+  }
+
+  /** All conditions of a segment hold. */
+  function segmentTest(appId: string, segment: SegmentFilter) {
+    const clients = segment.client_fids && new Set(segment.client_fids);
+    const listed = segment.fids && new Set(segment.fids);
+    const zones = segment.time_zones;
+    const zoneResults = new Map<string, boolean>();
+    const isInZone = (zone: string) => {
+      const known = zoneResults.get(zone) ?? zones?.some((one) => isSameZone(one, zone)) ?? false;
+      zoneResults.set(zone, known);
+      return known;
+    };
+
+    return async <Token extends TokenPosition>(candidates: readonly Token[]): Promise<readonly Token[]> => {
+      let left = candidates;
+      const keep = (test: (token: Token) => boolean) => {
+        left = left.filter(test);
+      };
+      if (clients) keep(({ clientFid }) => clients.has(clientFid));
+      if (listed) keep(({ fid }) => listed.has(fid));
+      const { following_fid, channel_id, added_after, added_before } = segment;
+      if (following_fid !== undefined) {
+        const following = followers(fidsOf(left), following_fid);
+        keep(({ fid }) => following.has(fid));
+      }
+      if (channel_id !== undefined) {
+        const members = new Set(
+          db.all(membersAmong, JSON.stringify(fidsOf(left)), channel_id).map(({ fid }) => fid),
+        );
+        keep(({ fid }) => members.has(fid));
+      }
+      if (added_after !== undefined || added_before !== undefined) {
+        const addedAt = await tokens.addedAt(appId, fidsOf(left));
+        keep(({ fid }) => {
+          const at = addedAt.get(fid) ?? 0;
+          return at >= (added_after ?? 0) && at < (added_before ?? Number.POSITIVE_INFINITY);
+        });
+      }
+      for (const [days, isWanted] of [
+        [segment.opened_within_days, true],
+        [segment.not_opened_within_days, false],
+      ] as const) {
+        if (days === undefined) continue;
+        const opened = await opens.openedAmong(appId, fidsOf(left), nowSecs(clock) - days * DAY_SECS);
+        keep(({ fid }) => opened.has(fid) === isWanted);
+      }
+      if (zones) {
+        const known = await zonesOf(appId, fidsOf(left), nowSecs(clock));
+        keep(({ fid }) => {
+          const zone = known.get(fid)?.zone;
+          return zone !== undefined && isInZone(zone);
+        });
+      }
+      return left;
+    };
+  }
+}
+
+const fidsOf = (tokens: readonly TokenPosition[]): number[] => [...new Set(tokens.map(({ fid }) => fid))];

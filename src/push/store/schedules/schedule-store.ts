@@ -1,0 +1,157 @@
+import {
+  bytes,
+  index,
+  json,
+  nullable,
+  sequence,
+  table,
+  text,
+  unique,
+  uuid,
+  whole,
+} from "../../../db/state/table.ts";
+import type { Audience, NewCampaign, Notification, Timing } from "../campaigns/campaign-store.ts";
+
+/** `due`: to be sent; `sent`: its campaign is stored; `held`: it needs its owner; `missed`: it was too late. None of the others changes. */
+export type WaveState = "due" | "sent" | "held" | "missed" | "cancelled";
+
+/** A send at a time, as its owner's custody address has signed it. Times are unix seconds. */
+export const schedules = table(
+  "schedules",
+  {
+    seq: sequence(),
+    /** The id of its notification for all clients. */
+    schedule_id: unique(text()),
+    app_id: text(),
+    owner_fid: whole(),
+    /** The address that signed it. */
+    custody: bytes(),
+    /** keccak256 of the body that was signed. */
+    body_hash: bytes(),
+    content: json<ScheduleContent>(),
+    created_at: whole(),
+    first_due_at: whole(),
+    last_due_at: whole(),
+    /** When the last of its waves was decided on. */
+    ended_at: nullable(whole()),
+  },
+  {
+    indexes: [
+      index("schedules_by_app", ["app_id", "seq"]),
+      index("schedules_open", ["app_id"], { where: "ended_at IS NULL" }),
+      index("schedules_by_end", ["ended_at"]),
+    ],
+  },
+);
+
+/** What a schedule sends at one time, with one text: a campaign. */
+export const scheduleWaves = table(
+  "schedule_waves",
+  {
+    /** The schedule's `seq`. */
+    schedule: whole(),
+    wave: whole(),
+    due_at_ms: whole(),
+    /** Its place in the texts; -1 for the text that did best. */
+    variant: whole(),
+    state: text<WaveState>(),
+    /** Why it is held. */
+    reason: nullable(text<HeldReason>()),
+    /** The boot that sent it. */
+    claimed_by: nullable(uuid()),
+    campaign_id: nullable(text()),
+  },
+  {
+    key: ["schedule", "wave"],
+    indexes: [index("schedule_waves_due", ["due_at_ms"], { where: "state = 'due'" })],
+    cleared: ["claimed_by"],
+  },
+);
+
+/** `custody_moved`: the fid has another owner now than the one who signed; `app_url_changed`: the app is on another host. */
+export type HeldReason = "custody_moved" | "app_deleted" | "app_url_changed";
+
+/** The variant of a wave that sends the text that did best. */
+export const WINNER = -1;
+
+/** What is sent, its audience and its time. */
+export interface ScheduleContent {
+  /** One, or the variants of a test. */
+  readonly texts: readonly Omit<Notification, "notificationId">[];
+  readonly audience: Audience;
+  readonly timing: Timing;
+  /** Percent of the people who are in no variant. */
+  readonly holdoutPercent: number;
+  /** How late a wave may be sent. */
+  readonly lateOkSecs: number;
+}
+
+export interface NewWave {
+  readonly wave: number;
+  readonly dueAt: number;
+  readonly variant: number;
+}
+
+export interface NewSchedule {
+  readonly scheduleId: string;
+  readonly appId: string;
+  readonly ownerFid: number;
+  readonly custody: Uint8Array;
+  readonly bodyHash: Uint8Array;
+  readonly content: ScheduleContent;
+  readonly createdAt: number;
+  /** Ascending by time. */
+  readonly waves: readonly NewWave[];
+}
+
+/** A wave as its owner sees it. */
+export interface Wave extends NewWave {
+  readonly state: WaveState;
+  readonly reason: HeldReason | null;
+  readonly campaignId: string | null;
+}
+
+export interface Schedule extends NewSchedule {
+  /** Order of creation. */
+  readonly seq: number;
+  readonly waves: readonly Wave[];
+  readonly endedAt: number | null;
+}
+
+/** A wave whose time has come. */
+export interface DueWave extends Omit<Schedule, "waves" | "endedAt">, NewWave {
+  readonly lastDueAt: number;
+}
+
+/**
+ * `taken`: another node has decided on it, or it was cancelled; `early`: it is not due by the state's clock; `late`: it has been noted as
+ * missed; `too-many`: the app has too many unfinished campaigns.
+ */
+export type FireOutcome = "sent" | "taken" | "early" | "late" | "too-many";
+
+/**
+ * The schedules. Every method is atomic, also against concurrent calls of other processes. What is due or late is decided by the
+ * state's clock.
+ */
+export interface ScheduleStore {
+  /** Stores a schedule, unless its app has `maxOpen` with waves that are due. */
+  create(schedule: NewSchedule, maxOpen: number): Promise<"created" | "too-many">;
+  find(scheduleId: string): Promise<Schedule | undefined>;
+  /** Newest first, those before `before` (a `seq`). */
+  list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Schedule[]>;
+  /** Cancels the waves that are due. Returns their number. */
+  cancel(scheduleId: string): Promise<number>;
+  /** Waves that seem due, the oldest first. @param nowSecs of this node; only `fire` decides. */
+  due(nowSecs: number, max: number): Promise<DueWave[]>;
+  /**
+   * In one transaction takes a wave and stores its campaign. A wave is taken once: a second call, on any node, finds it `taken`, so a
+   * process that is killed before or after it neither loses nor repeats the send.
+   */
+  fire(
+    wave: Pick<DueWave, "seq" | "wave">,
+    campaign: NewCampaign,
+    limits: { readonly lateOkSecs: number; readonly maxUnfinished: number },
+  ): Promise<FireOutcome>;
+  /** Notes that a due wave is not sent. */
+  hold(wave: Pick<DueWave, "seq" | "wave">, reason: HeldReason): Promise<void>;
+}
