@@ -78,6 +78,12 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     const keysOf = async (node: RunningNode) =>
       (await fetch(`${node.url}/quick-auth/.well-known/jwks.json`)).text();
     expect(await keysOf(a)).toBe(await keysOf(b));
+    // Keys that are deleted on one node end on the other with its next beat, also for tokens that it has verified before.
+    const rotated = await run([...cluster.argsOf("a"), "quick-auth", "rotate", "--now", a.url]);
+    expect({ exitCode: rotated.exitCode, errors: rotated.errors }).toMatchObject({ exitCode: 0 });
+    expect((await verify(a)).status).toBe(400);
+    await until(async () => (await verify(b)).status === 400, "b refuses tokens of deleted keys", 5000);
+    expect(await keysOf(b)).toBe(await keysOf(a));
   });
 
   test("a session that one creates signs on the other, an operation once in all, and ends on both at once", async () => {
