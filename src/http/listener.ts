@@ -131,3 +131,23 @@ export class Listener {
     log.info({}, "Resumed accepting connections");
   }
 }
+
+/** Stops listeners once their requests have finished, but no later than after `graceMs`. */
+export async function stopListeners(
+  closing: readonly Listener[],
+  graceMs: number,
+  log: Logger,
+): Promise<void> {
+  const stopAll = (cutsOff: boolean) => Promise.all(closing.map((one) => one.stop(cutsOff)));
+  const deadline = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => deadline.resolve("late"), graceMs);
+  const outcome = await Promise.race([stopAll(false), deadline.promise]);
+  clearTimeout(timer);
+  if (outcome === "late") {
+    log.warn(
+      { graceMs, pendingRequests: closing.reduce((sum, one) => sum + one.pendingRequests, 0) },
+      "Closed connections whose requests had not finished",
+    );
+    await stopAll(true);
+  }
+}

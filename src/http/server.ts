@@ -10,7 +10,7 @@ import { errorKinds } from "./errors.ts";
 import { type BodyIntake, exchangeOf } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
 import { createLateRefusals } from "./limits/late-refusals.ts";
-import { Listener } from "./listener.ts";
+import { Listener, stopListeners } from "./listener.ts";
 import { createHttpMetrics, type HttpFigures } from "./metrics/http-metrics.ts";
 import { createNotableRequests, type NotableResponse } from "./metrics/notable-requests.ts";
 import type { Connection } from "./open-exchange.ts";
@@ -285,18 +285,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (listener === undefined) return;
       closesConnections = true;
       const closing = [listener, ...(hubListener === undefined ? [] : [hubListener])];
-      const stopAll = (cutsOff: boolean) => Promise.all(closing.map((one) => one.stop(cutsOff)));
-      const deadline = Promise.withResolvers<"late">();
-      const timer = setTimeout(() => deadline.resolve("late"), graceMs);
-      const outcome = await Promise.race([stopAll(false), deadline.promise]);
-      clearTimeout(timer);
-      if (outcome === "late") {
-        log.warn(
-          { graceMs, pendingRequests: closing.reduce((sum, one) => sum + one.pendingRequests, 0) },
-          "Closed connections whose requests had not finished",
-        );
-        await stopAll(true);
-      }
+      await stopListeners(closing, graceMs, log);
     },
   };
 }

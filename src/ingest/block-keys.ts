@@ -1,7 +1,11 @@
+import { shardCount } from "../db/index/counts/totals.ts";
+import { areKeysKnown, forgetKnownKeys } from "../db/index/trie/known-keys.ts";
+import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { unpackBytes } from "../lib/bytes.ts";
 import type { MergeContext } from "./merge/merge.ts";
-import type { RelayedBlocks } from "./relayed-op.ts";
+import type { RelayedBatch, RelayedBlocks } from "./relayed-op.ts";
 import { applyKeyOperation, decodeKeyRecord, type KeyRecord } from "./trie/key-records.ts";
+import type { RootKeeper } from "./trie/root-keeper.ts";
 
 /** Roots that transactions of the network name for accounts: hints, which find the account of a wrong shard root. */
 export type ClaimedRoot = Extract<KeyRecord, { readonly kind: "root" }>;
@@ -41,4 +45,20 @@ export class BlockKeys {
     else if (record.kind === "gasless") applyKeyOperation(db, keys, this.#shard, record);
     else this.#roots.set(record.account.toHex(), record);
   }
+}
+
+/** Starts to track the keys of the tries that a batch changes. Returns whether it does. */
+export function startKeys(
+  { db, keys }: MergeContext,
+  roots: RootKeeper | undefined,
+  { followsKeys = false, blocks, ops }: RelayedBatch,
+): boolean {
+  const isKept = hasStoredRoots(db);
+  // What is read from the upstream's state also changes rows.
+  const tracks = followsKeys || ((isKept || areKeysKnown(db)) && !blocks && ops.length > 0);
+  if (tracks) keys.start(shardCount(db));
+  const isUnverified = blocks !== undefined && !followsKeys;
+  if (isKept && (!roots || isUnverified)) forgetRoots(db);
+  if (isUnverified) forgetKnownKeys(db);
+  return tracks;
 }

@@ -4,18 +4,15 @@ import { appendHubBlock } from "../db/index/log/hub-log.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { KindRoots } from "../db/index/trie/kind-roots.ts";
-import { areKeysKnown, forgetKnownKeys } from "../db/index/trie/known-keys.ts";
-import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
-import { BlockKeys } from "./block-keys.ts";
+import { BlockKeys, startKeys } from "./block-keys.ts";
 import { applyDeferred, type DeferredOutcome } from "./bulk/apply-deferred.ts";
 import { createBulkWriter } from "./bulk/bulk-writer.ts";
 import type { ImportedBatch, SpoolOutcome } from "./bulk/import-spool.ts";
 import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
-import type { MergeContext } from "./merge/merge.ts";
 import type { IngestRecord, MergeOutcome } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
@@ -213,7 +210,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
   ): void {
     write((context) => {
-      const tracksKeys = startKeys(context, batch);
+      const tracksKeys = startKeys(context, writer.roots, batch);
       if (batch.healed) context.keys.healing(batch.healed);
       const blockKeys = new BlockKeys(context, batch.blocks);
       for (const [op, block] of ops) {
@@ -238,18 +235,6 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
           nowSecs: context.nowSecs,
         });
     });
-  }
-
-  /** Starts to track the keys of the tries that a batch changes. Returns whether it does. */
-  function startKeys({ keys }: MergeContext, { followsKeys = false, blocks, ops }: RelayedBatch): boolean {
-    const isKept = hasStoredRoots(db);
-    // What is read from the upstream's state also changes rows.
-    const tracks = followsKeys || ((isKept || areKeysKnown(db)) && !blocks && ops.length > 0);
-    if (tracks) keys.start(shardCount(db));
-    const isUnverified = blocks !== undefined && !followsKeys;
-    if (isKept && (!writer.roots || isUnverified)) forgetRoots(db);
-    if (isUnverified) forgetKnownKeys(db);
-    return tracks;
   }
 
   function repointMore(): void {

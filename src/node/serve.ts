@@ -1,9 +1,6 @@
 import { createAdmission } from "../admission/admission.ts";
 import type { Checks } from "../checks/checks.ts";
-import { nodeIdOf } from "../cluster/node-id.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
-import { findRisks } from "../config/checks/risks.ts";
-import type { Config } from "../config/schema.ts";
 import { newestSnapshot } from "../db/index/counts/rankings.ts";
 import { indexPath, openIndexReader } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
@@ -14,7 +11,6 @@ import type { HttpFigures } from "../http/metrics/http-metrics.ts";
 import type { NotableResponse } from "../http/metrics/notable-requests.ts";
 import type { HubRpc } from "../hub/rpc.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
-import { EXIT_OK, EXIT_RETRYABLE } from "../lib/failure.ts";
 import { connectRpc } from "../lib/port-rpc.ts";
 import type { LoopbackTarget } from "../net/guard.ts";
 import { checkListenAddresses, listenersOf } from "../net/listen-address.ts";
@@ -25,26 +21,25 @@ import { openDataDir } from "../runtime/data-dir.ts";
 import type { RecentLines } from "../runtime/log/recent-lines.ts";
 import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
-import { createSupervisor } from "../runtime/supervisor.ts";
 import { SpanCounts } from "../runtime/trace/span-counts.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
 import { computesScores } from "../scores/settings.ts";
 import { tokenKeysOf } from "../signers/approval/approval-token.ts";
 import type { SignerStatsRpc } from "../signers/signer-stats.ts";
-import { createStreamSlots } from "../stream/slots.ts";
 import { lagSecsOf } from "../upstream/figures/figures.ts";
 import type { MatchRpc } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { connectionCaps } from "./connection-caps.ts";
-import { operatorTokenOf, settingSourcesOf } from "./console/operator-settings.ts";
+import { settingSourcesOf } from "./console/operator-settings.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
-import { ofBuiltParts } from "./optional-parts.ts";
 import type { PartStats } from "./part-stats.ts";
-import { masterKeysOf, withDemoKey, withoutMasterKeys } from "./signers/master-keys.ts";
+import { masterKeysOf, withoutMasterKeys } from "./signers/master-keys.ts";
+import { commonOfNode, withMadeSettings } from "./start/node-common.ts";
 import { type PrepareOptions, prepareDatabases } from "./start/prepare-databases.ts";
 import { createStarting } from "./start/starting.ts";
+import { drainFirst, endOnReplacement, signalLife } from "./start/stop-steps.ts";
+import { openStreamSlots } from "./start/stream-slots.ts";
 import { openMainState } from "./state/main-state.ts";
 import type { StateWriterRpc } from "./state/writer-client.ts";
 import { startHttpWorkers } from "./threads/http-workers.ts";
@@ -81,40 +76,23 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const { lines } = options;
   const dataDir = openDataDir(base.config.data.dir);
   shutdown.add("data directory", () => dataDir.release());
-  const nodeId = nodeIdOf(base.config.node.id, dataDir);
-  // With the id of the data directory as the setting, lines of every thread name it.
-  let config: Config = {
-    ...ofBuiltParts(base.config),
-    data: { ...base.config.data, dir: dataDir.path },
-    node: { id: nodeId },
-  };
-  const isNamed = config.state.url === "" || base.config.node.id !== "";
-  let common: Common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
-  for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
-  checkListenAddresses(listenersOf(config));
-  const starting = createStarting(config, { lines, startedAtMs: common.clock.nowMs() });
+  const { common: named, nodeId } = commonOfNode(base, dataDir);
+  checkListenAddresses(listenersOf(named.config));
+  const starting = createStarting(named.config, { lines, startedAtMs: named.clock.nowMs() });
   shutdown.add("listener of the start", () => starting.stop());
-  await prepareDatabases(common, { ...options, starting });
-  const isLocal = config.state.url === "";
+  await prepareDatabases(named, { ...options, starting });
+  const isLocal = named.config.state.url === "";
   const databases = [
     { database: "index", file: databaseFile(indexPath(dataDir.path)) } as const,
     ...(isLocal ? [{ database: "state", file: databaseFile(statePath(dataDir.path)) } as const] : []),
   ];
   const signals = new NodeSignals();
-  const damage = createDamageReports(databases, common.log, signals);
+  const damage = createDamageReports(databases, named.log, signals);
   onDamage(damage.note);
-  const db = openIndexReader(indexPath(config.data.dir));
+  const db = openIndexReader(indexPath(dataDir.path));
   shutdown.add("index reader", () => db[Symbol.dispose]());
-  if (isDemo(db)) {
-    config = withDemoKey(config);
-    common = { ...common, config };
-  }
-  const operatorToken = operatorTokenOf(common);
-  if (operatorToken !== undefined) {
-    // The loggers of all threads remove it, too.
-    config = { ...config, console: { ...config.console, operator_token: operatorToken } };
-    common = { ...common, config };
-  }
+  const { common, operatorToken } = withMadeSettings(named, db);
+  const { config } = common;
   const threads = createThreads(lines);
   let liveness: Liveness | undefined;
   const state = await openMainState({
@@ -165,17 +143,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
 
   const upstream = watchUpstream(common, channels.upstream);
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
-  const caps = connectionCaps(config, processDescriptors());
-  if (caps.isLowered)
-    common.log.warn(
-      { streams: caps.streams, subscribers: caps.subscribers },
-      "The limit of open files is low: fewer streams are accepted than the settings allow",
-    );
-  const streamSlots = createStreamSlots(
-    { connections: caps.streams, connectionsPerAddress: config.stream.max_connections_per_ip },
-    admission.budgets,
-    () => lagSecsOf(upstream?.latest()),
-  );
+  const streamSlots = openStreamSlots(common, admission, () => lagSecsOf(upstream?.latest()));
   let isStarted = false;
   const scores = computesScores(config) ? await import("./threads/score-runs.ts") : undefined;
   let scoreRuns: ScoreSchedule | undefined;
@@ -211,14 +179,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     storage: {
       damage,
       replaced,
-      onReplaced({ path, change }) {
-        const what = `${path} was ${change}`;
-        common.log.fatal({ what }, "The data directory is no longer the one that was opened");
-        // A log without a name still holds commits. The writers move them into their databases when they close.
-        if (change === "deleted" && companions.includes(path)) void shutdown.start(what, EXIT_RETRYABLE);
-        // Work in flight would be acknowledged but written to files that no other process can open.
-        else process.exit(EXIT_RETRYABLE);
-      },
+      onReplaced: endOnReplacement(common, companions),
     },
   });
   shutdown.add("storage watch", scheduleStorageWatch(storageWatch));
@@ -283,10 +244,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   shutdown.add("HTTP workers", () => http.stop());
   takeRequests = http.takeRequests;
   const httpUrl = await http.url;
-  const supervisor = createSupervisor();
-  supervisor.ready();
-  shutdown.add("signs of life", () => supervisor.stop());
-  shutdown.signal.addEventListener("abort", () => supervisor.stopping(), { once: true });
+  signalLife(shutdown);
   await starting.stop();
   dataDir.announce(httpUrl);
 
@@ -313,13 +271,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await stateWatch.poll();
     shutdown.add("state watch", scheduleStateWatch(stateWatch));
   }
-  shutdown.add("drain", async (exitCode) => {
-    const { drain_delay_secs: delaySecs } = config.http;
-    // A node with a fault does not serve on.
-    if (exitCode !== EXIT_OK || delaySecs === 0) return;
-    await Promise.all([http.drain(delaySecs * 1000), hub?.drain(delaySecs * 1000)]);
-    await Bun.sleep(delaySecs * 1000);
-  });
+  const drain = (ms: number) => Promise.all([http.drain(ms), hub?.drain(ms)]);
+  shutdown.add("drain", drainFirst(config, drain));
   if (scores) {
     const runs = scores.startScoreRuns({
       common,

@@ -274,7 +274,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
 
 const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers.encryption_key");
 
-export function no(refused: WriteRefusal): WriteReply {
+function no(refused: WriteRefusal): WriteReply {
   return { ok: false, refusal: refused };
 }
 
@@ -296,6 +296,6 @@ async function admitted(signed: Signed, admit: Admit): Promise<Result<Signed, Wr
 }
 
 /** Waits for a request of this process, or for the next look at the state. */
-async function waitFor(first: Promise<unknown> | undefined): Promise<void> {
-  await (first ? valueWithin(first, REPEAT_POLL_MS) : Bun.sleep(REPEAT_POLL_MS));
+function waitFor(first: Promise<unknown> | undefined): Promise<unknown> {
+  return first ? valueWithin(first, REPEAT_POLL_MS) : Bun.sleep(REPEAT_POLL_MS);
 }

@@ -1,0 +1,37 @@
+import { nodeIdOf } from "../../cluster/node-id.ts";
+import { findRisks } from "../../config/checks/risks.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
+import { isDemo } from "../../db/index/identity.ts";
+import type { Common } from "../../runtime/common.ts";
+import type { DataDir } from "../../runtime/data-dir.ts";
+import { operatorTokenOf } from "../console/operator-settings.ts";
+import { ofBuiltParts } from "../optional-parts.ts";
+import { withDemoKey } from "../signers/master-keys.ts";
+
+/** Returns the settings and the log of a node with its id, and warns of risks in the settings. */
+export function commonOfNode(base: Common, dataDir: DataDir): { common: Common; nodeId: string } {
+  const nodeId = nodeIdOf(base.config.node.id, dataDir);
+  const config = {
+    ...ofBuiltParts(base.config),
+    data: { ...base.config.data, dir: dataDir.path },
+    // With the id of the data directory as the setting, lines of every thread name it.
+    node: { id: nodeId },
+  };
+  const isNamed = config.state.url === "" || base.config.node.id !== "";
+  const common = { ...base, config, log: isNamed ? base.log : base.log.child({ node: nodeId }) };
+  for (const { key, message } of findRisks(config)) common.log.warn({ setting: key }, message);
+  return { common, nodeId };
+}
+
+/** Adds the settings that depend on the index or are made at a start: a demo network's master key and the operator's token. */
+export function withMadeSettings(
+  common: Common,
+  db: IndexDatabase,
+): { common: Common; operatorToken: string | undefined } {
+  const config = isDemo(db) ? withDemoKey(common.config) : common.config;
+  const operatorToken = operatorTokenOf({ ...common, config });
+  if (operatorToken === undefined) return { common: { ...common, config }, operatorToken };
+  // The loggers of all threads remove it, too.
+  const console = { ...config.console, operator_token: operatorToken };
+  return { common: { ...common, config: { ...config, console } }, operatorToken };
+}
