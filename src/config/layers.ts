@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { reasonOf } from "../lib/failure.ts";
 import type { FileFacts } from "./files/small-file.ts";
 import { ENV_PREFIX } from "./names.ts";
-import { findSetting, keysOf, type Setting, sectionNames } from "./schema.ts";
+import { findSetting, keysOf, type Setting, sectionNames } from "./settings/settings.ts";
 import { parseText } from "./values.ts";
 
 /** A key with this end names a file that holds the value. */

@@ -14,9 +14,10 @@ import {
   fromToml,
   type Layer,
 } from "./layers.ts";
-import { type Config, configSchema, type Setting, settings } from "./schema.ts";
+import { type Config, configSchema } from "./schema.ts";
 import type { SecretKind } from "./secret-settings.ts";
 import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
+import { type Setting, settings } from "./settings/settings.ts";
 import { isValid, showValue } from "./values.ts";
 
 /** What a client of a node needs to know: its address and names, and how to log. */

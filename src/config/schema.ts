@@ -1,93 +1,33 @@
-import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
-import {
-  isCidr,
-  isHost,
-  isHttpUrlOrEmpty,
-  isNodeUrlOrEmpty,
-  isOriginOrStar,
-  isPublicUrlOrEmpty,
-  MAX_UPSTREAMS,
-} from "./formats.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_UPSTREAMS } from "./formats.ts";
 import { MCP_TOOLS } from "./names.ts";
-import { isPostgresUrlOrEmpty } from "./postgres-url.ts";
-import { type SecretKind, secretKindOf } from "./secret-settings.ts";
-
-FormatRegistry.Set("config-host", isHost);
-FormatRegistry.Set("config-cidr", isCidr);
-FormatRegistry.Set("config-http-url", isHttpUrlOrEmpty);
-FormatRegistry.Set("config-node-url", isNodeUrlOrEmpty);
-FormatRegistry.Set("config-origin", isOriginOrStar);
-FormatRegistry.Set("config-public-url", isPublicUrlOrEmpty);
-FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
-
-// One annotation in addition to JSON Schema's own: `rule` describes valid values. `secretSettings` names the settings that are masked.
-
-const MAX_URL_CHARS = 2048;
-const MAX_PATH_CHARS = 1024;
-const MAX_LISTED_FIDS = 10_000;
-/** A petabyte: more than SQLite can store in one file. */
-const MAX_INDEX_BYTES = 1_000_000_000_000_000;
-
-const integer = (minimum: number, maximum: number) =>
-  Type.Integer({ minimum, maximum, rule: `an integer from ${minimum} to ${maximum}` });
-
-const flag = () => Type.Boolean({ rule: "true or false" });
-
-const domains = () =>
-  Type.Array(
-    Type.String({
-      pattern: "^(\\*\\.)?[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:[0-9]{1,5})?$",
-      rule: 'a domain such as "app.example", or "*.example" for those below it',
-    }),
-    {
-      maxItems: 1000,
-      uniqueItems: true,
-      rule: 'a list of at most 1000 different entries, each a domain such as "app.example", or "*.example" for those below it',
-    },
-  );
-
-const fidList = () =>
-  Type.Array(integer(1, Number.MAX_SAFE_INTEGER), {
-    maxItems: MAX_LISTED_FIDS,
-    rule: `a list of at most ${MAX_LISTED_FIDS} fids, each a positive integer`,
-  });
-
-const port = () => integer(0, 65_535);
-
-const host = () => Type.String({ format: "config-host", rule: "an IP address or a host name" });
-
-const networks = () =>
-  Type.Array(Type.String({ format: "config-cidr", rule: 'a network such as "10.0.0.0/8"' }), {
-    maxItems: 256,
-    rule: 'a list of at most 256 networks such as "10.0.0.0/8"',
-  });
-
-const secretUrl = () =>
-  Type.String({
-    format: "config-http-url",
-    maxLength: MAX_URL_CHARS,
-    rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
-  });
-
-const masterKey = (pattern: string, rule: string) => Type.String({ pattern, rule });
-
-const credential = () =>
-  Type.String({
-    pattern: "^[\\x21-\\x7e]{0,4096}$",
-    rule: "empty or at most 4096 printable ASCII characters without spaces",
-  });
+import {
+  credential,
+  domains,
+  fidList,
+  flag,
+  host,
+  integer,
+  MAX_INDEX_BYTES,
+  MAX_PATH_CHARS,
+  MAX_URL_CHARS,
+  networks,
+  oneOf,
+  path,
+  port,
+  section,
+  text,
+  urlOrEmpty,
+} from "./settings/setting-types.ts";
 
 const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
 const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
 
-const section = <Keys extends Record<string, TSchema>>(keys: Keys) =>
-  Type.Object(keys, { additionalProperties: false });
-
 /** The types and bounds of all settings. defaults.toml documents them. */
 export const configSchema = section({
   service: section({
-    name: Type.String({ pattern: SERVICE_NAME, rule: SERVICE_NAME_RULE }),
-    compat_prefixes: Type.Array(Type.String({ pattern: SERVICE_NAME, rule: SERVICE_NAME_RULE }), {
+    name: text(SERVICE_NAME, SERVICE_NAME_RULE),
+    compat_prefixes: Type.Array(text(SERVICE_NAME, SERVICE_NAME_RULE), {
       maxItems: 8,
       uniqueItems: true,
       rule: `a list of at most 8 different names, each ${SERVICE_NAME_RULE}`,
@@ -101,17 +41,17 @@ export const configSchema = section({
     ready_when_empty: flag(),
   }),
   node: section({
-    id: Type.String({
-      pattern: "^([a-z0-9][a-z0-9.-]{0,62})?$",
-      rule: "empty or a lower-case letter or digit, then up to 62 lower-case letters, digits, dots or hyphens",
-    }),
+    id: text(
+      "^([a-z0-9][a-z0-9.-]{0,62})?$",
+      "empty or a lower-case letter or digit, then up to 62 lower-case letters, digits, dots or hyphens",
+    ),
   }),
   data: section({
-    dir: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]+$",
-      maxLength: MAX_PATH_CHARS,
-      rule: `a path of 1 to ${MAX_PATH_CHARS} characters without control characters`,
-    }),
+    dir: text(
+      "^[^\\u0000-\\u001f\\u007f]+$",
+      `a path of 1 to ${MAX_PATH_CHARS} characters without control characters`,
+      MAX_PATH_CHARS,
+    ),
   }),
   state: section({
     url: Type.String({
@@ -119,20 +59,16 @@ export const configSchema = section({
       maxLength: MAX_URL_CHARS,
       rule: 'empty or a URL such as "postgres://user@host:5432/database?sslmode=verify-full"',
     }),
-    password: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
-      maxLength: 1024,
-      rule: "at most 1024 characters without control characters",
-    }),
-    tls_ca_file: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
-      maxLength: MAX_PATH_CHARS,
-      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
-    }),
-    schema: Type.String({
-      pattern: "^(?!pg_)[a-z_][a-z0-9_]{0,62}$",
-      rule: 'a lower-case letter or "_", then up to 62 lower-case letters, digits or "_", but not "pg_" at the start',
-    }),
+    password: text(
+      "^[^\\u0000-\\u001f\\u007f]*$",
+      "at most 1024 characters without control characters",
+      1024,
+    ),
+    tls_ca_file: path(),
+    schema: text(
+      "^(?!pg_)[a-z_][a-z0-9_]{0,62}$",
+      'a lower-case letter or "_", then up to 62 lower-case letters, digits or "_", but not "pg_" at the start',
+    ),
     connections: integer(0, 200),
     timeout_ms: integer(500, 60_000),
     migrate: flag(),
@@ -153,9 +89,7 @@ export const configSchema = section({
     anonymous_units_per_minute: integer(0, 1_000_000_000),
     anonymous_burst_units: integer(0, 1_000_000_000),
     trusted_proxies: networks(),
-    proxy_header: Type.Union([Type.Literal("x-forwarded-for"), Type.Literal("forwarded")], {
-      rule: '"x-forwarded-for" or "forwarded"',
-    }),
+    proxy_header: oneOf("x-forwarded-for", "forwarded"),
     idle_timeout_secs: integer(1, 255),
     shutdown_grace_secs: integer(0, 599),
     drain_delay_secs: integer(0, 598),
@@ -188,79 +122,54 @@ export const configSchema = section({
       uniqueItems: true,
       rule: `a list of at most ${MAX_UPSTREAMS} different URLs such as "https://host:3383", each without path, user and password, and with https by a host name`,
     }),
-    username: Type.String({
-      pattern: "^[\\x20-\\x39\\x3b-\\x7e]*$",
-      maxLength: 256,
-      rule: "at most 256 printable ASCII characters without a colon",
-    }),
-    password: Type.String({
-      pattern: "^[\\x20-\\x7e]*$",
-      maxLength: 256,
-      rule: "at most 256 printable ASCII characters",
-    }),
+    username: text(
+      "^[\\x20-\\x39\\x3b-\\x7e]*$",
+      "at most 256 printable ASCII characters without a colon",
+      256,
+    ),
+    password: text("^[\\x20-\\x7e]*$", "at most 256 printable ASCII characters", 256),
     fids: fidList(),
-    fid_file: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
-      maxLength: MAX_PATH_CHARS,
-      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
-    }),
+    fid_file: path(),
     ready_lag_secs: integer(1, 86_400),
     concurrency: integer(0, 256),
     max_calls_per_sec: integer(0, 10_000),
-    contact: Type.String({
-      pattern: "^[\\x20-\\x27\\x2a-\\x7e]*$",
-      maxLength: 128,
-      rule: "at most 128 printable ASCII characters without parentheses",
-    }),
+    contact: text(
+      "^[\\x20-\\x27\\x2a-\\x7e]*$",
+      "at most 128 printable ASCII characters without parentheses",
+      128,
+    ),
     discover: flag(),
     bulk_from: Type.Array(Type.String({ format: "config-host", rule: "a host name or an IP address" }), {
       maxItems: MAX_UPSTREAMS,
       rule: `a list of at most ${MAX_UPSTREAMS} host names or IP addresses`,
     }),
-    verify: Type.Union([Type.Literal("all")], { rule: '"all"' }),
+    verify: oneOf("all"),
     verify_threads: integer(0, 64),
   }),
   trust: section({
-    level: Type.Union([Type.Literal("node"), Type.Literal("blocks"), Type.Literal("roots")], {
-      rule: 'one of "node", "blocks", "roots"',
-    }),
-    roots: Type.Union([Type.Literal("sample"), Type.Literal("full")], { rule: 'one of "sample", "full"' }),
-    validators_file: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
-      maxLength: MAX_PATH_CHARS,
-      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
-    }),
-    events: Type.Union([Type.Literal("one"), Type.Literal("two"), Type.Literal("rpc")], {
-      rule: 'one of "one", "two", "rpc"',
-    }),
-    on_unknown_set: Type.Union([Type.Literal("stop"), Type.Literal("warn")], {
-      rule: 'one of "stop", "warn"',
-    }),
-    on_mismatch: Type.Union([Type.Literal("serve"), Type.Literal("stop")], {
-      rule: 'one of "serve", "stop"',
-    }),
+    level: oneOf("node", "blocks", "roots"),
+    roots: oneOf("sample", "full"),
+    validators_file: path(),
+    events: oneOf("one", "two", "rpc"),
+    on_unknown_set: oneOf("stop", "warn"),
+    on_mismatch: oneOf("serve", "stop"),
     serve_unproven: flag(),
   }),
   protocol: section({
-    network: Type.Union([Type.Literal("mainnet"), Type.Literal("testnet"), Type.Literal("devnet")], {
-      rule: 'one of "mainnet", "testnet", "devnet"',
-    }),
+    network: oneOf("mainnet", "testnet", "devnet"),
     engine_versions: Type.Array(
-      Type.String({
-        pattern: "^[1-9][0-9]{0,3}=[0-9]{1,10}$",
-        rule: 'a version and unix seconds such as "21=1790000000"',
-      }),
+      text("^[1-9][0-9]{0,3}=[0-9]{1,10}$", 'a version and unix seconds such as "21=1790000000"'),
       { maxItems: 64, rule: 'a list of at most 64 entries such as "21=1790000000"' },
     ),
   }),
   channels: section({
-    protocol_names: Type.Union([Type.Literal("win"), Type.Literal("lose")], { rule: 'one of "win", "lose"' }),
+    protocol_names: oneOf("win", "lose"),
   }),
   chain: section({
-    l1_rpc_url: secretUrl(),
-    op_rpc_url: secretUrl(),
-    base_rpc_url: secretUrl(),
-    tokens: Type.Array(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$", rule: "an address such as 0x8335…" }), {
+    l1_rpc_url: urlOrEmpty(),
+    op_rpc_url: urlOrEmpty(),
+    base_rpc_url: urlOrEmpty(),
+    tokens: Type.Array(text("^0x[0-9a-fA-F]{40}$", "an address such as 0x8335…"), {
       maxItems: 20,
       rule: "a list of at most 20 addresses",
     }),
@@ -272,8 +181,8 @@ export const configSchema = section({
   }),
   signers: section({
     enabled: flag(),
-    encryption_key: masterKey("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
-    previous_encryption_keys: Type.Array(masterKey("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"), {
+    encryption_key: text("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
+    previous_encryption_keys: Type.Array(text("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"), {
       maxItems: 4,
       uniqueItems: true,
       rule: "a list of at most 4 different keys, each of 64 hexadecimal digits",
@@ -284,7 +193,7 @@ export const configSchema = section({
   }),
   quick_auth: section({
     enabled: flag(),
-    algorithm: Type.Union([Type.Literal("RS256"), Type.Literal("ES256")], { rule: '"RS256" or "ES256"' }),
+    algorithm: oneOf("RS256", "ES256"),
     token_ttl_secs: integer(60, 86_400),
     key_rotation_days: integer(0, 3650),
     domains: domains(),
@@ -348,9 +257,7 @@ export const configSchema = section({
   }),
   trending: section({ window_hours: integer(1, 720) }),
   feeds: section({
-    for_you: Type.Union([Type.Literal("ranked"), Type.Literal("trending")], {
-      rule: 'one of "ranked", "trending"',
-    }),
+    for_you: oneOf("ranked", "trending"),
   }),
   notifications: section({ aggregation_window_secs: integer(1, 604_800) }),
   net: section({
@@ -358,48 +265,32 @@ export const configSchema = section({
     allow_http: flag(),
   }),
   backup: section({
-    dir: Type.String({
-      pattern: "^[^\\u0000-\\u001f\\u007f]*$",
-      maxLength: MAX_PATH_CHARS,
-      rule: `empty or a path of at most ${MAX_PATH_CHARS} characters without control characters`,
-    }),
-    url: Type.String({
-      pattern: "^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\\w!*'().-]+)+/?)?$",
-      maxLength: MAX_URL_CHARS,
-      rule: "empty or a URL such as s3://bucket/prefix",
-    }),
-    endpoint: Type.String({
-      format: "config-http-url",
-      maxLength: MAX_URL_CHARS,
-      rule: `empty or an http or https URL of at most ${MAX_URL_CHARS} characters`,
-    }),
-    region: Type.String({
-      pattern: "^[a-z0-9-]{1,64}$",
-      rule: "1 to 64 lower-case letters, digits and hyphens",
-    }),
+    dir: path(),
+    url: text(
+      "^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\\w!*'().-]+)+/?)?$",
+      "empty or a URL such as s3://bucket/prefix",
+      MAX_URL_CHARS,
+    ),
+    endpoint: urlOrEmpty(),
+    region: text("^[a-z0-9-]{1,64}$", "1 to 64 lower-case letters, digits and hyphens"),
     access_key_id: credential(),
     secret_access_key: credential(),
     session_token: credential(),
-    encryption_key: masterKey("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
+    encryption_key: text("^([0-9a-fA-F]{64})?$", "empty or 64 hexadecimal digits"),
     keep: integer(1, 1000),
-    at: Type.String({
-      pattern: "^(([01]\\d|2[0-3]):[0-5]\\d)?$",
-      rule: 'empty or a time of day in UTC such as "03:15"',
-    }),
+    at: text("^(([01]\\d|2[0-3]):[0-5]\\d)?$", 'empty or a time of day in UTC such as "03:15"'),
     index: flag(),
   }),
   console: section({
     enabled: flag(),
     manage: flag(),
     operator: flag(),
-    operator_token: Type.String({
-      pattern: "^([\\x21-\\x7e]{32,256})?$",
-      rule: "empty or 32 to 256 printable ASCII characters without spaces",
-    }),
-    images: Type.Union([Type.Literal("ask"), Type.Literal("off")], { rule: '"ask" or "off"' }),
-    status: Type.Union([Type.Literal("public"), Type.Literal("operator")], {
-      rule: '"public" or "operator"',
-    }),
+    operator_token: text(
+      "^([\\x21-\\x7e]{32,256})?$",
+      "empty or 32 to 256 printable ASCII characters without spaces",
+    ),
+    images: oneOf("ask", "off"),
+    status: oneOf("public", "operator"),
   }),
   history: section({
     enabled: flag(),
@@ -407,14 +298,11 @@ export const configSchema = section({
     log_days: integer(1, 365),
   }),
   checks: section({
-    off: Type.Array(
-      Type.String({ pattern: "^[a-z][a-z_]{0,31}$", rule: 'the id of a check such as "disk_fills_up"' }),
-      {
-        maxItems: 64,
-        uniqueItems: true,
-        rule: 'a list of at most 64 different ids of checks such as "disk_fills_up"',
-      },
-    ),
+    off: Type.Array(text("^[a-z][a-z_]{0,31}$", 'the id of a check such as "disk_fills_up"'), {
+      maxItems: 64,
+      uniqueItems: true,
+      rule: 'a list of at most 64 different ids of checks such as "disk_fills_up"',
+    }),
     index_behind_secs: integer(10, 86_400),
     disk_free_bytes: integer(0, MAX_INDEX_BYTES),
     index_percent: integer(10, 100),
@@ -423,10 +311,7 @@ export const configSchema = section({
     queue_age_secs: integer(60, 86_400),
   }),
   scores: section({
-    mode: Type.Union(
-      [Type.Literal("off"), Type.Literal("computed"), Type.Literal("imported"), Type.Literal("both")],
-      { rule: 'one of "off", "computed", "imported", "both"' },
-    ),
+    mode: oneOf("off", "computed", "imported", "both"),
     hour_utc: integer(0, 23),
     seeds: fidList(),
     seeds_add: fidList(),
@@ -450,90 +335,37 @@ export const configSchema = section({
     max_memory_mb: integer(16, 65_536),
   }),
   previews: section({
-    mode: Type.Union([Type.Literal("off"), Type.Literal("on_demand"), Type.Literal("live")], {
-      rule: 'one of "off", "on_demand", "live"',
-    }),
+    mode: oneOf("off", "on_demand", "live"),
     max_mb: integer(16, 65_536),
     oembed_hosts: Type.Array(Type.String({ format: "config-host", rule: "a host name" }), {
       maxItems: 64,
       rule: "a list of at most 64 host names",
     }),
-    proxy_url: secretUrl(),
+    proxy_url: urlOrEmpty(),
   }),
   mcp: section({
     enabled: flag(),
     max_result_bytes: integer(16_384, 1_048_576),
     writes: flag(),
-    tools: Type.Array(
-      Type.String({ pattern: `^(${MCP_TOOLS.join("|")})$`, rule: `one of ${MCP_TOOLS.join(", ")}` }),
-      { maxItems: MCP_TOOLS.length, uniqueItems: true, rule: "a list of different names of tools" },
-    ),
+    tools: Type.Array(text(`^(${MCP_TOOLS.join("|")})$`, `one of ${MCP_TOOLS.join(", ")}`), {
+      maxItems: MCP_TOOLS.length,
+      uniqueItems: true,
+      rule: "a list of different names of tools",
+    }),
   }),
   trace: section({
-    endpoint: secretUrl(),
-    headers: Type.String({
-      pattern: "^([A-Za-z0-9-]{1,128}=[\\x20-\\x2b\\x2d-\\x7e]{1,4096}(,(?!$)|$)){0,16}$",
-      rule: 'empty or at most 16 headers such as "api-key=KEY,tenant=NAME"',
-    }),
+    endpoint: urlOrEmpty(),
+    headers: text(
+      "^([A-Za-z0-9-]{1,128}=[\\x20-\\x2b\\x2d-\\x7e]{1,4096}(,(?!$)|$)){0,16}$",
+      'empty or at most 16 headers such as "api-key=KEY,tenant=NAME"',
+    ),
     sample_ratio: Type.Number({ minimum: 0, maximum: 1, rule: "a number from 0 to 1" }),
   }),
   log: section({
-    level: Type.Union(
-      [
-        Type.Literal("trace"),
-        Type.Literal("debug"),
-        Type.Literal("info"),
-        Type.Literal("warn"),
-        Type.Literal("error"),
-        Type.Literal("fatal"),
-        Type.Literal("silent"),
-      ],
-      { rule: 'one of "trace", "debug", "info", "warn", "error", "fatal", "silent"' },
-    ),
-    format: Type.Union([Type.Literal("json"), Type.Literal("pretty")], { rule: 'one of "json", "pretty"' }),
+    level: oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+    format: oneOf("json", "pretty"),
   }),
 });
 
 /** All settings, nested by section, with the names of the TOML file. */
 export type Config = Static<typeof configSchema>;
-
-/** A setting with the schema of its value. */
-export interface Setting {
-  readonly section: string;
-  readonly name: string;
-  /** `section.name`. */
-  readonly key: string;
-  readonly schema: TSchema;
-  /** A description of valid values that continues "must be". */
-  readonly rule: string;
-  /** How the value is masked; undefined when it is not secret. */
-  readonly secret: SecretKind | undefined;
-}
-
-/** Every setting in the order of the schema. */
-export const settings: readonly Setting[] = Object.entries(configSchema.properties).flatMap(
-  ([section, { properties }]) =>
-    Object.entries<TSchema>(properties).map(([name, schema]) => ({
-      section,
-      name,
-      key: `${section}.${name}`,
-      schema,
-      rule: String(schema.rule),
-      secret: secretKindOf(`${section}.${name}`),
-    })),
-);
-
-/** The names of all sections. */
-export const sectionNames: readonly string[] = Object.keys(configSchema.properties);
-
-const byKey = new Map(settings.map((setting) => [setting.key, setting]));
-
-/** The setting named `section.name`; undefined when there is none. */
-export function findSetting(key: string): Setting | undefined {
-  return byKey.get(key);
-}
-
-/** The keys of one section, for error messages. */
-export function keysOf(section: string): readonly string[] {
-  return settings.filter((setting) => setting.section === section).map(({ name }) => name);
-}

@@ -1,5 +1,6 @@
-import type { Config, Setting } from "./schema.ts";
+import type { Config } from "./schema.ts";
 import { type SecretKind, secretSettings } from "./secret-settings.ts";
+import type { Setting } from "./settings/settings.ts";
 
 const MASK = "***";
 /** Shorter texts would also mask ordinary words in log lines. */

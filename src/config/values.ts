@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Setting } from "./schema.ts";
+import type { Setting } from "./settings/settings.ts";
 
 const MAX_SHOWN_CHARS = 80;
 

@@ -5,7 +5,6 @@ import { unpackBytes } from "../lib/bytes.ts";
 import type { MergeContext } from "./merge/merge.ts";
 import type { RelayedBatch, RelayedBlocks } from "./relayed-op.ts";
 import { applyKeyOperation, decodeKeyRecord, type KeyRecord } from "./trie/key-records.ts";
-import type { RootKeeper } from "./trie/root-keeper.ts";
 
 /** Roots that transactions of the network name for accounts: hints, which find the account of a wrong shard root. */
 export type ClaimedRoot = Extract<KeyRecord, { readonly kind: "root" }>;
@@ -50,7 +49,8 @@ export class BlockKeys {
 /** Starts to track the keys of the tries that a batch changes. Returns whether it does. */
 export function startKeys(
   { db, keys }: MergeContext,
-  roots: RootKeeper | undefined,
+  /** Whether the writer keeps the roots. */
+  keepsRoots: boolean,
   { followsKeys = false, blocks, ops }: RelayedBatch,
 ): boolean {
   const isKept = hasStoredRoots(db);
@@ -58,7 +58,7 @@ export function startKeys(
   const tracks = followsKeys || ((isKept || areKeysKnown(db)) && !blocks && ops.length > 0);
   if (tracks) keys.start(shardCount(db));
   const isUnverified = blocks !== undefined && !followsKeys;
-  if (isKept && (!roots || isUnverified)) forgetRoots(db);
+  if (isKept && (!keepsRoots || isUnverified)) forgetRoots(db);
   if (isUnverified) forgetKnownKeys(db);
   return tracks;
 }

@@ -210,7 +210,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
   ): void {
     write((context) => {
-      const tracksKeys = startKeys(context, writer.roots, batch);
+      const tracksKeys = startKeys(context, writer.roots !== undefined, batch);
       if (batch.healed) context.keys.healing(batch.healed);
       const blockKeys = new BlockKeys(context, batch.blocks);
       for (const [op, block] of ops) {

@@ -1,6 +1,8 @@
 import { CONFLICT_CODE, type SubmitResult } from "./network.ts";
 import type { WriteErrorCode, WriteRefusal } from "./outcome.ts";
 
+export const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers.encryption_key");
+
 const RATE_LIMIT_SECS = 60;
 const RETRY_SECS = 5;
 /** An index at its bound has room again when the operator has made some. */

@@ -11,6 +11,7 @@ import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import {
   FAILED,
   IN_PROGRESS,
+  NO_SIGNERS,
   OTHER_BODY,
   PAUSED,
   refusal,
@@ -271,8 +272,6 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
     },
   };
 }
-
-const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need signers.encryption_key");
 
 function no(refused: WriteRefusal): WriteReply {
   return { ok: false, refusal: refused };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defaultConfigText } from "../../src/config/load.ts";
-import { settings } from "../../src/config/schema.ts";
+import { settings } from "../../src/config/settings/settings.ts";
 
 interface DocumentedKey {
   readonly key: string;

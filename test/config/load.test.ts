@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ConfigError, loadConfig } from "../../src/config/load.ts";
-import { settings } from "../../src/config/schema.ts";
 import { settingValue } from "../../src/config/secrets.ts";
+import { settings } from "../../src/config/settings/settings.ts";
 import { inputOf, load, problemsOf } from "./input.ts";
 
 test("without any source the values are those that decisions section 11 names", () => {

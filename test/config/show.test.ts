@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { maskConfig } from "../../src/config/load.ts";
-import { findSetting, settings } from "../../src/config/schema.ts";
 import { secretSettings } from "../../src/config/secret-settings.ts";
 import { maskSecret, secretTexts } from "../../src/config/secrets.ts";
+import { findSetting, settings } from "../../src/config/settings/settings.ts";
 import { toToml } from "../../src/config/values.ts";
 import { load } from "./input.ts";
 

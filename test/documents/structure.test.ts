@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import { scripts } from "../../package.json" with { type: "json" };
-import { settings } from "../../src/config/schema.ts";
+import { settings } from "../../src/config/settings/settings.ts";
 import { configWith } from "../runtime/config.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { codeBlocks, documents, documentText, ROOT } from "../support/documents.ts";

@@ -4,8 +4,9 @@ import { isFollowing } from "../../config/upstream-urls.ts";
 import { type IndexDatabase, indexPath, indexVersion, openIndexAsIs } from "../../db/index/database.ts";
 import { mayLackState, refusalOfNetwork, refusalOfSource } from "../../db/index/identity.ts";
 import { migratePostgres } from "../../db/postgres/migrate.ts";
-import { QUICKLY_CHECKED_BYTES, type SqliteConnection } from "../../db/sqlite/connection.ts";
+import type { SqliteConnection } from "../../db/sqlite/connection.ts";
 import type { SchemaVersion } from "../../db/sqlite/schema-version.ts";
+import { QUICKLY_CHECKED_BYTES } from "../../db/sqlite/statement-connection.ts";
 import {
   asStorageError,
   type DatabaseName,

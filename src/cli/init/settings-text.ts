@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { isLoopbackHost } from "../../config/formats.ts";
-import { findSetting } from "../../config/schema.ts";
 import { secretKindOf } from "../../config/secret-settings.ts";
 import { isSecretValue } from "../../config/secrets.ts";
+import { findSetting } from "../../config/settings/settings.ts";
 import { parseText, tomlValue } from "../../config/values.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";

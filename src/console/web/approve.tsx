@@ -1,21 +1,18 @@
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { request } from "./data/request.ts";
-import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
+import {
+  connectedAddress,
+  DemoForm,
+  type PreparedSignatures,
+  sentence,
+  signApproval,
+  switchChain,
+  useSigning,
+  WalletButtons,
+} from "./owner/wallet/signing-page.tsx";
+import { offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
 import * as msg from "./text/en/manage/owner.ts";
-
-/** What a wallet signs, as EIP-712 has it. */
-interface TypedData {
-  readonly message: Readonly<Record<string, unknown>>;
-}
-
-/** What the owner of an address has to sign. */
-interface PreparedSignatures {
-  readonly fid: number;
-  readonly key_add: TypedData;
-  /** For an app that asks for a key of the network itself. */
-  readonly key_request?: TypedData | null;
-}
 
 /** What the owner of an address has to send, for a key on chain. */
 interface PreparedSend {
@@ -44,33 +41,10 @@ function post<T>(step: "prepare" | "submit" | "demo", body: unknown): Promise<T>
 /** Asks the node what the address has to sign. The nonce and the deadline are new each time. */
 const prepareApproval = (address: string) => post<PreparedApproval>("prepare", { address });
 
-/** Gives the node what the wallet signed. */
-function submitApproval(
-  { fid, key_add: { message } }: PreparedSignatures,
-  signatures: { readonly custody: unknown; readonly request: unknown },
-): Promise<ApprovalOutcome> {
-  return post("submit", {
-    fid,
-    nonce: message.nonce,
-    deadline: Number(message.deadline),
-    custody_signature: signatures.custody,
-    request_signature: signatures.request,
-  });
-}
-
 /** Has the node sign as a person of its demo network. */
 const signAsPerson = (fid: number) => post<ApprovalOutcome>("demo", { fid });
 
-const ETHEREUM = 1;
-const DECLINED = 4001;
-/** Wallets announce themselves within this time. */
-const FIRST_LOOK_MS = 300;
 const NO_WALLET = msg.noWalletWasFoundInThis;
-
-interface Message {
-  readonly text: string;
-  readonly tone?: "ok" | "bad";
-}
 
 /** A wallet whose address may approve. */
 interface Connected {
@@ -79,23 +53,8 @@ interface Connected {
   readonly prepared: PreparedApproval;
 }
 
-/** Messages of errors begin in lower case and have no full stop. */
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, ".");
-
-const reasonOf = (cause: unknown): string => {
-  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
-  if (code === DECLINED) return msg.nothingWasSigned;
-  return typeof message === "string" && message !== "" ? message : msg.theWalletFailed;
-};
-
 const doneText = ({ status, fid }: ApprovalOutcome) =>
   status === "approved" ? msg.doneTheAppMayActFor(fid) : msg.signedTheNetworkHasNotConfirmed(fid);
-
-async function useChain(provider: WalletProvider, id: number): Promise<void> {
-  const chainId = `0x${id.toString(16)}`;
-  if ((await provider.request({ method: "eth_chainId" })) === chainId) return;
-  await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
-}
 
 /** Connects a wallet and has it sign what the node prepared, or has a demo person sign. */
 function Approval(props: {
@@ -106,32 +65,12 @@ function Approval(props: {
   demoFid: string | undefined;
 }) {
   const { isApproved, redirectUrl, demoFid } = props;
-  const [message, setMessage] = useState<Message | undefined>(
+  const { message, setMessage, isBusy, attempt, hasLooked } = useSigning(
     isApproved ? { text: msg.theAppHasBeenApproved } : undefined,
   );
-  const [isBusy, setBusy] = useState(false);
   const [isDone, setDone] = useState(isApproved);
   const [hasSigned, setSigned] = useState(false);
   const [connected, setConnected] = useState<Connected>();
-  const [hasLooked, setLooked] = useState(false);
-  useEffect(() => {
-    if (isApproved) return;
-    discoverWallets();
-    const timer = setTimeout(() => setLooked(true), FIRST_LOOK_MS);
-    return () => clearTimeout(timer);
-  }, [isApproved]);
-
-  /** Runs a step with all buttons off, and shows why it failed. */
-  async function attempt(step: () => Promise<void>): Promise<void> {
-    setBusy(true);
-    try {
-      await step();
-    } catch (cause) {
-      setMessage({ text: sentence(reasonOf(cause)), tone: "bad" });
-    } finally {
-      setBusy(false);
-    }
-  }
 
   const finish = (outcome: ApprovalOutcome, text = doneText(outcome)) => {
     setMessage({ text, tone: "ok" });
@@ -139,12 +78,10 @@ function Approval(props: {
     setSigned(true);
   };
 
-  async function connect({ provider }: Wallet): Promise<void> {
+  async function connect(wallet: Wallet): Promise<void> {
     setMessage({ text: msg.waitingForTheWallet });
-    const accounts = await provider.request({ method: "eth_requestAccounts" });
-    const address: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
-    if (typeof address !== "string" || address === "") throw new Error(msg.theWalletGaveNoAddress);
-    setConnected({ provider, address, prepared: await prepareApproval(address) });
+    const address = await connectedAddress(wallet);
+    setConnected({ provider: wallet.provider, address, prepared: await prepareApproval(address) });
     setMessage(undefined);
   }
 
@@ -153,20 +90,16 @@ function Approval(props: {
     const prepared = await prepareApproval(address);
     if ("transaction" in prepared) {
       const { chain_id, to, data } = prepared.transaction;
-      await useChain(provider, chain_id);
+      await switchChain(provider, chain_id);
       setMessage({ text: msg.waitingForTheWallet });
       await provider.request({ method: "eth_sendTransaction", params: [{ from: address, to, data }] });
       finish({ status: "pending_approval", fid: prepared.fid }, msg.sentTheAppWillSeeTheKey(prepared.fid));
       return;
     }
-    await useChain(provider, ETHEREUM);
-    const signTyped = (data: TypedData) =>
-      provider.request({ method: "eth_signTypedData_v4", params: [address, JSON.stringify(data)] });
     setMessage({ text: msg.waitingForTheWallet });
-    const custody = await signTyped(prepared.key_add);
-    const request = prepared.key_request ? await signTyped(prepared.key_request) : undefined;
+    const signed = await signApproval(provider, address, prepared);
     setMessage({ text: msg.sending });
-    finish(await submitApproval(prepared, { custody, request }));
+    finish(await post("submit", signed));
   }
 
   const wallets = offeredWallets();
@@ -190,23 +123,12 @@ function Approval(props: {
       )}
       {!isDone && !connected && (
         <>
-          {wallets.map((wallet) => (
-            <button
-              type="button"
-              class="btn go"
-              key={wallet.id}
-              disabled={isBusy}
-              onClick={() => attempt(() => connect(wallet))}
-            >
-              {msg.connect(
-                wallet.icon !== undefined && <img src={wallet.icon} alt="" width={24} height={24} />,
-                wallet.name,
-              )}
-            </button>
-          ))}
+          <WalletButtons isBusy={isBusy} onChoose={(wallet) => attempt(() => connect(wallet))} />
           {demoFid !== undefined && (
             <DemoForm
-              fid={demoFid}
+              words={msg.thisIsADemoNetworkSign}
+              fid={demoFid || undefined}
+              action={() => msg.signAsThisPerson}
               isBusy={isBusy}
               onSign={(fid) => attempt(async () => finish(await signAsPerson(fid)))}
             />
@@ -254,48 +176,13 @@ function Confirmation(props: {
             {sentence(warning)}
           </p>
         ))}
-      <button type="button" class="btn go" disabled={isBusy} onClick={onSign}>
+      <button type="button" class="btn go" aria-disabled={isBusy} onClick={onSign}>
         {"transaction" in prepared ? msg.send : msg.sign}
       </button>
-      <button type="button" class="btn" disabled={isBusy} onClick={onOther}>
+      <button type="button" class="btn" aria-disabled={isBusy} onClick={() => !isBusy && onOther()}>
         {msg.useAnotherWallet}
       </button>
     </>
-  );
-}
-
-const FIRST_PERSON = "3";
-
-function DemoForm({ fid, isBusy, onSign }: { fid: string; isBusy: boolean; onSign: (fid: number) => void }) {
-  const [text, setText] = useState(fid || FIRST_PERSON);
-  return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSign(Number(text));
-      }}
-    >
-      <p class="s">{msg.thisIsADemoNetworkSign}</p>
-      <label class="person-of-demo">
-        {msg.personByFid}
-        <input
-          class="grow"
-          name="fid"
-          inputMode="numeric"
-          pattern="[0-9]+"
-          value={text}
-          // A signer that a user has approved before is for this user only.
-          readOnly={fid !== ""}
-          autoComplete="off"
-          required
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="btn go" disabled={isBusy}>
-        {msg.signAsThisPerson}
-      </button>
-    </form>
   );
 }
 

@@ -2,7 +2,15 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "./data/request.ts";
 import { signText } from "./owner/wallet/sign-text.ts";
-import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
+import {
+  connectedAddress,
+  DemoForm,
+  type PreparedSignatures,
+  signApproval,
+  useSigning,
+  WalletButtons,
+} from "./owner/wallet/signing-page.tsx";
+import { offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
 import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in/sign-in-result.ts";
 import * as msg from "./text/en/sign-in.ts";
 
@@ -21,63 +29,21 @@ interface SignedIn {
   readonly approval?: { readonly token: string; readonly visit: string };
 }
 
-interface TypedData {
-  readonly message: Readonly<Record<string, unknown>>;
-}
-
-interface PreparedApproval {
-  readonly fid: number;
-  readonly key_add: TypedData;
-  readonly key_request?: TypedData | null;
-}
-
 interface Connected {
   readonly provider: WalletProvider;
   readonly address: string;
   readonly people: readonly Person[];
 }
 
-interface Message {
-  readonly text: string;
-  readonly tone?: "ok" | "bad";
-}
-
-const ETHEREUM = "0x1";
-const DECLINED = 4001;
-/** Wallets announce themselves within this time. */
-const FIRST_LOOK_MS = 300;
-const FIRST_PERSON = 3;
-
 const post = <T,>(path: string, body: unknown) => request<T>({ method: "POST", path, body });
-
-/** Messages of errors begin in lower case and have no full stop. */
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, ".");
-
-function reasonOf(cause: unknown): string {
-  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
-  if (code === DECLINED) return msg.nothingWasSigned;
-  return typeof message === "string" && message !== "" ? message : msg.theWalletFailed;
-}
 
 const nameOf = ({ fid, username }: Person) =>
   username === "" ? msg.fid(fid) : msg.nameAndFid(username, fid);
 
 /** Has a wallet approve the signer of a login, in the same visit. */
 async function approve(provider: WalletProvider, address: string, token: string): Promise<void> {
-  const prepared = await post<PreparedApproval>(`/approve/${token}/prepare`, { address });
-  if ((await provider.request({ method: "eth_chainId" })) !== ETHEREUM)
-    await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId: ETHEREUM }] });
-  const sign = (data: TypedData) =>
-    provider.request({ method: "eth_signTypedData_v4", params: [address, JSON.stringify(data)] });
-  const custody = await sign(prepared.key_add);
-  const keyRequest = prepared.key_request ? await sign(prepared.key_request) : undefined;
-  await post(`/approve/${token}/submit`, {
-    fid: prepared.fid,
-    nonce: prepared.key_add.message.nonce,
-    deadline: Number(prepared.key_add.message.deadline),
-    custody_signature: custody,
-    request_signature: keyRequest,
-  });
+  const prepared = await post<PreparedSignatures>(`/approve/${token}/prepare`, { address });
+  await post(`/approve/${token}/submit`, await signApproval(provider, address, prepared));
 }
 
 interface SignInProps {
@@ -90,19 +56,14 @@ interface SignInProps {
 
 /** Connects a wallet, has it sign the message of the node, and gives the app the result. */
 function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
-  const [message, setMessage] = useState<Message>();
-  const [isBusy, setBusy] = useState(false);
+  const { message, setMessage, isBusy, attempt, hasLooked } = useSigning();
   const [done, setDone] = useState<SignedIn>();
   const [connected, setConnected] = useState<Connected>();
-  const [hasLooked, setLooked] = useState(false);
   /** Whether the domain is that of a manifest; a channel without one asks twice. */
   const [isKnown, setKnown] = useState(isLogin);
   const [warned, setWarned] = useState<number>();
   useEffect(() => {
-    discoverWallets();
-    const timer = setTimeout(() => setLooked(true), FIRST_LOOK_MS);
     if (!isLogin) void askDomain();
-    return () => clearTimeout(timer);
   }, []);
 
   async function askDomain(): Promise<void> {
@@ -115,26 +76,12 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
     if (claim) claim.textContent = msg.theDomainBelongsTo(nameOf(owner));
   }
 
-  /** Runs a step with all buttons off, and shows why it failed. */
-  async function attempt(step: () => Promise<void>): Promise<void> {
-    setBusy(true);
-    try {
-      await step();
-    } catch (cause) {
-      setMessage({ text: sentence(reasonOf(cause)), tone: "bad" });
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  async function connect({ provider }: Wallet): Promise<void> {
+  async function connect(wallet: Wallet): Promise<void> {
     setMessage({ text: msg.waitingForTheWallet });
-    const accounts = await provider.request({ method: "eth_requestAccounts" });
-    const address: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
-    if (typeof address !== "string" || address === "") throw new Error(msg.theWalletGaveNoAddress);
+    const address = await connectedAddress(wallet);
     const { people } = await post<{ people: readonly Person[] }>(`${base}/people`, { address });
     if (people.length === 0) throw new Error(msg.thisAddressMaySignInAsNobody);
-    setConnected({ provider, address, people });
+    setConnected({ provider: wallet.provider, address, people });
     setMessage(undefined);
   }
 
@@ -191,8 +138,7 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
         )}
       </>
     );
-  const wallets = offeredWallets();
-  const isWithout = hasLooked && wallets.length === 0 && !isDemo && !connected;
+  const isWithout = hasLooked && offeredWallets().length === 0 && !isDemo && !connected;
   const note = message ?? (isWithout ? { text: msg.noWalletWasFound } : undefined);
   return (
     <>
@@ -202,63 +148,24 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
           class="btn go"
           key={person.fid}
           aria-disabled={isBusy}
-          onClick={() => !isBusy && attempt(() => signAs(connected, person))}
+          onClick={() => attempt(() => signAs(connected, person))}
         >
           {warned === person.fid ? msg.iOpenedThisSignInAs(nameOf(person)) : msg.signInAs(nameOf(person))}
         </button>
       ))}
-      {!connected &&
-        wallets.map((wallet) => (
-          <button
-            type="button"
-            class="btn go"
-            key={wallet.id}
-            aria-disabled={isBusy}
-            onClick={() => !isBusy && attempt(() => connect(wallet))}
-          >
-            {wallet.icon !== undefined && <img src={wallet.icon} alt="" width={24} height={24} />}
-            {msg.connect(wallet.name)}
-          </button>
-        ))}
+      {!connected && <WalletButtons isBusy={isBusy} onChoose={(wallet) => attempt(() => connect(wallet))} />}
       {isDemo && !connected && (
-        <DemoForm isBusy={isBusy} warned={warned} onSign={(fid) => attempt(() => signAsDemo(fid))} />
+        <DemoForm
+          words={msg.thisIsADemoNetwork}
+          action={(fid) => (warned === fid ? msg.iOpenedThisSignIn : msg.signInAsThisPerson)}
+          isBusy={isBusy}
+          onSign={(fid) => attempt(() => signAsDemo(fid))}
+        />
       )}
       <p class="outcome" role="status" data-tone={note?.tone}>
         {note?.text}
       </p>
     </>
-  );
-}
-
-function DemoForm(props: { isBusy: boolean; warned: number | undefined; onSign: (fid: number) => void }) {
-  const { isBusy, warned, onSign } = props;
-  const [text, setText] = useState(String(FIRST_PERSON));
-  return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isBusy) onSign(Number(text));
-      }}
-    >
-      <p class="s">{msg.thisIsADemoNetwork}</p>
-      <label class="person-of-demo">
-        {msg.personByFid}
-        <input
-          class="grow"
-          name="fid"
-          inputMode="numeric"
-          pattern="[0-9]+"
-          value={text}
-          autoComplete="off"
-          required
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="btn go" aria-disabled={isBusy}>
-        {warned === Number(text) ? msg.iOpenedThisSignIn : msg.signInAsThisPerson}
-      </button>
-    </form>
   );
 }
 

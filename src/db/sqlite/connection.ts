@@ -1,36 +1,17 @@
-import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from "bun:sqlite";
+import type { Changes, SQLQueryBindings } from "bun:sqlite";
 import { isTransient } from "../../lib/failure.ts";
+import { type Command, command, StatementConnection } from "./statement-connection.ts";
 import type { Statement } from "./statement-registry.ts";
-import {
-  asStorageError,
-  type DatabaseFile,
-  type DatabaseName,
-  StorageError,
-  storageError,
-  type UnnoticedFault,
-} from "./storage-error.ts";
+import { asStorageError, StorageError, storageError, type UnnoticedFault } from "./storage-error.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
-interface Command {
-  readonly name: string;
-  readonly sql: string;
-}
-
-const command = (sql: string): Command => ({ name: sql, sql });
 const BEGIN = command("BEGIN");
 const BEGIN_IMMEDIATE = command("BEGIN IMMEDIATE");
 const COMMIT = command("COMMIT");
 const ROLLBACK = command("ROLLBACK");
-const DATA_VERSION = command("PRAGMA data_version");
 /** Allocates and frees some pages in the one table that every database of the node has. */
 const ALLOCATE_PAGES = command("INSERT INTO __drizzle_migrations (hash) VALUES (zeroblob(65536))");
 const FREE_PAGES = command("DELETE FROM __drizzle_migrations WHERE created_at IS NULL");
-const PAGE_COUNT = command("PRAGMA page_count");
-const FREE_PAGE_COUNT = command("PRAGMA freelist_count");
-/** Not the virtual ones, whose content is in others. */
-const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
-/** A table with fewer rows is checked within milliseconds. */
-const SMALL_TABLE_ROWS = 2_000;
 const TOTAL_CHANGES = command("SELECT total_changes() AS changes");
 
 const DAMAGED_ELSEWHERE: UnnoticedFault = {
@@ -38,74 +19,19 @@ const DAMAGED_ELSEWHERE: UnnoticedFault = {
   message: "another thread has found damage",
 };
 
-/** A database up to this size is checked whole in a tenth to half a second. */
-export const QUICKLY_CHECKED_BYTES = 128 * 1024 * 1024;
-
 /**
- * A connection to one of the node's databases. A statement is prepared on first use and cached for the life of the
- * connection. A fid above 2^53 - 1 never reaches it, so integers are plain numbers.
+ * A connection to one of the node's databases that can write.
  *
  * Every method throws a StorageError, which names the file, when the database itself fails.
  */
-export abstract class SqliteConnection implements DatabaseFile, Disposable {
-  /** Also makes connections of different databases distinct types. */
-  abstract readonly database: DatabaseName;
-  readonly #sqlite: Database;
-  readonly #statements = new Map<Command, SqliteStatement<unknown, SQLQueryBindings[]>>();
+export abstract class SqliteConnection extends StatementConnection implements Disposable {
   #writeFault: StorageError | undefined;
   #needsRollback = false;
-  /** Called with the name of each statement that runs; tests count statements with it. */
-  onStatement: ((name: string) => void) | undefined;
-  /**
-   * Called before each statement, including BEGIN, COMMIT and ROLLBACK. A test throws a SQLiteError here to make the
-   * statement fail; the statement does not run then.
-   */
-  beforeStatement: ((name: string) => void) | undefined;
   /** Set in a node: whether another thread has found damage, after which the writer commits nothing more. */
   isDamagedElsewhere: (() => boolean) | undefined;
   /** Set in a node that exports traces: runs each snapshot within a span. */
   traceSnapshot: (<T>(work: () => T) => T) | undefined;
   #log: WriteAheadLog | undefined;
-
-  constructor(sqlite: Database) {
-    this.#sqlite = sqlite;
-  }
-
-  all<Row, Params extends readonly SQLQueryBindings[]>(s: Statement<Row, Params>, ...params: Params): Row[] {
-    this.onStatement?.(s.name);
-    try {
-      return this.#prepared(s).all(...params) as Row[];
-    } catch (cause) {
-      throw asStorageError(this, cause);
-    }
-  }
-
-  get<Row, Params extends readonly SQLQueryBindings[]>(
-    s: Statement<Row, Params>,
-    ...params: Params
-  ): Row | undefined {
-    this.onStatement?.(s.name);
-    try {
-      return (this.#prepared(s).get(...params) as Row | null) ?? undefined;
-    } catch (cause) {
-      throw asStorageError(this, cause);
-    }
-  }
-
-  /**
-   * Returns the rows one after another, without holding them all. Other statements may run in between, but not the same one.
-   */
-  *iterate<Row, Params extends readonly SQLQueryBindings[]>(
-    s: Statement<Row, Params>,
-    ...params: Params
-  ): Generator<Row> {
-    this.onStatement?.(s.name);
-    try {
-      yield* this.#prepared(s).iterate(...params) as Iterable<Row>;
-    } catch (cause) {
-      throw asStorageError(this, cause);
-    }
-  }
 
   /** Runs a statement without result rows. Returns the number of changed rows. */
   run<Params extends readonly SQLQueryBindings[]>(s: Statement<unknown, Params>, ...params: Params): number {
@@ -125,7 +51,7 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
    * restart would not find it. Called once.
    */
   watchFiles(): this {
-    this.#log = new WriteAheadLog(this.#sqlite);
+    this.#log = new WriteAheadLog(this.sqlite);
     return this;
   }
 
@@ -172,10 +98,10 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
       this.#requireSound();
       const changesBefore = this.#writeFault && this.#totalChanges();
       if (this.#needsRollback) this.#rollBack();
-      this.#control(BEGIN_IMMEDIATE);
+      this.control(BEGIN_IMMEDIATE);
       try {
         const result = await work();
-        this.#control(COMMIT);
+        this.control(COMMIT);
         this.#requireSound();
         this.#noteCommit(changesBefore);
         return result;
@@ -211,8 +137,8 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     try {
       this.#withoutWaiting(() =>
         this.transaction(() => {
-          this.#control(ALLOCATE_PAGES);
-          this.#control(FREE_PAGES);
+          this.control(ALLOCATE_PAGES);
+          this.control(FREE_PAGES);
         }),
       );
     } catch (cause) {
@@ -225,11 +151,6 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     this.#withoutWaiting(() => this.checkpoint());
   }
 
-  /** The path of the database file as it was opened. */
-  get file(): string {
-    return this.#sqlite.filename;
-  }
-
   /**
    * Writes the write-ahead log back into the database file and truncates it. `PASSIVE` waits for no reader and truncates nothing. If the disk refuses that, the log stays as it
    * is and nothing is lost: a later checkpoint writes it back.
@@ -240,67 +161,19 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     const damage = this.findDamage();
     if (damage?.fault === "log_lost") throw damage;
     try {
-      this.#sqlite.exec(`PRAGMA wal_checkpoint(${mode})`);
+      this.sqlite.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch (cause) {
       const fault = asStorageError(this, cause);
       if (!(fault instanceof StorageError) || !isTransient(fault)) throw fault;
     }
   }
 
-  /** The size of the database file including free pages. */
-  sizeBytes(): number {
-    const { pages, pageBytes } = this.#sqlite
-      .query<{ pages: number; pageBytes: number }, []>(
-        "SELECT page_count AS pages, page_size AS pageBytes FROM pragma_page_count, pragma_page_size",
-      )
-      .get() ?? { pages: 0, pageBytes: 0 };
-    return pages * pageBytes;
-  }
-
-  /** The number of pages of the database file, and how many of them are free. Reads the first page only. */
-  pages(): { readonly all: number; readonly free: number } {
-    try {
-      const { page_count: all } = this.#prepared(PAGE_COUNT).get() as { page_count: number };
-      const { freelist_count: free } = this.#prepared(FREE_PAGE_COUNT).get() as { freelist_count: number };
-      return { all, free };
-    } catch (cause) {
-      throw asStorageError(this, cause);
-    }
-  }
-
-  /**
-   * Returns SQLite's description of damaged pages, at most about 20 lines. Reads the whole file.
-   *
-   * @param options.maxBytes of a larger file, only the tables with few rows are read.
-   */
-  damage({ maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number } = {}): string[] {
-    try {
-      if (this.sizeBytes() <= maxBytes) return this.#quickCheck("20");
-      return this.#smallTables().flatMap((table) => this.#quickCheck(`"${table}"`));
-    } catch (cause) {
-      const fault = asStorageError(this, cause);
-      if (fault instanceof StorageError && fault.isDamage) return [fault.reason];
-      throw fault;
-    }
-  }
-
-  /** Changes with each commit of another connection to the same file, and otherwise only when a new log starts. */
-  dataVersion(): number {
-    return (this.#prepared(DATA_VERSION).get() as { data_version: number }).data_version;
-  }
-
-  /** The underlying connection, for migrations and for tools that inspect the schema. */
-  get sqlite(): Database {
-    return this.#sqlite;
-  }
-
   [Symbol.dispose](): void {
-    for (const prepared of this.#statements.values()) prepared.finalize();
-    this.#statements.clear();
+    this.finalizeStatements();
     // A second time, the descriptor may belong to another file.
     this.#log?.[Symbol.dispose]();
     this.#log = undefined;
-    this.#sqlite.close();
+    this.sqlite.close();
   }
 
   #requireSound(): void {
@@ -308,41 +181,24 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
     if (damage) throw damage;
   }
 
-  /** @param of a number of lines, or a table. */
-  #quickCheck(of: string): string[] {
-    return this.#sqlite
-      .query<{ quick_check: string }, []>(`PRAGMA quick_check(${of})`)
-      .all()
-      .flatMap(({ quick_check: line }) => (line === "ok" ? [] : line.split("\n")));
-  }
-
-  #smallTables(): string[] {
-    const names = this.#sqlite.query<{ name: string }, []>(TABLES).all();
-    return names.flatMap(({ name }) => {
-      const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM "${name}" LIMIT ${SMALL_TABLE_ROWS})`;
-      const { rows } = this.#sqlite.query<{ rows: number }, []>(count).get() ?? { rows: 0 };
-      return rows < SMALL_TABLE_ROWS ? [name] : [];
-    });
-  }
-
   /** Runs `work` so that it fails where it would wait for the lock of another connection. */
   #withoutWaiting(work: () => void): void {
-    const { timeout = 0 } = this.#sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
-    this.#sqlite.exec("PRAGMA busy_timeout = 0");
+    const { timeout = 0 } = this.sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get() ?? {};
+    this.sqlite.exec("PRAGMA busy_timeout = 0");
     try {
       work();
     } finally {
-      this.#sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
+      this.sqlite.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
   }
 
   #within<T>(begin: Command, work: () => T): T {
     // A transaction whose rollback failed still holds its lock and its changes.
     if (this.#needsRollback) this.#rollBack();
-    this.#control(begin);
+    this.control(begin);
     try {
       const result = work();
-      this.#control(COMMIT);
+      this.control(COMMIT);
       return result;
     } catch (cause) {
       this.#rollBackAfterError();
@@ -366,9 +222,9 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   #run(s: Statement<unknown, never>, params: readonly SQLQueryBindings[]): Changes {
     this.onStatement?.(s.name);
     try {
-      const commits = !this.#sqlite.inTransaction;
+      const commits = !this.sqlite.inTransaction;
       if (commits) this.#requireSound();
-      const result = this.#prepared(s).run(...params);
+      const result = this.prepared(s).run(...params);
       if (commits) this.#requireSound();
       if (commits && result.changes > 0) this.#clearWriteFault();
       return result;
@@ -379,17 +235,9 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
 
   #rollBack(): void {
     // SQLite may have rolled back already on a full disk.
-    this.#needsRollback = this.#sqlite.inTransaction;
-    if (this.#needsRollback) this.#control(ROLLBACK);
+    this.#needsRollback = this.sqlite.inTransaction;
+    if (this.#needsRollback) this.control(ROLLBACK);
     this.#needsRollback = false;
-  }
-
-  #control(command: Command): void {
-    try {
-      this.#prepared(command).run();
-    } catch (cause) {
-      throw asStorageError(this, cause);
-    }
   }
 
   /** Records a failed write. Returns the error to throw. */
@@ -407,16 +255,6 @@ export abstract class SqliteConnection implements DatabaseFile, Disposable {
   }
 
   #totalChanges(): number {
-    return (this.#prepared(TOTAL_CHANGES).get() as { changes: number }).changes;
-  }
-
-  #prepared(command: Command): SqliteStatement<unknown, SQLQueryBindings[]> {
-    this.beforeStatement?.(command.name);
-    let prepared = this.#statements.get(command);
-    if (!prepared) {
-      prepared = this.#sqlite.prepare<unknown, SQLQueryBindings[]>(command.sql);
-      this.#statements.set(command, prepared);
-    }
-    return prepared;
+    return (this.prepared(TOTAL_CHANGES).get() as { changes: number }).changes;
   }
 }

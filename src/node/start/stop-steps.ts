@@ -33,7 +33,7 @@ export function drainFirst(
   };
 }
 
-/** Tells the supervisor of the process that the node serves, and when it stops. */
+/** Reports to the supervisor of the process that the node serves, and when it stops. */
 export function signalLife(shutdown: Common["shutdown"]): void {
   const supervisor = createSupervisor();
   supervisor.ready();

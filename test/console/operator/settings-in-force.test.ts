@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { settings } from "../../../src/config/schema.ts";
+import { settings } from "../../../src/config/settings/settings.ts";
 import { settingsInForce } from "../../../src/console/operator/present.ts";
 import { configWith } from "../../runtime/config.ts";
 

@@ -3,15 +3,11 @@ import type { Value } from "../format.ts";
 // sign-in.tsx
 export const noWalletWasFound =
   "No wallet was found in this browser. Open this page in the browser, or in the wallet app, that has your custody address or an auth address.";
-export const nothingWasSigned = "nothing was signed";
-export const theWalletFailed = "the wallet failed";
 export const waitingForTheWallet = "Waiting for the wallet…";
 export const waitingForTheKey = "Waiting for the key that the app asks for…";
-export const theWalletGaveNoAddress = "the wallet gave no address";
 export const thisAddressMaySignInAsNobody =
   "this address is neither the custody address nor an auth address of anybody that this node knows";
 export const sending = "Sending…";
-export const connect = (name: Value) => `Connect ${name}`;
 export const fid = (fid: Value) => `fid ${fid}`;
 export const nameAndFid = (username: Value, fid: Value) => `@${username} (fid ${fid})`;
 export const signInAs = (name: Value) => `Sign in as ${name}`;
@@ -25,5 +21,4 @@ export const youCanCloseThisPage = "You can close this page.";
 export const backToTheApp = "Back to the app";
 export const thisIsADemoNetwork =
   "This is a demo network. Sign in as one of its people, whose keys are public, without a wallet.";
-export const personByFid = "Person, by fid";
 export const signInAsThisPerson = "Sign in as this person";

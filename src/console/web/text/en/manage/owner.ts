@@ -1,6 +1,6 @@
 import type { Rich, Value } from "../../format.ts";
 
-// approve.tsx
+// approve.tsx, owner/wallet/signing-page.tsx
 export const noWalletWasFoundInThis =
   "No wallet was found in this browser. Open this page in the browser, or in the wallet app, that has your custody address.";
 export const nothingWasSigned = "nothing was signed";

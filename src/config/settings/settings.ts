@@ -1,0 +1,44 @@
+import type { TSchema } from "@sinclair/typebox";
+import { configSchema } from "../schema.ts";
+import { type SecretKind, secretKindOf } from "../secret-settings.ts";
+
+/** A setting with the schema of its value. */
+export interface Setting {
+  readonly section: string;
+  readonly name: string;
+  /** `section.name`. */
+  readonly key: string;
+  readonly schema: TSchema;
+  /** A description of valid values that continues "must be". */
+  readonly rule: string;
+  /** How the value is masked; undefined when it is not secret. */
+  readonly secret: SecretKind | undefined;
+}
+
+/** Every setting in the order of the schema. */
+export const settings: readonly Setting[] = Object.entries(configSchema.properties).flatMap(
+  ([section, { properties }]) =>
+    Object.entries<TSchema>(properties).map(([name, schema]) => ({
+      section,
+      name,
+      key: `${section}.${name}`,
+      schema,
+      rule: String(schema.rule),
+      secret: secretKindOf(`${section}.${name}`),
+    })),
+);
+
+/** The names of all sections. */
+export const sectionNames: readonly string[] = Object.keys(configSchema.properties);
+
+const byKey = new Map(settings.map((setting) => [setting.key, setting]));
+
+/** The setting named `section.name`; undefined when there is none. */
+export function findSetting(key: string): Setting | undefined {
+  return byKey.get(key);
+}
+
+/** The keys of one section, for error messages. */
+export function keysOf(section: string): readonly string[] {
+  return settings.filter((setting) => setting.section === section).map(({ name }) => name);
+}
