@@ -12,7 +12,8 @@ import type { PreviewOutcome } from "./preview/scan.ts";
 import { createTestEvents } from "./publish/test-events.ts";
 import { readSubscription } from "./read-subscription.ts";
 import type { ReplayPlan, ReplayRunner } from "./replay/replay-runner.ts";
-import type { Replay, ReplayStore } from "./replay/replay-store.ts";
+import type { ReplayStore } from "./replay/replay-store.ts";
+import type { Replay } from "./replay/replay-table.ts";
 import { bucketsOf, STATS_STEP_SECS, type StatsBucket, statsStepOf } from "./store/attempt-stats.ts";
 import type {
   DeliveryLog,

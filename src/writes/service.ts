@@ -14,7 +14,6 @@ import {
   NO_SIGNERS,
   OTHER_BODY,
   PAUSED,
-  refusal,
   STATE_AWAY,
   STOPPING,
   TOO_MANY,

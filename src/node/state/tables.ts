@@ -22,7 +22,7 @@ import { oneTime } from "../../sign-in/one-time-store.ts";
 import { signInKeys } from "../../sign-in/tokens/key-store.ts";
 import { loginClients } from "../../signers/login/client-store.ts";
 import { managedSigners } from "../../signers/store/signer-row.ts";
-import { webhookReplays } from "../../webhooks/replay/replay-store.ts";
+import { webhookReplays } from "../../webhooks/replay/replay-table.ts";
 import * as deliveries from "../../webhooks/store/tables.ts";
 import { webhooks } from "../../webhooks/store/webhook-store.ts";
 import { rateBuckets } from "../../writes/store/bucket-store.ts";

@@ -8,7 +8,8 @@ import { messageIdOf } from "../store/queue-events.ts";
 import type { Webhook, WebhookStore } from "../store/webhook-store.ts";
 import type { EventWindow } from "./match-window.ts";
 import type { ReplayScope } from "./replay-scope.ts";
-import type { Replay, ReplayStep, ReplayStore } from "./replay-store.ts";
+import type { ReplayStep, ReplayStore } from "./replay-store.ts";
+import type { Replay } from "./replay-table.ts";
 
 /** Each step of a replay queues what it may queue in a second. */
 const STEP_MS = 1_000;

@@ -1,16 +1,6 @@
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
-import {
-  index,
-  key,
-  nullable,
-  type RecordOf,
-  type Row,
-  recordCodec,
-  table,
-  text,
-  whole,
-} from "../../db/state/table.ts";
+import { type Row, recordCodec } from "../../db/state/table.ts";
 import type { Claim, StoreRefusal } from "../../management/owned-store.ts";
 import { DELIVERY_RETENTION_SECS } from "../store/attempt-stats.ts";
 import { type DeliveryState, deliveryStates } from "../store/delivery-log.ts";
@@ -19,53 +9,7 @@ import { addToDeliveryTotals } from "../store/delivery-totals.ts";
 import { endedBetween, lockOwn, requeue } from "../store/log/requeue.ts";
 import { messageIdOf, queueEvents, storedMessageIds } from "../store/queue-events.ts";
 import type { ReplayScope } from "./replay-scope.ts";
-
-export const replayStates = ["running", "done", "cancelled", "stopped"] as const;
-/** `stopped`: by the node, which stores the reason. */
-export type ReplayState = (typeof replayStates)[number];
-
-/** A time of a webhook that is delivered again, while it runs and as long as its deliveries. Times are unix seconds. */
-export const webhookReplays = table(
-  "webhook_replays",
-  {
-    replay_id: key(text()),
-    /** The `seq` of the webhook. */
-    webhook: whole(),
-    webhook_id: text(),
-    owner_fid: whole(),
-    scope: text<ReplayScope>(),
-    /** Both ends are included. */
-    from_at: whole(),
-    to_at: whole(),
-    per_second: whole(),
-    max_sent: whole(),
-    state: text<ReplayState>(),
-    reason: nullable(text()),
-    /** Deliveries that it has queued. */
-    sent: whole(),
-    /** The last delivery that it has looked at; null once it has looked at all. */
-    last_created_at: nullable(whole()),
-    last_seq: whole(),
-    /** The boot of the process that runs it, until the lease ends. */
-    claimed_by: nullable(text()),
-    lease_ends_at: nullable(whole()),
-    created_at: whole(),
-    ended_at: nullable(whole()),
-  },
-  {
-    indexes: [
-      index("webhook_replays_running", ["webhook"], { isUnique: true, where: "ended_at IS NULL" }),
-      index("webhook_replays_by_end", ["ended_at"], { where: "ended_at IS NOT NULL" }),
-    ],
-    cleared: ["claimed_by", "lease_ends_at"],
-  },
-);
-
-export type Replay = RecordOf<typeof webhookReplays>;
-export type NewReplay = Pick<
-  Replay,
-  "replayId" | "webhookId" | "ownerFid" | "scope" | "fromAt" | "toAt" | "perSecond" | "maxSent"
->;
+import { type NewReplay, type Replay, type ReplayState, webhookReplays } from "./replay-table.ts";
 
 /** Deliveries that are queued, beyond which a replay waits: it is behind what is live. */
 const QUEUED_AHEAD = 2;

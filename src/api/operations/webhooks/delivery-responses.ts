@@ -3,7 +3,7 @@ import type { EventKind } from "../../../protocol/event-kind.ts";
 import { MAX_REPLAYS, type PlannedReplay } from "../../../webhooks/delivery-service.ts";
 import type { PreviewOutcome } from "../../../webhooks/preview/scan.ts";
 import { type ReplayScope, replayScopes } from "../../../webhooks/replay/replay-scope.ts";
-import { type Replay, type ReplayState, replayStates } from "../../../webhooks/replay/replay-store.ts";
+import { type Replay, type ReplayState, replayStates } from "../../../webhooks/replay/replay-table.ts";
 import type { StatsBucket } from "../../../webhooks/store/attempt-stats.ts";
 import {
   type DeliveryState,

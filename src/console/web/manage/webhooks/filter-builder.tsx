@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Checkbox, Field, Labelled } from "../../parts/form.tsx";
+import { Checkbox, Field } from "../../parts/form.tsx";
 import { KindChecks, MatchRadios } from "../../stream/filter-form.tsx";
 import { EVENT_KINDS, EXCLUDED_PEOPLE, type FilterField, splitValues } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
@@ -7,15 +7,14 @@ import { ChannelField, PeopleField } from "./chips.tsx";
 import {
   EMPTY_GROUP,
   exclusionOf,
-  type FilterProblem,
   type FilterState,
   fieldsOf,
-  fromSubscription,
   type FilterGroup as Group,
   KIND_FIELDS,
-  toSubscription,
   withExclusion,
 } from "./filter-state.ts";
+import type { FilterBuilderProps } from "./json-view.tsx";
+import { JsonView } from "./json-view.tsx";
 
 const HINTS = {
   hashes: msg.n0xAnd40HexDigitsWith,
@@ -189,59 +188,6 @@ function Excluded(props: {
       </div>
     </details>
   );
-}
-
-/** Reads a subscription that was typed as JSON. */
-export function readJson(text: string): ReturnType<typeof fromSubscription> {
-  try {
-    return fromSubscription(JSON.parse(text));
-  } catch {
-    return { problem: msg.thisIsNotJsonYet };
-  }
-}
-
-/** The subscription as JSON, which can be typed as well. */
-function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "problems">) {
-  const written = toSubscription(state);
-  const text = "subscription" in written ? JSON.stringify(written.subscription, null, 2) : undefined;
-  /** What is being typed, also where the form reads it: it stays as it is until the field is left. */
-  const [typed, setTyped] = useState(json);
-  const read = json === undefined ? undefined : readJson(json);
-  const problem = read && "problem" in read ? read.problem : undefined;
-  function type(next: string) {
-    setTyped(next);
-    const found = readJson(next);
-    if ("state" in found) onChange(found.state, undefined);
-    else onChange(state, next);
-  }
-  const hint = text === undefined ? msg.theFormHasAProblemWhat : msg.changesHereChangeTheForm;
-  return (
-    <Labelled id="subscription-json" label={msg.subscriptionAsJson} hint={hint} problem={problem}>
-      <textarea
-        id="subscription-json"
-        name="subscription-json"
-        class="mono"
-        rows={12}
-        spellcheck={false}
-        value={typed ?? text ?? ""}
-        aria-invalid={problem !== undefined}
-        aria-describedby="subscription-json-hint"
-        onInput={({ currentTarget }) => type(currentTarget.value)}
-        onBlur={() => {
-          // What could not be read stays to be corrected.
-          if (problem === undefined) setTyped(undefined);
-        }}
-      />
-    </Labelled>
-  );
-}
-
-interface FilterBuilderProps {
-  readonly state: FilterState;
-  /** JSON that was typed and is not a subscription yet. */
-  readonly json: string | undefined;
-  readonly onChange: (state: FilterState, json: string | undefined) => void;
-  readonly problems: readonly FilterProblem[];
 }
 
 /** Builds a subscription: as forms, or as JSON. */
