@@ -1,9 +1,10 @@
-import { jsonRows, sql, sqliteSpelling } from "../../../db/state/sql.ts";
+import { jsonRows, sql } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateDb, Tx } from "../../../db/state/state-db.ts";
 import { type Row, recordCodec } from "../../../db/state/table.ts";
 import { tokens } from "../tables.ts";
 import { addToCounts, countEnabled, readAudience, readTotals } from "./audience-counts.ts";
+import { audiencePage, liveOfFids, livePageOfHost, START, toLiveToken } from "./live-tokens.ts";
 import { changesExhausted, countChange } from "./token-changes.ts";
 import {
   type CountChange,
@@ -13,28 +14,11 @@ import {
   dayCounts,
   stateOf,
 } from "./token-counts.ts";
-import type {
-  LiveToken,
-  TokenChange,
-  TokenDetails,
-  TokenEventName,
-  TokenPosition,
-  TokenRecord,
-  TokenStore,
-} from "./token-store.ts";
+import type { TokenChange, TokenDetails, TokenEventName, TokenRecord, TokenStore } from "./token-store.ts";
 
 export const { columns: tokenColumns, toRecord: toTokenRecord } = recordCodec(tokens);
 
 type TokenRow = Row<typeof tokens>;
-
-/** Columns that a send needs. SQLite's index by host covers all of them. */
-const liveColumns = "fid, client_fid, url, token";
-type LiveRow = {
-  readonly fid: number;
-  readonly client_fid: number;
-  readonly url: string;
-  readonly token: string;
-};
 
 /** The app cannot be deleted before the end of the transaction. */
 const holdApp = sql<{ one: number }, [appId: string]>(
@@ -119,32 +103,6 @@ const pageOfFids = sql<
    WHERE app_id = $1 AND fid = ANY ($2::bigint[]) AND (fid, client_fid) > ($3, $4)
    ORDER BY fid, client_fid LIMIT $5`,
 );
-const livePage = (table: string) =>
-  `SELECT ${liveColumns} FROM ${table}
-   WHERE app_id = $1 AND host = $2 AND (fid, client_fid) > ($3, $4) AND enabled
-   ORDER BY fid, client_fid LIMIT $5`;
-const livePageOfHost = sql<
-  LiveRow,
-  [appId: string, host: string, fid: number, clientFid: number, max: number]
->(
-  "tokens.live-page-of-host",
-  livePage("tokens"),
-  // Without the hint SQLite uses the primary key and skips over the tokens of all other hosts.
-  sqliteSpelling(livePage("tokens INDEXED BY tokens_by_host")),
-);
-const audiencePage = sql<
-  { readonly fid: number; readonly client_fid: number; readonly host: string | null },
-  [appId: string, fid: number, clientFid: number, max: number]
->(
-  "tokens.audience-page",
-  `SELECT fid, client_fid, CASE WHEN enabled THEN host END AS host FROM tokens
-   WHERE app_id = $1 AND (fid, client_fid) > ($2, $3) ORDER BY fid, client_fid LIMIT $4`,
-);
-const liveOfFids = sql<LiveRow & { readonly host: string }, [appId: string, fids: readonly number[]]>(
-  "tokens.live-of-fids",
-  `SELECT ${liveColumns}, host FROM tokens
-   WHERE app_id = $1 AND fid = ANY ($2::bigint[]) AND enabled ORDER BY fid, client_fid`,
-);
 /** One seek for each host; DISTINCT would read all tokens. */
 const addedAtOf = sql<{ fid: number; added_at: number }, [appId: string, fids: readonly number[]]>(
   "tokens.added-at",
@@ -160,9 +118,6 @@ const hostsOfApp = sql<{ host: string }, [appId: string, after: string, max: num
    )
    SELECT host FROM hosts WHERE host IS NOT NULL LIMIT $3`,
 );
-
-/** Before every row of an app. */
-const START: TokenPosition = { fid: -1, clientFid: -1 };
 
 export function createTokens(db: StateDb): TokenStore {
   return {
@@ -296,8 +251,4 @@ function toRecord(row: TokenRow): TokenRecord {
   const { url, host, token, enabled, ...record } = toTokenRecord(row);
   const details = url === null || host === null || token === null ? null : { url, host, token };
   return { ...record, state: stateOf({ enabled, has_token: details !== null }), details };
-}
-
-function toLiveToken(appId: string, host: string, { fid, client_fid, url, token }: LiveRow): LiveToken {
-  return { appId, fid, clientFid: client_fid, details: { url, host, token } };
 }
