@@ -136,6 +136,16 @@ test("check 25: a node that has met unknown records is degraded, and names their
   expect(degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false })[0]).toContain(
     "3 of message 99",
   );
+  const many = Array.from({ length: 260 }, (_, number) => ({
+    kind: "message",
+    number,
+    seen: 1,
+    dropped: 0,
+    lastAt: 1,
+  }));
+  const [text = ""] = degradedReasons({ unknownAt: undefined, unknown: many, isHistoryDue: false });
+  expect(text).toContain("and 252 other kinds");
+  expect(text.length).toBeLessThan(400);
   expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: false })).toEqual([]);
   expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: true })).toHaveLength(1);
 });

@@ -1,9 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventsAfter } from "../../src/db/index/log/outbox.ts";
+import { unknownCounts } from "../../src/db/index/unknown-records.ts";
+import { type SignedMessage, toWire } from "../../src/protocol/message/signed-message.ts";
+import type { BlockEventData } from "../../src/protocol/wire/generated/block.ts";
+import { Message, MessageType as T } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
 import { IS_LONG } from "../support/long.ts";
+import {
+  DEFAULT_NOW_SECS,
+  makeSigner,
+  sealDataBytes,
+  signMessage,
+  type TestData,
+} from "../support/messages.ts";
 import { boundaryState } from "../support/upstream/boundary-checks.ts";
-import { makeBoundaryChain } from "../support/upstream/chain.ts";
+import { type Chain, makeBoundaryChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { anyPlan, type Plan, type Step } from "../support/upstream/plan.ts";
@@ -98,3 +110,102 @@ describe("a node that followed the network before V21", () => {
     }
   });
 });
+
+/** What a hostile node puts into blocks of shard 0 in place of heartbeats. */
+function forgedBodies(
+  chain: Chain,
+): readonly { readonly type: number; readonly body: BlockEventData["body"] }[] {
+  const someone = chain.decided?.decided.find(
+    ({ message }) => message?.data.type === T.MESSAGE_TYPE_VERIFICATION_ADD,
+  );
+  const { network } = chain;
+  const verification = toWire(someone?.message as SignedMessage);
+  const signer = makeSigner("account 3");
+  const merge = (bytes: Uint8Array) => ({
+    type: 1,
+    body: { $case: "mergeMessageEventBody" as const, value: { message: Message.decode(bytes) } },
+  });
+  const register = (channelKey: string, label: Uint8Array) => ({
+    type: 2,
+    body: {
+      $case: "mergeOnChainEventBody" as const,
+      value: {
+        onChainEvent: OnChainEvent.fromPartial({
+          type: OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
+          blockNumber: 9_000,
+          blockTimestamp: DEFAULT_NOW_SECS,
+          blockHash: new Uint8Array(32),
+          transactionHash: new Uint8Array(32),
+          body: {
+            $case: "channelRegisterEventBody",
+            value: { channelKey, expiry: 1, ownerAddress: new Uint8Array(20), eventType: 1, label },
+          },
+        }),
+      },
+    },
+  });
+  const pinned = { channelId: new Uint8Array(31), castHash: new Uint8Array(20) };
+  const unfit: TestData = {
+    type: T.MESSAGE_TYPE_CHANNEL_PIN,
+    fid: 3,
+    network,
+    body: { $case: "channelPinBody", value: pinned },
+  };
+  const mismatched: TestData = { ...unfit, type: T.MESSAGE_TYPE_CHANNEL_MODERATE };
+  const large = {
+    $case: "channelPinBody" as const,
+    value: { ...pinned, castHash: new Uint8Array(1_000_000) },
+  };
+  return [
+    // Of a type of the future: type 99 of fid 4.
+    merge(
+      Message.encode(
+        sealDataBytes(Uint8Array.of(8, 99, 16, 4, 24, 0x80, 0x80, 0x80, 0x46, 32, 1), signer),
+      ).finish(),
+    ),
+    merge(Message.encode({ ...verification, signature: new Uint8Array(64) }).finish()),
+    merge(Message.encode({ ...verification, hash: new Uint8Array(20) }).finish()),
+    merge(signMessage(unfit, signer)),
+    merge(signMessage(mismatched, signer)),
+    merge(signMessage({ ...unfit, body: large }, signer)),
+    merge(Uint8Array.of()),
+    { type: 42, body: undefined },
+    register("k".repeat(5_000), new Uint8Array(32).fill(1)),
+  ];
+}
+
+const LIVE: readonly Step[] = Array.from({ length: 12 }, (): readonly Step[] => [
+  { do: "produce", ticks: 10 },
+  { do: "catchUp" },
+]).flat();
+
+test.each([
+  ["while its history is read", []],
+  ["live", LIVE],
+] as const)(
+  "a hostile node gets nothing into the index with forged block events %s, and what the program does not know is kept and counted",
+  async (_, steps) => {
+    const chain = makeBoundaryChain("hostile", { before: 12, after: 100 });
+    const heartbeats = chain.ticks
+      .flatMap(({ zero }) => zero.block.events)
+      .filter(({ data }) => data?.body?.$case === "heartbeatEventBody");
+    const forged = forgedBodies(chain);
+    expect(heartbeats.length).toBeGreaterThan(forged.length + 2);
+    for (const [at, one] of forged.entries()) Object.assign(heartbeats[at + 2]?.data ?? {}, one);
+    const { result } = await runPlan(
+      makeStage(chain),
+      { ...WITHOUT_FAULTS, history: 10, steps },
+      {
+        inspect: (db, _, node) => ({
+          dump: chain.dumpOf(db),
+          state: boundaryState(db, node),
+          unknown: unknownCounts(db).map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`),
+        }),
+      },
+    );
+    expect(result.state.has).toEqual(result.state.must);
+    expect(result.dump).toBe(chain.referenceDump);
+    expect(result.unknown).toContain("1 of message 99");
+    expect(result.unknown).toContain("1 of block_event 42");
+  },
+);

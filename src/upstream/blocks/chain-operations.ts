@@ -42,22 +42,23 @@ export function relayedChainBlocks(
 }
 
 /**
- * Returns what blocks of shard 0 say about channels, for an index that has the rest of them already: the verifications that are live
+ * Returns what blocks of shard 0 say about channels, and what of them this program does not know, for an index that has the rest of them already: the verifications that are live
  * now are those of their authors' shards.
  */
-export function channelOperations(rules: RelayRules, blocks: readonly FollowedBlock[]): RelayedOp[] {
-  return blocks.flatMap((block) =>
-    block.events.flatMap((event) =>
-      operationsOf(rules, block, event).ops.flatMap((op): RelayedOp[] => {
-        if (op.kind === "registration" || op.kind === "channel") return [{ ...op, happenedAt: 0 }];
-        return op.kind === "claim" ? [{ ...op, isForced: false, happenedAt: 0 }] : [];
-      }),
-    ),
+export function channelOperations(rules: RelayRules, blocks: readonly FollowedBlock[]): ReadEvent {
+  const read = blocks.flatMap((block) => block.events.map((event) => operationsOf(rules, block, event)));
+  const ops = read.flatMap((one) =>
+    one.ops.flatMap((op): RelayedOp[] => {
+      if (op.kind === "registration" || op.kind === "channel") return [{ ...op, happenedAt: 0 }];
+      return op.kind === "claim" ? [{ ...op, isForced: false, happenedAt: 0 }] : [];
+    }),
   );
+  return { ops, unknown: read.flatMap(({ unknown }) => unknown) };
 }
 
 interface ReadEvent {
   readonly ops: readonly RelayedOp[];
+  /** Records of kinds that this program does not know. */
   readonly unknown: readonly UnknownRecord[];
 }
 

@@ -119,7 +119,12 @@ async function readBlocks(
   let waiting: ReceivedBlock[] = [];
   const write = async () => {
     if (waiting.length === 0) return;
-    await writer.apply({ ops: channelOperations(rules, waiting), positions: [historyNextPosition(next)] });
+    const { ops, unknown } = channelOperations(rules, waiting);
+    await writer.apply({
+      ops,
+      unknown: [...unknown, ...waiting.flatMap((block) => block.unknown)],
+      positions: [historyNextPosition(next)],
+    });
     waiting = [];
   };
   while (next < end && !signal.aborted) {

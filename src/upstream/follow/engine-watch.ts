@@ -57,9 +57,15 @@ type OnFault = (what: string, cause: unknown) => void;
 
 const HOUR_MS = 3_600_000;
 
+/** An upstream may invent many. */
+const MAX_KINDS_SHOWN = 8;
+
 /** Returns why the node serves less than the network has decided, for people; undefined while it serves all of it. */
 export function degradedReasons({ unknown, isHistoryDue }: EngineProgress): string[] {
-  const kinds = unknown.map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`);
+  const kinds = unknown
+    .slice(0, MAX_KINDS_SHOWN)
+    .map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`);
+  if (unknown.length > kinds.length) kinds.push(`and ${unknown.length - kinds.length} other kinds`);
   return [
     ...(kinds.length > 0
       ? [
