@@ -31,6 +31,8 @@ interface UrlEmbed {
 /** Below it an account is more likely to be spam: the threshold that most apps of the hosted API take. */
 const MIN_SCORE = 0.55;
 
+const STYLE = ".low { opacity: 0.4 } .page { display: block; border: 1px solid; padding: 1em }";
+
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** The preview of one embed: a picture, a mini app with its button, the card of a page, or a plain link. */
@@ -63,7 +65,7 @@ export function cardHtml(cast: CardCast): string {
 
 export function pageHtml(casts: readonly CardCast[]): string {
   const cards = casts.map(cardHtml).join("\n");
-  return `<!doctype html><meta charset="utf-8"><title>Casts</title>\n${cards || "<p>Nothing to show</p>"}`;
+  return `<!doctype html><meta charset="utf-8"><title>Casts</title><style>${STYLE}</style><h1>Casts</h1>\n${cards || "<p>Nothing to show</p>"}`;
 }
 
 if (import.meta.main) {
