@@ -23,6 +23,12 @@ export function printableLines(text: string): string {
   return text.replaceAll(ALL_WITHIN_LINES, escaped);
 }
 
+/** Returns a text as one line of at most so many characters, without those that a terminal interprets or hides. */
+export function oneLine(text: string, maxChars: number): string {
+  const line = text.replaceAll(ALL, " ").replaceAll(/\s+/g, " ").trim();
+  return [...line.toWellFormed()].slice(0, maxChars).join("");
+}
+
 function escaped(character: string): string {
   const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");

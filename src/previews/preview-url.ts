@@ -1,6 +1,6 @@
 const MAX_CHARS = 2048;
-/** Parsers write every form of an IPv4 address so; those of IPv6 are in brackets. */
-const ADDRESS = /^(?:[\d.]+|\[.*\])$/;
+/** Parsers write every form of an IPv4 address so; those of IPv6 are in brackets. With a dot at its end a host has another name. */
+const NO_NAME = /^(?:[\d.]+|\[.*\]|.*\.)$/;
 
 /** A URL whose page may be looked at. */
 export interface PreviewUrl {
@@ -17,7 +17,7 @@ export function previewUrlOf(text: string): PreviewUrl | undefined {
   // The default port of the scheme is empty.
   if (url.port !== "" || url.username !== "" || url.password !== "") return undefined;
   const { hostname } = url;
-  if (ADDRESS.test(hostname) || !hostname.includes(".")) return undefined;
+  if (NO_NAME.test(hostname) || !hostname.includes(".")) return undefined;
   url.protocol = "https:";
   url.hash = "";
   return url.href.length > MAX_CHARS ? undefined : { href: url.href, host: url.hostname };

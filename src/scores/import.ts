@@ -1,6 +1,7 @@
 import { type ScoreRow, ScoreState } from "../db/index/counts/scores.ts";
 import { UserError } from "../lib/failure.ts";
 import { parseJson } from "../lib/json.ts";
+import { oneLine } from "../lib/text.ts";
 
 /** `labels`: JSON lines of the public spam labels; `csv`: lines `fid,score[,reason]`. */
 export type ImportFormat = "labels" | "csv";
@@ -86,10 +87,7 @@ function readCsv(line: string): Entry | undefined {
   if (!found) return undefined;
   const [, fid, score, reason] = found;
   if (!isFid(Number(fid)) || Number(score) > 1) return undefined;
-  const note = reason
-    ?.trim()
-    .replace(/^"(.*)"$/, "$1")
-    .slice(0, MAX_NOTE_CHARS);
+  const note = oneLine(reason?.trim().replace(/^"(.*)"$/, "$1") ?? "", MAX_NOTE_CHARS);
   return {
     fid: Number(fid),
     score: Math.round(Number(score) * HUNDREDTHS),

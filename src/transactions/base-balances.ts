@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, formatUnits, parseAbi } from "viem/utils";
 import type { Admission } from "../admission/admission.ts";
 import { GenerationCache } from "../lib/generation-cache.ts";
+import { oneLine } from "../lib/text.ts";
 import type { EthCall } from "../net/eth-call.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
 
@@ -116,6 +117,7 @@ export function createBaseBalances(deps: {
     );
     const results = views.length === 0 ? [] : await ask(views, client);
     if (!results) return undefined;
+    // A contract names itself as it likes.
     for (const [at, address] of missing.entries()) {
       const [name, symbol, decimals] = names.map((functionName, part) => {
         const data = results[names.length * at + part];
@@ -123,7 +125,12 @@ export function createBaseBalances(deps: {
       });
       if (typeof name !== "string" || typeof symbol !== "string" || typeof decimals !== "number") continue;
       if (decimals <= MAX_DECIMALS)
-        known.set(address, { address, name: shortened(name), symbol: shortened(symbol), decimals });
+        known.set(address, {
+          address,
+          name: oneLine(name, MAX_NAME_CHARS),
+          symbol: oneLine(symbol, MAX_NAME_CHARS),
+          decimals,
+        });
     }
     return contracts.flatMap((contract) => known.get(contract) ?? []);
   }
@@ -177,11 +184,4 @@ function decoded<T>(read: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A contract names itself as it likes. */
-function shortened(text: string): string {
-  return [...text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim()]
-    .slice(0, MAX_NAME_CHARS)
-    .join("");
 }

@@ -38,7 +38,7 @@ consoleTest(
     const [first, second] = casts;
     const [strange] = (await castsFor(2)).filter(({ author }) => author.fid === BLOCKED);
     if (!first || !second) throw new Error("too few casts");
-    // The hosted API marks whom the viewer blocks where it shows them; this node leaves them out.
+    // Where the hosted API shows a blocked author, it marks the cast; this node leaves it out.
     const hidden = documentedCast(strange ?? first, 0.9);
     const blocked = {
       ...hidden,

@@ -26,6 +26,8 @@ describe("the URL of a preview", () => {
     "https://site.example:8443/",
     "http://site.example:443/",
     "https://localhost/",
+    // Another name of the same host, which would count as a host of its own.
+    "https://site.example./",
     "ftp://site.example/",
     "javascript:alert(1)",
     "no url",

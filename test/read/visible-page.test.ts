@@ -57,6 +57,43 @@ describe("a page without hidden rows", () => {
     );
   });
 
+  test("while rows are hidden and shown again between pages, none comes twice, and one that was always shown is not left out", () => {
+    const walks = fc.record({
+      length: fc.nat({ max: 200 }),
+      limit: fc.integer({ min: 1, max: 20 }),
+      hidden: fc.func(fc.boolean()),
+      knowsCursors: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(walks, ({ length, limit, hidden, knowsCursors }) => {
+        const { page } = listOf(length, { knowsCursors });
+        const found: number[] = [];
+        let after: readonly [number] | undefined;
+        let pages = 0;
+        for (;;) {
+          const now = pages++;
+          const isShown = (row: number) => !hidden(row, now);
+          const { rows, cursor: next } = visiblePage(
+            { limit, after, cursor },
+            (all) => all.filter(isShown),
+            page,
+          );
+          expect(rows.every(isShown)).toBe(true);
+          found.push(...rows);
+          if (next === null) break;
+          expect(rows.length).toBe(limit);
+          after = cursor.decode(next);
+        }
+        expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
+        const always = Array.from({ length }, (_, at) => at).filter((row) =>
+          Array.from({ length: pages }, (_, now) => hidden(row, now)).every((one) => !one),
+        );
+        expect(always.filter((row) => !found.includes(row))).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test("without rules it is one read of the list", () => {
     const { page, calls } = listOf(100);
     expect(visiblePage({ limit: 10, after: undefined, cursor }, undefined, page).rows.length).toBe(10);

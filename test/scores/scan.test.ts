@@ -202,6 +202,9 @@ describe("an imported file", () => {
     );
 
   test("of csv has a header or none, and reasons", async () => {
+    const hostile = `4,1,${"x".repeat(199)}\u{1F600}\n5,1,a\u202e\u001b[31mb\u0000\n`;
+    const notes = (await read(hostile, "csv")).rows.map(({ note }) => note);
+    expect(notes).toEqual([`${"x".repeat(199)}\u{1F600}`, "a [31mb"]);
     const { rows } = await read('fid,score,reason\n3,0.255,"a, b"\n2,1\n', "csv");
     expect(rows).toMatchObject([
       { fid: 2, score: 100, note: null },

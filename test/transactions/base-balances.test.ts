@@ -144,6 +144,19 @@ describe("with an RPC of Base", () => {
     });
   });
 
+  test("of an account with many verified addresses the first twenty count, so that it costs few calls", async () => {
+    const insert = api.node.db.sqlite.prepare(
+      "INSERT INTO verifications (fid, address, protocol, timestamp) VALUES (5, ?, 0, ?)",
+    );
+    api.node.ingestAll(accountRecords(5));
+    for (let at = 0; at < 500; at++) insert.run(Buffer.alloc(20, at % 256).fill(at >> 8, 0, 1), at);
+    const before = base.calls.length;
+    const { body } = await api.get("/v2/farcaster/user/balance?fid=5");
+    const { address_balances: held } = body.user_balance as { address_balances: object[] };
+    expect(held).toHaveLength(20);
+    expect(base.calls.length - before).toBeLessThan(6);
+  });
+
   test("a subscription is what the contract says that an address holds", async () => {
     const stranger = `0x${"0e".repeat(20)}`;
     const { status, body } = await check([holder, stranger]);

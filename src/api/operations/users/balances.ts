@@ -17,6 +17,8 @@ const { op } = topic({ tag: "Users", surface: "compat" });
 /** USDC of Base: what is held of it is worth as much. */
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const MAX_ADDRESSES = 100;
+/** Verified addresses of a user that are read: an account may have hundreds. */
+const MAX_HOLDERS = 20;
 const UNAVAILABLE = "the RPC of Base does not respond";
 
 const Balance = Type.Object(
@@ -91,8 +93,7 @@ export const balanceOperations = [
     id: "getUserBalance",
     path: "/user/balance",
     summary: "What the verified addresses of a user hold on Base",
-    description:
-      "Ether and the tokens that the operator lists, by the operator's RPC of Base. Empty where the operator has none.",
+    description: `Ether and the tokens that the operator lists, of ${MAX_HOLDERS} addresses at most, by the operator's RPC of Base. Empty where the operator has none.`,
     query: { fid: optional(fid()), networks: optional(choice(["base"])) },
     response: Type.Union([UserBalance, NoBalances]),
     errors: ["notFound", "unavailable"],
@@ -107,7 +108,10 @@ export const balanceOperations = [
         () => ({ fids: [user] }),
         (_, hydration) => ({
           shown: presentUserDehydrated(user, hydration),
-          addresses: (presentUser(user, hydration)?.verified_addresses.eth_addresses ?? []) as Hex[],
+          addresses: (presentUser(user, hydration)?.verified_addresses.eth_addresses ?? []).slice(
+            0,
+            MAX_HOLDERS,
+          ) as Hex[],
         }),
       );
       if (!shown) throw new ApiError("notFound", `user ${user} not found`);
