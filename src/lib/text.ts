@@ -23,7 +23,7 @@ export function printableLines(text: string): string {
   return text.replaceAll(ALL_WITHIN_LINES, escaped);
 }
 
-/** Returns a text as one line of at most so many characters, without those that a terminal interprets or hides. */
+/** Returns a text as one line of at most `maxChars` characters, without those that a terminal interprets or hides. */
 export function oneLine(text: string, maxChars: number): string {
   const line = text.replaceAll(ALL, " ").replaceAll(/\s+/g, " ").trim();
   return [...line.toWellFormed()].slice(0, maxChars).join("");
