@@ -38,6 +38,8 @@ export const BUDGETS = {
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },
   /** Checks of contract wallets, each a call of the operator's RPC of Optimism. */
   contractChecks: { unit: "checks of contract wallets", total: 8, perClient: 4 },
+  /** Channels that are opened or looked for at the upstream relay. A client may open 20 at once. */
+  relayCalls: { unit: "calls of the upstream relay", total: 96, perClient: 24 },
   /** Manifests that are being fetched, each of up to 1 MB. */
   manifestFetches: { unit: "manifests", total: 8, perClient: 2 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
@@ -111,6 +113,7 @@ export const BUCKETS = {
   signIns: 8_192,
   contractChecks: 8_192,
   contractRefusals: 8_192,
+  relayPolls: 8_192,
   chainReads: 8_192,
   manifestChecks: 8_192,
   channels: 8_192,

@@ -243,6 +243,9 @@ describe("check 13: an upstream relay", () => {
   /** A relay that says what the test wants, and records what it received. */
   function startRelay() {
     const opened: Record<string, unknown>[] = [];
+    const statuses: string[] = [];
+    let held = Promise.withResolvers<void>();
+    held.resolve();
     let completion: object | undefined;
     const server = Bun.serve({
       hostname: "127.0.0.1",
@@ -254,12 +257,19 @@ describe("check 13: an upstream relay", () => {
           const url = "https://farcaster.xyz/~/siwf?channelToken=ABC";
           return Response.json({ channelToken: "ABC", url }, { status: 201 });
         }
+        statuses.push(request.headers.get("authorization") ?? "");
+        await held.promise;
         return Response.json(completion ?? { state: "pending" }, { status: completion ? 200 : 202 });
       },
     });
     return {
       url: `http://127.0.0.1:${server.port}`,
       opened,
+      statuses,
+      hold() {
+        held = Promise.withResolvers();
+      },
+      release: () => held.resolve(),
       complete(value: object) {
         completion = { state: "completed", ...value };
       },
@@ -302,6 +312,24 @@ describe("check 13: an upstream relay", () => {
     expect((await authenticate(opened.channelToken, signed(opened), passing)).status).toBe(201);
     await using direct = await startWith(closed, "web_signin.direct=true");
     expect((await post(direct, "/v1/channel", { siweUri: URI, domain: DOMAIN })).status).toBe(502);
+  });
+
+  test("is asked once a second for a channel however many poll, and by one client with few calls at a time", async () => {
+    await using relay = startRelay();
+    await using passing = await startWith(relay.url);
+    const opened = () => Promise.all([...Array(20)].map(() => open(passing)));
+    const channels = [...(await opened()), ...(await opened())];
+    const before = relay.statuses.length;
+    const [first] = channels;
+    await Promise.all([...Array(50)].map(() => statusOf(first?.channelToken ?? "", passing)));
+    expect(relay.statuses.length - before).toBe(1);
+    relay.hold();
+    const polls = channels.slice(1).map(({ channelToken }) => statusOf(channelToken, passing));
+    // Those beyond the share of the client do not wait for the relay.
+    expect((await Promise.race(polls)).status).toBe(202);
+    relay.release();
+    expect((await Promise.all(polls)).map(({ status }) => status)).toEqual(Array(39).fill(202));
+    expect(relay.statuses.length - before).toBe(1 + 24);
   });
 
   test("gives its link with web_signin.direct", async () => {

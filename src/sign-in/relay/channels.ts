@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import { isSignInTime } from "../../auth/siwe.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { fromHex, type Hex, toHex } from "../../protocol/validate/eth.ts";
@@ -79,7 +80,11 @@ export type ChannelRefusal =
 
 /** Channels of web sign-in, by the wire of the relay that apps know. The holder of the token polls, and the visitor of the URL approves. */
 export interface Channels {
-  open(params: ChannelParams, opener: ChannelOpener): Promise<Result<OpenedChannel, OpenRefusal>>;
+  open(
+    params: ChannelParams,
+    opener: ChannelOpener,
+    client: string,
+  ): Promise<Result<OpenedChannel, OpenRefusal>>;
   /** The link that the approver opens. */
   urlOf(token: string, channel: Pick<Channel, "upstream">): string;
   /** An open or completed channel; asks the upstream relay, if the channel is open there, too. */
@@ -120,14 +125,14 @@ export interface ChannelsDeps {
   /** The state's clock. */
   readonly clock: Clock;
   readonly count: CountSignIn;
-  readonly monotonicMs?: () => number;
+  readonly admission: Pick<Admission, "budgets" | "buckets">;
 }
 
 /** A client opens 220 within the life of one at most. */
 const MAX_CHANNELS = 20_000;
 const MAX_USER_AGENT_CHARS = 256;
-const ASK_UPSTREAM_MS = 1000;
-const MAX_ASKED = 20_000;
+/** How often the upstream is asked for a channel, by all threads. */
+const POLLS = { perMinute: 60, burst: 1 };
 const TOKEN = /^[1-9A-HJ-NP-Za-km-z]{16,24}$/;
 /** A text of these characters cannot begin another line of a message. */
 const VISIBLE_ASCII = /^[!-~]+$/;
@@ -138,10 +143,8 @@ const ALWAYS_REFUSED = ["farcaster.xyz", "*.farcaster.xyz"];
 export function createChannels(deps: ChannelsDeps): Channels {
   const { store, nonces, verifier, people, profileOf, tokenOf, upstream, settings, linkBase, clock, count } =
     deps;
-  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  const { budgets, buckets } = deps.admission;
   const refusedDomains = [...ALWAYS_REFUSED, ...settings.refusedDomains];
-  /** When the upstream was asked for a channel last. */
-  const askedAt = new Map<string, number>();
 
   async function stored(token: string) {
     if (!TOKEN.test(token)) return undefined;
@@ -154,15 +157,14 @@ export function createChannels(deps: ChannelsDeps): Channels {
     );
   }
 
-  /** Whether the upstream may be asked for a channel now: once a second. */
-  function mayAsk(token: string): boolean {
-    const now = monotonicMs();
-    if (now - (askedAt.get(token) ?? Number.NEGATIVE_INFINITY) < ASK_UPSTREAM_MS) return false;
-    askedAt.delete(token);
-    askedAt.set(token, now);
-    const [oldest] = askedAt.keys();
-    if (askedAt.size > MAX_ASKED && oldest !== undefined) askedAt.delete(oldest);
-    return true;
+  /** Calls the upstream within the share of a client; undefined where that is used up. */
+  async function within<T>(client: string, call: () => Promise<T>): Promise<T | undefined> {
+    const hold = budgets.relayCalls.open(client);
+    try {
+      return hold.grow(1) === undefined ? await call() : undefined;
+    } finally {
+      hold.end();
+    }
   }
 
   const urlOf: Channels["urlOf"] = (token, { upstream: at }) =>
@@ -215,13 +217,13 @@ export function createChannels(deps: ChannelsDeps): Channels {
   };
 
   return {
-    async open(params, { ip, userAgent }) {
+    async open(params, { ip, userAgent }, client) {
       if (linkBase() === undefined) return err({ kind: "no-url" });
       const fault = faultOf(params, refusedDomains);
       if (fault !== undefined) return err({ kind: "field", message: fault });
       const isOwnNonce = params.nonce === undefined || (await nonces.isOurs("sign-in", params.nonce));
       const nonce = params.nonce ?? (await nonces.issue("sign-in"));
-      const opened = await upstream?.open({ ...params, nonce });
+      const opened = upstream && (await within(client, () => upstream.open({ ...params, nonce })));
       if (upstream && !opened && settings.direct) return err({ kind: "upstream" });
       const now = nowSecs(clock);
       const channel: Channel = {
@@ -247,9 +249,10 @@ export function createChannels(deps: ChannelsDeps): Channels {
     async find(token, client) {
       const found = await stored(token);
       const at = found?.channel.upstream;
-      if (!found || found.completion || !upstream || !at || !mayAsk(token)) return found;
-      const status = await upstream.status(at.token);
-      if (status.state !== "completed") return found;
+      if (!found || found.completion || !upstream || !at) return found;
+      if (!buckets.relayPolls.take(token, 1, POLLS).isAdmitted) return found;
+      const status = await within(client, () => upstream.status(at.token));
+      if (status?.state !== "completed") return found;
       const completed = await authenticate(token, status, client);
       return completed.ok ? completed.value : found;
     },

@@ -89,10 +89,11 @@ export const relayOperations = [
     notImplemented: { when: "Where the URL of this server is not known.", message: NO_ISSUER },
     run: async ({ channels }, { body, request, set }) => {
       const { acceptAuthAddress = true, ...params } = body;
-      const { client } = exchangeOf(request);
+      const exchange = exchangeOf(request);
       const opened = await channels.open(
         { ...params, acceptAuthAddress },
-        { ip: client().address, userAgent: request.headers.get("user-agent") ?? "" },
+        { ip: exchange.client().address, userAgent: request.headers.get("user-agent") ?? "" },
+        clientKeyOf(exchange),
       );
       if (opened.ok) {
         const { token, url: link, nonce } = opened.value;

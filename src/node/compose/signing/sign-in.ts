@@ -134,6 +134,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
         linkBase,
         clock: stateClock,
         count: countSignIn,
+        admission,
       })
     : undefined;
   const activeKeyOf = activeKeysFromIndex(db);
