@@ -55,9 +55,7 @@ export const ReplayRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_REPLAYS_PER_SECOND,
-        default: REPLAYS_PER_SECOND,
-        description:
-          "How many deliveries it queues a second at most, while the queue of the webhook is short",
+        description: `How many deliveries it queues a second at most, while the queue of the webhook is short; ${REPLAYS_PER_SECOND} when left out`,
       }),
     ),
   },

@@ -7,7 +7,7 @@ import { settled } from "./support/page.ts";
 const viewed = /^Viewing .+ to .+: [\d,]+ events/;
 
 consoleTest(
-  "check 8: the keyboard by itself selects a time, which its URL restores on the status and the operator's page",
+  "check 8: the keyboard by itself selects a time, which its URL restores on the pages of the status, the stream and the operator",
   async (open) => {
     const { page, goto, origin } = await open();
     await watchShifts(page);
@@ -25,7 +25,7 @@ consoleTest(
     expect(await axeViolations(page)).toEqual([]);
     const { search } = new URL(page.url());
     const text = await page.getByText(viewed).textContent();
-    for (const path of ["/console/status", "/console/operator"]) {
+    for (const path of ["/console/status", "/console/stream", "/console/operator"]) {
       await goto(`${path}${search}`);
       await page.getByText(viewed).waitFor();
       expect((await page.getByText(viewed).textContent())?.split(":")[0]).toBe(text?.split(":")[0]);
@@ -36,6 +36,34 @@ consoleTest(
     await page.keyboard.press("l");
     await page.waitForURL(`${origin}/console/operator?w=1h`);
     await page.getByText("Drag to look at a moment").waitFor();
+  },
+);
+
+consoleTest(
+  "the stream of a past time has its events and no more, asks once, and is live again by a click",
+  async (open) => {
+    const { page, goto, origin } = await open({ reducedMotion: true });
+    await goto("/console/stream?match=any");
+    await page.getByText("Connected", { exact: true }).waitFor();
+    const pulse = { seconds: 3, per_second: 5 };
+    await page.request.post(`${origin}/console/demo/pulse`, { headers: { origin }, data: pulse });
+    await page.locator(".events > li").first().waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/v2/svc/stream?")) asked.push(request.url());
+    });
+    const minute = Math.floor(Date.now() / 60_000) * 60_000;
+    const iso = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`;
+    await goto(`/console/stream?match=any&at=${iso(minute - 3_600_000)}&until=${iso(minute - 3_540_000)}`);
+    await page.getByText("No events of this time match").waitFor();
+    await page.getByRole("button", { name: "Back to live" }).click();
+    await page.waitForURL(`${origin}/console/stream?match=any`);
+    await page.getByText("Connected", { exact: true }).waitFor();
+    await page.locator(".events > li").first().waitFor();
+    expect(asked.map((url) => new URL(url).search.replace(/\d+/g, "N"))).toEqual([
+      "?match=any&since=N&until=N",
+      "?match=any&last=N",
+    ]);
   },
 );
 

@@ -158,6 +158,19 @@ describe("webhooks", () => {
       await button(page, "Retry failed").click();
       await page.getByText(/deliver(y|ies) queued again\.$/).waitFor();
       await page.locator('li[data-state="delivered"]').first().waitFor();
+      await page.getByLabel("Find").fill("0xabcdef");
+      await page.getByLabel("Find").press("Enter");
+      await page.getByText("No deliveries match.").waitFor();
+      await page.getByLabel("Find").fill("");
+      await page.getByLabel("Find").press("Enter");
+      // A time of it, by the scrubber that the other pages have.
+      await page.getByLabel("Go to").fill("2 min ago");
+      await page.getByLabel("Go to").press("Enter");
+      await page.getByText(/^Viewing .+ to /).waitFor();
+      await page.locator('li[data-state="delivered"]').first().waitFor();
+      await button(page, "Send what is missing").click();
+      await page.getByText(/will be sent in the background\.$|^Nothing is missing/).waitFor();
+      await button(page, "Back to live").click();
       expect(wallet.prompts).toHaveLength(prompts);
 
       // A receiver has 10 seconds.

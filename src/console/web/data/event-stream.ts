@@ -95,8 +95,8 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** `paused`: by the visitor, or because the tab is hidden. `failed`: the node refused; `failure` says why. */
-export type StreamState = "connecting" | "open" | "paused" | "failed";
+/** `paused`: by the visitor, or because the tab is hidden. `failed`: the node refused; `failure` says why. `ended`: at its end. */
+export type StreamState = "connecting" | "open" | "paused" | "failed" | "ended";
 
 export interface EventStreamHandlers {
   readonly onEvent: (event: StreamEvent) => void;
@@ -126,10 +126,12 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
   const failure = signal<RequestFailure | undefined>(undefined);
   const isRunning = signal(true);
   let cursor = "";
+  let isEnded = false;
 
   function take({ id, event, data }: ServerSentEvent): void {
     if (event === "gap") handlers.onGap?.();
     if (event === "error") throw failureOfFrame(data);
+    if (event === "end") end();
     if (!KINDS.test(event) && !isChannelEvent(event)) return;
     const body = JSON.parse(data) as { created_at: number; data: unknown };
     handlers.onEvent({ cursor: id, kind: event, createdAt: body.created_at, data: body.data });
@@ -159,7 +161,13 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
       },
     });
 
-  const end = effect(() => {
+  function end(): void {
+    isEnded = true;
+    stopFollowing();
+    state.value = "ended";
+  }
+
+  const stopFollowing = effect(() => {
     if (!isVisible.value || !isRunning.value) {
       state.value = "paused";
       return;
@@ -181,6 +189,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
       isRunning.value = false;
     },
     resume() {
+      if (isEnded) return;
       failure.value = undefined;
       isRunning.value = false;
       isRunning.value = true;

@@ -6,7 +6,9 @@ import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
+import { apiPrefix, pageConfig } from "../page-config.ts";
 import { Region } from "../parts/region.tsx";
+import { usePublicIncidents } from "../status/incidents.tsx";
 import * as msg from "../text/en/moment.ts";
 import { formatClock, formatExact, formatMoment } from "../text/format.ts";
 import { FAR, GoTo, whatIn } from "./go-to.tsx";
@@ -19,12 +21,12 @@ const DAY_SECS = 86_400;
 
 /** The window of the URL, and what changes it. */
 export function useWindow(): TimeWindow & { select(selection: Selection | undefined): void } {
-  const { query, path, route } = useLocation();
+  const { query, path, url, route } = useLocation();
   const window = windowOf(query, Math.floor(nowMs.value / 1000));
   return {
     ...window,
     select(selection) {
-      const next = new URLSearchParams(withSelection(query, selection)).toString();
+      const next = withSelection(url.includes("?") ? url.slice(url.indexOf("?")) : "", selection);
       route(next === "" ? path : `${path}?${next}`, true);
     },
   };
@@ -67,6 +69,16 @@ export function Scrubber(props: {
       )}
     </Region>
   );
+}
+
+/** The history is a read of the API, which may need a key. */
+export const HAS_HISTORY = pageConfig.history && pageConfig.anonymous;
+
+/** The scrubber of a page for anybody; nothing where the node keeps no history. */
+export function PublicScrubber() {
+  const incidents = usePublicIncidents();
+  if (!HAS_HISTORY) return null;
+  return <Scrubber path={`${apiPrefix}/history/lanes`} incidents={incidents.data?.incidents ?? []} />;
 }
 
 /** The last response stays while that of another window is asked for. */

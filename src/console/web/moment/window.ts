@@ -51,12 +51,20 @@ export function timeParam(secs: number): string {
   return `${secs % MINUTE === 0 ? text.slice(0, 16) : text.slice(0, 19)}Z`;
 }
 
-/** The parameters of a selection, and what the URL has beside them. */
-export function withSelection(
-  query: Readonly<Record<string, string>>,
-  selection: Selection | undefined,
-): Record<string, string> {
-  const { at: _, until: __, ...others } = query;
-  if (!selection) return others;
-  return { ...others, at: timeParam(selection.from), until: timeParam(selection.to) };
+const TIME = /^(?:at|until|w)=/;
+const SELECTION = /^(?:at|until)=/;
+const pairsOf = (search: string): string[] =>
+  search
+    .replace(/^\?/, "")
+    .split("&")
+    .filter((pair) => pair !== "");
+
+/** The parameters of a query that say which time a page shows. */
+export const timePairs = (search: string): string[] => pairsOf(search).filter((pair) => TIME.test(pair));
+
+/** A query with a selection, or without one. Everything else stays as it is written: a comma in a value is not one between two. */
+export function withSelection(search: string, selection: Selection | undefined): string {
+  const others = pairsOf(search).filter((pair) => !SELECTION.test(pair));
+  if (selection) others.push(`at=${timeParam(selection.from)}`, `until=${timeParam(selection.to)}`);
+  return others.join("&");
 }

@@ -52,6 +52,18 @@ const TABLE_ROWS = 12;
  * Series over time. All plots of a page have one cursor. The values also stand in a table, which is open where the plot cannot be
  * drawn.
  */
+/**
+ * uPlot formats numbers in the language of the browser as it loads, and fails for one that is none: on Linux without a locale it is
+ * `en-US@posix`.
+ */
+function mendLanguage(): void {
+  try {
+    new Intl.NumberFormat(navigator.language);
+  } catch {
+    Object.defineProperty(navigator, "language", { value: "en-US", configurable: true });
+  }
+}
+
 function Plot({ title, t, series, format }: PlotProps) {
   const root = useRef<HTMLDivElement>(null);
   const canvas = useRef<PlotCanvas | undefined>(undefined);
@@ -62,15 +74,20 @@ function Plot({ title, t, series, format }: PlotProps) {
 
   useEffect(() => {
     let isGone = false;
-    withinLimit(import("./plot-canvas.ts"))
+    const showValues = () => {
+      if (!isGone) setDrawn(false);
+    };
+    mendLanguage();
+    const loading = import("./plot-canvas.ts");
+    // The values until then: a script that is slow to load still draws the curves.
+    withinLimit(loading).catch(showValues);
+    loading
       .then(({ drawPlot }) => {
         if (isGone || !root.current) return;
         canvas.current = drawPlot(root.current, { ...latest.current, format, onRow: setRow });
         setDrawn(true);
       })
-      .catch(() => {
-        if (!isGone) setDrawn(false);
-      });
+      .catch(showValues);
     return () => {
       isGone = true;
       canvas.current?.stop();

@@ -4,7 +4,7 @@ import type { ShownFigure } from "../../pulse/series-page.ts";
 import { COUNTS, Filling, isEmptyNode, PausedNotices, ReadyPill } from "../content/node-state.tsx";
 import type { Pulse } from "../data/query.ts";
 import { PastFigures } from "../moment/figures.tsx";
-import { Scrubber, useWindow } from "../moment/scrubber.tsx";
+import { HAS_HISTORY, Scrubber, useWindow } from "../moment/scrubber.tsx";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -33,8 +33,6 @@ import { SinceCard } from "./since.tsx";
 const PATH = "/console/status";
 const SERIES_PATH = "/console/api/series";
 const SPARK_POINTS = 60;
-/** The history is a read of the API, which may need a key. */
-const HAS_HISTORY = pageConfig.history && pageConfig.anonymous;
 
 interface PublicHistory extends SeriesColumns {
   readonly pulse: Pulse;

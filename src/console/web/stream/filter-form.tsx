@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import type { EventKind } from "../../../protocol/event-kind.ts";
 import { get } from "../data/call.ts";
 import { RequestFailure, request } from "../data/request.ts";
+import { timePairs } from "../moment/window.ts";
 import { Checkbox, Field, focusField, Radios } from "../parts/form.tsx";
 import * as msg from "../text/en/stream.ts";
 import {
@@ -101,7 +102,9 @@ export function FilterForm({ filters, reader }: { filters: StreamFilters; reader
   async function submit(event: Event) {
     event.preventDefault();
     const query = await read();
-    if (query !== undefined) route(`/console/stream${query === "" ? "" : `?${query}`}`);
+    if (query === undefined) return;
+    const pairs = [...(query === "" ? [] : [query]), ...timePairs(location.search)];
+    route(`/console/stream${pairs.length === 0 ? "" : `?${pairs.join("&")}`}`);
   }
 
   return (

@@ -5,6 +5,8 @@ import { type EventStream, openEventStream } from "../data/event-stream.ts";
 import { nowMs } from "../data/visibility.ts";
 import { GenerateActivity } from "../demo/add-people.tsx";
 import { Icon } from "../icons/icons.tsx";
+import { HAS_HISTORY, PublicScrubber, useWindow } from "../moment/scrubber.tsx";
+import type { Selection } from "../moment/window.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -31,6 +33,8 @@ export function Page() {
   const { url, route } = useLocation();
   const at = url.indexOf("?");
   const query = writeFilters(readFilters(at < 0 ? "" : url.slice(at)));
+  const { selection } = useWindow();
+  const time = HAS_HISTORY ? selection : undefined;
   const readForm = useRef<() => Promise<string | undefined>>(undefined);
   return (
     <>
@@ -54,7 +58,10 @@ export function Page() {
           </a>
         )}
       </PageHead>
-      <Stream query={query} readForm={readForm} key={query} />
+      <div class="stack">
+        <PublicScrubber />
+        <Stream query={query} time={time} readForm={readForm} key={`${query} ${time?.from} ${time?.to}`} />
+      </div>
     </>
   );
 }
@@ -65,8 +72,17 @@ interface Shown {
   readonly perMinute: number;
 }
 
-function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
-  const last = `last=${MAX_ROWS}`;
+function Stream({
+  query,
+  time,
+  readForm,
+}: {
+  query: string;
+  /** A past time, of which the page shows the first events; undefined for live. */
+  time: Selection | undefined;
+  readForm: FormReader;
+}) {
+  const last = time ? `since=${time.from}&until=${time.to}` : `last=${MAX_ROWS}`;
   const call = {
     method: "GET" as const,
     path: withQuery(`${apiPrefix}/stream`, query === "" ? last : `${query}&${last}`),
@@ -85,7 +101,10 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
     const log = new EventLog();
     const opened = openEventStream(call, {
       // Those that the stream begins with do not count as events of this minute.
-      onEvent: (event) => log.add(event, Math.min(Date.now(), event.createdAt * 1000)),
+      onEvent(event) {
+        if (time && log.total >= MAX_ROWS) return opened.close();
+        log.add(event, Math.min(Date.now(), event.createdAt * 1000));
+      },
       onGap: () => log.addGap(Date.now()),
     });
     setStream(opened);
@@ -123,21 +142,26 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
       </details>
       <section class="card" aria-label={msg.events}>
         <header>
-          <State stream={stream} isPaused={isPaused} />
+          {time ? <Pill>{msg.ofThisTime}</Pill> : <State stream={stream} isPaused={isPaused} />}
           <span class="grow dim s">
             {shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
           </span>
-          <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
-            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
-          </button>
+          {!time && (
+            <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
+              <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
+            </button>
+          )}
         </header>
-        {pageConfig.demo && (
+        {pageConfig.demo && !time && (
           <div class="pad stack s">
             <p class="dim">{msg.aDemoNetworkIsIdleUntil}</p>
             <GenerateActivity />
           </div>
         )}
         {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
+        {time && stream?.state === "ended" && shown.rows.length === 0 && (
+          <p class="empty">{msg.noEventsOfThisTime}</p>
+        )}
         {isBegun ? (
           <Silence rows={shown.rows} stream={stream} isPaused={isPaused} isFiltered={query !== ""} />
         ) : (
@@ -157,7 +181,9 @@ function Stream({ query, readForm }: { query: string; readForm: FormReader }) {
             ),
           )}
         </ol>
-        {shown.rows.length === MAX_ROWS && <p class="empty s">{msg.thePageKeepsTheLast(MAX_ROWS)}</p>}
+        {shown.rows.length === MAX_ROWS && (
+          <p class="empty s">{time ? msg.theFirstOfThisTime(MAX_ROWS) : msg.thePageKeepsTheLast(MAX_ROWS)}</p>
+        )}
       </section>
       <CallPanel call={call} />
     </div>

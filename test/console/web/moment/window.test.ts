@@ -3,8 +3,6 @@ import fc from "fast-check";
 import { timeParam, WIDTHS, windowOf, withSelection } from "../../../../src/console/web/moment/window.ts";
 
 const NOW = 1_790_000_000;
-const NOW_MS = NOW * 1000;
-const local = (ms: number) => new Date(ms);
 
 describe("the window of a URL", () => {
   test("is live at the end of the minute without a time, or with one that is none or later", () => {
@@ -27,13 +25,15 @@ describe("the window of a URL", () => {
         fc.constantFrom(...(Object.keys(WIDTHS) as (keyof typeof WIDTHS)[])),
         (a, b, w) => {
           const selection = { from: Math.min(a, b), to: Math.max(a, b) + 1 };
-          const query = withSelection({ w }, selection);
+          const query = Object.fromEntries(new URLSearchParams(withSelection(`w=${w}`, selection)));
           const window = windowOf(query, NOW);
           expect(window.selection).toEqual(selection);
           expect(window.from).toBeLessThanOrEqual(selection.from);
           expect(window.to).toBeGreaterThanOrEqual(selection.to);
           expect(window.to - window.from).toBeGreaterThanOrEqual(WIDTHS[w]);
-          expect(withSelection(query, undefined)).toEqual({ w });
+          expect(withSelection(`?w=${w}&at=x&until=y&parent_urls=a%2Cb,c`, undefined)).toBe(
+            `w=${w}&parent_urls=a%2Cb,c`,
+          );
         },
       ),
     );

@@ -2,6 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { listOf } from "../../data/pages.ts";
 import { nowMs } from "../../data/visibility.ts";
+import { HAS_HISTORY, PublicScrubber, useWindow } from "../../moment/scrubber.tsx";
+import { type Selection, timePairs } from "../../moment/window.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { DUE_MS, OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
 import { sessionRequest, signed } from "../../owner/session-request.ts";
@@ -62,20 +64,25 @@ function wordsOf(words: readonly string[]): Readonly<Record<string, string>> {
 
 /** The deliveries of a webhook, newest first. What is selected is in the URL. */
 export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplayed: () => void }) {
-  const { path, query, route } = useLocation();
+  const { path, query, url, route } = useLocation();
+  const { selection } = useWindow();
+  const time = HAS_HISTORY ? selection : undefined;
   const { webhook_id, queued_deliveries, last_success_at, last_failure_at } = webhook;
-  const { state, type, test } = query;
+  const { state, type, test, q } = query;
   const call = signed("GET /webhook/deliveries", {
     query: {
       webhook_id,
       state,
       type,
       test: test === undefined ? undefined : test === "true",
+      q,
+      from: time?.from,
+      to: time && time.to - 1,
       limit: PAGE_SIZE,
     },
   });
   const [isFirstPage, setFirstPage] = useState(true);
-  const isDue = isWaiting(webhook) && isFirstPage;
+  const isDue = isWaiting(webhook) && isFirstPage && !time;
   const pages = useOwnerPages(call, listOf("deliveries"), { everyMs: isDue ? DUE_MS : undefined });
   const action = useAction();
   const hasOnePage = (pages.items?.length ?? 0) <= PAGE_SIZE;
@@ -85,70 +92,103 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
     if (pages.items !== undefined && hasOnePage && !pages.costsPrompt) pages.refresh();
   }, [queued_deliveries, last_success_at, last_failure_at]);
   const choose = (name: string, value: string) => {
-    const params = new URLSearchParams();
-    for (const one of CHOICES) {
-      const chosen = one.name === name ? value : (query[one.name] ?? "");
-      if (chosen !== "") params.set(one.name, chosen);
-    }
-    const text = params.toString();
+    const pairs = [...CHOICES.map((choice) => choice.name), "q"].flatMap((one) => {
+      const chosen = one === name ? value : (query[one] ?? "");
+      return chosen === "" ? [] : [`${one}=${encodeURIComponent(chosen)}`];
+    });
+    const text = [...pairs, ...timePairs(url.split("?")[1] ?? "")].join("&");
     route(text === "" ? path : `${path}?${text}`);
   };
   const replay = () =>
     action.run(async () => {
-      const { replayed } = await sessionRequest({
+      const response = await sessionRequest({
         ...replayDeliveries({ webhook_id, from: Math.floor(Date.now() / 1000) - DAY_SECS }),
         words: msg.theNodeRetriesTheFailedAnd,
       });
       onReplayed();
+      const replayed = "replayed" in response ? response.replayed : response.to_send;
       return replayed === 0 ? msg.nothingFailedInTheLast24 : msg.queuedAgain(msg.countDeliveries(replayed));
     });
+  const replayMissing = ({ from, to }: Selection) =>
+    action.run(async () => {
+      const plan = await sessionRequest({
+        ...replayDeliveries({ webhook_id, from, to: to - 1, only: "missing" }),
+        words: msg.theNodeSendsWhatIsMissing,
+      });
+      onReplayed();
+      if (!("to_send" in plan) || (plan.to_send === 0 && !plan.more)) return msg.nothingIsMissing;
+      return msg.isSentInTheBackground(msg.countDeliveries(plan.to_send), plan.more);
+    });
+  const isNarrowed = time !== undefined || [state, type, test, q].some((value) => value !== undefined);
   return (
-    <OwnerRegion
-      title={msg.deliveries}
-      query={pages}
-      size={PAGE_SIZE}
-      aside={
-        webhook.active &&
-        hasFailed(webhook) && (
-          <ActionButton action={action} onClick={replay}>
-            {msg.retryFailed}
-          </ActionButton>
-        )
-      }
-    >
-      {(items) => (
-        <>
-          <div class="row wrap pad choices">
-            {CHOICES.map(({ name, label, words }) => (
-              <label class="row tight s" key={name}>
-                <span class="dim">{label}</span>
-                <select
-                  value={query[name] ?? ""}
-                  onChange={({ currentTarget }) => choose(name, currentTarget.value)}
-                >
-                  <option value="">{msg.any}</option>
-                  {Object.entries(words).map(([value, word]) => (
-                    <option value={value} key={value}>
-                      {word}
-                    </option>
-                  ))}
-                </select>
+    <>
+      <PublicScrubber />
+      <OwnerRegion
+        title={msg.deliveries}
+        query={pages}
+        size={PAGE_SIZE}
+        aside={
+          webhook.active &&
+          (time ? (
+            <ActionButton action={action} onClick={() => replayMissing(time)}>
+              {msg.sendWhatIsMissing}
+            </ActionButton>
+          ) : (
+            hasFailed(webhook) && (
+              <ActionButton action={action} onClick={replay}>
+                {msg.retryFailed}
+              </ActionButton>
+            )
+          ))
+        }
+      >
+        {(items) => (
+          <>
+            <div class="row wrap pad choices">
+              {CHOICES.map(({ name, label, words }) => (
+                <label class="row tight s" key={name}>
+                  <span class="dim">{label}</span>
+                  <select
+                    value={query[name] ?? ""}
+                    onChange={({ currentTarget }) => choose(name, currentTarget.value)}
+                  >
+                    <option value="">{msg.any}</option>
+                    {Object.entries(words).map(([value, word]) => (
+                      <option value={value} key={value}>
+                        {word}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              ))}
+              <label class="row tight s">
+                <span class="dim">{msg.find}</span>
+                <input
+                  type="search"
+                  value={q ?? ""}
+                  placeholder={msg.findHint}
+                  onChange={({ currentTarget }) => choose("q", currentTarget.value.trim())}
+                />
               </label>
-            ))}
-          </div>
-          <Outcome action={action} />
-          {items.length === 0 && (
-            <p class="empty">
-              {pages.hasMore ? msg.noneAmongTheNewestThereMay : msg.noDeliveriesYetSendATest}
-            </p>
-          )}
-          <ul class="rows">
-            {items.map((delivery) => (
-              <Row webhook={webhook} delivery={delivery} key={delivery.message_id} />
-            ))}
-          </ul>
-        </>
-      )}
-    </OwnerRegion>
+            </div>
+            <Outcome action={action} />
+            {items.length === 0 && (
+              <p class="empty">
+                {pages.hasMore
+                  ? msg.noneAmongTheNewestThereMay
+                  : isNarrowed
+                    ? msg.noneOfThese
+                    : msg.noDeliveriesYetSendATest}
+              </p>
+            )}
+            <ul class="rows">
+              {items.map((delivery) => (
+                <Row webhook={webhook} delivery={delivery} key={delivery.message_id} />
+              ))}
+            </ul>
+          </>
+        )}
+      </OwnerRegion>
+    </>
   );
 }

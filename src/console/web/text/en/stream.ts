@@ -47,6 +47,13 @@ export const filteredBy = (kinds: Value, fields: Value) => `${kinds}, filtered b
 export const pause = "Pause";
 export const resume = "Resume";
 export const stream = "Stream";
+export const ofThisTime = "Of this time";
+export const noEventsOfThisTime = "No events of this time match, or the node no longer has them.";
+export const theFirstOfThisTime = (maxRows: Rich): Rich => [
+  "These are the first ",
+  maxRows,
+  " events of this time. Choose a shorter one for the others.",
+];
 export const makeThisAWebhook = "Make this a webhook";
 export const countNewEvents = (count: number) => plural(count, "new event");
 export const filter = (part: Rich): Rich => ["Filter ", part];

@@ -26,6 +26,15 @@ export const isQueuedAgain = "Queued again.";
 export const queuedAgain = (count: Value) => `${count} queued again.`;
 export const countDeliveries = (count: number) => plural(count, "delivery", "deliveries");
 export const deliveries = "Deliveries";
+export const find = "Find";
+export const findHint = "id, fid, hash or host";
+export const noneOfThese = "No deliveries match.";
+export const sendWhatIsMissing = "Send what is missing";
+export const theNodeSendsWhatIsMissing =
+  "The node sends what failed in this time, and the events that the webhook never had.";
+export const nothingIsMissing = "Nothing is missing of this time.";
+export const isSentInTheBackground = (deliveries: Value, more: boolean) =>
+  `${more ? "At least " : ""}${deliveries} will be sent in the background.`;
 export const retryFailed = "Retry failed";
 export const any = "any";
 export const noneAmongTheNewestThereMay =
