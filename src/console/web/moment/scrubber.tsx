@@ -6,9 +6,8 @@ import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
-import { apiPrefix, pageConfig } from "../page-config.ts";
+import { pageConfig } from "../page-config.ts";
 import { Region } from "../parts/region.tsx";
-import { usePublicIncidents } from "../status/incidents.tsx";
 import * as msg from "../text/en/moment.ts";
 import { formatClock, formatExact, formatMoment } from "../text/format.ts";
 import { FAR, GoTo, whatIn } from "./go-to.tsx";
@@ -73,13 +72,6 @@ export function Scrubber(props: {
 
 /** The history is a read of the API, which may need a key. */
 export const HAS_HISTORY = pageConfig.history && pageConfig.anonymous;
-
-/** The scrubber of a page for anybody; nothing where the node keeps no history. */
-export function PublicScrubber() {
-  const incidents = usePublicIncidents();
-  if (!HAS_HISTORY) return null;
-  return <Scrubber path={`${apiPrefix}/history/lanes`} incidents={incidents.data?.incidents ?? []} />;
-}
 
 /** The last response stays while that of another window is asked for. */
 function useLast(query: Query<HistoryLanes>): Query<HistoryLanes> {

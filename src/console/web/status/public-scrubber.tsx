@@ -1,0 +1,10 @@
+import { HAS_HISTORY, Scrubber } from "../moment/scrubber.tsx";
+import { apiPrefix } from "../page-config.ts";
+import { usePublicIncidents } from "./incidents.tsx";
+
+/** The scrubber of a page for anybody; nothing where the node keeps no history. */
+export function PublicScrubber() {
+  const incidents = usePublicIncidents();
+  if (!HAS_HISTORY) return null;
+  return <Scrubber path={`${apiPrefix}/history/lanes`} incidents={incidents.data?.incidents ?? []} />;
+}
