@@ -1,8 +1,3 @@
-import { availableParallelism } from "node:os";
-import type { Config } from "../config/schema.ts";
-import { startVerifierPool, type VerifierPool } from "../ingest/bulk/verify/verifier-pool.ts";
-import type { ValidationContext } from "../protocol/validate/envelope.ts";
-
 /**
  * The URL of a worker's entry file, `workers/<entry>.worker.ts`; build.ts compiles all of these. This file stays in the folder that
  * build.ts names as the root of the entry points: a compiled binary resolves these paths against its entry point, not against this
@@ -10,27 +5,4 @@ import type { ValidationContext } from "../protocol/validate/envelope.ts";
  */
 export function workerUrl(entry: string): string {
   return new URL(`./workers/${entry}.worker.ts`, import.meta.url).href;
-}
-
-/** Beyond it the thread that receives messages, or the writer, is the limit. */
-const MAX_DEFAULT_THREADS = 16;
-
-/**
- * Starts the configured number of verifier threads.
- *
- * @param url of the entry file of the threads.
- */
-export function startVerifierThreads(
-  { upstream }: Config,
-  context: () => ValidationContext,
-  url: string,
-  onCrash: (reason: string) => void,
-): VerifierPool {
-  const threads = upstream.verify_threads || Math.min(availableParallelism(), MAX_DEFAULT_THREADS);
-  return startVerifierPool({
-    threads,
-    openThread: () => new Worker(url, { name: "verifier" }),
-    context,
-    onCrash,
-  });
 }

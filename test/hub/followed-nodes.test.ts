@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connectFollowedNodes } from "../../src/hub/submit/followed-nodes.ts";
-import type { EndpointState, EndpointStatus } from "../../src/upstream/peers/endpoints/endpoint.ts";
+import type { EndpointState, EndpointStatus } from "../../src/upstream/peers/endpoints/endpoint-status.ts";
 
 const URLS = ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"];
 

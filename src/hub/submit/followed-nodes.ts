@@ -1,6 +1,6 @@
 import type { Client } from "@grpc/grpc-js";
 import { connectUpstream } from "../../upstream/calls/connection.ts";
-import type { EndpointStatus } from "../../upstream/peers/endpoints/endpoint.ts";
+import type { EndpointStatus } from "../../upstream/peers/endpoints/endpoint-status.ts";
 import type { SubmitTarget } from "./write-through.ts";
 
 /** Between two looks at the state of the nodes. */

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { isBulkBuilding } from "../../db/index/bulk/bulk-state.ts";
@@ -18,6 +18,7 @@ import { giveToOwnerOf, syncPath } from "../../runtime/files.ts";
 import { type NarrowReport, narrowIndex } from "../../upstream/fill/narrow-index.ts";
 import { copyDatabase } from "../snapshot/database-task.ts";
 import { freeBytesOf, megabytes, requireFreeSpace } from "../snapshot/snapshot-directory.ts";
+import { compactFileOf, dropCompactFile } from "./compact-file.ts";
 
 export interface CompactDeps {
   /** Absolute, and locked by this process. */
@@ -143,17 +144,6 @@ function dropUnusedSigners({ sqlite }: IndexDatabase): void {
 function usedBytes(db: IndexDatabase): number {
   const { all, free } = db.pages();
   return (db.sizeBytes() / Math.max(all, 1)) * (all - free);
-}
-
-/** The file into which an index is rewritten. It is next to the file that a symbolic link names. */
-function compactFileOf(path: string): string {
-  return `${databaseFile(path)}.compact`;
-}
-
-/** Deletes what an interrupted compaction left behind. */
-export function dropCompactFile(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"])
-    rmSync(compactFileOf(path) + suffix, { force: true });
 }
 
 /**

@@ -3,11 +3,7 @@ import { dirname } from "node:path";
 import { indexPath } from "../../db/index/database.ts";
 import { OlderIndex } from "../../db/index/upgrade/older-index.ts";
 import { dropOldIndex, newFileOf, restoreIndex } from "../../db/index/upgrade/replace-file.ts";
-import {
-  type UpgradeProgress,
-  type UpgradeReport,
-  upgradeIndex,
-} from "../../db/index/upgrade/upgrade-index.ts";
+import type { UpgradeProgress, UpgradeReport } from "../../db/index/upgrade/upgrade-index.ts";
 import { UserError } from "../../lib/failure.ts";
 import type { Common } from "../../runtime/common.ts";
 import {
@@ -76,6 +72,8 @@ export async function migrateIndex(
     format: formatUpgrade,
   });
   const startedAt = { share: undefined as number | undefined };
+  // A dynamic import, so that no other start loads what builds an index.
+  const { upgradeIndex } = await import("../../db/index/upgrade/upgrade-index.ts");
   const report = await upgradeIndex({
     older,
     network: config.protocol.network,

@@ -13,7 +13,7 @@ import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
-import { dropCompactFile } from "../compact/compact-index.ts";
+import { dropCompactFile } from "../compact/compact-file.ts";
 import { postgresSettings } from "../state/postgres/postgres-settings.ts";
 import { applyFullText, mustBuildFullText } from "./full-text.ts";
 import { migrateIndex } from "./migrate-index.ts";

@@ -19,9 +19,10 @@ import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 import { TOO_MANY_FIELDS } from "../calls/decode/bounded-reader.ts";
 import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { PeerError } from "../calls/peer.ts";
+import { unknownValidators } from "../follow/progress-text.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff, type Timings } from "../timings.ts";
-import type { Fork, Forks, SignedHeader } from "./forks.ts";
+import type { Forks, SignedHeader } from "./forks.ts";
 import type { TrustTracker } from "./trust-tracker.ts";
 
 /** The upstream sent a block that is not the network's. */
@@ -31,16 +32,6 @@ export class RefusedBlockError extends PeerError {
   constructor(shard: number, height: number, code: RefusalCode) {
     super(`block ${height} of shard ${shard} is not the network's (${code})`);
   }
-}
-
-/** Why a shard is not followed while its validators are not known, for people. */
-export function unknownValidators(shard: number): string {
-  return `shard ${shard} is signed by validators that this release does not know; update svc, or set trust.validators_file`;
-}
-
-/** Why a shard is not followed after two blocks for one height, for people. */
-export function forkedAt({ shard, height }: Fork): string {
-  return `validators signed two blocks ${height} of shard ${shard}; nothing of it is applied until both certificates are moved out of forks/ in the data directory`;
 }
 
 /** What to do when a shard is signed by validators that are not known: apply nothing of it, or follow it without certificates. */

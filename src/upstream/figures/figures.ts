@@ -1,6 +1,6 @@
 import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../../runtime/figures/figures.ts";
 import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "../follow/progress.ts";
-import { ENDPOINT_STATES } from "../peers/endpoints/endpoint.ts";
+import { ENDPOINT_STATES } from "../peers/endpoints/endpoint-status.ts";
 import { engineSection, sumOf, trustSection, unknownSamples } from "./status-sections.ts";
 
 /** The progress of following, undefined before it is known, and why the index is behind. */

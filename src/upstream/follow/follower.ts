@@ -3,7 +3,6 @@ import { shardCount } from "../../db/index/counts/totals.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { PeerError } from "../calls/peer.ts";
-import { forkedAt } from "../chain/chain-verifier.ts";
 import { Forks } from "../chain/forks.ts";
 import { healedAccounts, shardStates } from "../chain/proofs.ts";
 import { type Dispute, TrustTracker } from "../chain/trust-tracker.ts";
@@ -16,6 +15,7 @@ import { DEFAULT_TIMINGS } from "../timings.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { type FollowerDeps, follow } from "./follow.ts";
 import type { UpstreamProgress } from "./progress.ts";
+import { forkedAt } from "./progress-text.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
 
 export interface Follower extends ConfirmRpc {

@@ -1,7 +1,7 @@
 import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import type { BulkProgress } from "../../db/index/bulk/bulk-state.ts";
 import type { TrustProgress } from "../chain/trust-tracker.ts";
-import type { EndpointStatus } from "../peers/endpoints/endpoint.ts";
+import type { EndpointStatus } from "../peers/endpoints/endpoint-status.ts";
 import type { EngineProgress } from "./engine-watch.ts";
 
 /** The phases of following. */

@@ -1,4 +1,5 @@
-import type { Endpoint, EndpointState, EndpointStatus } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { EndpointState, EndpointStatus } from "./endpoint-status.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** Blocks behind the best head of a node that counts as lagging, and of one that is not followed at all. */

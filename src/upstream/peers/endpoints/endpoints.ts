@@ -8,7 +8,8 @@ import type { AskOptions } from "../ask-node.ts";
 import { type DiscoveryDeps, placeOf, runDiscovery } from "../discover.ts";
 import { createChoice } from "./choice.ts";
 import type { ActiveEndpoint } from "./endpoint.ts";
-import { Endpoint, type EndpointDeps, type EndpointStatus } from "./endpoint.ts";
+import { Endpoint, type EndpointDeps } from "./endpoint.ts";
+import type { EndpointStatus } from "./endpoint-status.ts";
 import { createQuestions } from "./questions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 

@@ -1,0 +1,13 @@
+import { rmSync } from "node:fs";
+import { databaseFile } from "../../db/sqlite/open.ts";
+
+/** The file into which an index is rewritten. It is next to the file that a symbolic link names. */
+export function compactFileOf(path: string): string {
+  return `${databaseFile(path)}.compact`;
+}
+
+/** Deletes what an interrupted compaction left behind. */
+export function dropCompactFile(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"])
+    rmSync(compactFileOf(path) + suffix, { force: true });
+}
