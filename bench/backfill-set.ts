@@ -9,7 +9,7 @@ import { Message, UserNameProof } from "../src/protocol/wire/generated/message.t
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { virtualShardOf } from "../src/trust/trie-key.ts";
 import { makeSigner } from "../test/support/messages.ts";
-import { benchRecords, type Seal } from "./network.ts";
+import { benchRecords } from "./network.ts";
 
 /**
  * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
@@ -33,6 +33,8 @@ export interface Group {
 }
 
 const MESSAGES_PER_FID = 200;
+/** What is made at a time: a part has users of its own, who react to each other, and fits into memory. */
+const PART_MESSAGES = 250_000;
 
 export const FRAMES_FILE = "frames.bin";
 export const GROUPS_FILE = "groups.json";
@@ -119,7 +121,38 @@ async function build(dir: string, messages: number, fidOf: (n: number) => number
   const building = `${dir}.building`;
   rmSync(building, { recursive: true, force: true });
   mkdirSync(building, { recursive: true });
-  const items = new Map<string, { fid: number; request: string; frames: Uint8Array[] }>();
+  const groups: Group[] = [];
+  const file = Bun.file(join(building, FRAMES_FILE)).writer();
+  let at = 0;
+  let fids = 0;
+  for (let made = 0; made < messages; made += PART_MESSAGES) {
+    const part = Math.min(PART_MESSAGES, messages - made);
+    const partFids = Math.max(100, Math.round(part / MESSAGES_PER_FID));
+    for (const { fid, request, frames } of itemsOf(part, partFids, (n) => fidOf(fids + n))) {
+      const start = at;
+      for (const frame of frames) {
+        file.write(frame);
+        at += frame.length;
+      }
+      groups.push({ fid, request, start, end: at, items: frames.length });
+      await file.flush();
+    }
+    fids += partFids;
+    keys.clear();
+  }
+  await file.end();
+  await Bun.write(join(building, GROUPS_FILE), JSON.stringify(groups));
+  renameSync(building, dir);
+}
+
+interface Items {
+  readonly fid: number;
+  readonly request: string;
+  readonly frames: Uint8Array[];
+}
+
+function itemsOf(messages: number, fids: number, fidOf: (n: number) => number): Iterable<Items> {
+  const items = new Map<string, Items>();
   const add = (fid: number, request: string, bytes: Uint8Array) => {
     const key = `${fid} ${request}`;
     const group = items.get(key) ?? { fid, request, frames: [] };
@@ -127,14 +160,12 @@ async function build(dir: string, messages: number, fidOf: (n: number) => number
     group.frames.push(frameOf(bytes));
   };
   const filled = new Set<string>();
-  const fids = Math.max(100, Math.round(messages / MESSAGES_PER_FID));
-  const seal: Seal = (data) => sealed({ ...data, fid: fidOf(data.fid) });
-  for (const record of benchRecords(messages, fids, seal)) {
+  for (const record of benchRecords(messages, fids, sealed, "plain", fidOf)) {
     if (record.kind === "onChainEvent") {
-      const event = { ...record.event, fid: fidOf(record.event.fid) };
+      const { event } = record;
       add(event.fid, `GetOnChainEvents ${event.type}`, OnChainEvent.encode(event).finish());
     } else if (record.kind === "usernameProof") {
-      const proof = { ...record.proof, fid: fidOf(record.proof.fid) };
+      const { proof } = record;
       add(proof.fid, "GetUserNameProofsByFid", UserNameProof.encode(proof).finish());
     } else {
       const { message } = record;
@@ -147,21 +178,7 @@ async function build(dir: string, messages: number, fidOf: (n: number) => number
       add(message.data.fid, request, encodeMessage(message));
     }
   }
-  const groups: Group[] = [];
-  const file = Bun.file(join(building, FRAMES_FILE)).writer();
-  let at = 0;
-  for (const { fid, request, frames } of items.values()) {
-    const start = at;
-    for (const frame of frames) {
-      file.write(frame);
-      at += frame.length;
-    }
-    groups.push({ fid, request, start, end: at, items: frames.length });
-    await file.flush();
-  }
-  await file.end();
-  await Bun.write(join(building, GROUPS_FILE), JSON.stringify(groups));
-  renameSync(building, dir);
+  return items.values();
 }
 
 function frameOf(bytes: Uint8Array): Uint8Array {

@@ -24,13 +24,13 @@ export async function benchDensity(): Promise<Figure[]> {
   const runs = { bulk: [] as number[], live: [] as number[] };
   let bulk: WriterResult | undefined;
   for (let run = 0; run < RUNS; run++) {
-    bulk = await write(ROOT, dir("bulk"), "bulk", MESSAGES);
+    bulk = await write(dir("bulk"), "bulk", MESSAGES);
     runs.bulk.push(bulk.micros);
-    runs.live.push((await write(ROOT, dir("live"), "live", LIVE_MESSAGES)).micros);
+    runs.live.push((await write(dir("live"), "live", LIVE_MESSAGES)).micros);
   }
   if (!bulk) throw new Error("BENCH_RUNS is 0");
-  const smallCache = await write(ROOT, dir("small-cache"), "small-cache", MESSAGES);
-  const imported = await write(ROOT, dir("imported"), "import", IMPORTED_MESSAGES);
+  const smallCache = await write(dir("small-cache"), "small-cache", MESSAGES);
+  const imported = await write(dir("imported"), "import", IMPORTED_MESSAGES);
   const cpu = "us of CPU per message";
   const base = "wire form as recorded";
   return [
@@ -59,18 +59,14 @@ function compared(what: string, value: number, unit: string, of: string, base: n
   return { what, value, unit, ratio: { of, value: value / base } };
 }
 
-async function write(
-  checkout: string,
-  dataDir: string,
-  mode: WriterMode,
-  messages: number,
-): Promise<WriterResult> {
+/** Writes messages in a process of its own. */
+export async function write(dataDir: string, mode: WriterMode, messages: number): Promise<WriterResult> {
   const script = join(import.meta.dir, "processes/density-writer.ts");
-  const child = Bun.spawn([process.execPath, script, checkout, dataDir, mode, String(messages)], {
+  const child = Bun.spawn([process.execPath, script, ROOT, dataDir, mode, String(messages)], {
     stdout: "pipe",
     stderr: "inherit",
   });
   const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${mode} of ${checkout} failed`);
+  if ((await child.exited) !== 0) throw new Error(`${mode} failed`);
   return JSON.parse(text);
 }

@@ -38,6 +38,7 @@ import { benchStateCopy } from "./state-copy.ts";
 import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchVerify } from "./verify.ts";
+import { benchWhole } from "./whole.ts";
 import { benchWrites } from "./writes.ts";
 
 /** One measured figure, with its ratio to a baseline of the same run where it has one. */
@@ -78,6 +79,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   "sign-in": benchSignIn,
   limits: benchLimits,
   writes: benchWrites,
+  whole: benchWhole,
   match: benchMatch,
   decisions: benchDecisions,
   deliveries: benchDeliveries,

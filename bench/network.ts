@@ -141,16 +141,23 @@ export type Seal = (data: MessageData) => IngestRecord;
  */
 export type Detail = "plain" | "detailed";
 
-/** The records of a network of `messages` messages by `fids` users; `seal` hashes and signs each message. */
+/**
+ * The records of a network of `messages` messages by `fids` users; `seal` hashes and signs each message.
+ *
+ * @param fidOf returns the nth fid. Default: n.
+ */
 export function* benchRecords(
   messages: number,
   fids: number,
   seal: Seal = unsigned,
   detail: Detail = "plain",
+  fidOf = (n: number) => n,
 ): Generator<IngestRecord> {
+  const anyone = () => fidOf(heavyTailed(random, fids));
   const random = seededRandom(`bench ${messages}`);
   const nowSecs = Math.floor(Date.now() / 3_600_000) * 3600;
-  for (let fid = 1; fid <= fids; fid++) {
+  for (let n = 1; n <= fids; n++) {
+    const fid = fidOf(n);
     yield* account(fid, seal);
     if (detail === "detailed") yield* accountDetails(fid, seal);
   }
@@ -158,19 +165,19 @@ export function* benchRecords(
   const threads = new LongThreads(random);
   const counts = { casts: messages * 0.35, reactions: messages * 0.35, follows: messages * 0.25 };
   for (let n = 0; n < counts.follows; n++) {
-    const fid = n < HEAVY_FOLLOWS ? 1 : heavyTailed(random, fids);
-    yield follow(fid, n < HEAVY_FOLLOWS ? n + 2 : heavyTailed(random, fids), nowSecs - WINDOW_SECS + n, seal);
+    const fid = n < HEAVY_FOLLOWS ? fidOf(1) : anyone();
+    yield follow(fid, n < HEAVY_FOLLOWS ? fidOf(n + 2) : anyone(), nowSecs - WINDOW_SECS + n, seal);
   }
   for (let n = 0; n < counts.casts; n++) {
     const at = nowSecs - Math.floor(WINDOW_SECS * (1 - n / counts.casts));
     const parent = threads.parent() ?? (random.chance(REPLIES) ? recent(random, casts) : undefined);
     const quoted = detail === "detailed" && n % QUOTES_EVERY === 0 ? recent(random, casts) : undefined;
-    const { record, cast } = nextCast(random, { parent, quoted }, heavyTailed(random, fids), at, n, seal);
+    const { record, cast } = nextCast(random, { parent, quoted, mentioned: fidOf }, anyone(), at, n, seal);
     casts.push(cast);
     threads.add(cast, parent);
     yield record;
     for (let likes = 0; likes < counts.reactions / counts.casts; likes++)
-      yield reaction(random, casts, heavyTailed(random, fids), at, seal);
+      yield reaction(random, casts, anyone(), at, seal);
   }
 }
 
@@ -277,7 +284,15 @@ class LongThreads {
 
 function nextCast(
   random: Random,
-  { parent, quoted }: { readonly parent: Cast | undefined; readonly quoted: Cast | undefined },
+  {
+    parent,
+    quoted,
+    mentioned,
+  }: {
+    readonly parent: Cast | undefined;
+    readonly quoted: Cast | undefined;
+    readonly mentioned: (n: number) => number;
+  },
   fid: number,
   at: number,
   n: number,
@@ -300,7 +315,7 @@ function nextCast(
           : []),
       ],
       embedsDeprecated: [],
-      mentions: n % 7 === 0 ? [heavyTailed(random, 100)] : [],
+      mentions: n % 7 === 0 ? [mentioned(heavyTailed(random, 100))] : [],
       mentionsPositions: n % 7 === 0 ? [0] : [],
       parent: parent
         ? { $case: "parentCastId", value: { fid: parent.fid, hash: parent.hash } }

@@ -40,6 +40,7 @@ export async function benchSnapshot(): Promise<Figure[]> {
         `${dir.path}/first`,
         "snapshot",
         "create",
+        "--to",
         `${dir.path}/snapshot`,
       );
       const restore = await command(
@@ -47,6 +48,7 @@ export async function benchSnapshot(): Promise<Figure[]> {
         `${dir.path}/second`,
         "snapshot",
         "restore",
+        "--from",
         `${dir.path}/snapshot`,
       );
       const second = await serve("second");

@@ -1,7 +1,8 @@
 /**
  * Serves a backfill set as an upstream node does; the first argument is its directory. Prints its port, and for each line of its input
  * the number of unary calls since the line before. The second argument are options as JSON: `snapshots`: "yes" to serve snapshots, "keys"
- * to have a gasless key in each part of them; `latencyMs` before each response.
+ * to have a gasless key in each part of them; `latencyMs` before each response; `names`: "no" to leave out the proofs of names, which the
+ * network's name server has not signed.
  */
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
@@ -52,9 +53,14 @@ const FIRST_HEIGHT = 20_000_000;
 const DEFAULT_PAGE = 10_000;
 
 const dir = process.argv[2] ?? "";
-const options: { snapshots?: string; latencyMs?: string } = JSON.parse(process.argv[3] ?? "{}");
+const options: { snapshots?: string; latencyMs?: string; names?: string } = JSON.parse(
+  process.argv[3] ?? "{}",
+);
 const frames = Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
-const groups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+const allGroups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+const groups = allGroups.filter(
+  ({ request }) => options.names !== "no" || request !== "GetUserNameProofsByFid",
+);
 const groupOf = new Map(groups.map((group) => [`${group.fid} ${group.request}`, group]));
 const fids = [...new Set(groups.map(({ fid }) => fid))].sort((a, b) => a - b);
 const startedMs = Date.now();

@@ -31,18 +31,22 @@ export interface WriterResult {
   readonly written: number;
   /** Wall time of the build after the spool. */
   readonly buildSecs: number;
+  /** The write-ahead log of the largest step of each stage, in mode `steps`. */
+  readonly stepBytes: Readonly<Record<string, number>>;
   readonly maxRssBytes: number;
 }
 
 /**
  * `live`: in the order of time, 1,000 a commit. `by-fid`: row by row in the order of fids, 1,000 a commit. `bulk`: in the order of
  * fids into a spool, then built. `small-cache`: the same with a page cache of 1/30 of the index. `import`:
- * validated, in the order of time.
+ * validated, in the order of time. `steps`: as `bulk`, with the log emptied before each step of the build.
  */
-export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "import";
+export type WriterMode = "live" | "by-fid" | "bulk" | "small-cache" | "import" | "steps";
 
 const PER_COMMIT = 1000;
 const PER_BATCH = 5000;
+/** So few that a stage which divides its work does so at the size of a benchmark. */
+const STEPS = { rowsPerStep: 5000, rowsPerSort: 20_000 };
 /** More messages are not sorted by fid before they go into the spool, since they do not fit into memory. */
 const MAX_SORTED = 1_000_000;
 const CACHE_SHARE = 30;
@@ -60,6 +64,7 @@ let packMicros = 0;
 let written = 0;
 let messages = 0;
 let buildSecs = 0;
+const stepBytes: Record<string, number> = {};
 
 function measured<T>(work: () => T): T {
   const before = { cpu: process.cpuUsage(), written: writtenBytes() };
@@ -143,7 +148,11 @@ async function writeRows(order: "live" | "by-fid"): Promise<void> {
   db[Symbol.dispose]();
 }
 
-async function buildInBulk(options: { cacheKib?: number }): Promise<void> {
+async function buildInBulk(options: {
+  cacheKib?: number;
+  rowsPerStep?: number;
+  rowsPerSort?: number;
+}): Promise<void> {
   const db = await openEmpty();
   const engine = await startEngine(db);
   const { openBulkBuild } = await load("src/db/index/bulk/open-bulk-build.ts");
@@ -176,10 +185,24 @@ async function buildInBulk(options: { cacheKib?: number }): Promise<void> {
   for (let at = 0; at < ordered.length; at += PER_BATCH) append(ordered.slice(at, at + PER_BATCH));
   const startedAt = performance.now();
   measured(() => {
-    while (bulk.step());
+    if (mode === "steps") runSteps(db, bulk);
+    else while (bulk.step());
   });
   buildSecs = (performance.now() - startedAt) / 1000;
   db[Symbol.dispose]();
+}
+
+function runSteps(db: { checkpoint(): void }, bulk: { step(): { stage: string } | undefined }): void {
+  for (let stage = "first"; ; ) {
+    db.checkpoint();
+    const next = bulk.step();
+    stepBytes[stage] = Math.max(
+      stepBytes[stage] ?? 0,
+      statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    );
+    if (!next) return;
+    stage = next.stage;
+  }
 }
 
 async function importSigned(): Promise<void> {
@@ -213,6 +236,7 @@ async function importSigned(): Promise<void> {
 
 if (mode === "live" || mode === "by-fid") await writeRows(mode);
 else if (mode === "bulk") await buildInBulk({});
+else if (mode === "steps") await buildInBulk(STEPS);
 else if (mode === "small-cache")
   await buildInBulk({ cacheKib: Math.ceil((messageCount * EXPECTED_BYTES) / CACHE_SHARE / 1024) });
 else await importSigned();
@@ -232,6 +256,7 @@ const result: WriterResult = {
   packMicros: packMicros / messages,
   written,
   buildSecs,
+  stepBytes,
   maxRssBytes: process.resourceUsage().maxRSS * 1024,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -21,7 +21,7 @@ export interface BulkFill {
 
 /** @param perBatch messages of a transaction of the spool. */
 export function bulkFill(db: IndexDatabase, messages: readonly SignedMessage[], perBatch = 25): BulkFill {
-  const bulk = openBulkBuild(db, { rowsPerStep: 40 });
+  const bulk = openBulkBuild(db, { rowsPerStep: 40, rowsPerSort: 60 });
   const spooled = () => getPosition(db, SPOOLED) ?? 0;
   return {
     bulk,

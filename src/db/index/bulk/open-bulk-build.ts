@@ -45,12 +45,16 @@ export interface BulkBuildOptions {
   readonly cacheKib?: number;
   /** Rows of a transaction where a stage can divide its work. */
   readonly rowsPerStep?: number;
+  /** Rows of a transaction where a stage sorts, which reads all rows again for each. */
+  readonly rowsPerSort?: number;
 }
 
 const DEFAULT_CACHE_KIB = 98_304;
 /** Pages of the write-ahead log after which a commit syncs it and writes it into the file: 256 MB. */
 const SYNC_PAGES = 65_536;
 const ROWS_PER_STEP = 250_000;
+/** The log of a sort of so many rows takes 2 to 3 GB; of the whole network there are 7 such sorts at most. */
+const ROWS_PER_SORT = 100_000_000;
 
 /**
  * Continues the bulk build of an index, or starts one if the index has no messages. The connection is set up for
@@ -95,7 +99,8 @@ export function openBulkBuild(db: IndexDatabase, options: BulkBuildOptions = {})
 
   function step(): BulkProgress | undefined {
     if (phase === "finished") return undefined;
-    const context: BuildContext = { db, state, rowsPerStep: options.rowsPerStep ?? ROWS_PER_STEP };
+    const { rowsPerStep = ROWS_PER_STEP, rowsPerSort = ROWS_PER_SORT } = options;
+    const context: BuildContext = { db, state, rowsPerStep, rowsPerSort };
     const at = state.get("stage") ?? 0;
     const stage = STAGES[at];
     db.transaction(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openBulkBuild } from "../../../../src/db/index/bulk/open-bulk-build.ts";
+import { type BulkBuildOptions, openBulkBuild } from "../../../../src/db/index/bulk/open-bulk-build.ts";
 import { packMessages } from "../../../../src/db/index/bulk/packed-messages.ts";
 import type { IndexDatabase } from "../../../../src/db/index/database.ts";
 import { splitEncoded } from "../../../../src/db/index/messages/split.ts";
@@ -36,13 +36,21 @@ function writeRowByRow(db: IndexDatabase, messages: readonly SignedMessage[]): v
     engine.applyRelayed({ ops: ops.slice(at, at + 50), positions: [] });
 }
 
-function buildInBulk(db: IndexDatabase, messages: readonly SignedMessage[]): void {
-  const bulk = openBulkBuild(db, { rowsPerStep: 20 });
+/** Returns the number of steps of each stage but the first. */
+function buildInBulk(
+  db: IndexDatabase,
+  messages: readonly SignedMessage[],
+  rows: BulkBuildOptions = { rowsPerStep: 20, rowsPerSort: 30 },
+): ReadonlyMap<string, number> {
+  const bulk = openBulkBuild(db, rows);
   for (let at = 0; at < messages.length; at += 100) {
     const split = messages.slice(at, at + 100).map((one) => splitEncoded(encodeMessage(one), NETWORK));
     bulk.append([packMessages(split)]);
   }
-  while (bulk.step()) {}
+  const steps = new Map<string, number>();
+  for (let next = bulk.step(); next; next = bulk.step())
+    steps.set(next.stage, (steps.get(next.stage) ?? 0) + 1);
+  return steps;
 }
 
 describe("bulk build", () => {
@@ -58,6 +66,22 @@ describe("bulk build", () => {
       }),
       { numRuns: IS_LONG ? 300 : 10, includeErrorInReport: true },
     );
+  });
+
+  test("divides its largest sorts and its deletions into transactions of a bounded number of rows", () => {
+    const messages = wildMessages("sorts", 400);
+    const divided = ["map of hashes", "reactions", "links", "notifications", "dropped messages"];
+    const stepsWith = (rows: BulkBuildOptions) => {
+      using built = temporaryIndex();
+      const steps = buildInBulk(built.db, messages, rows);
+      return divided.map((stage) => steps.get(stage) ?? 0);
+    };
+    const whole = stepsWith({});
+    const inParts = stepsWith({ rowsPerStep: 5, rowsPerSort: 40 });
+    // Reactions and links are settled in a step of their own; dropped messages are found in one.
+    expect(whole).toEqual([1, 2, 2, 4, 2]);
+    for (const [at, steps] of inParts.entries())
+      if (divided[at] !== "notifications") expect(steps).toBeGreaterThan(whole[at] ?? 0);
   });
 
   test("passes the verification of the index", () => {

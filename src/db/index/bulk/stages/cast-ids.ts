@@ -102,19 +102,53 @@ function freeId(db: IndexDatabase, firstId: number, hash: Uint8Array): number | 
 }
 
 /**
- * One sort of all casts and of all references to casts. A group without a cast is a missing cast: its id is the number of one of
- * the rows that name it, negated.
+ * A sort of the casts and of the references to casts whose hash is in a range. A group without a cast is a missing cast: its id is the
+ * number of one of the rows that name it, negated.
  */
-const fillMap = bulkStatement<unknown>(
+const fillMap = bulkStatement<unknown, [from: Uint8Array, before: Uint8Array]>(
   "bulk.map.fill",
   `INSERT INTO bulk_map (hash, fid, id)
    SELECT hash, fid, max(id) FROM (
-     SELECT hash, fid, id FROM bulk_ids
-     UNION ALL SELECT target_hash, target_fid, -3 * rowid FROM bulk_reactions WHERE target_hash IS NOT NULL
+     SELECT hash, fid, id FROM bulk_ids WHERE hash >= ?1 AND hash < ?2
+     UNION ALL SELECT target_hash, target_fid, -3 * rowid FROM bulk_reactions
+       WHERE target_hash >= ?1 AND target_hash < ?2
      UNION ALL SELECT parent_hash, parent_fid, -3 * rowid - 1 FROM bulk_replies
+       WHERE parent_hash >= ?1 AND parent_hash < ?2
      UNION ALL SELECT quoted_hash, quoted_fid, -3 * rowid - 2 FROM bulk_quotes
+       WHERE quoted_hash >= ?1 AND quoted_hash < ?2
    ) GROUP BY hash, fid ORDER BY hash, fid`,
 );
+const rowsOfMap = bulkStatement<{ n: number }>(
+  "bulk.map.rows",
+  `SELECT (SELECT count(*) FROM bulk_ids) + ifnull((SELECT max(rowid) FROM bulk_reactions), 0)
+     + ifnull((SELECT max(rowid) FROM bulk_replies), 0) + ifnull((SELECT max(rowid) FROM bulk_quotes), 0) AS n`,
+);
+
+const HASH_BYTES = 20;
+const PREFIXES = 2 ** 32;
+
+/** The least hash of a part, and for the part after the last one more than any hash. */
+function hashFrom(part: number, parts: number): Uint8Array {
+  if (part === parts) return new Uint8Array(HASH_BYTES + 1).fill(0xff);
+  const hash = Buffer.alloc(HASH_BYTES);
+  hash.writeUInt32BE(Math.floor((part / parts) * PREFIXES));
+  return hash;
+}
+
+/** Maps hashes to ids, a range of hashes in each step. */
+const hashMap: BulkStage = {
+  name: "map of hashes",
+  weight: 8,
+  run({ db, state, rowsPerSort }) {
+    const parts =
+      state.get("parts of hashes") ?? Math.max(1, Math.ceil((db.get(rowsOfMap)?.n ?? 0) / rowsPerSort));
+    const part = state.get("part of hashes") ?? 0;
+    db.run(fillMap, hashFrom(part, parts), hashFrom(part + 1, parts));
+    state.put("parts of hashes", parts);
+    state.put("part of hashes", part + 1);
+    return part + 1 === parts;
+  },
+};
 const castsRemoved = bulkStatement<{ id: number; hash: Uint8Array; fid: number }>(
   "bulk.removed-casts",
   `SELECT m.id, m.hash, m.fid FROM (SELECT hash, fid FROM bulk_cast_removes GROUP BY hash, fid) r
@@ -132,9 +166,7 @@ const insertMissing = bulkStatement<unknown>(
 
 export const CAST_ID_STAGES: readonly BulkStage[] = [
   castIds,
-  oneStep("map of hashes", 8, ({ db }) => {
-    db.run(fillMap);
-  }),
+  hashMap,
   oneStep("missing casts", 1, ({ db, state }: BuildContext) => {
     // A remove wins over its cast. What names the cast then names a missing one.
     for (const { id, hash, fid } of db.all(castsRemoved)) {

@@ -5,6 +5,7 @@ import {
   type Store,
 } from "../../../../protocol/message/merge-rules.ts";
 import { messageHash } from "../../../../protocol/message/message-hash.ts";
+import type { IndexDatabase } from "../../database.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { type BuildContext, type BulkStage, oneStep } from "./stage.ts";
@@ -57,18 +58,14 @@ function resolveGeneric({ db }: BuildContext): void {
   for (const { id } of db.all(emptyLends)) db.run(deleteMessage, id);
 }
 
-const fillReactions = bulkStatement<unknown>(
+const fillReactions = bulkStatement<unknown, [after: number, upTo: number]>(
   "bulk.reactions.fill",
   `INSERT OR IGNORE INTO reactions (fid, target_fid, target_id, type, timestamp, envelope_id)
    SELECT fid, target_fid, target_id, type, timestamp, envelope_id FROM (
      SELECT s.fid, s.target_fid, ifnull(m.id, s.url_id) AS target_id, s.type, s.timestamp, s.rank, s.envelope_id
-     FROM (SELECT * FROM bulk_reactions GROUP BY target_hash, target_fid, +rowid) s
+     FROM (SELECT * FROM bulk_reactions WHERE fid > ? AND fid <= ? GROUP BY target_hash, target_fid, +rowid) s
      LEFT JOIN bulk_map m ON m.hash = s.target_hash AND m.fid = s.target_fid
    ) ORDER BY fid, target_fid, target_id, type, timestamp DESC, rank DESC`,
-);
-const spooledReactions = bulkStatement<{ n: number | null }>(
-  "bulk.reactions.spooled",
-  "SELECT max(rowid) AS n FROM bulk_reactions",
 );
 /** A reaction or link and the remove of its slot. */
 interface Contest {
@@ -98,10 +95,8 @@ const deleteReaction = bulkStatement<unknown, [number, number, number, number | 
   "DELETE FROM reactions WHERE fid = ? AND target_fid = ? AND target_id = ? AND type = ?",
 );
 
-function buildReactions({ db, state }: BuildContext): void {
-  const inserted = db.run(fillReactions);
-  let drops = inserted !== (db.get(spooledReactions)?.n ?? 0);
-  dropTable(db, "bulk_reactions");
+function settleReactions({ db, state }: BuildContext): void {
+  let drops = false;
   for (const contest of db.all(contestedReactions)) {
     const { messageId, fid, targetFid, targetId, type } = contest;
     if (db.get(messageOf, messageId) === undefined) continue;
@@ -113,15 +108,11 @@ function buildReactions({ db, state }: BuildContext): void {
   if (drops) state.put("drops", 1);
 }
 
-const fillLinks = bulkStatement<unknown>(
+const fillLinks = bulkStatement<unknown, [after: number, upTo: number]>(
   "bulk.links.fill",
   `INSERT OR IGNORE INTO links (fid, type, target_fid, timestamp, displayed_at, envelope_id)
-   SELECT fid, type, target_fid, timestamp, displayed_at, envelope_id FROM bulk_links
+   SELECT fid, type, target_fid, timestamp, displayed_at, envelope_id FROM bulk_links WHERE fid > ? AND fid <= ?
    ORDER BY fid, type, target_fid, timestamp DESC, rank DESC`,
-);
-const spooledLinks = bulkStatement<{ n: number | null }>(
-  "bulk.links.spooled",
-  "SELECT max(rowid) AS n FROM bulk_links",
 );
 const contestedLinks = bulkStatement<Contest>(
   "bulk.links.contested",
@@ -135,10 +126,8 @@ const deleteLink = bulkStatement<unknown, [fid: number, type: number | string, t
   "DELETE FROM links WHERE fid = ? AND type = ? AND target_fid = ?",
 );
 
-function buildLinks({ db, state }: BuildContext): void {
-  const inserted = db.run(fillLinks);
-  let drops = inserted !== (db.get(spooledLinks)?.n ?? 0);
-  dropTable(db, "bulk_links");
+function settleLinks({ db, state }: BuildContext): void {
+  let drops = false;
   for (const { messageId, fid, type, targetFid, addedAt, removedAt } of db.all(contestedLinks)) {
     if (db.get(messageOf, messageId) === undefined) continue;
     if (addedAt > removedAt) db.run(deleteMessage, messageId);
@@ -165,18 +154,86 @@ function buildUserData({ db, state }: BuildContext): void {
   dropTable(db, "bulk_user_data");
 }
 
+/** Rows of which a sample of fids divides a table. */
+const SAMPLES = 10_000;
+
+/**
+ * Returns a stage that fills a table in the order of its keys, which begin with the fid: a range of fids of the spool in each step, then
+ * `settle`, when the table of the spool has been dropped.
+ */
+function byFids(
+  name: string,
+  weight: number,
+  options: {
+    readonly spooled: string;
+    readonly fill: typeof fillLinks;
+    readonly settle: (context: BuildContext) => void;
+  },
+): BulkStage {
+  const { spooled, fill, settle } = options;
+  const [upTo, inserted] = [`last fid of ${name}`, `inserted ${name}`];
+  const rowsOf = { name: `bulk.${name}.spooled`, sql: `SELECT max(rowid) AS n FROM ${spooled}` };
+  const fidOf = { name: `bulk.${name}.sample`, sql: `SELECT fid FROM ${spooled} WHERE rowid = ?` };
+  /** The last fid of each part but the last, ascending. */
+  const endsOf = (db: IndexDatabase, rows: number, parts: number) => {
+    if (parts <= 1) return [];
+    const rowids = Array.from({ length: SAMPLES }, (_, n) => 1 + Math.floor((n / SAMPLES) * rows));
+    const fids = rowids.flatMap((rowid) => db.get<{ fid: number }, [number]>(fidOf, rowid)?.fid ?? []);
+    fids.sort((a, b) => a - b);
+    return Array.from(
+      { length: parts - 1 },
+      (_, n) => fids[Math.floor(((n + 1) / parts) * fids.length)] ?? 0,
+    );
+  };
+  return {
+    name,
+    weight,
+    run(context) {
+      const { db, state, rowsPerSort } = context;
+      const after = state.get(upTo) ?? -1;
+      if (after === Number.MAX_SAFE_INTEGER) {
+        settle(context);
+        return true;
+      }
+      const rows = db.get<{ n: number | null }, []>(rowsOf)?.n ?? 0;
+      const last =
+        endsOf(db, rows, Math.ceil(rows / rowsPerSort)).find((fid) => fid > after) ?? Number.MAX_SAFE_INTEGER;
+      const sum = (state.get(inserted) ?? 0) + db.run(fill, after, last);
+      state.put(inserted, sum);
+      state.put(upTo, last);
+      if (last === Number.MAX_SAFE_INTEGER) {
+        if (sum !== rows) state.put("drops", 1);
+        dropTable(db, spooled);
+      }
+      return false;
+    },
+  };
+}
+
 export const GENERIC_STAGES: readonly BulkStage[] = [oneStep("other messages", 1, resolveGeneric)];
 export const TYPED_STAGES: readonly BulkStage[] = [
-  oneStep("reactions", 9, buildReactions),
-  oneStep("links", 2, buildLinks),
+  byFids("reactions", 9, { spooled: "bulk_reactions", fill: fillReactions, settle: settleReactions }),
+  byFids("links", 2, { spooled: "bulk_links", fill: fillLinks, settle: settleLinks }),
   oneStep("user data", 1, buildUserData),
 ];
 
-const dropEnvelopes = bulkStatement<unknown>(
+const createDropped = bulkStatement<unknown>(
+  "bulk.drops.create",
+  "CREATE TABLE bulk_dropped_envelopes (id INTEGER PRIMARY KEY)",
+);
+const findDropped = bulkStatement<unknown>(
+  "bulk.drops.find",
+  `INSERT INTO bulk_dropped_envelopes (id)
+   SELECT id FROM envelopes EXCEPT SELECT envelope_id FROM casts EXCEPT SELECT envelope_id FROM reactions
+   EXCEPT SELECT envelope_id FROM links EXCEPT SELECT envelope_id FROM user_data`,
+);
+const lastDropped = bulkStatement<{ id: number }, [after: number, skipped: number]>(
+  "bulk.drops.last-of-step",
+  "SELECT id FROM bulk_dropped_envelopes WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+);
+const dropEnvelopes = bulkStatement<unknown, [after: number, upTo: number]>(
   "bulk.drops.envelopes",
-  `DELETE FROM envelopes WHERE id IN (
-     SELECT id FROM envelopes EXCEPT SELECT envelope_id FROM casts EXCEPT SELECT envelope_id FROM reactions
-     EXCEPT SELECT envelope_id FROM links EXCEPT SELECT envelope_id FROM user_data)`,
+  "DELETE FROM envelopes WHERE id IN (SELECT id FROM bulk_dropped_envelopes WHERE id > ? AND id <= ?)",
 );
 const dropMissing = bulkStatement<unknown>(
   "bulk.drops.missing",
@@ -193,9 +250,27 @@ const dropUrls = bulkStatement<unknown>(
 );
 
 /** Where messages lost their slot, nothing may name what only they named. Runs after the indexes of the messages' tables exist. */
-export const DROP_STAGE: BulkStage = oneStep("dropped messages", 4, ({ db, state }) => {
-  if (state.get("drops") === undefined) return;
-  db.run(dropEnvelopes);
-  db.run(dropMissing);
-  db.run(dropUrls);
-});
+export const DROP_STAGE: BulkStage = {
+  name: "dropped messages",
+  weight: 4,
+  run({ db, state, rowsPerStep }) {
+    if (state.get("drops") === undefined) return true;
+    const after = state.get("last dropped envelope");
+    if (after === undefined) {
+      db.run(createDropped);
+      db.run(findDropped);
+      state.put("last dropped envelope", 0);
+      return false;
+    }
+    const last = db.get(lastDropped, after, rowsPerStep - 1)?.id;
+    db.run(dropEnvelopes, after, last ?? Number.MAX_SAFE_INTEGER);
+    if (last !== undefined) {
+      state.put("last dropped envelope", last);
+      return false;
+    }
+    dropTable(db, "bulk_dropped_envelopes");
+    db.run(dropMissing);
+    db.run(dropUrls);
+    return true;
+  },
+};

@@ -4,7 +4,7 @@ import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import { indexesOf } from "./indexes.ts";
-import { type BulkStage, oneStep } from "./stage.ts";
+import { type BulkStage, inSteps, oneStep } from "./stage.ts";
 
 /** Returns the live casts of a table of the spool, in order of their ids, with the columns of `columns`. */
 const liveRows = (table: string, columns: string) =>
@@ -149,20 +149,30 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
     db.run(fillCastCounts);
   }),
   indexesOf(2, "cast_counts"),
-  oneStep("embeds and mentions", 2, ({ db }) => {
-    db.run(fillEmbedUrls);
-    db.run(fillMentions);
-    dropTable(db, "bulk_embed_urls");
-  }),
+  inSteps(
+    "embeds and mentions",
+    2,
+    ({ db }) => {
+      db.run(fillEmbedUrls);
+      dropTable(db, "bulk_embed_urls");
+    },
+    ({ db }) => db.run(fillMentions),
+  ),
   indexesOf(1, "cast_mentions"),
-  oneStep("notifications", 10, ({ db }) => {
-    db.run(createCastNotifications);
-    db.run(addReplies);
-    db.run(addMentions);
-    db.run(fillNotifications);
-    db.run(fillThreadNotifications);
-    for (const table of ["bulk_cast_notifications", "bulk_mentions", "bulk_threads"]) dropTable(db, table);
-  }),
+  inSteps(
+    "notifications",
+    10,
+    ({ db }) => {
+      db.run(createCastNotifications);
+      db.run(addReplies);
+    },
+    ({ db }) => db.run(addMentions),
+    ({ db }) => db.run(fillNotifications),
+    ({ db }) => {
+      db.run(fillThreadNotifications);
+      for (const table of ["bulk_cast_notifications", "bulk_mentions", "bulk_threads"]) dropTable(db, table);
+    },
+  ),
   indexesOf(1, "notifications"),
   oneStep("channels", 1, ({ db }) => {
     db.run(createChannels);

@@ -7,6 +7,8 @@ export interface BuildContext {
   readonly state: BulkState;
   /** Rows of a transaction where a stage can divide its work. */
   readonly rowsPerStep: number;
+  /** Rows of a transaction where a stage sorts: each reads all rows again. */
+  readonly rowsPerSort: number;
 }
 
 /** A stage of the build. Its marks are in the transactions of its work. */
@@ -27,6 +29,25 @@ export function oneStep(name: string, weight: number, work: (context: BuildConte
     run(context) {
       work(context);
       return true;
+    },
+  };
+}
+
+/** Returns a stage of several transactions, one for each work. */
+export function inSteps(
+  name: string,
+  weight: number,
+  ...works: readonly ((context: BuildContext) => void)[]
+): BulkStage {
+  const key = `step of ${name}`;
+  return {
+    name,
+    weight,
+    run(context) {
+      const at = context.state.get(key) ?? 0;
+      works[at]?.(context);
+      context.state.put(key, at + 1);
+      return at + 1 >= works.length;
     },
   };
 }

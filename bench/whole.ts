@@ -1,0 +1,126 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { indexPath } from "../src/db/index/database.ts";
+import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
+import { startUpstream } from "./backfill.ts";
+import { backfillSet } from "./backfill-set.ts";
+import { write } from "./density.ts";
+import type { Figure } from "./main.ts";
+import { cpuMicrosOf } from "./start.ts";
+
+const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
+/** Those of mainnet, by a survey of November 2026. */
+const WHOLE_NETWORK = 909_000_000;
+const SMALLER = 4;
+const SHOWN_STEPS = 4;
+const LOOK_MS = 100;
+const VERIFIED_FIDS = 300;
+
+/**
+ * What the whole network costs, seen at a part of it: signed messages filled through the whole program from snapshots of an upstream,
+ * then verified, restarted, copied and compacted, each by the command of an operator; and the write-ahead log of the largest step of each
+ * stage of the build, at this size and at a quarter of it, so that what grows with the network shows. Requires Linux.
+ */
+export async function benchWhole(): Promise<Figure[]> {
+  using dir = tempDir();
+  const svc = await compileInto(DIST);
+  const [quarter, whole] = [
+    await write(join(dir.path, "quarter"), "steps", MESSAGES / SMALLER),
+    await write(join(dir.path, "steps"), "steps", MESSAGES),
+  ];
+  const set = await backfillSet(MESSAGES);
+  await using upstream = await startUpstream(set, { snapshots: "yes", names: "no" });
+  const dataDir = join(dir.path, "data");
+  const follow = ["--set", `upstream.url=http://${upstream.address}`, "--set", "trust.level=node"];
+  const per = (cpuUs: number) => cpuUs / set.messages;
+  const command = async (what: string, at: string, ...args: string[]): Promise<Figure> => {
+    const cpuUs = await cpuOf([svc, ...follow, "--data-dir", at, ...args]);
+    return { what, value: per(cpuUs), unit: "us of CPU a message" };
+  };
+
+  const fill = await readyNode(svc, dataDir, follow);
+  const bytes = statSync(indexPath(dataDir)).size;
+  const snapshot = join(dir.path, "snapshot");
+  const copied = [
+    await command("verify", dataDir, "verify", "--sample", String(VERIFIED_FIDS)),
+    await command("snapshot, while it runs", dataDir, "snapshot", "create", "--to", snapshot),
+  ];
+  await fill.node.stop();
+  const restored = join(dir.path, "restored");
+  copied.push(await command("restore", restored, "snapshot", "restore", "--from", snapshot));
+  const compacted = await command("compaction", dataDir, "index", "compact");
+  const again = await readyNode(svc, dataDir, follow);
+  await again.node.stop();
+
+  const logs = Object.entries(whole.stepBytes).sort(([, a], [, b]) => b - a);
+  return [
+    { what: "messages", value: set.messages, unit: `of ${set.fids} fids` },
+    { what: "filled and ready", value: per(fill.cpuUs), unit: "us of CPU a message" },
+    { what: "the same", value: fill.secs, unit: "s" },
+    { what: "index", value: bytes / set.messages, unit: "bytes a message" },
+    {
+      what: "most disk while filling",
+      value: fill.mostBytes / set.messages,
+      unit: "bytes a message",
+      ratio: { of: "the index", value: fill.mostBytes / bytes },
+    },
+    ...copied,
+    compacted,
+    { what: "restart until ready", value: again.cpuUs / 1e6, unit: "s of CPU" },
+    ...logs.slice(0, SHOWN_STEPS).map(([stage, log]) => ({
+      what: `log of a step of ${stage}`,
+      value: log / whole.live,
+      unit: "bytes a message",
+      ratio: {
+        of: "a quarter of the messages",
+        value: log / whole.live / ((quarter.stepBytes[stage] ?? 0) / quarter.live),
+      },
+    })),
+    ...["index", "most disk while filling", "the largest log of a step"].map((what, at) => ({
+      what: `${what}, of ${WHOLE_NETWORK / 1e6} million messages`,
+      value:
+        (([bytes, fill.mostBytes][at] ?? 0) / set.messages || (logs[0]?.[1] ?? 0) / whole.live) *
+        (WHOLE_NETWORK / 1e9),
+      unit: "GB",
+    })),
+  ];
+}
+
+interface ReadyNode {
+  readonly node: RunningNode;
+  readonly cpuUs: number;
+  readonly secs: number;
+  /** Of the files of the data directory, and of those that are deleted and open. */
+  readonly mostBytes: number;
+}
+
+/** Starts a node and waits until it is ready. */
+async function readyNode(svc: string, dataDir: string, args: readonly string[]): Promise<ReadyNode> {
+  const startedMs = performance.now();
+  const node = await startNode({ command: [svc], dataDir, args });
+  let mostBytes = 0;
+  while ((await fetch(`${node.url}/ready`)).status !== 200) {
+    mostBytes = Math.max(mostBytes, bytesOf(node.pid, dataDir));
+    await Bun.sleep(LOOK_MS);
+  }
+  return { node, cpuUs: cpuMicrosOf(node.pid), secs: (performance.now() - startedMs) / 1000, mostBytes };
+}
+
+function bytesOf(pid: number, dataDir: string): number {
+  const files = readdirSync(dataDir).map((name) => join(dataDir, name));
+  const open = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
+  const sizes = new Map<number, number>();
+  for (const path of [...files, ...open]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile()) sizes.set(found.ino, found.blocks * 512);
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+/** Runs a command to its end. Returns its CPU time, microseconds. */
+async function cpuOf(command: readonly string[]): Promise<number> {
+  const child = Bun.spawn([...command], { env: {}, stdout: "pipe", stderr: "inherit" });
+  const out = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}: ${out}`);
+  return Number(child.resourceUsage()?.cpuTime.total ?? 0);
+}
