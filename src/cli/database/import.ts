@@ -47,7 +47,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { engineSchedule } = await import("../../protocol/network/engine-versions.ts");
       const { networkOf } = await import("../../protocol/network/network.ts");
       const { createInlineVerifier } = await import("../../ingest/bulk/verify/verifier.ts");
-      const { startVerifierThreads } = await import("../../node/threads/verifier-threads.ts");
+      const { startVerifierThreads } = await import("../../node/verifier-threads.ts");
       const { workerUrl } = await import("../../node/worker-urls.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
       const { applyFullText } = await import("../../node/start/full-text.ts");

@@ -10,14 +10,10 @@ import {
   type ProgressReporter,
   progressOnStderr,
 } from "../../runtime/progress-line.ts";
+import { forkedAt, unknownValidators } from "../../upstream/chain/stop-texts.ts";
 import type { TrustProgress } from "../../upstream/chain/trust-tracker.ts";
 import type { UpstreamPhase, UpstreamProgress, UpstreamRpc } from "../../upstream/follow/progress.ts";
-import {
-  forkedAt,
-  formatUpstreamProgress,
-  notReadyReason,
-  unknownValidators,
-} from "../../upstream/follow/progress-text.ts";
+import { formatUpstreamProgress, notReadyReason } from "../../upstream/follow/progress-text.ts";
 import type { WorkerChannels } from "./worker-handle.ts";
 
 /** Monitors the progress of following the upstream. */

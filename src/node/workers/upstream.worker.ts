@@ -19,7 +19,7 @@ import { startFollower } from "../../upstream/follow/follower.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { DISCOVER_EVERY_MS } from "../../upstream/peers/discover.ts";
 import { publicAddressOf } from "../../upstream/peers/network-place.ts";
-import { startVerifierThreads } from "../threads/verifier-threads.ts";
+import { startVerifierThreads } from "../verifier-threads.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the upstream worker. */

@@ -19,10 +19,10 @@ import type { ShardBlock } from "../calls/decode/block-assembler.ts";
 import { TOO_MANY_FIELDS } from "../calls/decode/bounded-reader.ts";
 import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { PeerError } from "../calls/peer.ts";
-import { unknownValidators } from "../follow/progress-text.ts";
 import { BLOCK_SHARD } from "../positions.ts";
 import { Backoff, type Timings } from "../timings.ts";
 import type { Forks, SignedHeader } from "./forks.ts";
+import { unknownValidators } from "./stop-texts.ts";
 import type { TrustTracker } from "./trust-tracker.ts";
 
 /** The upstream sent a block that is not the network's. */

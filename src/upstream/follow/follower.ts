@@ -5,6 +5,7 @@ import { engineSchedule } from "../../protocol/network/engine-versions.ts";
 import { PeerError } from "../calls/peer.ts";
 import { Forks } from "../chain/forks.ts";
 import { healedAccounts, shardStates } from "../chain/proofs.ts";
+import { forkedAt } from "../chain/stop-texts.ts";
 import { type Dispute, TrustTracker } from "../chain/trust-tracker.ts";
 import { createConfirmByChain } from "../peers/confirm-by-chain.ts";
 import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
@@ -15,7 +16,6 @@ import { DEFAULT_TIMINGS } from "../timings.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { type FollowerDeps, follow } from "./follow.ts";
 import type { UpstreamProgress } from "./progress.ts";
-import { forkedAt } from "./progress-text.ts";
 import { ProgressTracker } from "./progress-tracker.ts";
 
 export interface Follower extends ConfirmRpc {

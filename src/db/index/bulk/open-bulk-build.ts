@@ -53,7 +53,7 @@ const DEFAULT_CACHE_KIB = 98_304;
 /** Pages of the write-ahead log after which a commit syncs it and writes it into the file: 256 MB. */
 const SYNC_PAGES = 65_536;
 const ROWS_PER_STEP = 250_000;
-/** The log of a sort of so many rows takes 2 to 3 GB; of the whole network there are 7 such sorts at most. */
+/** A sort of this size logs 2 to 3 GB. The whole network needs seven of them at most in a stage. */
 const ROWS_PER_SORT = 100_000_000;
 
 /**

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { Config } from "../../config/schema.ts";
-import { startVerifierPool, type VerifierPool } from "../../ingest/bulk/verify/verifier-pool.ts";
-import type { ValidationContext } from "../../protocol/validate/envelope.ts";
+import type { Config } from "../config/schema.ts";
+import { startVerifierPool, type VerifierPool } from "../ingest/bulk/verify/verifier-pool.ts";
+import type { ValidationContext } from "../protocol/validate/envelope.ts";
 
 /** Beyond it the thread that receives messages, or the writer, is the limit. */
 const MAX_DEFAULT_THREADS = 16;
