@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { eventsAfter } from "../../src/db/index/log/outbox.ts";
 import { unknownCounts } from "../../src/db/index/unknown-records.ts";
 import { type SignedMessage, toWire } from "../../src/protocol/message/signed-message.ts";
 import type { BlockEventData } from "../../src/protocol/wire/generated/block.ts";
-import { Message, MessageType as T } from "../../src/protocol/wire/generated/message.ts";
+import { FarcasterNetwork, Message, MessageType as T } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
 import { IS_LONG } from "../support/long.ts";
 import {
@@ -25,7 +26,7 @@ import { UpstreamServer } from "../support/upstream/server.ts";
 /** Set BOUNDARY_PLANS=200 for a heavy run. */
 const PLANS = Number(process.env.BOUNDARY_PLANS ?? (IS_LONG ? 60 : 3));
 const TIMEOUT_MS = 90_000 + PLANS * 5000;
-const TICKS = { before: 24, after: 76 };
+const TICKS = { before: 24, after: IS_LONG ? 200 : 100 };
 const SEEDS = IS_LONG ? ["boundary 1", "boundary 2", "boundary 3"] : ["boundary 1"];
 
 const stages = new Map<number, Stage>();
@@ -34,27 +35,65 @@ function stageOf(chain: number): Stage {
   return stages.getOrInsertComputed(chain, () => makeStage(makeBoundaryChain(SEEDS[chain] ?? "", TICKS)));
 }
 
-/** Runs a plan, and compares the follower with what shard 0 decided: after each commit, and at the end. */
-async function follows(plan: Plan): Promise<void> {
-  const stage = stageOf(plan.chain);
+/**
+ * Runs a plan, and compares the follower with what shard 0 decided: after each commit, and at the end. Returns since when it knows
+ * channels to be part of the protocol.
+ */
+async function follows(plan: Plan, stage = stageOf(plan.chain)): Promise<number | undefined> {
   const { result, contradictions, refusals } = await runPlan(stage, plan, {
-    inspect: (db, _, node) => ({ dump: stage.chain.dumpOf(db), state: boundaryState(db, node) }),
+    inspect: (db, _, node) => ({
+      dump: stage.chain.dumpOf(db),
+      state: boundaryState(db, node),
+      activeAt: channelsActiveAt(db),
+    }),
   });
   expect(contradictions).toEqual([]);
   expect([...refusals]).toEqual([]);
   expect(result.state.has).toEqual(result.state.must);
   expect(result.dump).toBe(stage.chain.referenceDump);
+  return result.activeAt;
+}
+
+/** The seconds until all data shards had replayed the decision that took longest. */
+function longestLag({ ticks, decided }: Chain): number {
+  const replayed = ticks.map(({ data }) =>
+    Math.min(
+      ...data.map(({ events: [confirmed] }) =>
+        confirmed?.body?.$case === "blockConfirmedBody" ? confirmed.body.value.maxBlockEventSeqnum : 0,
+      ),
+    ),
+  );
+  const lags = decided?.decided.map(
+    ({ seqnum, tick }) => replayed.findIndex((last) => last >= seqnum) - tick,
+  );
+  return Math.max(...(lags ?? []));
 }
 
 const WITHOUT_FAULTS = { chain: 0, mostPerPage: 1000, calls: [], deliveries: [], commits: [] };
 
 describe("a node that followed the network before V21", () => {
+  const step: readonly Step[] = [{ do: "produce", ticks: 1 }, { do: "catchUp" }];
+  const blockByBlock = Array.from({ length: TICKS.before + TICKS.after }, () => step).flat();
+
   test(
-    "goes over the boundary block by block while the data shards fall minutes behind: no verification is lost, doubled or refused at any commit",
+    "goes over the boundary block by block while a data shard falls more than a minute behind: no verification is lost, doubled or refused at any commit",
     async () => {
-      const step: readonly Step[] = [{ do: "produce", ticks: 1 }, { do: "catchUp" }];
-      const steps = Array.from({ length: TICKS.before + TICKS.after }, () => step).flat();
-      await follows({ ...WITHOUT_FAULTS, history: 10, steps });
+      expect(longestLag(stageOf(0).chain)).toBeGreaterThan(60);
+      await follows({ ...WITHOUT_FAULTS, history: 10, steps: blockByBlock });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "check 26: does so on the main network, where it knows no date and no registrar: the first decision proves the date",
+    async () => {
+      const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
+      const chain = makeBoundaryChain("without a date", { before: 14, after: 40, network });
+      const activeAt = await follows(
+        { ...WITHOUT_FAULTS, history: 10, steps: blockByBlock },
+        makeStage(chain),
+      );
+      expect(activeAt).toBe(chain.boundary?.activeAt);
     },
     TIMEOUT_MS,
   );
@@ -68,11 +107,14 @@ describe("a node that followed the network before V21", () => {
         ...plan,
         steps: steps.map(keeps),
       }));
-      await fc.assert(fc.asyncProperty(plans, follows), {
-        numRuns: PLANS,
-        interruptAfterTimeLimit: TIMEOUT_MS - 30_000,
-        endOnFailure: process.env.BOUNDARY_SHRINK === undefined,
-      });
+      await fc.assert(
+        fc.asyncProperty(plans, async (plan) => void (await follows(plan))),
+        {
+          numRuns: PLANS,
+          interruptAfterTimeLimit: TIMEOUT_MS - 30_000,
+          endOnFailure: process.env.BOUNDARY_SHRINK === undefined,
+        },
+      );
     },
     TIMEOUT_MS,
   );

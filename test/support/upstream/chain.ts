@@ -42,6 +42,8 @@ export interface Boundary {
   /** Unix seconds. */
   readonly activeAt: number;
   readonly schedule: EngineSchedule;
+  /** What a follower knows. */
+  readonly followed: EngineSchedule;
 }
 
 /** A scripted network, and the index of a node that received all of it in order. */
@@ -99,7 +101,7 @@ export function makeChain(seed: string, ticks: number, network?: FarcasterNetwor
 
 /** A chain that the program follows with the setting `protocol.network=devnet`: elsewhere it believes the real name server only. */
 export function makeDevnetChain(seed: string, ticks: number): Chain {
-  return makeChain(seed, ticks, FarcasterNetwork.FARCASTER_NETWORK_DEVNET);
+  return makeChain(seed, ticks, DEVNET);
 }
 
 /** The seconds of a chain that goes over the boundary of engine V21, without those until all is replayed. */
@@ -108,19 +110,24 @@ export interface BoundaryTicks {
   readonly after: number;
   /** Unix seconds. */
   readonly startsAt?: number;
+  /** Default: devnet. On another network a follower knows no date for the version. */
+  readonly network?: FarcasterNetwork;
 }
 
 /** Beyond this, the replays of a chain do not end. */
 const MAX_REPLAY_SECS = 3000;
 
-/** A devnet that engine V21 reaches after `before` seconds. Its data shards fall behind, and the chain ends when they have replayed all. */
+const DEVNET = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
+
+/** A chain that engine V21 reaches after `before` seconds. Its data shards fall behind, and it ends when they have replayed all. */
 export function makeBoundaryChain(
   seed: string,
-  { before, after, startsAt = DEFAULT_NOW_SECS }: BoundaryTicks,
+  { before, after, startsAt = DEFAULT_NOW_SECS, network = DEVNET }: BoundaryTicks,
 ): Chain {
-  const network = FarcasterNetwork.FARCASTER_NETWORK_DEVNET;
   const activeAt = startsAt + before;
-  const chain = new Chain(network, { activeAt, schedule: engineSchedule(network, [`21=${activeAt}`]) });
+  const schedule = engineSchedule(network, [`21=${activeAt}`]);
+  const followed = network === DEVNET ? schedule : engineSchedule(network);
+  const chain = new Chain(network, { activeAt, schedule, followed });
   for (const tick of makeScript(seed, before + after, { network, boundary: before, startsAt }))
     chain.add(tick);
   const last = chain.ticks.length + MAX_REPLAY_SECS;

@@ -88,7 +88,7 @@ export class FollowedIndex {
     this.engine = createIngestEngine({
       db: this.db,
       network,
-      ...(boundary && { schedule: boundary.schedule }),
+      ...(boundary && { schedule: boundary.followed }),
       clock: this.#clock,
       bound: {
         isFull: () => this.isFull,
@@ -117,7 +117,7 @@ export class FollowedIndex {
       },
       roomBytes: async () => this.roomBytes,
       network,
-      ...(boundary && { schedule: boundary.schedule }),
+      ...(boundary && { schedule: boundary.followed }),
       nameServer: TEST_NAME_SERVER.address,
       clock: this.#clock,
       fids: this.fids,
