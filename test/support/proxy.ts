@@ -27,16 +27,23 @@ export interface ConnectProxy extends AsyncDisposable {
   readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
 }
 
-/** An HTTP proxy on a loopback port that tunnels, as its operator's. */
-export async function startConnectProxy(): Promise<ConnectProxy> {
+/**
+ * An HTTP proxy on a loopback port that tunnels, as its operator's.
+ *
+ * @param instead where it connects to instead, by the target that it is asked for.
+ */
+export async function startConnectProxy(
+  instead: Readonly<Record<string, string>> = {},
+): Promise<ConnectProxy> {
   const asked: { target: string; authorization: string | undefined }[] = [];
   const sockets = new Set<Duplex>();
   const server = createServer((_, response) => response.writeHead(405).end());
   server.on("connect", (request, client: Duplex) => {
     const target = request.url ?? "";
     asked.push({ target, authorization: request.headers["proxy-authorization"] });
-    const at = target.lastIndexOf(":");
-    const upstream = connect(Number(target.slice(at + 1)), target.slice(0, at), () => {
+    const place = instead[target] ?? target;
+    const at = place.lastIndexOf(":");
+    const upstream = connect(Number(place.slice(at + 1)), place.slice(0, at), () => {
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");
       upstream.pipe(client).pipe(upstream);
     });

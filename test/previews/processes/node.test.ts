@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { MessageType } from "../../../src/protocol/wire/generated/message.ts";
+import { createCertificateAuthority } from "../../support/certificates.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
 import { until } from "../../support/manual-time.ts";
 import { signMessage } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { startNode, tempDir } from "../../support/program.ts";
+import { startConnectProxy } from "../../support/proxy.ts";
+import { startReceiver } from "../../support/receiver.ts";
 import { writeRecords } from "../../support/record-writer.ts";
 
 /** The compiled program over an index with 100 links in 50 casts, all to a name that does not exist (RFC 6761). */
@@ -18,39 +22,55 @@ const LINK = linkOf(CASTS - 1, 0);
 const MAX_SLOWER_MS = 250;
 
 function linkingCast(cast: number): Uint8Array {
+  return castOf(
+    PERSON,
+    cast,
+    [0, 1].map((at) => linkOf(cast, at)),
+  );
+}
+
+function castOf(fid: number, cast: number, links: readonly string[]): Uint8Array {
   return signMessage(
     {
       type: MessageType.MESSAGE_TYPE_CAST_ADD,
-      fid: PERSON,
+      fid,
       timestamp: Math.floor(Date.now() / 1000) - 1_609_459_200 - 600 + cast,
       body: {
         $case: "castAddBody",
         value: {
           text: "look",
-          embeds: [0, 1].map((at) => ({ embed: { $case: "url" as const, value: linkOf(cast, at) } })),
+          embeds: links.map((value) => ({ embed: { $case: "url" as const, value } })),
         },
       },
     },
-    accountSigner(PERSON),
+    accountSigner(fid),
   );
 }
 
-async function indexWithLink(dir: string): Promise<void> {
+async function importInto(dir: string, records: readonly EncodedRecord[]): Promise<void> {
   const file = `${dir}/records`;
-  const casts = Array.from({ length: CASTS }, (_, cast) => ({
-    kind: "message" as const,
-    bytes: linkingCast(cast),
-  }));
-  await writeRecords(file, [...accountRecords(PERSON), ...casts]);
+  await writeRecords(file, records);
   const { exitCode } = Bun.spawnSync([...compiledProgram, "import", file, "--data-dir", `${dir}/data`]);
   expect(exitCode).toBe(0);
 }
 
-const start = (dir: string, mode: string) =>
+async function indexWithLink(dir: string): Promise<void> {
+  const casts = Array.from({ length: CASTS }, (_, cast) => ({
+    kind: "message" as const,
+    bytes: linkingCast(cast),
+  }));
+  await importInto(dir, [...accountRecords(PERSON), ...casts]);
+}
+
+const start = (dir: string, mode: string, sets: readonly string[] = [], env = {}) =>
   startNode({
     command: compiledProgram,
     dataDir: `${dir}/data`,
-    args: ["--set", `previews.mode=${mode}`, "--set", "service.compat_prefixes=farcaster"],
+    args: [`previews.mode=${mode}`, "service.compat_prefixes=farcaster", ...sets].flatMap((set) => [
+      "--set",
+      set,
+    ]),
+    env,
   });
 
 interface Embed {
@@ -115,4 +135,61 @@ test("a node asks for pages where the operator says so, keeps how that ended, an
   }
   await using again = await start(dir.path, "live");
   expect((await embedAt(again.url))?.metadata?._status).toBe("FAILED");
+}, 180_000);
+
+/** A resolver gives every name below `localhost` the loopback address (RFC 6761), without asking anyone. */
+const APP_HOST = "app.localhost";
+const APP_PAGE = `https://${APP_HOST}/`;
+/** As many people as list an app where there are no scores. */
+const SHARERS = Array.from({ length: 10 }, (_, at) => at + 3);
+
+test("a node reads a page through its proxy, and lists the mini app that people share", async () => {
+  using dir = tempDir();
+  const authority = createCertificateAuthority();
+  writeFileSync(`${dir.path}/ca.pem`, authority.ca);
+  const embed = JSON.stringify({
+    version: "1",
+    imageUrl: `${APP_PAGE}image.png`,
+    button: { title: "Play", action: { type: "launch_frame", name: "Chess", url: APP_PAGE } },
+  });
+  const escaped = embed.replaceAll('"', "&quot;");
+  await using pages = startReceiver({
+    tls: authority.issue([APP_HOST]),
+    respond: ({ path }) =>
+      path === "/"
+        ? new Response(
+            `<html><head><title>Chess</title><meta name="fc:miniapp" content="${escaped}"></head>`,
+            {
+              headers: { "content-type": "text/html" },
+            },
+          )
+        : new Response("", { status: 404 }),
+  });
+  await using proxy = await startConnectProxy({ "127.0.0.1:443": `127.0.0.1:${pages.port}` });
+  await importInto(
+    dir.path,
+    SHARERS.flatMap((fid, at) => [
+      ...accountRecords(fid),
+      { kind: "message" as const, bytes: castOf(fid, at, [APP_PAGE]) },
+    ]),
+  );
+  const sets = ["net.allow_cidrs=127.0.0.1/32", `previews.proxy_url=http://127.0.0.1:${proxy.port}`];
+  await using node = await start(dir.path, "on_demand", sets, {
+    NODE_EXTRA_CA_CERTS: `${dir.path}/ca.pem`,
+  });
+  await until(async () => (await embedAt(node.url))?.metadata?._status === "RESOLVED");
+  const shown = (await embedAt(node.url))?.metadata as unknown as { frame: object; html: object };
+  const frame = { version: "1", image: `${APP_PAGE}image.png`, frames_url: APP_PAGE, title: "Play" };
+  expect(shown).toMatchObject({ frame, html: { ogTitle: "Chess" } });
+  expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["127.0.0.1:443"]));
+  expect(pages.requests[0]?.headers.get("host")).toBe(APP_HOST);
+  expect(pages.requests[0]?.headers.get("cookie")).toBeNull();
+  // The first round of the catalog is five seconds after the start.
+  const catalog = async () => {
+    const response = await fetch(`${node.url}/v2/farcaster/frame/catalog?limit=99999`);
+    return (await response.json()) as { frames: object[]; next: { cursor: string | null } };
+  };
+  await until(async () => (await catalog()).frames.length > 0);
+  expect(await catalog()).toMatchObject({ frames: [frame], next: { cursor: null } });
+  expect(pages.requests.map(({ path }) => path)).toContain("/.well-known/farcaster.json");
 }, 180_000);
