@@ -67,6 +67,8 @@ describe("the tables that are copied", () => {
       .all()
       .map(({ name }) => name);
     expect(tablesOf("sqlite")).toEqual(tables.sort());
+    // Of moderation, too: a ban that a move lost would show its user again.
+    expect(tables).toEqual(expect.arrayContaining(["app_bans", "private_mutes", "rules_versions"]));
     for (const table of COPIED_TABLES) {
       const columns = db.sqlite
         .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
