@@ -12,6 +12,7 @@ const SPENT: Readonly<Record<ShareName, string>> = {
   newSessions: "new sessions",
   signIns: "nonces and messages of sign-ins",
   contractChecks: "checks of contract wallets",
+  opens: "reports of opened notifications",
   chainReads: "reads of balances and subscriptions on Base",
   manifestChecks: "manifests that are fetched",
   channels: "channels of web sign-in",

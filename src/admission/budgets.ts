@@ -115,6 +115,7 @@ export const BUCKETS = {
   contractRefusals: 8_192,
   relayPolls: 8_192,
   chainReads: 8_192,
+  opens: 8_192,
   manifestChecks: 8_192,
   channels: 8_192,
   discards: 8_192,
@@ -137,6 +138,8 @@ export const SHARES = {
   newSessions: { perMinute: 20, burst: 60 },
   /** Nonces and messages of sign-ins. Those of an office share an address. */
   signIns: { perMinute: 120, burst: 120 },
+  /** Reports that someone has opened a notification. Those of an office share an address. */
+  opens: { perMinute: 120, burst: 120 },
   /** Calls of the operator's RPC of Optimism. */
   contractChecks: { perMinute: 10, burst: 10 },
   /** Reads that ask the operator's RPC of Base, without an API key. */

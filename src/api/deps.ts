@@ -13,6 +13,7 @@ import type { Moderation } from "../moderation/moderation-service.ts";
 import type { AudienceService } from "../push/audience-service.ts";
 import type { CampaignService } from "../push/campaign-service.ts";
 import type { SavedService } from "../push/saved-service.ts";
+import type { OpenService } from "../push/schedules/open-service.ts";
 import type { ScheduleService } from "../push/schedules/schedule-service.ts";
 import type { SendService } from "../push/send-service.ts";
 import type { SenderView } from "../push/sender-view.ts";
@@ -193,6 +194,7 @@ interface PushDeps extends PushApps {
   readonly campaigns: CampaignService;
   readonly audience: AudienceService;
   readonly saved: SavedService;
+  readonly opens: OpenService;
   readonly schedules: ScheduleService;
   readonly senderView: SenderView;
 }

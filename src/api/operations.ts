@@ -34,6 +34,7 @@ import { historyOperations } from "./operations/history/history.ts";
 import { notificationOperations } from "./operations/notifications/notifications.ts";
 import { seenOperations } from "./operations/notifications/seen.ts";
 import { previewOperations } from "./operations/preview.ts";
+import { openReportOperations, resultOperations } from "./operations/push/opens.ts";
 import { savedOperations } from "./operations/push/saved.ts";
 import { scheduleOperations } from "./operations/push/schedules.ts";
 import { searchOperations } from "./operations/search.ts";
@@ -77,6 +78,7 @@ const SIGNED = [
   ...audienceOperations,
   ...scheduleOperations,
   ...savedOperations,
+  ...resultOperations,
   ...apiKeyOperations,
   ...webhookOperations,
   ...deliveryOperations,
@@ -124,6 +126,7 @@ export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...sendOperations,
   ...pushByKeyOperations,
   ...tokenWebhookOperations,
+  ...openReportOperations,
   ...manifestOperations,
   ...catalogOperations,
   ...castWriteOperations,

@@ -31,6 +31,7 @@ const messageOnly = (message: string) => ({ message });
 const apiRows: readonly PolicyRow[] = [
   { path: "/api_key", maxBodyBytes: 32 * kib },
   { path: "/frame/app/campaign", maxBodyBytes: 1024 * kib },
+  { path: "/frame/app/open", maxBodyBytes: 8 * kib, isForAllOrigins: true },
   { path: "/frame/app/segment", maxBodyBytes: 1024 * kib },
   { path: "/frame/app", maxBodyBytes: 32 * kib },
   {

@@ -1,8 +1,11 @@
 import type { AppService } from "../apps/app-service.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type Refusal, refused } from "../management/refusal.ts";
+import { type ResultsReport, reportOf, variantResults } from "./schedules/results.ts";
 import { allRetryableFids } from "./send-service.ts";
 import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaigns/campaign-store.ts";
+import type { OpenStore } from "./store/open-store.ts";
+import type { ScheduleStore } from "./store/schedules/schedule-store.ts";
 
 /** Limit of client hosts in the details of a campaign: those with the most tokens. */
 export const MAX_SHOWN_HOSTS = 100;
@@ -14,6 +17,9 @@ export interface CampaignDetails extends Campaign {
   readonly retryableFids: readonly number[];
 }
 
+/** A campaign or a schedule. */
+export type ResultsOf = { readonly campaignId: string } | { readonly scheduleId: string };
+
 /** Campaigns of an app, for its owner. `fid` is the acting fid. */
 export interface CampaignService {
   /** Returns at most `max` campaigns with a `seq` below `before`, newest first. */
@@ -22,17 +28,43 @@ export interface CampaignService {
     page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
   ): Promise<Result<Campaign[], Refusal>>;
   get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
+  /** What a campaign, or all campaigns of a schedule have come to. */
+  results(fid: number, of: ResultsOf): Promise<Result<ResultsReport, Refusal>>;
 }
 
 export function createCampaignService(deps: {
   readonly apps: AppService;
   readonly campaigns: CampaignStore;
+  readonly schedules: Pick<ScheduleStore, "find">;
+  readonly opens: Pick<OpenStore, "counts">;
 }): CampaignService {
-  const { apps, campaigns } = deps;
+  const { apps, campaigns, schedules } = deps;
+
+  async function resultsOfSchedule(fid: number, scheduleId: string): Promise<Result<ResultsReport, Refusal>> {
+    const schedule = await schedules.find(scheduleId);
+    if (!schedule) return refused("notFound", "no such schedule");
+    if (schedule.ownerFid !== fid) return refused("forbidden", "the schedule belongs to another fid");
+    const found: Campaign[] = [];
+    for (const { campaignId } of schedule.waves) {
+      const campaign = campaignId === null ? undefined : await campaigns.find(campaignId);
+      if (campaign) found.push(campaign);
+    }
+    const variants = schedule.content.texts.length > 1 ? await variantResults(deps, schedule) : [];
+    return ok(await reportOf(deps, found, variants));
+  }
+
   return {
     async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
       const app = await apps.get(fid, appId);
       return app.ok ? ok(await campaigns.list({ appId, before, max })) : app;
+    },
+
+    async results(fid, of) {
+      if ("scheduleId" in of) return resultsOfSchedule(fid, of.scheduleId);
+      const campaign = await campaigns.find(of.campaignId);
+      if (!campaign) return refused("notFound", "no such campaign");
+      const app = await apps.get(fid, campaign.appId);
+      return app.ok ? ok(await reportOf(deps, [campaign], [])) : app;
     },
 
     async get(fid, campaignId) {

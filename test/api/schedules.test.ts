@@ -297,3 +297,74 @@ test("a send at once may have a segment and links that are tracked, and is a cam
   });
   expect(client.requests[0]?.targetUrl).toContain("svc_open=");
 });
+
+describe("opens", () => {
+  const report = (body: object, headers: Record<string, string> = {}) =>
+    fetch(`${api.signed.api.url}/v2/svc/frame/app/open`, {
+      method: "POST",
+      headers: { origin: "https://app.example", ...headers },
+      body: JSON.stringify(body),
+    });
+  const resultsOf = async (query: string, fid = 3) =>
+    call("GET", `/frame/app/campaign/results?${query}`, undefined, fid);
+
+  test("an app reports from its own origin, once for each person, and its owner alone sees the results", async () => {
+    addPeople(4);
+    const { body } = await schedule({ track_opens: true });
+    await until(async () => (await api.campaign(body.campaign_id)).status === "completed");
+    const open = new URL(client.requests[0]?.targetUrl ?? "").searchParams.get("svc_open");
+    const opened = { app_id: APP_ID, open, fid: 1, client_fid: 9152, zone: "Asia/Calcutta" };
+    clock().advanceSecs(120);
+    const responses = [
+      await report(opened),
+      await report(opened),
+      await report({ ...opened, fid: 2, goal: "bought", token: "forged.token.here" }),
+      await report({ ...opened, fid: 777 }),
+      await report({ ...opened, fid: 3, open: "1111111111" }),
+      await report({ ...opened, fid: 3, app_id: "nobody" }),
+    ];
+    for (const { status, headers } of responses)
+      expect([status, headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    for (const wrong of [{}, { ...opened, fid: -1 }, { ...opened, open: "x" }, { ...opened, goal: "a b" }])
+      expect((await report(wrong)).status).toBe(400);
+    const { status, body: results } = await resultsOf(`campaign_id=${body.campaign_id}`);
+    expect(status).toBe(200);
+    expect(results).toEqual({
+      results: {
+        delivered: 4,
+        failed: 0,
+        not_attempted: 0,
+        opened: 2,
+        verified: 0,
+        goals: 1,
+        median_open_minutes: 2,
+      },
+      clients: [{ client_fid: 9152, delivered: 4, opened: 2, verified: 0 }],
+      hours: [{ hour: 0, opened: 2 }],
+      variants: [],
+      likely_better: null,
+    });
+    expect((await resultsOf(`campaign_id=${body.campaign_id}`, 4)).status).toBe(403);
+    expect((await resultsOf("campaign_id=nothing")).status).toBe(404);
+    expect((await resultsOf("")).status).toBe(400);
+    const zones = await localStores(api.state).opens.zonesAt(APP_ID, [1, 777], now());
+    expect([...zones]).toEqual([[1, "Asia/Calcutta"]]);
+    const segment = { app_id: APP_ID, name: "Quiet", filter: { not_opened_within_days: 7 } };
+    const { segment_id } = (await call("POST", "/frame/app/segment", segment)).body.segment;
+    const estimate = await call("POST", "/frame/app/campaign/estimate", { app_id: APP_ID, segment_id });
+    expect(estimate.body).toMatchObject({ fids: 2 });
+  });
+
+  test("results of a schedule compare its texts", async () => {
+    addPeople(60);
+    const { schedule_id: id } = (await schedule({ variants: [{ title: "A" }, { title: "B" }] })).body
+      .schedule;
+    await decided(id);
+    await campaignsOf(id);
+    const { body } = await resultsOf(`schedule_id=${id}`);
+    const [a, b] = body.variants;
+    expect(a.delivered + b.delivered).toBe(60);
+    expect(body).toMatchObject({ results: { delivered: 60, opened: 0 }, likely_better: null });
+    expect((await resultsOf(`schedule_id=${id}`, 4)).status).toBe(403);
+  });
+});

@@ -181,7 +181,8 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
     const [kind = ""] = /\w+$/.exec(path) ?? [];
     return { method, path: `${path}?${kind}_id=${ids[`${kind}Id` as "draftId"]}` };
   }
-  if (path.endsWith("/campaign")) return { method, path: `${path}?campaign_id=${ids.campaignId}` };
+  if (path.endsWith("/campaign") || path.endsWith("/campaign/results"))
+    return { method, path: `${path}?campaign_id=${ids.campaignId}` };
   if (path === "/api_key/secret/rotate") return { method, path, body: { [key]: id } };
   if (path === "/webhook/delivery")
     return { method, path: `${path}?${key}=${id}&message_id=${ids.messageId}` };

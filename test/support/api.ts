@@ -143,6 +143,7 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   signedChanges: UNBOUNDED,
   newSessions: UNBOUNDED,
   signIns: UNBOUNDED,
+  opens: UNBOUNDED,
   contractChecks: SHARES.contractChecks,
   chainReads: UNBOUNDED,
   manifestChecks: UNBOUNDED,
@@ -323,7 +324,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       seen: stores.seen,
       muteLinks: common.config.writes.mute_links,
     },
-    push: createPush({ ...parts, management, fanOut }),
+    push: createPush({ ...parts, management, fanOut, openerOf: signIn.openerOf }),
     streams: undefined,
     history: undefined,
     forYou: createForYouFeed({

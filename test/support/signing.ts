@@ -87,6 +87,7 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /frame/app/audience": "app.read",
   "POST /frame/app/campaign": "app.send",
   "POST /frame/app/campaign/estimate": "app.read",
+  "GET /frame/app/campaign/results": "app.read",
   "GET /frame/app/schedule": "app.read",
   "DELETE /frame/app/schedule": "app.send",
   "POST /frame/app/draft": "app.draft",

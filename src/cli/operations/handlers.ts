@@ -160,6 +160,15 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   },
   listSchedules: list("schedules", ["schedule_id", "state", "first_at", "last_at", "created_at"]),
   cancelSchedule: { print: (response) => recordTable(withoutParts(memberOf(response, "schedule")), "shown") },
+  getSendResults: {
+    print(response) {
+      const { results, clients, variants } = Object(response);
+      const tables = [recordsTable(clients, ["client_fid", "delivered", "opened", "verified"], "shown")];
+      if (Array.isArray(variants) && variants.length > 0)
+        tables.push(recordsTable(variants, ["variant", "delivered", "opened", "verified"], "shown"));
+      return [recordTable(results, "shown"), ...tables].join("\n");
+    },
+  },
   listDrafts: list("drafts", ["draft_id", "name", "updated_at"]),
   deleteDraft: deleted("draft_id"),
   saveSegment: record("segment"),

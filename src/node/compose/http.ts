@@ -199,7 +199,17 @@ export function createNodeHttp(deps: {
       ...login,
       publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
-      push: createPush({ common, index: db, state, management, fanOut, stopping, isPaused, loopbackTargets }),
+      push: createPush({
+        common,
+        index: db,
+        state,
+        management,
+        fanOut,
+        stopping,
+        isPaused,
+        loopbackTargets,
+        openerOf: signIn.openerOf,
+      }),
       streams,
       history: isBuilt("console")
         ? createPublicHistory({

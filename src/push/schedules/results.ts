@@ -7,7 +7,6 @@ export interface SendResults {
   readonly delivered: number;
   readonly failed: number;
   readonly notAttempted: number;
-  readonly rateLimited: number;
   /** People who opened it, as the app reports. */
   readonly opened: number;
   /** Of them, those with a token of Quick Auth. */
@@ -29,7 +28,6 @@ const NOTHING: SendResults = {
   delivered: 0,
   failed: 0,
   notAttempted: 0,
-  rateLimited: 0,
   opened: 0,
   verified: 0,
   goals: 0,
@@ -47,7 +45,6 @@ export function sumOf(parts: readonly SendResults[]): SendResults {
       delivered: sum.delivered + part.delivered,
       failed: sum.failed + part.failed,
       notAttempted: sum.notAttempted + part.notAttempted,
-      rateLimited: sum.rateLimited + part.rateLimited,
       opened: sum.opened + part.opened,
       verified: sum.verified + part.verified,
       goals: sum.goals + part.goals,
@@ -63,7 +60,6 @@ export function resultsOf({ counts }: Pick<Campaign, "counts">, opens: readonly 
     delivered: counts.success,
     failed: counts.failure,
     notAttempted: counts.notAttempted,
-    rateLimited: 0,
     opened: total(({ opens }) => opens),
     verified: total(({ verified }) => verified),
     goals: total(({ goals }) => goals),
@@ -104,4 +100,77 @@ export function isLikelyBetter(results: readonly VariantResults[]): boolean {
   const pooled = (best.opened + second.opened) / (best.delivered + second.delivered);
   const error = Math.sqrt(pooled * (1 - pooled) * (1 / best.delivered + 1 / second.delivered));
   return error > 0 && (rateOf(best) - rateOf(second)) / error > LIKELY;
+}
+
+/** The outcomes of a send in one client app. */
+export interface ClientResults {
+  readonly clientFid: number;
+  readonly delivered: number;
+  readonly opened: number;
+  readonly verified: number;
+}
+
+/** Results of a campaign, or of all campaigns of a schedule. */
+export interface ResultsReport {
+  readonly total: SendResults;
+  /** By the client's fid. */
+  readonly clients: readonly ClientResults[];
+  /** Opens by whole hours since the start of their campaign, ascending. */
+  readonly hours: readonly { readonly hour: number; readonly opened: number }[];
+  /** Half of the opens were within these minutes; null without opens. */
+  readonly medianMinutes: number | null;
+  /** Those of a schedule with several texts. */
+  readonly variants: readonly VariantResults[];
+  /** The variant that is likely better than all others. */
+  readonly likelyBetter: number | null;
+}
+
+const MAX_CLIENTS = 100;
+
+/** Adds up what campaigns have come to. @param variants of their schedule, if it tests texts */
+export async function reportOf(
+  { campaigns, opens }: ResultDeps,
+  found: readonly Campaign[],
+  variants: readonly VariantResults[],
+): Promise<ResultsReport> {
+  const counts = await opens.counts(found.map(({ seq }) => seq));
+  const bySeq = Map.groupBy(counts, ({ campaign }) => campaign);
+  const clients = new Map<number, ClientResults>();
+  const add = (clientFid: number, more: Partial<ClientResults>) => {
+    const { delivered = 0, opened = 0, verified = 0 } = clients.get(clientFid) ?? {};
+    clients.set(clientFid, {
+      clientFid,
+      delivered: delivered + (more.delivered ?? 0),
+      opened: opened + (more.opened ?? 0),
+      verified: verified + (more.verified ?? 0),
+    });
+  };
+  for (const { campaignId } of found)
+    for (const { clientFid, successes } of (await campaigns.totals(campaignId, MAX_CLIENTS)).byClient)
+      add(clientFid, { delivered: successes });
+  const hours = new Map<number, number>();
+  for (const { clientFid, ageMinutes, opens: opened, verified } of counts) {
+    add(clientFid, { opened, verified });
+    const hour = Math.floor(ageMinutes / 60);
+    hours.set(hour, (hours.get(hour) ?? 0) + opened);
+  }
+  const total = sumOf(found.map((campaign) => resultsOf(campaign, bySeq.get(campaign.seq) ?? [])));
+  return {
+    total,
+    clients: [...clients.values()].sort((a, b) => a.clientFid - b.clientFid),
+    hours: [...hours].sort(([a], [b]) => a - b).map(([hour, opened]) => ({ hour, opened })),
+    medianMinutes: medianOf(counts, total.opened),
+    variants,
+    likelyBetter: isLikelyBetter(variants) ? bestVariant(variants) : null,
+  };
+}
+
+/** @param counts ascending by time */
+function medianOf(counts: readonly OpenCount[], opened: number): number | null {
+  let seen = 0;
+  for (const { ageMinutes, opens } of [...counts].sort((a, b) => a.ageMinutes - b.ageMinutes)) {
+    seen += opens;
+    if (opens > 0 && 2 * seen >= opened) return ageMinutes;
+  }
+  return null;
 }

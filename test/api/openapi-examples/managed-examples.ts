@@ -111,6 +111,14 @@ export async function managedExamples(
   if (dialect === "native") {
     const again = { ...notification, uuid: "c7d8e9f0-1a2b-4c3d-8e4f-5a6b7c8d9e0f" };
     await signed("sendCampaign", { body: { app_id: appId, ...body, notification: again }, status: 202 });
+    const report = {
+      app_id: appId,
+      open: "7Hq2mXcW9d",
+      fid: NOTIFIED_FID,
+      client_fid: 9152,
+      zone: "Europe/Berlin",
+    };
+    examples.reportOpen = exampleOf({ body: report }, { status: 204, body: null });
     await scheduleExamples(
       signed,
       appId,
@@ -172,6 +180,7 @@ async function scheduleExamples(
     status: 202,
   })) as { schedule: JsonObject };
   await signed("listSchedules", ofApp);
+  await signed("getSendResults", { query: { schedule_id: schedule.schedule_id ?? null } });
   await signed("cancelSchedule", { query: { schedule_id: schedule.schedule_id ?? null } });
   await signed("deleteDraft", { query: { draft_id: (draft.draft as JsonObject).draft_id ?? null } });
   await signed("deleteSegment", { query: { segment_id } });

@@ -10,6 +10,7 @@ import { createAudienceService } from "../../../push/audience-service.ts";
 import { createCampaignService } from "../../../push/campaign-service.ts";
 import type { FanOut } from "../../../push/fan-out/fan-out.ts";
 import { createSavedService } from "../../../push/saved-service.ts";
+import { createOpenService } from "../../../push/schedules/open-service.ts";
 import { createScheduleService } from "../../../push/schedules/schedule-service.ts";
 import { createSelection } from "../../../push/selection.ts";
 import { createSendService } from "../../../push/send-service.ts";
@@ -33,6 +34,8 @@ export function createPush(options: {
   readonly fanOut: FanOut;
   /** Aborts when the process starts to shut down. */
   readonly stopping?: AbortSignal;
+  /** The fid that a token of Quick Auth is for, on a domain. Default: no token counts. */
+  readonly openerOf?: (token: string, domain: string) => Promise<number | undefined>;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
@@ -91,6 +94,12 @@ export function createPush(options: {
       clock,
     }),
     saved,
+    opens: createOpenService({
+      apps,
+      opens,
+      openerOf: options.openerOf ?? (async () => undefined),
+      clock: stateClock,
+    }),
     schedules: createScheduleService({
       apps: management.apps,
       schedules,
@@ -99,7 +108,7 @@ export function createPush(options: {
       custodyOf: custodyFromIndex(index),
       clock: stateClock,
     }),
-    campaigns: createCampaignService({ apps: management.apps, campaigns }),
+    campaigns: createCampaignService({ apps: management.apps, campaigns, schedules, opens }),
     appOfKey: createSendKeyLookup({ apps, clock: management.auth.stateClock }),
     appsOf: (ownerFid) => management.apps.list(ownerFid),
     senderView: createSenderView({ campaigns, tokens }),

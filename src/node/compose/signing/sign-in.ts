@@ -68,6 +68,8 @@ export interface NodeSignIn {
   readonly countSignIn: CountSignIn;
   readonly manifests: ManifestChecker;
   readonly envelopes: EnvelopeChecker;
+  /** Returns the fid of a valid token of Quick Auth for a domain. */
+  readonly openerOf: (token: string, domain: string) => Promise<number | undefined>;
   /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
   readonly rotateTokenKey:
     | ((isNow: boolean, by: OperatorOrigin) => Promise<{ readonly kid: string; readonly signsAt: number }>)
@@ -160,6 +162,12 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
     countSignIn,
     manifests,
     envelopes,
+    async openerOf(token, domain) {
+      const issuer = settings.enabled ? quickAuth.issuer() : undefined;
+      const verified =
+        issuer === undefined ? undefined : await quickAuth.verifyToken(issuer, { token, domain });
+      return verified?.ok ? verified.value.sub : undefined;
+    },
     rotateTokenKey:
       thread &&
       (async (isNow, by) => {
