@@ -194,6 +194,18 @@ describe("MCP of the compiled program", () => {
     expect((await post({}, LIST)).status).toBe(200);
   });
 
+  test("where reads need a key, so does /mcp, as a Bearer token", async () => {
+    await using keyed = await startDemoNode({
+      dataDir: `${dir.path}/keyed`,
+      args: ["--set", "http.anonymous=false"],
+    });
+    const refused = await post({}, LIST, keyed.url);
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    const { secret } = await postAsPerson(keyed, 4, "/api_key", { name: "agent", scopes: ["read"] });
+    const listed = await post({ authorization: `Bearer ${secret}` }, LIST, keyed.url);
+    expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining("get_user")]);
+  });
+
   test("a key with the scope write gets the tools that write, over HTTP and standard input; another key or none does not", async () => {
     const keyOf = async (...scopes: string[]) =>
       (await postAsPerson(node, 4, "/api_key", { name: "agent", scopes })).secret as string;
