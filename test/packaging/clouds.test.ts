@@ -4,6 +4,7 @@ import Ajv from "ajv";
 import packageJson from "../../package.json" with { type: "json" };
 import { brewFormula, nixRelease } from "../../packaging/formulas.ts";
 import { costOf } from "../../src/cli/doctor/costs.ts";
+import { settings } from "../../src/config/settings/settings.ts";
 import figures from "../../src/protocol/network/network-figures.json" with { type: "json" };
 import { documentText, ROOT } from "../support/documents.ts";
 
@@ -47,6 +48,13 @@ describe("templates", () => {
 });
 
 describe("the chart", () => {
+  test("refuses every secret among its settings, and nothing else", async () => {
+    const helpers = await read("helm/svc/templates/_helpers.tpl");
+    const [, pattern = ""] = /regexMatch "(.+?)" \$key/.exec(helpers) ?? [];
+    for (const { key, name, secret } of settings)
+      expect([key, new RegExp(pattern).test(name)]).toEqual([key, secret === "text"]);
+  });
+
   test("has the version of the program, and default values that its schema accepts", async () => {
     expect(await yaml("helm/svc/Chart.yaml")).toMatchObject({
       version: packageJson.version,

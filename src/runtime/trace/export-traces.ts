@@ -19,9 +19,10 @@ export function startTraces(
   counts: SharedArrayBuffer,
 ): Spans {
   const { endpoint, headers, sample_ratio: ratio } = config.trace;
-  const base = endpoint.replace(/\/+$/, "");
+  const url = new URL(endpoint);
+  if (!url.pathname.endsWith(TRACES_PATH)) url.pathname = `${url.pathname.replace(/\/+$/, "")}${TRACES_PATH}`;
   const exporter = startTraceExporter({
-    url: base.endsWith(TRACES_PATH) ? base : `${base}${TRACES_PATH}`,
+    url: url.href,
     headers: parseHeaders(headers),
     resource: { serviceName: config.service.name, version, nodeId: config.node.id },
     callCollector: createOperatorFetch(endpoint),

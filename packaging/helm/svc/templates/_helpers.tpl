@@ -44,7 +44,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- range $section, $values := .Values.settings -}}
 {{- range $key, $value := $values -}}
-{{- if regexMatch "(password|secret|encryption_keys?|_key)$" $key -}}
+{{- if regexMatch "(^headers|password|encryption_keys|_key|_key_id|_token)$" $key -}}
 {{- fail (printf "settings.%s.%s: a secret belongs in existingSecret, as SVC_%s_%s" $section $key (upper $section) (upper $key)) -}}
 {{- end -}}
 {{- if regexMatch "://[^/@ ]*:[^/@ ]*@" (toString $value) -}}
