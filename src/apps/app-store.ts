@@ -18,7 +18,9 @@ import {
   type OwnedStore,
   ownedTable,
 } from "../management/owned-store.ts";
+import type { ChangedMembers } from "../management/record-fields.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { APP_FIELDS } from "./app-fields.ts";
 
 /** Mini apps that may send notifications. Times are unix seconds; `seq` is the order of creation. */
 export const apps = table(
@@ -44,7 +46,7 @@ export const apps = table(
 /** A mini app that may send notifications. */
 export interface App extends RecordOf<typeof apps>, OwnedRecord {}
 
-export type AppChanges = Partial<Pick<App, "name" | "appUrl" | "description" | "signerFidAllowlist">>;
+export type AppChanges = ChangedMembers<typeof APP_FIELDS>;
 
 /** The mini apps. */
 export interface AppStore extends OwnedStore<App, AppChanges> {

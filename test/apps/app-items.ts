@@ -1,8 +1,8 @@
-import type { App } from "../../src/apps/app-store.ts";
+import type { App, AppChanges } from "../../src/apps/app-store.ts";
 import type { OwnedItems } from "../management/owned-store-contract.ts";
 
 /** Apps for the contract of stores of owned records. */
-export const appItems: OwnedItems<App, Partial<App>> = {
+export const appItems: OwnedItems<App, AppChanges> = {
   idOf: (app) => app.appId,
   makeItem: (n, base) => ({
     ...base,

@@ -5,6 +5,7 @@ import { alerts } from "../../packaging/monitoring/alerts.ts";
 import { metricsIn } from "../../packaging/monitoring/dashboard.ts";
 import { clusterFigures } from "../../src/cluster/cluster-figures.ts";
 import type { Figure } from "../../src/runtime/figures/figures.ts";
+import { traceFigures } from "../../src/runtime/trace/span-counts.ts";
 import { upstreamFigures } from "../../src/upstream/figures/figures.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText, ROOT } from "../support/documents.ts";
@@ -51,7 +52,7 @@ test("every metric is documented, and every documented metric exists", async () 
   const namesOf = (figures: readonly Figure<never>[]) =>
     figures.flatMap(({ metric }) => (metric ? [`svc_${metric.name}`] : []));
   const names = [...page.matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name ?? "");
-  const existing = [...names, ...namesOf(upstreamFigures)].sort();
+  const existing = [...names, ...namesOf(upstreamFigures), ...namesOf(traceFigures)].sort();
   const documented = (part: string) => {
     const [, table = ""] =
       new RegExp(`<!-- ${part} -->([\\s\\S]*?)<!-- /${part} -->`).exec(

@@ -19,7 +19,9 @@ import {
   type OwnedStore,
   ownedTable,
 } from "../../management/owned-store.ts";
+import type { ChangedMembers } from "../../management/record-fields.ts";
 import type { Subscription } from "../subscription.ts";
+import type { WEBHOOK_FIELDS } from "../webhook-fields.ts";
 import type { webhookHealth } from "./tables.ts";
 import { recordWebhookChange } from "./webhook-changes.ts";
 
@@ -114,9 +116,7 @@ export interface Webhook extends RecordOf<typeof webhooks>, OwnedRecord {
   readonly health: WebhookHealth;
 }
 
-export type WebhookChanges = Partial<
-  Pick<Webhook, "title" | "targetUrl" | "description" | "active" | "subscription">
->;
+export type WebhookChanges = ChangedMembers<typeof WEBHOOK_FIELDS> & Partial<Pick<Webhook, "subscription">>;
 
 /** The webhooks. */
 export type WebhookStore = OwnedStore<Webhook, WebhookChanges>;
