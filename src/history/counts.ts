@@ -13,6 +13,7 @@ const LEVELS = [
   { step: 15, kept: 2 * 86_400 },
   { step: 300, kept: 30 * 86_400 },
   { step: 3600, kept: 730 * 86_400 },
+  { step: 86_400, kept: 730 * 86_400 },
 ] as const;
 
 const ADD = statement<never, [step: number, t: number, kind: number, n: number]>(
@@ -54,7 +55,7 @@ export function countsByBucket(
   { from, bucketSecs, buckets, now }: CountsRange,
 ): Map<number, number[]> {
   const level = LEVELS.findLast(({ step }) => bucketSecs % step === 0 && from % step === 0) ?? LEVELS[0];
-  const { step } = LEVELS.find((one) => one.step >= level.step && from >= now - one.kept) ?? LEVELS[2];
+  const { step } = LEVELS.find((one) => one.step >= level.step && from >= now - one.kept) ?? level;
   const byKind = new Map<number, number[]>();
   for (const { t, kind, n } of db.all(BETWEEN, step, from - (from % step), from + buckets * bucketSecs)) {
     const bucket = Math.max(0, Math.floor((t - from) / bucketSecs));

@@ -11,7 +11,9 @@ export const MAX_BUCKETS = 240;
 const DISTANCES = [
   { step: 15, upTo: 300, kept: 2 * 86_400 },
   { step: 300, upTo: 3600, kept: 30 * 86_400 },
-  { step: 3600, upTo: Number.POSITIVE_INFINITY, kept: Number.POSITIVE_INFINITY },
+  { step: 3600, upTo: 86_400, kept: Number.POSITIVE_INFINITY },
+  // Of months, whose hours are too many to add up for a request.
+  { step: 86_400, upTo: Number.POSITIVE_INFINITY, kept: Number.POSITIVE_INFINITY },
 ] as const;
 
 /** What happened in a range, by lane, kind and bucket. A kind is `<lane>:<kind>`. */

@@ -45,5 +45,7 @@ export const HISTORY_SCHEMA: SideSchema = {
      CREATE TABLE marks (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
      CREATE INDEX marks_by_time ON marks (at);
      CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+    `INSERT INTO counts (step, t, kind, n)
+     SELECT 86400, t - t % 86400, kind, sum(n) FROM counts WHERE step = 3600 GROUP BY t - t % 86400, kind`,
   ],
 };

@@ -221,6 +221,11 @@ describe("the history of a node", () => {
       expect([page.buckets <= 240, events.reduce((all, one) => all + one, 0)]).toEqual([true, sum]);
     }
     expect(lanes(NOW, NOW + 60, 4).lanes.log?.warn).toEqual([3, 3, 3, 3]);
+    for (const days of [240, 300, 700]) {
+      const page = lanes(NOW - days * 86_400, NOW + 3600);
+      expect(page.bucket_secs % 86_400).toBe(0);
+      expect(page.lanes.events?.["cast.created"]?.reduce((all, one) => all + one, 0)).toBe(sum);
+    }
   });
 
   const line = (atMs: number, message: string, level = "info") => ({
