@@ -11,6 +11,7 @@ import {
   type FigureStep,
   KEPT_SECS,
   newestSample,
+  oldestRow,
 } from "./figure-rows.ts";
 import {
   addLines,
@@ -32,10 +33,23 @@ import { HISTORY_SCHEMA } from "./schema.ts";
 /** What a node has done, on disk. The maintenance thread has it. */
 export interface History {
   readonly rpc: HistoryRpc;
+  stats(): HistoryStats;
   /** Marks what happens now, or later once the file can be written. */
   mark(mark: Omit<Mark, "at">): void;
   /** Marks the stop and closes the file. */
   stop(): void;
+}
+
+/** What is kept. Times are unix seconds; null for nothing. */
+export interface HistoryStats {
+  readonly bytes: number | null;
+  readonly maxBytes: number;
+  readonly figuresFrom: number | null;
+  readonly logFrom: number | null;
+  /** The newest sample. */
+  readonly recordedAt: number | null;
+  /** Why the file cannot be written or read; null while it can. */
+  readonly fault: string | null;
 }
 
 export interface HistoryDeps {
@@ -67,6 +81,8 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
   let isStarted = false;
   let sweptHour = 0;
   let waiting: Mark[] = [];
+  /** Why the last write failed. */
+  let fault: string | null = null;
 
   /** Writes with the marks that wait, the start first. */
   function write(work: (db: SideDatabase) => void): void {
@@ -75,6 +91,7 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
       for (const mark of waiting) addMark(db, mark);
       work(db);
     });
+    fault = written.ok ? null : written.error;
     if (!written.ok) return;
     isStarted = true;
     waiting = [];
@@ -104,6 +121,23 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
       requests: ({ from, to }) =>
         file.read((db) => requestsBetween(db, from * 1000, to * 1000, MAX_REQUESTS)),
       log: (search) => searchLog(file, search),
+    },
+    stats() {
+      const kept = file.read((db) => {
+        const logFrom = oldestLine(db);
+        return {
+          bytes: db.usedBytes(),
+          figuresFrom: oldestRow(db, 3600) ?? oldestRow(db, 60) ?? oldestRow(db, 5) ?? null,
+          logFrom: logFrom === undefined ? null : Math.floor(logFrom / 1000),
+          recordedAt: newestSample(db) ?? null,
+        };
+      });
+      const none = { bytes: null, figuresFrom: null, logFrom: null, recordedAt: null };
+      return {
+        ...(kept.ok ? kept.value : none),
+        maxBytes: settings.max_bytes,
+        fault: fault ?? (kept.ok ? null : kept.error),
+      };
     },
     mark(mark) {
       waiting = [...waiting, { ...mark, at: nowSecs(clock) }].slice(-MAX_WAITING);

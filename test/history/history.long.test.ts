@@ -94,6 +94,7 @@ describe("the history of a node", () => {
     version = "1.0.0",
     settings = { max_bytes: 128 * MIB, log_days: 7 },
     config = { "http.port": "a" } as Record<string, string>,
+    freeBytes = (): number => 1e12,
   } = {}) {
     const clock = { ms: at * 1000, nowMs: () => clock.ms };
     const history = openHistory({
@@ -102,7 +103,7 @@ describe("the history of a node", () => {
       beginning: { version, settings: config },
       clock,
       log: pino({ level: "silent" }),
-      freeBytes: () => 1e12,
+      freeBytes,
     });
     opened.push({ history, dir });
     const record = (batch: Partial<HistoryBatch>) => history.rpc.record({ ...NOTHING, ...batch });
@@ -339,6 +340,25 @@ describe("the history of a node", () => {
     expect(db.usedBytes()).toBeLessThan(10 * MIB);
     // 25 ms an hour on an idle machine.
     expect((user + system) / 1000 / hours).toBeLessThan(250);
+  });
+
+  test("says what it keeps, how large it is, and why it cannot be used", () => {
+    const { history, watch, dir } = open();
+    expect(history.stats()).toMatchObject({
+      figuresFrom: null,
+      logFrom: null,
+      recordedAt: null,
+      fault: null,
+    });
+    watch(NOW, NOW + 7200, () => 1);
+    const stats = history.stats();
+    expect(stats).toMatchObject({ figuresFrom: NOW, recordedAt: NOW + 7195, fault: null });
+    expect(stats.bytes).toBeGreaterThan(4096);
+    expect(stats.bytes).toBeLessThan(stats.maxBytes);
+    history.stop();
+    const full = open({ dir, freeBytes: () => 0 });
+    full.watch(NOW + 7200, NOW + 7260, () => 1);
+    expect(full.history.stats()).toMatchObject({ figuresFrom: NOW, fault: "the disk is nearly full" });
   });
 
   test("is read by indexes only", () => {

@@ -143,6 +143,7 @@ test("the status and the metrics respond while no part does", async () => {
     deletedRows: { nonces: 3 },
     behind: [],
     backup: null,
+    history: null,
   };
   const { port1, port2 } = new MessageChannel();
   serveRpc<Pick<MaintenanceRpc, "stats">>(port2, { stats: () => swept });

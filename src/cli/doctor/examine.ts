@@ -19,6 +19,7 @@ import {
   timeSourceCheck,
 } from "./machine.ts";
 import type { Place } from "./place.ts";
+import { sideFilesCheck } from "./side-files.ts";
 
 const TIMEOUT_MS = 15_000;
 
@@ -46,7 +47,7 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
     settingsCheck(deps),
     dataDirectoryCheck(looked),
     { name: "databases", run: async () => databases },
-    ...(looked.ok ? [spaceForIndexCheck(config, looked.value)] : []),
+    ...(looked.ok ? [sideFilesCheck(config), spaceForIndexCheck(config, looked.value)] : []),
     costCheck(config),
     memoryCheck(config.http),
     filesCheck(holder?.pid === undefined ? undefined : `/proc/${holder.pid}/limits`),

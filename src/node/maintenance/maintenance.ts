@@ -3,6 +3,7 @@ import type { OperatorRefusal } from "../../console/operator/operator-sessions.t
 import type { BackupsReport } from "../../console/operator/reports.ts";
 import type { Sweep } from "../../db/state/state-db.ts";
 import { StateUnavailable } from "../../db/state/unavailable.ts";
+import type { HistoryStats } from "../../history/history.ts";
 import type { HistoryRpc } from "../../history/rpc.ts";
 import type { Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
@@ -28,6 +29,8 @@ export interface MaintenanceRpc extends HistoryRpc {
   stats(): MaintenanceStats & {
     /** Null when no backups are scheduled. */
     readonly backup: BackupStats | null;
+    /** Null while no history is kept. */
+    readonly history: HistoryStats | null;
   };
   backups(): Promise<BackupsReport>;
   /** Starts a backup of the state. */
@@ -157,6 +160,21 @@ export const maintenanceFigures = [
           failure: backup.failure,
           failures: backup.failures,
           next_at: backup.nextAt,
+        },
+    ],
+  }),
+  figure({
+    read: ({ history }) => history,
+    status: [
+      "history",
+      (history) =>
+        history && {
+          bytes: history.bytes,
+          max_bytes: history.maxBytes,
+          figures_from: history.figuresFrom,
+          log_from: history.logFrom,
+          recorded_at: history.recordedAt,
+          fault: history.fault,
         },
     ],
   }),

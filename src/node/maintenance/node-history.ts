@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { settingsInForce } from "../../console/operator/present.ts";
-import { type History, openHistory } from "../../history/history.ts";
+import { type History, type HistoryStats, openHistory } from "../../history/history.ts";
 import { err } from "../../lib/result.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
@@ -9,8 +9,13 @@ import type { Backups } from "../backup/backups.ts";
 
 const OFF = "history.enabled is off";
 
+/** Its stats are null while it is off. */
+export interface NodeHistory extends Omit<History, "stats"> {
+  stats(): HistoryStats | null;
+}
+
 /** The history of a node; one that is off keeps nothing. */
-export function openNodeHistory(config: Config, log: Logger): History {
+export function openNodeHistory(config: Config, log: Logger): NodeHistory {
   // The figures are those of the console.
   if (!config.history.enabled || !config.console.enabled) return noHistory;
   return openHistory({
@@ -22,7 +27,8 @@ export function openNodeHistory(config: Config, log: Logger): History {
   });
 }
 
-const noHistory: History = {
+const noHistory: NodeHistory = {
+  stats: () => null,
   rpc: {
     record: () => {},
     figures: () => err(OFF),

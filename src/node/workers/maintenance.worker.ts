@@ -46,7 +46,11 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
   return {
     connect: (port) =>
       serveRpc<MaintenanceRpc>(port, {
-        stats: () => ({ ...maintenance.stats(), backup: schedule?.stats() ?? null }),
+        stats: () => ({
+          ...maintenance.stats(),
+          backup: schedule?.stats() ?? null,
+          history: history.stats(),
+        }),
         ...history.rpc,
         backups: byOperator.report,
         backUp: byOperator.start,

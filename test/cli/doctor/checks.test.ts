@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer } from "node:net";
+import pino from "pino";
 import { assess } from "../../../src/cli/doctor/databases.ts";
 import { type ExamineDeps, examine } from "../../../src/cli/doctor/examine.ts";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
@@ -17,6 +18,7 @@ import {
 } from "../../../src/db/index/database.ts";
 import { claimNetwork, claimSource, markDemo } from "../../../src/db/index/identity.ts";
 import { statePath } from "../../../src/db/state/database.ts";
+import { openHistory } from "../../../src/history/history.ts";
 import { defer } from "../../../src/ingest/bulk/deferred-records.ts";
 import { UserError } from "../../../src/lib/failure.ts";
 import { resolveBySystem } from "../../../src/net/resolve.ts";
@@ -342,6 +344,37 @@ test("a check writes nothing into a directory that exists", async () => {
   mkdirSync(`${other.path}/data`);
   await examined([], { dir: `${other.path}/data` });
   expect(readdirSync(`${other.path}/data`)).toEqual([]);
+});
+
+test("the history is looked at where there is one, and what was set aside is named", async () => {
+  using other = tempDir();
+  const dir = `${other.path}/data`;
+  mkdirSync(dir);
+  const found = async () => (await examined([], { dir })).get("history");
+  expect(await found()).toBeUndefined();
+  const history = openHistory({
+    dir,
+    settings: { max_bytes: 128_000_000, log_days: 7 },
+    beginning: { version: "1.0.0", settings: {} },
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+  });
+  history.stop();
+  expect(await found()).toMatchObject({
+    level: "ok",
+    text: "history.db can be read and has 1 of at most 135 MB",
+  });
+  writeFileSync(`${dir}/history.db`, "no database".repeat(1000));
+  expect(await found()).toMatchObject({
+    level: "warn",
+    text: expect.stringContaining("history.db cannot be read"),
+  });
+  writeFileSync(`${dir}/history.db.bad-1790000000000`, "");
+  rmSync(`${dir}/history.db`);
+  expect(await found()).toMatchObject({
+    level: "warn",
+    text: "history.db.bad-1790000000000 was set aside as damaged",
+  });
 });
 
 describe("the databases", () => {

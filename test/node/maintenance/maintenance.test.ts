@@ -260,6 +260,7 @@ test("metrics report the stats at the first scrape", async () => {
   registerFigures({ registry, prefix: "svc_" }, maintenanceFigures, () => ({
     ...maintenance.stats(),
     backup: null,
+    history: null,
   }));
   expect((await registry.metrics()).split("\n")).toContain("svc_maintenance_faults_total 0");
 });
