@@ -10,8 +10,8 @@ import { aliasOf, type NotImplemented, operation, refused, type Security } from 
 import type { Access, ReadyBody, RouteCache } from "../http/route-terms.ts";
 import type { Dialect, OwnerRulesOf, ResponseName, Viewer } from "./deps.ts";
 
-/** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth`, `/rpc` or `/v2/stp`. */
-export type Surface = "native" | "compat" | "hub" | "quickAuth" | "relay" | "rpc" | "stp";
+/** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth`, `/rpc`, `/v2/stp` or `/v2/onchain`. */
+export type Surface = "native" | "compat" | "hub" | "quickAuth" | "relay" | "rpc" | "stp" | "onchain";
 
 /** The surfaces of an operation that names none. */
 const BOTH_DIALECTS: readonly Surface[] = ["native", "compat"];

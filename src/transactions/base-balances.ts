@@ -12,6 +12,8 @@ export interface TokenBalance {
   readonly name: string;
   readonly symbol: string;
   readonly decimals: number;
+  /** In the smallest unit, decimal. */
+  readonly units: string;
   /** A decimal number of whole tokens. */
   readonly amount: string;
 }
@@ -58,7 +60,7 @@ interface View {
   readonly callData: Hex;
 }
 
-type Token = Omit<TokenBalance, "amount" | "address"> & { readonly address: Hex };
+type Token = Omit<TokenBalance, "units" | "amount" | "address"> & { readonly address: Hex };
 
 export function createBaseBalances(deps: {
   readonly ethCall: EthCall;
@@ -157,7 +159,9 @@ export function createBaseBalances(deps: {
     return addresses.map((_, holder) =>
       shown.flatMap((token, at) => {
         const amount = numberOf(results[holder * shown.length + at]);
-        return amount === null ? [] : [{ ...token, amount: formatUnits(amount, token.decimals) }];
+        return amount === null
+          ? []
+          : [{ ...token, units: `${amount}`, amount: formatUnits(amount, token.decimals) }];
       }),
     );
   }

@@ -40,9 +40,9 @@ import {
 import { createNodeSigners } from "../../src/node/compose/signing/signers.ts";
 import { startNodeSigning } from "../../src/node/compose/signing/signing.ts";
 import {
+  balanceMounts,
   createNodeBalances,
   createNodeTransactions,
-  stpMounts,
 } from "../../src/node/compose/signing/transactions.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/signing/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
@@ -364,7 +364,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   });
   const http: ReturnType<typeof runHttp> = runHttp({
     ...plugins,
-    mounts: [...signIn.mounts, ...stpMounts(balances)],
+    mounts: [...signIn.mounts, ...balanceMounts(balances)],
     hubPlugins: v1,
     pages: [
       approveRoutes({ ...nodeSigners.approve, assets, own }),

@@ -144,6 +144,28 @@ describe("with an RPC of Base", () => {
     });
   });
 
+  test("the balances of any address are in the smallest unit", async () => {
+    const { status, body } = await api.get(`/v2/onchain/token/balances?address=${holder}&networks=base`);
+    expect(status).toBe(200);
+    const common = { network: "base", balance_usd: null, price_usd: null, image_url: null };
+    expect(body).toMatchObject({
+      balances: [
+        {
+          ...common,
+          address: `0x${"0".repeat(40)}`,
+          symbol: "ETH",
+          balance: "1500000000000000000",
+          decimals: 18,
+        },
+        { ...common, address: USDC, symbol: "USDC", balance: "2000000", decimals: 6 },
+        { ...common, address: HOSTILE, balance: "2000000", decimals: 0 },
+      ],
+      next: { cursor: null },
+    });
+    expect((await api.get("/v2/onchain/token/balances?address=0x12")).status).toBe(400);
+    expect((await api.get(`/v2/onchain/token/balances?address=${holder}&networks=solana`)).status).toBe(400);
+  });
+
   test("of an account with many verified addresses the first twenty count, so that it costs few calls", async () => {
     const insert = api.node.db.sqlite.prepare(
       "INSERT INTO verifications (fid, address, protocol, timestamp) VALUES (5, ?, 0, ?)",

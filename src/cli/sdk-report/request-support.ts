@@ -57,7 +57,8 @@ const HUB_PATHS = new Set(Object.values(HUB_METHODS).map((request) => request.sp
 
 const NO_PATH = "this node has no such path";
 const VENDOR_PATH = `outside of ${COMPAT_PREFIX}: a product of the vendor`;
-const SUBSCRIPTION_PATH = "/v2/stp/subscription_check";
+/** Served beside the prefix where the operator has an RPC of Base. */
+const BASE_PATHS = new Set(["/v2/stp/subscription_check", "/v2/onchain/token/balances"]);
 const FIRST_VERSION = "version 1 of the hosted API";
 
 export interface Support {
@@ -109,7 +110,7 @@ function supportOutside(
 ): RequestSupport | undefined {
   if (HUB_PATHS.has(path))
     return { request: `${method ?? "GET"} ${path}`, verdict: "works", needs: [], scope: undefined };
-  if (path === SUBSCRIPTION_PATH)
+  if (BASE_PATHS.has(path))
     return chain.base_rpc_url === ""
       ? refused(method, path, "needs chain.base_rpc_url on the node")
       : { request: `GET ${path}`, verdict: "works", needs: [], scope: undefined };

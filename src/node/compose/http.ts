@@ -41,7 +41,7 @@ import { createPush } from "./sending/push.ts";
 import { createNodeContracts, createNodeSignIn } from "./signing/sign-in.ts";
 import { createNodeLogins, createSignInPage, userFromIndex } from "./signing/sign-in-page.ts";
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signing/signers.ts";
-import { createNodeBalances, createNodeTransactions, stpMounts } from "./signing/transactions.ts";
+import { balanceMounts, createNodeBalances, createNodeTransactions } from "./signing/transactions.ts";
 
 /** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
 export function createNodeHttp(deps: {
@@ -228,7 +228,7 @@ export function createNodeHttp(deps: {
     }),
     ...(config.hub.reads &&
       createHubInterface({ config, db, hub: deps.hub, chargeKey: createKeyLimit(state.buckets) })),
-    mounts: [...signIn.mounts, ...stpMounts(balances)],
+    mounts: [...signIn.mounts, ...balanceMounts(balances)],
     pages: [
       ...(config.mcp.enabled
         ? [

@@ -132,8 +132,8 @@ export const balanceOperations = [
   }),
 ];
 
-/** What the operation under `/v2/stp` uses. */
-interface StpDeps {
+/** What the operations beside the prefix of the hosted API use. */
+interface BesideDeps {
   readonly dialect?: undefined;
   readonly balances: BaseBalances;
 }
@@ -154,7 +154,7 @@ const Check = Type.Record(
 
 /** Subscriptions by a contract on Base, where the operator has an RPC of it. */
 export const subscriptionOperations = [
-  operationsOf<StpDeps>({ surface: "stp", tag: "Wallets and tokens" }).op({
+  operationsOf<BesideDeps>({ surface: "stp", tag: "Wallets and tokens" }).op({
     id: "checkSubscriptions",
     path: "/subscription_check",
     summary: "Whether addresses hold a subscription of a contract on Base",
@@ -188,6 +188,67 @@ export const subscriptionOperations = [
           },
         ]),
       );
+    },
+  }),
+];
+
+/** Ether has no contract. */
+const NO_CONTRACT = `0x${"0".repeat(40)}`;
+
+const WalletBalances = Type.Object(
+  {
+    balances: Type.Array(
+      Type.Object(
+        {
+          address: EthAddress,
+          balance: Type.String({ description: "In the smallest unit" }),
+          decimals: Type.Integer(),
+          name: Type.String(),
+          symbol: Type.String(),
+          network: Type.Literal("base"),
+          balance_usd: Type.Null(),
+          price_usd: Type.Null(),
+          image_url: Type.Null(),
+        },
+        closed,
+      ),
+    ),
+    next: Type.Object({ cursor: Type.Null() }, closed),
+  },
+  closed,
+);
+
+/** Balances of any address on Base, where the operator has an RPC of it. */
+export const walletOperations = [
+  operationsOf<BesideDeps>({ surface: "onchain", tag: "Wallets and tokens" }).op({
+    id: "getWalletBalances",
+    path: "/token/balances",
+    summary: "What an address holds on Base",
+    description:
+      "Ether, under the zero address, and the tokens that the operator lists. There are no prices.",
+    query: { address: address(), networks: optional(choice(["base"])) },
+    response: WalletBalances,
+    errors: ["unavailable"],
+    price: flat(5),
+    share: "chainReads",
+    async run({ balances }, { query, request }): Promise<Static<typeof WalletBalances>> {
+      const holder = query.address.toLowerCase() as Hex;
+      const held = await balances.balancesOf([holder], clientKeyOf(exchangeOf(request)));
+      if (!held) throw new ApiError("unavailable", UNAVAILABLE);
+      return {
+        balances: (held[0] ?? []).map(({ address: contract, units, decimals, name, symbol }) => ({
+          address: contract ?? NO_CONTRACT,
+          balance: units,
+          decimals,
+          name,
+          symbol,
+          network: "base",
+          balance_usd: null,
+          price_usd: null,
+          image_url: null,
+        })),
+        next: { cursor: null },
+      };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import type { Admission } from "../../../admission/admission.ts";
 import { pluginOf } from "../../../api/op.ts";
-import { subscriptionOperations } from "../../../api/operations/users/balances.ts";
+import { subscriptionOperations, walletOperations } from "../../../api/operations/users/balances.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { HttpServerOptions } from "../../../http/server.ts";
 import { createEthCall } from "../../../net/eth-call.ts";
@@ -25,8 +25,13 @@ export function createNodeBalances({
 }
 
 /** Mounts what the hosted API has beside its prefix; nothing without an RPC of Base. */
-export function stpMounts(balances: BaseBalances | undefined): NonNullable<HttpServerOptions["mounts"]> {
-  return balances ? [{ path: "/v2/stp", plugin: pluginOf("stp", subscriptionOperations, { balances }) }] : [];
+export function balanceMounts(balances: BaseBalances | undefined): NonNullable<HttpServerOptions["mounts"]> {
+  return balances
+    ? [
+        { path: "/v2/stp", plugin: pluginOf("stp", subscriptionOperations, { balances }) },
+        { path: "/v2/onchain", plugin: pluginOf("onchain", walletOperations, { balances }) },
+      ]
+    : [];
 }
 
 /** Composes what prepares transactions for users' wallets. */
