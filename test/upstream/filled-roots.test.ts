@@ -46,9 +46,11 @@ test("so has one with a page that a gasless key makes unreadable", async () => {
 
 test("an account whose gasless key changed after the snapshot is read fid by fid, and healed", async () => {
   // The key is added in block 1653 and removed in block 1660 of shard 1.
-  expect(await filledFrom(1655, 900)).toMatchObject({
+  const filled = await filledFrom(1655, 900);
+  expect(filled).toMatchObject({
     verdicts: ["proven", "proven"],
     healings: [{ outcome: "healed", shard: 1, fid: 5005 }],
-    readByFid: 2,
   });
+  // By the fill, and again to heal it unless the history of channels has brought what it lacked.
+  expect([1, 2]).toContain(filled.readByFid);
 });
