@@ -6,6 +6,7 @@ import { hostFault } from "../open-links.ts";
 import { MAX_UNFINISHED } from "../store/campaigns/campaign-store.ts";
 import {
   type DueWave,
+  type FireOutcome,
   type HeldReason,
   type ScheduleStore,
   WINNER,
@@ -13,12 +14,17 @@ import {
 import { bestVariant, type ResultDeps, variantResults } from "./results.ts";
 import { audienceOfWave } from "./wave-audience.ts";
 
-/** Waves that one look takes. */
+/** Waves that are read at once. */
 const MAX_WAVES = 100;
 
 /** Looks for waves that are due, and stores their campaigns. Any number of nodes may do so at once. */
 export interface ScheduleRunner {
-  /** Returns the number of campaigns that it has stored. */
+  /**
+   * Returns the number of campaigns that it has stored. An app that has too many campaigns under way, or whose send cannot be started,
+   * keeps no other app waiting.
+   *
+   * @throws the first fault, after the sends of the other apps
+   */
   fireDue(): Promise<number>;
 }
 
@@ -40,13 +46,13 @@ export function createScheduleRunner(
     return content.texts[schedule ? bestVariant(await variantResults(deps, schedule)) : 0];
   }
 
-  async function fire(wave: DueWave): Promise<boolean> {
+  async function fire(wave: DueWave): Promise<FireOutcome | "held"> {
     const { scheduleId, appId, ownerFid, content, lastDueAt } = wave;
     const named = { scheduleId, appId, wave: wave.wave };
     const hold = async (reason: HeldReason) => {
       log.warn({ ...named, reason }, "A scheduled send is held");
       await schedules.hold(wave, reason);
-      return false;
+      return "held" as const;
     };
     const app = await apps.find(appId, nowSecs(clock));
     if (!app) return hold("app_deleted");
@@ -71,13 +77,32 @@ export function createScheduleRunner(
       { lateOkSecs: content.lateOkSecs, maxUnfinished: MAX_UNFINISHED },
     );
     if (outcome === "late") log.warn(named, "A scheduled send was missed");
-    return outcome === "sent";
+    return outcome;
   }
 
   return {
     async fireDue() {
       let sent = 0;
-      for (const wave of await schedules.due(nowSecs(clock), MAX_WAVES)) if (await fire(wave)) sent += 1;
+      // Their waves stay due: without this, they would be the oldest of every look.
+      const waitingApps = new Set<string>();
+      const faults: unknown[] = [];
+      for (;;) {
+        const waves = await schedules.due(nowSecs(clock), MAX_WAVES, [...waitingApps]);
+        const waitingBefore = waitingApps.size;
+        for (const wave of waves) {
+          if (waitingApps.has(wave.appId)) continue;
+          try {
+            const outcome = await fire(wave);
+            if (outcome === "sent") sent += 1;
+            if (outcome === "too-many") waitingApps.add(wave.appId);
+          } catch (cause) {
+            faults.push(cause);
+            waitingApps.add(wave.appId);
+          }
+        }
+        if (waves.length < MAX_WAVES || waitingApps.size === waitingBefore) break;
+      }
+      if (faults.length > 0) throw faults[0];
       return sent;
     },
   };

@@ -141,8 +141,13 @@ export interface ScheduleStore {
   list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Schedule[]>;
   /** Cancels the waves that are due. Returns their number. */
   cancel(scheduleId: string): Promise<number>;
-  /** Waves that seem due, the oldest first. @param nowSecs of this node; only `fire` decides. */
-  due(nowSecs: number, max: number): Promise<DueWave[]>;
+  /**
+   * Waves that seem due, the oldest first.
+   *
+   * @param nowSecs of this node; only `fire` decides
+   * @param exceptApps ids of apps whose waves are left out
+   */
+  due(nowSecs: number, max: number, exceptApps?: readonly string[]): Promise<DueWave[]>;
   /**
    * In one transaction takes a wave and stores its campaign. A wave is taken once: a second call, on any node, finds it `taken`, so a
    * process that is killed before or after it neither loses nor repeats the send.

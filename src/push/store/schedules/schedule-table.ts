@@ -55,11 +55,12 @@ const wavesOf = sql<WaveRow, [schedules: readonly number[]]>(
 );
 const dueNow = sql<
   ScheduleRow & Pick<WaveRow, "wave" | "due_at_ms" | "variant">,
-  [nowMs: number, max: number]
+  [nowMs: number, max: number, exceptApps: readonly string[]]
 >(
   "schedule-waves.due",
   `SELECT s.seq, ${codec.columns.replace(/\w+/g, "s.$&")}, w.wave, w.due_at_ms, w.variant
-   FROM (SELECT * FROM schedule_waves WHERE state = 'due' AND due_at_ms <= $1 ORDER BY due_at_ms LIMIT $2) w
+   FROM (SELECT d.* FROM schedule_waves d JOIN schedules o ON o.seq = d.schedule
+     WHERE d.state = 'due' AND d.due_at_ms <= $1 AND NOT o.app_id = ANY ($3::text[]) ORDER BY d.due_at_ms LIMIT $2) w
    JOIN schedules s ON s.seq = w.schedule ORDER BY w.due_at_ms, s.seq, w.wave`,
 );
 const lockDue = sql<{ due_at_ms: number }, [schedule: number, wave: number]>(
@@ -205,8 +206,8 @@ export function createSchedules(
       return cancelled;
     }),
 
-    due: async (nowSecs, max) =>
-      (await db.all(dueNow, nowSecs * 1000, max)).map(
+    due: async (nowSecs, max, exceptApps = []) =>
+      (await db.all(dueNow, nowSecs * 1000, max, exceptApps)).map(
         (row): DueWave => ({
           ...codec.toRecord(row),
           seq: row.seq,

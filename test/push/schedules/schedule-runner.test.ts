@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { pino } from "pino";
+import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
+import { createScheduleRunner } from "../../../src/push/schedules/schedule-runner.ts";
+import { MAX_UNFINISHED, type NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
+import type { NewSchedule } from "../../../src/push/store/schedules/schedule-store.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { tempDir } from "../../support/program.ts";
+import { testApp } from "../../support/send.ts";
+import { localStores } from "../../support/state-stores.ts";
+
+const START = 1_000_000;
+const CUSTODY = new Uint8Array(20).fill(7);
+const TEXT = { title: "T", body: "B", targetUrl: "https://app.example" };
+const EVERYONE = { targetFids: [], excludeFids: [], followingFid: null };
+
+function schedule(appId: string, { waves = 1, dueAt = START } = {}): NewSchedule {
+  return {
+    scheduleId: crypto.randomUUID(),
+    appId,
+    ownerFid: 3,
+    custody: CUSTODY,
+    bodyHash: new Uint8Array(32),
+    content: {
+      texts: [TEXT],
+      audience: EVERYONE,
+      timing: { at: START, local: null, quiet: null, zone: "UTC" },
+      holdoutPercent: 0,
+      lateOkSecs: 3_600,
+    },
+    createdAt: START - 100,
+    waves: Array.from({ length: waves }, (_, wave) => ({ wave, dueAt, variant: 0 })),
+  };
+}
+
+let dir: ReturnType<typeof tempDir>;
+let db: StateDatabase;
+let clock: ManualClock;
+let stores: ReturnType<typeof localStores>;
+beforeEach(() => {
+  dir = tempDir();
+  db = openState(statePath(dir.path));
+  clock = new ManualClock(START);
+  stores = localStores(db, { clock });
+});
+afterEach(() => {
+  db[Symbol.dispose]();
+  dir[Symbol.dispose]();
+});
+
+async function addApp(appId: string, ownerFid = 3) {
+  await stores.apps.create(testApp({ appId, ownerFid, secrets: [] }), 10);
+}
+const runner = (custodyOf: (fid: number) => Uint8Array | undefined = () => CUSTODY) =>
+  createScheduleRunner({
+    ...stores,
+    custodyOf,
+    clock,
+    log: pino({ level: "silent" }),
+    dedupeTtlSecs: 86_400,
+  });
+const statesOf = async ({ scheduleId }: NewSchedule) =>
+  (await stores.schedules.find(scheduleId))?.waves.map(({ state }) => state);
+
+test("the waves of an app with too many campaigns under way keep no other app waiting, and stay due", async () => {
+  for (const appId of ["busy", "full", "calm"]) await addApp(appId);
+  for (const appId of ["busy", "full"])
+    for (let at = 0; at < MAX_UNFINISHED; at++) {
+      const campaign: NewCampaign = {
+        campaignId: `${appId} ${at}`,
+        appId,
+        notification: { ...TEXT, notificationId: `n${at}` },
+        audience: EVERYONE,
+        createdAt: START,
+        ledgerSecs: 3_600,
+      };
+      expect(await stores.campaigns.create(campaign, MAX_UNFINISHED)).toBe("created");
+    }
+  const crowd = [schedule("busy", { waves: 150 }), schedule("full", { waves: 150 })];
+  const late = schedule("calm", { dueAt: START + 1 });
+  for (const one of [...crowd, late]) await stores.schedules.create(one, 100);
+  clock.advanceSecs(10);
+  expect(await runner().fireDue()).toBe(1);
+  expect(await statesOf(late)).toEqual(["sent"]);
+  for (const one of crowd) expect(new Set(await statesOf(one))).toEqual(new Set(["due"]));
+});
+
+test("an app whose send cannot be started keeps no other app waiting, and the fault is not lost", async () => {
+  await addApp("broken", 9);
+  await addApp("calm");
+  const first = { ...schedule("broken", { waves: 150 }), ownerFid: 9 };
+  const late = schedule("calm", { dueAt: START + 1 });
+  for (const one of [first, late]) await stores.schedules.create(one, 100);
+  clock.advanceSecs(10);
+  const fault = new Error("the index is away");
+  const broken = runner((fid) => {
+    if (fid === 9) throw fault;
+    return CUSTODY;
+  });
+  expect(await broken.fireDue().catch((cause) => cause)).toBe(fault);
+  expect(await statesOf(late)).toEqual(["sent"]);
+  expect(new Set(await statesOf(first))).toEqual(new Set(["due"]));
+});
