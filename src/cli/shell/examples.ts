@@ -106,7 +106,18 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app estimate": ["app estimate APP_ID --fid 3 --key-file fid-3.key --following-fid 7"],
   "app send": [
     "app send APP_ID --fid 3 --key-file fid-3.key --title Bread --body Ready --target-url https://example.com/today",
+    "app send APP_ID --fid 3 --key-file fid-3.key --title Bread --body Ready --target-url https://example.com/today --local-time 2026-12-01T07:00 --time-zone Europe/Berlin",
   ],
+  "app schedules": ["app schedules APP_ID --fid 3 --key-file fid-3.key"],
+  "app unschedule": ["app unschedule SCHEDULE_ID --fid 3 --key-file fid-3.key"],
+  "app results": ["app results --schedule-id SCHEDULE_ID --fid 3 --key-file fid-3.key"],
+  "app drafts": ["app drafts APP_ID --fid 3 --key-file fid-3.key"],
+  "app delete-draft": ["app delete-draft DRAFT_ID --fid 3 --key-file fid-3.key"],
+  "app segments": ["app segments APP_ID --fid 3 --key-file fid-3.key"],
+  "app save-segment": [
+    "app save-segment APP_ID --fid 3 --key-file fid-3.key --name Quiet --not-opened-within-days 14",
+  ],
+  "app delete-segment": ["app delete-segment SEGMENT_ID --fid 3 --key-file fid-3.key"],
   "app campaigns": ["app campaigns APP_ID --fid 3 --key-file fid-3.key --limit 100"],
   "app campaign": ["app campaign CAMPAIGN_ID --fid 3 --key-file fid-3.key"],
   audit: ["audit --fid 3 --key-file fid-3.key --limit 100"],
