@@ -20,6 +20,7 @@ import {
   progressOf,
 } from "./campaign.ts";
 import { CampaignState, campaignCall, HostResults, ProgressCard } from "./campaign-results.tsx";
+import { OpenResults } from "./open-results.tsx";
 
 const WATCH_MS = 1000;
 
@@ -64,6 +65,7 @@ function Campaign(props: {
       />
       <RetryCard campaign={campaign} onSend={onSend} />
       <HostResults campaign={campaign} />
+      <OpenResults campaignId={campaign.campaign_id} />
       <div class="split even">
         <NotificationPreview
           appId={app_id}

@@ -92,3 +92,15 @@ export const theNodeDeletesTheSegment =
   "The node deletes this filter. Scheduled sends keep their conditions.";
 export const oneOfBoth = "Only one of both.";
 export const atMost30 = "At most 30.";
+
+// manage/apps/open-results.tsx
+export const opens = "Opens";
+export const opened = "Opened";
+export const verified = "Verified";
+export const goals = "Goals";
+export const medianMinutes = "Median minutes";
+export const opensByClient = "Opens by client";
+export const clientApp = "Client";
+export const delivered = "Delivered";
+export const noOpensYet =
+  "No opens. The app reports them for sends that count opens; that a notification was seen is never known.";
