@@ -28,7 +28,11 @@ describe("the completion of bash", () => {
   test("completes commands, and those of a group", () => {
     expect(complete("ser")).toEqual(["serve"]);
     expect(complete("app", "cr")).toEqual(["create"]);
-    expect(complete("--data-dir", "/tmp", "webhook", "rep")).toEqual(["replay"]);
+    expect(complete("--data-dir", "/tmp", "webhook", "rep")).toEqual([
+      "replay",
+      "replay-status",
+      "replay-cancel",
+    ]);
   });
 
   test("completes options of the command and of the program", () => {

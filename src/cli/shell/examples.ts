@@ -200,7 +200,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "webhook replay": [
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --from 2026-05-01T12:00:00Z",
     "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --message-id msg_1",
-    "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --from 'yesterday 22:00' --only missing --dry-run",
+    "webhook replay WEBHOOK_ID --fid 3 --key-file fid-3.key --from 22:00 --only missing --dry-run",
   ],
   "webhook replay-status": ["webhook replay-status REPLAY_ID --fid 3 --key-file fid-3.key"],
   "webhook replay-cancel": ["webhook replay-cancel REPLAY_ID --fid 3 --key-file fid-3.key"],
