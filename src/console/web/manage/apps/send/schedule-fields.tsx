@@ -7,7 +7,7 @@ import { useSegments } from "../segments.tsx";
 const FIELDS = [
   { name: "time", label: msg.time, kind: "moment" },
   { name: "quiet_from", label: msg.quietFrom, kind: "time", hint: msg.notBeforeTheEnd },
-  { name: "quiet_to", label: msg.quietTo, kind: "time", hint: "" },
+  { name: "quiet_to", label: msg.quietTo, kind: "time", hint: msg.onQuarter },
   { name: "second_title", label: msg.secondTitle, maxChars: 32 },
   { name: "second_body", label: msg.secondText, maxChars: 128, rows: 3 },
 ] as const satisfies readonly FieldSpec[];
@@ -146,19 +146,21 @@ export function ScheduleFields(props: Props & { appId: string }) {
               onChange={onChange}
             />
           </div>
-          <Checkbox class="s" checked={compares} onChange={(on) => onChange({ ...draft, compares: on })}>
-            <span>
-              <b>{msg.compareTwoTexts}</b> <span class="dim">{msg.halfGetsIt}</span>
-            </span>
-          </Checkbox>
+          <div class="checks column">
+            <Checkbox class="s" checked={compares} onChange={(on) => onChange({ ...draft, compares: on })}>
+              <span>
+                <b>{msg.compareTwoTexts}</b> <span class="dim">{msg.halfGetsIt}</span>
+              </span>
+            </Checkbox>
+            <Checkbox class="s" checked={draft.tracks} onChange={(tracks) => onChange({ ...draft, tracks })}>
+              <span>
+                <b>{msg.countOpens}</b> <span class="dim">{msg.linksGetAParameter}</span>
+              </span>
+            </Checkbox>
+          </div>
           {compares && (
             <Fields form="send" fields={SECOND} draft={draft} problems={problems} onChange={onChange} />
           )}
-          <Checkbox class="s" checked={draft.tracks} onChange={(tracks) => onChange({ ...draft, tracks })}>
-            <span>
-              <b>{msg.countOpens}</b> <span class="dim">{msg.linksGetAParameter}</span>
-            </span>
-          </Checkbox>
         </div>
       </details>
     </fieldset>

@@ -38,7 +38,8 @@ export const inYourZone = (zone: Value) => `In your time zone, ${zone}. At most 
 export const onAQuarter = "On a quarter of an hour, still ahead in every time zone.";
 export const quietFrom = "Quiet from";
 export const quietTo = "Quiet to";
-export const notBeforeTheEnd = "People whose clock is in these hours get it at their end.";
+export const notBeforeTheEnd = "They get it at the end.";
+export const onQuarter = "On a quarter of an hour.";
 export const timesMissing = "Both times, or none.";
 export const aTimeAhead = "A time in the future, at most 30 days ahead.";
 export const onAQuarterHour = "A quarter of an hour, such as 07:15.";
