@@ -44,8 +44,11 @@ function exampleQuery(operation: JsonObject): JsonObject {
 test("every operation has an example of each successful response that matches its schema", () => {
   for (const { method, path, operation } of operations()) {
     for (const [status, response] of Object.entries(operation.responses as JsonObject)) {
-      // 204 has no body.
-      if (!status.startsWith("2") || status === "204") continue;
+      if (!status.startsWith("2")) continue;
+      if (status === "204") {
+        expect({ path, content: child(response, "content") }).toEqual({ path, content: undefined });
+        continue;
+      }
       const stream = child(response, "content", "text/event-stream");
       if (stream !== undefined) {
         expect(child(stream, "example")).toBeString();
@@ -90,10 +93,10 @@ test("no example has an unknown operation", async () => {
 test("the document has a bounded size and does not contain the default name of a renamed service", async () => {
   expect(JSON.stringify(api.document).length).toBeLessThan(MAX_DOCUMENT_BYTES);
   const { server } = makeHttp({ ...api.plugins, serviceName: "hub" });
-  // The method of scores and the parameter of opened links have these names in every service.
+  // The method of scores has this name in every service.
   expect(
     JSON.stringify(await server.openApi())
-      .replaceAll(/svc-trust-1|svc_open/g, "")
+      .replaceAll("svc-trust-1", "")
       .search(/svc/i),
   ).toBe(-1);
 });

@@ -27,7 +27,10 @@ export class SchemaCleanup {
     const cleaned: JsonObject = { ...rest };
     if (Array.isArray(parameters)) cleaned.parameters = parameters.map((one) => this.#withCleanSchema(one));
     if (requestBody !== undefined) cleaned.requestBody = this.#withCleanContent(requestBody);
-    if (isObject(responses)) cleaned.responses = mapValues(responses, (one) => this.#withCleanContent(one));
+    if (isObject(responses))
+      cleaned.responses = Object.fromEntries(
+        Object.entries(responses).map(([status, one]) => [status, this.#cleanResponse(status, one)]),
+      );
     return cleaned;
   }
 
@@ -35,6 +38,13 @@ export class SchemaCleanup {
   schemas(declared: JsonObject): JsonObject {
     const schemas = Object.entries(mapValues(declared, (schema) => this.#clean(schema)));
     return Object.fromEntries([...schemas, ...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** A 204 has no body, whatever type its route names. */
+  #cleanResponse(status: string, response: Json): Json {
+    if (status !== "204" || !isObject(response)) return this.#withCleanContent(response);
+    const { content: _, ...rest } = response;
+    return rest;
   }
 
   #withCleanContent(holder: Json): Json {

@@ -93,7 +93,7 @@ export const scheduleFields = {
   track_opens: Type.Optional(
     Type.Boolean({
       description:
-        "Whether links get the parameter `svc_open`, with which the app can report opens; default false",
+        "Whether links get a parameter with which the app can report opens, named by the service; default false",
     }),
   ),
 } satisfies Record<string, TSchema>;
