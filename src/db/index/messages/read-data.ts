@@ -97,10 +97,12 @@ function readReaction({ fid, timestamp }: Head): ReactionColumns {
   };
 }
 
-function readLink({ fid, timestamp }: Head): LinkColumns {
+/** A link without a target has no columns: its target is stored as a number, also 0. */
+function readLink({ fid, timestamp }: Head): LinkColumns | undefined {
   const type = storedLinkType(reader.take(LinkTag.Type) ? reader.text() : "");
   const displayedAt = reader.take(LinkTag.DisplayTimestamp) ? toUnixSecs(reader.varint32()) : null;
-  const targetFid = reader.number(LinkTag.TargetFid);
+  if (!reader.take(LinkTag.TargetFid)) return undefined;
+  const targetFid = reader.varint();
   return { table: "links", fid, timestamp, type, targetFid, displayedAt };
 }
 

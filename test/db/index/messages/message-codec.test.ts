@@ -274,6 +274,12 @@ describe("readColumns", () => {
     );
   });
 
+  test("reads nothing of a link without a target", () => {
+    const body = { $case: "linkBody" as const, value: { type: "follow", target: undefined } };
+    const link = { type: MessageType.MESSAGE_TYPE_LINK_ADD, fid: 1, timestamp: 1, network: MAINNET, body };
+    expect(readColumns(MessageData.encode(MessageData.fromPartial(link)).finish())).toBeUndefined();
+  });
+
   test("reads what the generated decoder reads, or nothing, when bytes are changed, cut or added", () => {
     let read = 0;
     fc.assert(
