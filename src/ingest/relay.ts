@@ -105,7 +105,7 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
       applyChannelState(context, op.slot, op.authorFid);
       break;
     case "ownerState":
-      applyOwnerState(context, op.address, op.fid);
+      applyOwnerState(context, op);
       break;
     case "claimState":
       putReportedClaim(context.db, op);

@@ -1,5 +1,6 @@
 import type { PackedMessages } from "../db/index/bulk/bulk-state.ts";
 import type { SpooledPart } from "../db/index/bulk/spool-tables.ts";
+import type { ReportedRegistration } from "../db/index/channels/registrations.ts";
 import type { ConfirmedEvents } from "../db/index/confirmed-events.ts";
 import type { FollowedFids } from "../db/index/identity.ts";
 import type { HubLogBlock } from "../db/index/log/hub-log.ts";
@@ -58,8 +59,14 @@ export type RelayedOp = { readonly happenedAt: number } & (
     }
   /** What holds a slot of a channel, without its message. Every decision replaces it. */
   | { readonly kind: "channelState"; readonly slot: ChannelSlot; readonly authorFid: number }
-  /** The fid, or none, that owns the channels of an address. Every decision replaces it. */
-  | { readonly kind: "ownerState"; readonly fid: number; readonly address: Uint8Array }
+  | {
+      /** The fid, or none, that owns the channels of an address. Every decision replaces it. */
+      readonly kind: "ownerState";
+      readonly fid: number;
+      readonly address: Uint8Array;
+      /** One of them. */
+      readonly channel: ReportedRegistration;
+    }
   /** A live verification of the upstream's state, which counts for owners of channels. `timestamp`: Farcaster seconds. */
   | {
       readonly kind: "claimState";

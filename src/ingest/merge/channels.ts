@@ -10,6 +10,8 @@ import {
   applyRegistration,
   findRegistration,
   ownerChanged,
+  putReportedRegistration,
+  type ReportedRegistration,
   renameChannel,
   settingsOf,
 } from "../../db/index/channels/registrations.ts";
@@ -89,8 +91,16 @@ export function applyChannelState({ db }: MergeContext, slot: ChannelSlot, autho
   storeSlot(db, { slot, authorFid, timestamp: 0, seqnum: OLDEST, message: null });
 }
 
-/** Stores who owns the channels of an address as the upstream reports it. @param fid 0 for no one. */
-export function applyOwnerState({ db }: MergeContext, address: Uint8Array, fid: number): void {
+/** Stores that a channel belongs to an address, and who owns that, as the upstream reports it. `fid`: 0 for no one. */
+export function applyOwnerState(
+  { db }: MergeContext,
+  {
+    address,
+    fid,
+    channel,
+  }: { readonly address: Uint8Array; readonly fid: number; readonly channel: ReportedRegistration },
+): void {
+  putReportedRegistration(db, address, channel);
   putReportedOwner(db, address, fid);
   ownerChanged(db, address);
 }

@@ -75,6 +75,7 @@ function isIdOf(key: string, channelId: Uint8Array): boolean {
   return Buffer.compare(channelIdOfKey(key), channelId) === 0;
 }
 
-function isBefore(a: ChainPosition, b: ChainPosition): boolean {
+/** Whether a position of the chain precedes another. */
+export function isBefore(a: ChainPosition, b: ChainPosition): boolean {
   return (a.block - b.block || a.tx - b.tx || a.log - b.log) < 0;
 }

@@ -21,9 +21,13 @@ import {
 } from "../../protocol/wire/generated/reads.ts";
 import { OnChainEventRequest } from "../../protocol/wire/generated/state.ts";
 import { FollowedOnChainEvents } from "../../protocol/wire/generated/upstream.ts";
-import { type CallTransport, isCode } from "./connection.ts";
+import { type CallTransport, type Codec, isCode, type UnaryMethod } from "./connection.ts";
 import { MESSAGES_PER_PAGE, type Page, pageOf } from "./pages.ts";
-import { PeerError } from "./peer.ts";
+import { MalformedError, PeerError } from "./peer.ts";
+
+const refuse = () => {
+  throw new Error("this is a client");
+};
 
 /** The calls about channels. */
 export class ChannelCalls {
@@ -31,6 +35,33 @@ export class ChannelCalls {
 
   constructor(calls: CallTransport) {
     this.#calls = calls;
+  }
+
+  /** @throws MalformedError for a response that cannot be decoded: grpc-js takes it for a fault of the call. */
+  async #read<Request, Response>(
+    method: UnaryMethod,
+    request: Codec<Request>,
+    value: Request,
+    { decode }: Pick<Codec<Response>, "decode">,
+  ): Promise<Response> {
+    const read = await this.#calls.unary<Request, { response?: Response; cause?: unknown }>(
+      method,
+      request,
+      value,
+      {
+        encode: refuse,
+        decode(reader) {
+          try {
+            return { response: decode(reader) };
+          } catch (cause) {
+            return { cause };
+          }
+        },
+      },
+    );
+    if (read.response === undefined)
+      throw new MalformedError(`responds to ${method} with what cannot be decoded: ${read.cause}`);
+    return read.response;
   }
 
   /** Returns all registrations of channels, each still encoded. A node that does not know of channels has none. */
@@ -49,12 +80,7 @@ export class ChannelCalls {
   /** Returns who owns the channel with a name; undefined for a name that was never registered. */
   async owner(channelKey: string): Promise<ChannelOwnerResponse | undefined> {
     try {
-      return await this.#calls.unary(
-        "getChannelOwner",
-        ChannelOwnerRequest,
-        { channelKey },
-        ChannelOwnerResponse,
-      );
+      return await this.#read("getChannelOwner", ChannelOwnerRequest, { channelKey }, ChannelOwnerResponse);
     } catch (cause) {
       if (isCode(cause, status.NOT_FOUND)) return undefined;
       throw cause;
@@ -63,18 +89,18 @@ export class ChannelCalls {
 
   /** Returns the settings of a channel, resolved. */
   settings(channelId: Uint8Array): Promise<ChannelMetadataResponse> {
-    return this.#calls.unary("getChannelMetadata", ChannelRequest, { channelId }, ChannelMetadataResponse);
+    return this.#read("getChannelMetadata", ChannelRequest, { channelId }, ChannelMetadataResponse);
   }
 
   /** Returns the cast that is pinned in a channel. */
   async pin(channelId: Uint8Array): Promise<ChannelPinEntry | undefined> {
-    return (await this.#calls.unary("getChannelPin", ChannelRequest, { channelId }, ChannelPinResponse)).pin;
+    return (await this.#read("getChannelPin", ChannelRequest, { channelId }, ChannelPinResponse)).pin;
   }
 
   /** Returns a page of the slots of members, in every state. */
   async members(channelId: Uint8Array, pageToken: Uint8Array | undefined): Promise<Page<ChannelMemberEntry>> {
     const request = ChannelMembersRequest.fromPartial({ channelId, pageSize: MESSAGES_PER_PAGE, pageToken });
-    const { members, nextPageToken } = await this.#calls.unary(
+    const { members, nextPageToken } = await this.#read(
       "getChannelMembers",
       ChannelMembersRequest,
       request,
@@ -93,7 +119,7 @@ export class ChannelCalls {
       pageSize: MESSAGES_PER_PAGE,
       pageToken,
     });
-    const { moderations, nextPageToken } = await this.#calls.unary(
+    const { moderations, nextPageToken } = await this.#read(
       "getChannelModerations",
       ChannelModerationsRequest,
       request,

@@ -68,7 +68,7 @@ export function isConnected(connection: Client): boolean {
 const REPLICATION_METHODS = ["getShardSnapshotMetadata", "getShardTransactions"] as const;
 
 /** The service of this program's own server has its reads apart, so that they are not among the generated ones. */
-type UnaryMethod =
+export type UnaryMethod =
   | keyof typeof HubServiceService
   | (typeof REPLICATION_METHODS)[number]
   | "getLinksByTarget"

@@ -32,6 +32,16 @@ export class NoBlocksError extends PeerError {
   override name = "NoBlocksError";
 }
 
+/** The peer reports something that no node can have: not the connection is at fault, and another call gets the same. */
+export class MalformedError extends PeerError {
+  override name = "MalformedError";
+
+  constructor(reason: string) {
+    super(reason);
+    this.message = `the upstream ${reason}`;
+  }
+}
+
 const HTTP_STATUS = /^Received HTTP status code ([1-4]\d\d)$/;
 /** Temporary statuses of a proxy. */
 const TEMPORARY_HTTP_STATUSES: readonly string[] = ["408", "425", "429"];

@@ -1,18 +1,24 @@
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
+import type { ChainPosition } from "../../protocol/channels/registrations.ts";
 import {
   type ChannelSlot,
   ChannelSlotKind,
   MAX_MEMBER_SLOTS,
   MAX_MODERATION_SLOTS,
+  MemberState,
   memberTarget,
   modesOf,
   SlotState,
 } from "../../protocol/channels/slots.ts";
 import { ChannelModerateAction, ChannelUpdateBody } from "../../protocol/wire/generated/message.ts";
-import type { ChannelMetadataResponse, ChannelOwnerResponse } from "../../protocol/wire/generated/reads.ts";
+import type {
+  ChannelMetadataResponse,
+  ChannelOwnerResponse,
+  ChannelPinEntry,
+} from "../../protocol/wire/generated/reads.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import { type Page, readPages } from "../calls/pages.ts";
-import { PeerError } from "../calls/peer.ts";
+import { MalformedError } from "../calls/peer.ts";
 
 const NO_TARGET = new Uint8Array();
 
@@ -38,7 +44,7 @@ export interface ChannelName {
  * Reads a channel from the upstream: its present state, without signed messages and without times. Returns undefined for a name that
  * it does not know: a registration of another's id, or one that broke a rule.
  *
- * @throws PeerError for a list that is longer than any channel's.
+ * @throws MalformedError for a list that is longer than any channel's, and for values that no channel has.
  */
 export async function readChannel(
   client: UpstreamClient,
@@ -46,30 +52,48 @@ export async function readChannel(
 ): Promise<ReportedChannel | undefined> {
   const owner = await client.channels.owner(key);
   if (!owner) return undefined;
+  check(owner.ownerAddress.length === ADDRESS_BYTES && owner.fid <= MAX_FID, "an owner");
   const settings = await client.channels.settings(channelId);
   const slots: { slot: ChannelSlot; authorFid: number }[] = [];
   const at = (kind: ChannelSlotKind) => slotAt(channelId, kind);
   const pin = await client.channels.pin(channelId);
+  check(!pin || isCastOf(pin), "a pin");
   if (pin)
     slots.push({
       slot: { ...at(ChannelSlotKind.Pin), state: SlotState.On, detail: pin.castHash.slice() },
       authorFid: pin.authorFid,
     });
   const members = readBounded(MAX_MEMBER_SLOTS, (token) => client.channels.members(channelId, token));
-  for await (const { fid, state } of members)
+  for await (const { fid, state } of members) {
+    check(fid > 0 && fid <= MAX_FID && STATES.includes(state), "a member");
     slots.push({
       slot: { ...at(ChannelSlotKind.Member), target: memberTarget(fid), targetFid: fid, state },
       authorFid: 0,
     });
+  }
   const moderations = readBounded(MAX_MODERATION_SLOTS, (token) =>
     client.channels.moderations(channelId, token),
   );
   for await (const { castHash, action, authorFid } of moderations) {
+    check(isCastOf({ castHash, authorFid }), "a hidden cast");
     const isHidden = action === ChannelModerateAction.CHANNEL_MODERATE_ACTION_HIDE;
     const state = isHidden ? SlotState.On : SlotState.Off;
     slots.push({ slot: { ...at(ChannelSlotKind.Moderation), target: castHash.slice(), state }, authorFid });
   }
   return { owner, settings, slots };
+}
+
+const ADDRESS_BYTES = 20;
+const CAST_HASH_BYTES = 20;
+const MAX_FID = 0xffff_ffff;
+const STATES: readonly number[] = Object.values(MemberState).filter((state) => state !== MemberState.None);
+
+function isCastOf({ castHash, authorFid }: ChannelPinEntry): boolean {
+  return castHash.length === CAST_HASH_BYTES && authorFid <= MAX_FID;
+}
+
+function check(isPossible: boolean, what: string): void {
+  if (!isPossible) throw new MalformedError(`reports ${what} of a channel that no channel can have`);
 }
 
 const slotAt = (channelId: Uint8Array, kind: ChannelSlotKind) => ({
@@ -90,15 +114,20 @@ async function* readBounded<Item>(
     read += page.length;
     pages += 1;
     if (read > cap * CAPS_READ || pages > cap)
-      throw new PeerError("lists more slots of a channel than there are");
+      throw new MalformedError("lists more slots of a channel than there are");
     yield* page;
   }
 }
 
-/** Returns the operations that store a channel as the upstream reports it, also that it has no settings or pin any more. */
+/**
+ * Returns the operations that store a channel as the upstream reports it, also that it has no settings or pin any more.
+ *
+ * @param listed where the last event is that the upstream lists of the channel
+ */
 export function channelStateOps(
   channelId: Uint8Array,
   { owner, settings, slots }: ReportedChannel,
+  listed: ChainPosition,
 ): RelayedOp[] {
   const none = { ...slotAt(channelId, ChannelSlotKind.Pin), state: SlotState.Off };
   const hasPin = slots.some(({ slot }) => slot.kind === ChannelSlotKind.Pin);
@@ -107,12 +136,13 @@ export function channelStateOps(
     ...(hasPin ? [] : [{ slot: none, authorFid: 0 }]),
     ...slots,
   ];
-  const { fid, ownerAddress } = owner;
+  const { fid, expiry } = owner;
+  const address = owner.ownerAddress.slice();
   return [
     ...all.map(
       ({ slot, authorFid }): RelayedOp => ({ kind: "channelState", slot, authorFid, happenedAt: 0 }),
     ),
-    { kind: "ownerState", fid, address: ownerAddress.slice(), happenedAt: 0 },
+    { kind: "ownerState", fid, address, channel: { channelId, expiry, listed }, happenedAt: 0 },
   ];
 }
 

@@ -2,7 +2,7 @@ import { channelsActiveAt } from "../../db/index/channels/follows.ts";
 import { channelHistoryOf, HISTORY_DONE, historyNextPosition } from "../../db/index/channels/history.ts";
 import { verificationsAfter } from "../../db/index/channels/owner-claims.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
-import { channelIdOfEvent } from "../../protocol/channels/registrations.ts";
+import { type ChainPosition, channelIdOfEvent } from "../../protocol/channels/registrations.ts";
 import { CHANNELS_VERSION } from "../../protocol/network/engine-versions.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
@@ -11,6 +11,7 @@ import { channelOperations } from "../blocks/chain-operations.ts";
 import { validatedEvent } from "../blocks/validate-relayed.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import type { ReceivedBlock } from "../calls/decode/codecs.ts";
+import { MalformedError } from "../calls/peer.ts";
 import { channelStateOps, readChannel } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
 import { Backoff } from "../timings.ts";
@@ -147,19 +148,31 @@ async function readBlocks(
  * the index: a channel may be transferred to it.
  */
 async function readStates(deps: StageDeps, registrations: readonly RelayedOp[]): Promise<void> {
-  const { client, writer, signal } = deps;
+  const { client, writer, signal, onFault } = deps;
   await claimVerifications(deps);
   const keys = new Map<string, { channelId: Uint8Array; key: string }>();
+  const last = new Map<string, ChainPosition>();
   for (const op of registrations) {
     const event = op.kind === "registration" ? OnChainEvent.decode(op.event) : undefined;
     const channelId = event && channelIdOfEvent(event);
     const key = event?.body?.$case === "channelRegisterEventBody" ? event.body.value.channelKey : "";
-    if (channelId && key !== "") keys.set(channelId.toHex(), { channelId, key });
+    if (!event || !channelId) continue;
+    const id = channelId.toHex();
+    last.set(id, { block: event.blockNumber, tx: event.txIndex, log: event.logIndex });
+    if (key !== "") keys.set(id, { channelId, key });
   }
-  for (const channel of keys.values()) {
+  for (const [id, channel] of keys) {
     if (signal.aborted) return;
-    const reported = await readChannel(client, channel);
-    if (reported) await writer.apply({ ops: channelStateOps(channel.channelId, reported), positions: [] });
+    try {
+      const reported = await readChannel(client, channel);
+      const listed = last.get(id);
+      if (reported && listed)
+        await writer.apply({ ops: channelStateOps(channel.channelId, reported, listed), positions: [] });
+    } catch (cause) {
+      if (!(cause instanceof MalformedError)) throw cause;
+      // Read again it would be the same, and no channel could be served.
+      onFault(`the channel 0x${id} of the upstream is not stored`, cause);
+    }
   }
 }
 

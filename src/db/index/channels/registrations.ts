@@ -1,6 +1,8 @@
 import {
+  type ChainPosition,
   type ChannelRegistration,
   channelIdOfEvent,
+  isBefore,
   registrationAfter,
 } from "../../../protocol/channels/registrations.ts";
 import { ChannelSlotKind } from "../../../protocol/channels/slots.ts";
@@ -58,6 +60,10 @@ const putChannel = statement<
    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
    ON CONFLICT (channel_id) DO UPDATE SET
      owner_address = ?5, expiry = ?6, pos_block = ?7, pos_tx = ?8, pos_log = ?9`,
+);
+const setReported = statement<unknown, [channelId: Uint8Array, ownerAddress: Uint8Array, expiry: number]>(
+  "channels.set-reported",
+  "UPDATE channels SET owner_address = ?2, expiry = ?3 WHERE channel_id = ?1",
 );
 const setNameKey = statement<unknown, [channelId: Uint8Array, nameKey: string]>(
   "channels.set-name-key",
@@ -119,6 +125,27 @@ export function applyRegistration(db: IndexDatabase, event: OnChainEvent): boole
   db.run(putChannel, channelId, id, key, nameKey, ownerAddress, expiry, block, tx, log, registeredAt);
   db.invalidations.channel(id);
   return true;
+}
+
+/** A registration as the upstream reports it. */
+export interface ReportedRegistration extends Pick<ChannelRegistration, "channelId" | "expiry"> {
+  /** Where the last event is that the upstream lists of it. */
+  readonly listed: ChainPosition;
+}
+
+/**
+ * Stores owner and end of a channel as the upstream reports them: the network ignores a late event, and a list does not say which one
+ * was late. An event that was applied after the listed ones is newer than the report.
+ */
+export function putReportedRegistration(
+  db: IndexDatabase,
+  ownerAddress: Uint8Array,
+  { channelId, expiry, listed }: ReportedRegistration,
+): void {
+  const current = findRegistration(db, channelId);
+  if (!current || isBefore(listed, current.position)) return;
+  db.run(setReported, channelId, ownerAddress, expiry);
+  db.invalidations.channel(current.id);
 }
 
 /** Called after the settings of a channel changed. */
