@@ -307,6 +307,7 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
           texts: [{ title, body, targetUrl }],
           audience: { targetFids: [], excludeFids: [], followingFid: null },
           timing: { at: dueAt, local: null, quiet: null, zone: "UTC" },
+          times: [dueAt],
           holdoutPercent: 0,
           lateOkSecs: 3_600,
         },

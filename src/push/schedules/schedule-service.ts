@@ -21,7 +21,7 @@ import { wavesOf } from "./timing.ts";
 
 /** Limit of schedules of one app that have something left to send. */
 export const MAX_OPEN_SCHEDULES = 100;
-/** A schedule is stored for up to a month, so a long list of people goes into a segment. */
+/** A schedule is stored for up to a month, and each of its campaigns has the audience: with its segment, about 30,000 fids. */
 const MAX_CONTENT_CHARS = 256 * 1024;
 const HOUR_SECS = 3_600;
 
@@ -76,7 +76,9 @@ export function createScheduleService(deps: {
     if (!custody) return refused("forbidden", "the fid has no custody address");
     const content = contentOf(request, audience);
     if (JSON.stringify(content).length > MAX_CONTENT_CHARS)
-      return badField("a scheduled send names too many fids: store them as a segment");
+      return badField(
+        "a scheduled send names too many fids, those of its segment included: send it to parts of them",
+      );
     const scheduleId = crypto.randomUUID();
     const outcome = await schedules.create(
       {
@@ -87,7 +89,7 @@ export function createScheduleService(deps: {
         bodyHash: await hashBody(rawBody),
         content,
         createdAt: nowSecs(clock),
-        waves: wavesIn(request),
+        waves: wavesIn(request, content),
       },
       MAX_OPEN_SCHEDULES,
     );
@@ -150,15 +152,14 @@ function contentOf({ notification, plan }: CampaignRequest, audience: Audience):
     texts: texts.length > 0 ? texts : [notification],
     audience,
     timing,
+    times: wavesOf(timing),
     holdoutPercent,
     lateOkSecs,
   };
 }
 
 /** The campaigns of a schedule: one for each time and text, numbered by time, then one for the winner. */
-function wavesIn({ plan }: CampaignRequest): NewWave[] {
-  const texts = Math.max(plan.variants.length, 1);
-  const times = wavesOf(plan.timing);
+function wavesIn({ plan }: CampaignRequest, { times, texts: { length: texts } }: ScheduleContent): NewWave[] {
   const waves = times.flatMap((dueAt, place) =>
     Array.from({ length: texts }, (_, variant) => ({ wave: place * texts + variant, dueAt, variant })),
   );

@@ -1,18 +1,16 @@
 import { SHARES } from "../selection.ts";
 import type { Audience } from "../store/campaigns/campaign-store.ts";
 import { type NewWave, type ScheduleContent, WINNER } from "../store/schedules/schedule-store.ts";
-import { wavesOf } from "./timing.ts";
 
 /** The people of one wave of a schedule. */
 export function audienceOfWave(
   scheduleId: string,
-  { audience, texts, timing, holdoutPercent }: ScheduleContent,
+  { audience, texts, timing, times: waves, holdoutPercent }: ScheduleContent,
   { wave, variant }: Pick<NewWave, "wave" | "variant">,
 ): Audience {
   const tested = SHARES - (SHARES * holdoutPercent) / 100;
   const border = (text: number) => Math.round((tested * text) / texts.length);
   const [from, to] = variant === WINNER ? [tested, SHARES] : [border(variant), border(variant + 1)];
-  const waves = wavesOf(timing);
   const isOfAll = from === 0 && to === SHARES;
   if (isOfAll && waves.length === 1) return audience;
   const place = Math.floor(wave / texts.length);

@@ -25,6 +25,7 @@ function schedule(appId: string, { waves = 1, dueAt = START } = {}): NewSchedule
       texts: [TEXT],
       audience: EVERYONE,
       timing: { at: START, local: null, quiet: null, zone: "UTC" },
+      times: [START],
       holdoutPercent: 0,
       lateOkSecs: 3_600,
     },

@@ -48,6 +48,7 @@ function schedule(scheduleId: string, dues: readonly number[] = [START], appId =
       texts: [{ title: "T", body: "B", targetUrl: "https://app.example" }],
       audience: { targetFids: [], excludeFids: [], followingFid: null },
       timing: { at: START, local: null, quiet: null, zone: "UTC" },
+      times: [START],
       holdoutPercent: 0,
       lateOkSecs: 3_600,
     },

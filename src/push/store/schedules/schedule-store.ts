@@ -80,6 +80,8 @@ export interface ScheduleContent {
   readonly texts: readonly Omit<Notification, "notificationId">[];
   readonly audience: Audience;
   readonly timing: Timing;
+  /** When its campaigns are due in all zones, ascending. A later release may know other zones. */
+  readonly times: readonly number[];
   /** Percent of the people who are in no variant. */
   readonly holdoutPercent: number;
   /** How late a wave may be sent. */

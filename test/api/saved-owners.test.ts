@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { APP_ID, type SendApi, startSendApi, testApp } from "../support/send.ts";
+import { callBySession, createSession } from "../support/sessions.ts";
+import { localStores } from "../support/state-stores.ts";
+
+const notification = { title: "T", body: "B", target_url: "https://app.example/" };
+const [OWNER, STRANGER, OTHER_APP] = [3, 4, "otherApp11111111"] as const;
+
+let api: SendApi;
+beforeEach(async () => {
+  api = await startSendApi();
+  await localStores(api.state).apps.create(
+    testApp({ appId: OTHER_APP, ownerFid: STRANGER, secrets: [] }),
+    10,
+  );
+});
+afterEach(() => api[Symbol.asyncDispose]());
+
+type Method = "GET" | "POST" | "DELETE";
+const call = (fid: number, method: Method, path: string, body?: object) =>
+  api.signed.call({ method, path: `/frame/app/${path}`, fid, ...(body && { body }) });
+
+test.each([
+  ["draft", { name: "D", send: { title: "secret" } }],
+  ["segment", { name: "S", filter: { fids: [1, 2] } }],
+] as const)(
+  "a %s of an app is read, replaced, used and deleted by the app's owner only",
+  async (kind, content) => {
+    const saved = (await call(OWNER, "POST", kind, { app_id: APP_ID, ...content })).body[kind];
+    const id = saved[`${kind}_id`];
+    const other = kind === "draft" ? "segment" : "draft";
+    const refused = [
+      await call(STRANGER, "GET", `${kind}?app_id=${APP_ID}`),
+      await call(STRANGER, "POST", kind, { app_id: APP_ID, ...content }),
+      await call(STRANGER, "POST", kind, { app_id: APP_ID, [`${kind}_id`]: id, ...content }),
+      await call(STRANGER, "DELETE", `${kind}?${kind}_id=${id}`),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    expect(JSON.stringify(refused.map(({ body }) => body))).not.toContain("secret");
+    const missing = [
+      await call(STRANGER, "POST", kind, { app_id: OTHER_APP, [`${kind}_id`]: id, ...content }),
+      await call(OWNER, "DELETE", `${other}?${other}_id=${id}`),
+      await call(OWNER, "POST", kind, { app_id: APP_ID, [`${kind}_id`]: null, ...content }),
+      await call(STRANGER, "POST", "campaign", { app_id: OTHER_APP, notification, segment_id: id }),
+      await call(STRANGER, "POST", "campaign/estimate", { app_id: OTHER_APP, segment_id: id }),
+    ];
+    expect(missing.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    const session = await createSession(api.signed, STRANGER);
+    for (const path of [`${kind}?app_id=${APP_ID}`, `schedule?app_id=${APP_ID}`])
+      expect(
+        (await callBySession(api.signed, session, { method: "GET", path: `/frame/app/${path}` })).status,
+      ).toBe(403);
+    expect((await call(OWNER, "GET", `${kind}?app_id=${APP_ID}`)).body[`${kind}s`]).toEqual([saved]);
+  },
+);
+
+test("a scheduled send to a segment of too many fids is refused with what to do instead", async () => {
+  const fids = Array.from({ length: 40_000 }, (_, at) => 1_000_000 + at);
+  const { segment } = (await call(OWNER, "POST", "segment", { app_id: APP_ID, name: "S", filter: { fids } }))
+    .body;
+  const body = { app_id: APP_ID, notification, segment_id: segment.segment_id };
+  expect((await call(OWNER, "POST", "campaign", body)).status).toBe(202);
+  const refused = await call(OWNER, "POST", "campaign", { ...body, send_at: api.signed.nowSecs() + 3_600 });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("of its segment") },
+  });
+});
