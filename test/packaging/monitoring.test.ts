@@ -13,6 +13,7 @@ import { compiledProgram } from "../support/compiled-program.ts";
 import { composedSettings } from "../support/compositions.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { documentText, ROOT } from "../support/documents.ts";
+import { until } from "../support/manual-time.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts";
 
@@ -97,6 +98,7 @@ test("a counter that an alert watches for its first event is there before it, wi
 });
 
 test("the healthcheck of the image finds the node of the composition ready", async () => {
+  await until(async () => (await fetch(`${follower.url}/ready`)).ok);
   const check = Bun.spawnSync([...compiledProgram, "healthcheck", follower.url], { cwd: dir.path });
   expect([check.exitCode, `${check.stdout}${check.stderr}`]).toEqual([0, '200 {"status":"ready"}\n']);
 });
