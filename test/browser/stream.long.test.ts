@@ -5,7 +5,7 @@ import { consoleTest } from "./support/console-test.ts";
 import { demoCast, submit, submitOverGrpc } from "./support/submit.ts";
 
 const connected = (page: Page) => page.locator("main .pill", { hasText: "Connected" }).waitFor();
-const rowWith = (page: Page, text: string) => page.locator("main .events li", { hasText: text });
+const rowWith = (page: Page, text: string | RegExp) => page.locator("main .events li", { hasText: text });
 
 /** Shows or hides the tab, as the browser reports it to the page. */
 async function setVisible(page: Page, isVisible: boolean): Promise<void> {
@@ -80,7 +80,8 @@ consoleTest(
     await setVisible(page, true);
     expect((await resumed).headers()["last-event-id"]).toMatch(/^\w/);
     await rowWith(page, "while hidden").waitFor();
-    expect(await page.locator("main .events li").count()).toBe(3);
+    // Activity that another test generates on the same node may have casts of this fid, too.
+    expect(await rowWith(page, /the first|while paused|while hidden/).count()).toBe(3);
 
     // A page without a stream leaves none open.
     await page.getByRole("link", { name: "Explore" }).first().click();
