@@ -86,23 +86,25 @@ function countedBetween(before: Reading | undefined, after: Reading): Record<str
  * Takes a sample now and then at fixed distances, counted from the end of the one before.
  *
  * @param onFault called when a sample fails; the next one is taken nevertheless.
- * @returns stops taking samples.
+ * @returns stops taking samples; resolves once the one under way has ended, so that what it reads can be closed.
  */
 export function scheduleSamples(
   sampler: Pick<Sampler, "sample">,
   onFault: (cause: unknown) => void,
-): () => void {
-  let isTaking = false;
+): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
   const take = () => {
-    if (isTaking) return;
-    isTaking = true;
-    void sampler
+    underWay ??= sampler
       .sample()
       .catch(onFault)
       .finally(() => {
-        isTaking = false;
+        underWay = undefined;
       });
   };
   take();
-  return onBeat(SAMPLE_SECS * 1000, take);
+  const stop = onBeat(SAMPLE_SECS * 1000, take);
+  return async () => {
+    stop();
+    await underWay;
+  };
 }

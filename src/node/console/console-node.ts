@@ -45,8 +45,8 @@ import { proofOf } from "./proof.ts";
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {
   readonly rpc: ConsoleRpc;
-  /** Starts to take figures. Returns what stops it. */
-  schedule(): () => void;
+  /** Starts to take figures. Returns what stops it, once the sample under way has ended. */
+  schedule(): () => Promise<void>;
   /** Starts to hand what was noted to the history. Returns what stops it, with the rest. */
   record(): () => Promise<void>;
 }

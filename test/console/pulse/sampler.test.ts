@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSampler, type Reading } from "../../../src/console/pulse/sampler.ts";
+import { createSampler, type Reading, scheduleSamples } from "../../../src/console/pulse/sampler.ts";
 import { httpFigures, quantileMs } from "../../../src/http/metrics/http-figures.ts";
 import { type Figure, figureOf, type Series } from "../../../src/runtime/figures/figures.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -85,4 +85,18 @@ test("the response times of the pulse are those of the last minute", async () =>
   for (; at < 15; at++) await sampler.sample();
   const { p50_ms, p99_ms } = sampler.overMinute();
   expect([p50_ms, p99_ms]).toEqual([expect.closeTo(0.5), expect.closeTo(0.99)]);
+});
+
+test("stopping waits for the sample under way, so that nothing is read after the databases are closed", async () => {
+  const read = Promise.withResolvers<void>();
+  const steps: string[] = [];
+  const stop = scheduleSamples(
+    { sample: () => read.promise.then(() => void steps.push("sampled")) },
+    () => {},
+  );
+  const stopped = Promise.resolve(stop()).then(() => steps.push("stopped"));
+  await Bun.sleep(0);
+  read.resolve();
+  await stopped;
+  expect(steps).toEqual(["sampled", "stopped"]);
 });
