@@ -215,12 +215,20 @@ function describe({ type, path, schema, value }: ValueError, root: string): stri
       return `${name} must be an array`;
     case ValueErrorType.ArrayMaxItems:
       return `${name} must have at most ${schema.maxItems} entries`;
+    case ValueErrorType.ArrayMinItems:
+      return `${name} must have at least ${schema.minItems} ${schema.minItems === 1 ? "entry" : "entries"}`;
     case ValueErrorType.Integer:
     case ValueErrorType.IntegerMinimum:
     case ValueErrorType.IntegerMaximum:
-      return `${name} must be an integer from ${schema.minimum} to ${schema.maximum}`;
+      return `${name} must be an integer from ${schema.minimum} to ${schema.maximum ?? Number.MAX_SAFE_INTEGER}`;
+    case ValueErrorType.Boolean:
+      return `${name} must be true or false`;
     case ValueErrorType.String:
       return `${name} must be a string`;
+    case ValueErrorType.StringMaxLength:
+      return `${name} must have at most ${schema.maxLength} characters`;
+    case ValueErrorType.StringMinLength:
+      return `${name} must have at least ${schema.minLength} character${schema.minLength === 1 ? "" : "s"}`;
     default:
       return `${name} is not valid`;
   }

@@ -273,7 +273,7 @@ describe("a replay in the background", () => {
       { dry_run: true, from: 1, message_id: "m" },
     ],
     ["only must be one of failed, missing, all", { only: "some", from: 1 }],
-    ["dry_run is not valid", { dry_run: "yes", from: 1 }],
+    ["dry_run must be true or false", { dry_run: "yes", from: 1 }],
     ["per_second must be an integer from 1 to 500", { per_second: 0, from: 1 }],
     ["from must not be after to, nor in the future", { only: "failed", from: 9_999_999_999 }],
   ])("400: %s", async (message, fields) => {
