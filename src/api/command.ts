@@ -2,7 +2,7 @@ import type { RecordField, RecordFields } from "../management/record-fields.ts";
 
 /** A flag of a command; without `flag` it has the name of its field. */
 export interface CommandFlag extends Omit<RecordField, "type"> {
-  readonly type: RecordField["type"] | "fid" | "time";
+  readonly type: RecordField["type"] | "fid" | "time" | "timeAhead";
   /** What a switch stands for, if it is not true. */
   readonly value?: string;
   /** What is sent without the flag. */

@@ -33,20 +33,29 @@ function dayText(day: number): string {
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 };
 
 /**
- * Reads a time that someone types, in the zone of the machine: `03:12`, `yesterday 14:00`, `2 h ago`, `2026-11-23 03:12`.
+ * Reads a time that someone types, in the zone of the machine: `03:12`, `yesterday 14:00`, `2 h ago`, `2026-11-23 03:12`; where
+ * times are `ahead`, `03:12`, `tomorrow 14:00`, `in 2 h`, `2026-12-01 07:00`.
  *
- * @returns unix seconds; undefined for anything else. A time of day is the last one that has passed.
+ * @returns unix seconds; undefined for anything else. A time of day is the last one that has passed, or with `ahead` the next one.
  */
-export function typedTime(text: string, nowMs: number): number | undefined {
+export function typedTime(text: string, nowMs: number, { ahead = false } = {}): number | undefined {
   const words = text.trim().toLowerCase();
-  const ago = /^(\d{1,4})\s*(s|min|m|h|d)(?:\s+ago)?$/.exec(words);
-  if (ago) return Math.floor(nowMs / 1000) - Number(ago[1]) * (UNITS[ago[2] ?? ""] ?? 0);
-  const clock = /^(?:(yesterday|today)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/.exec(words);
+  const distance = (
+    ahead ? /^(?:in\s+)?(\d{1,4})\s*(s|min|m|h|d)$/ : /^(\d{1,4})\s*(s|min|m|h|d)(?:\s+ago)?$/
+  ).exec(words);
+  if (distance) {
+    const secs = Number(distance[1]) * (UNITS[distance[2] ?? ""] ?? 0);
+    return Math.floor(nowMs / 1000) + (ahead ? secs : -secs);
+  }
+  const clock = /^(?:(yesterday|today|tomorrow)\s+)?([01]?\d|2[0-3]):([0-5]\d)$/.exec(words);
   if (clock) {
+    const [, word] = clock;
+    if (word === (ahead ? "yesterday" : "tomorrow")) return undefined;
     const day = new Date(nowMs);
     day.setHours(Number(clock[2]), Number(clock[3]), 0, 0);
-    if (clock[1] === "yesterday" || (clock[1] === undefined && day.getTime() > nowMs))
-      day.setDate(day.getDate() - 1);
+    const isOver = ahead ? day.getTime() <= nowMs : day.getTime() > nowMs;
+    if (word === "yesterday" || word === "tomorrow" || (word === undefined && isOver))
+      day.setDate(day.getDate() + (ahead ? 1 : -1));
     return Math.floor(day.getTime() / 1000);
   }
   const full = /^(\d{4})-(\d\d)-(\d\d)[ t](\d\d):(\d\d)(z?)$/.exec(words);

@@ -29,7 +29,29 @@ describe("a typed time", () => {
       expect(typedTime(text, NOW_MS)).toBeUndefined();
   });
 
+  test("ahead is the next time of day, tomorrow, a distance or a date", () => {
+    const ahead = (text: string, nowMs = NOW_MS) => typedTime(text, nowMs, { ahead: true });
+    const at = (hours: number, minutes: number, days = 0) => {
+      const time = new Date(NOW_MS);
+      time.setDate(time.getDate() + days);
+      time.setHours(hours, minutes, 0, 0);
+      return Math.floor(time.getTime() / 1000);
+    };
+    const noonMs = at(12, 0) * 1000;
+    expect(ahead("23:00", noonMs)).toBe(at(23, 0));
+    expect(ahead("07:00", noonMs)).toBe(at(7, 0, 1));
+    expect(ahead("12:00", noonMs)).toBe(at(12, 0, 1));
+    expect(ahead("tomorrow 23:00", noonMs)).toBe(at(23, 0, 1));
+    expect(ahead("today 23:00", noonMs)).toBe(at(23, 0));
+    expect(ahead("in 2 h")).toBe(NOW + 7200);
+    expect(ahead("45min")).toBe(NOW + 2700);
+    expect(ahead("2026-12-01 07:00z")).toBe(Date.parse("2026-12-01T07:00Z") / 1000);
+    for (const text of ["yesterday 14:00", "2 h ago", "in", "soon"]) expect(ahead(text)).toBeUndefined();
+  });
+
   test("never throws", () => {
-    fc.assert(fc.property(fc.string(), (text) => void typedTime(text, NOW_MS)));
+    fc.assert(
+      fc.property(fc.string(), fc.boolean(), (text, ahead) => void typedTime(text, NOW_MS, { ahead })),
+    );
   });
 });

@@ -19,6 +19,7 @@ const VALUES: Readonly<
   fid: { valueName: "<n>", parse: parseFid },
   fids: { valueName: "<fids>", parse: collecting(parseFids) },
   time: { valueName: "<time>", parse: parseTime },
+  timeAhead: { valueName: "<time>", parse: parseTimeAhead },
 };
 
 /** Adds the flag of a field, and the one that clears it or turns it off. */
@@ -72,10 +73,27 @@ function parseWhole(text: string): number {
 
 /** Parses unix seconds, a time in ISO 8601 with its zone, or one as people type it, such as `03:10` or `2 h ago`. */
 export function parseTime(text: string): number {
+  return readTime(text, typedTime) ?? fail('It is a time such as 2026-05-01T12:00:00Z, 03:10 or "2 h ago".');
+}
+
+/** Parses the same for a time to come, such as `07:00`, the next one, or `in 2 h`. */
+export function parseTimeAhead(text: string): number {
+  return (
+    readTime(text, (typed, nowMs) => typedTime(typed, nowMs, { ahead: true })) ??
+    fail('It is a time such as 2026-12-01T07:00:00Z, 07:00, "tomorrow 07:00" or "in 2 h".')
+  );
+}
+
+function readTime(
+  text: string,
+  typed: (text: string, nowMs: number) => number | undefined,
+): number | undefined {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
-  const time = isWhole ? Math.floor(Date.parse(text) / 1000) : typedTime(text, Date.now());
-  if (time === undefined || Number.isNaN(time))
-    throw new InvalidArgumentError('It is a time such as 2026-05-01T12:00:00Z, 03:10 or "2 h ago".');
-  return time;
+  const time = isWhole ? Math.floor(Date.parse(text) / 1000) : typed(text, Date.now());
+  return time === undefined || Number.isNaN(time) ? undefined : time;
+}
+
+function fail(message: string): never {
+  throw new InvalidArgumentError(message);
 }

@@ -73,7 +73,10 @@ const ScheduledCampaign = Type.Object(
 const scheduleCursor = cursorCodec("app-schedules", ["int"]);
 
 const scheduleFlags: Readonly<Record<string, CommandFlag | false>> = {
-  send_at: { type: "time", help: "when it is sent (default: now)" },
+  send_at: {
+    type: "timeAhead",
+    help: 'when it is sent, such as 07:00 (the next one) or "in 2 h" (default: now)',
+  },
   local_time: {
     type: "text",
     valueName: "<date>T<time>",
