@@ -227,8 +227,12 @@ function nextCommands({ choice, output }: Wanted): string[] {
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
   // The user of the unit has the name of the program.
   const doctor = isService ? `sudo -u ${programName} ${svc} doctor` : `${svc} doctor`;
-  const start = isService ? `sudo systemctl restart ${programName}` : `${svc} serve`;
-  return [doctor, choice.kind === "demo" ? `${svc} serve --demo` : start];
+  // The unit does not serve a demo network, and only its user may write what it left in the data directory.
+  if (choice.kind === "demo")
+    return isService
+      ? [doctor, `sudo systemctl stop ${programName}`, `sudo -u ${programName} ${svc} serve --demo`]
+      : [doctor, `${svc} serve --demo`];
+  return [doctor, isService ? `sudo systemctl restart ${programName}` : `${svc} serve`];
 }
 
 /** A word that a shell reads as this text. */
