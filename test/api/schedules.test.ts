@@ -346,7 +346,11 @@ describe("opens", () => {
     });
     expect((await resultsOf(`campaign_id=${body.campaign_id}`, 4)).status).toBe(403);
     expect((await resultsOf("campaign_id=nothing")).status).toBe(404);
-    expect((await resultsOf("")).status).toBe(400);
+    for (const query of ["", "campaign_id=a&schedule_id=b"])
+      expect(await resultsOf(query)).toMatchObject({
+        status: 400,
+        body: { message: "exactly one of campaign_id and schedule_id is required" },
+      });
     const zones = await localStores(api.state).opens.zonesAt(APP_ID, [1, 777], now());
     expect([...zones]).toEqual([[1, "Asia/Calcutta"]]);
     const segment = { app_id: APP_ID, name: "Quiet", filter: { not_opened_within_days: 7 } };

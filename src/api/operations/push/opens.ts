@@ -136,7 +136,7 @@ export const resultOperations = [
       { fid, query: { campaign_id: campaignId, schedule_id: scheduleId } },
     ) => {
       if ((campaignId === undefined) === (scheduleId === undefined))
-        throw badRequest("either campaign_id or schedule_id is required");
+        throw badRequest("exactly one of campaign_id and schedule_id is required");
       const of =
         campaignId === undefined
           ? { scheduleId: (scheduleId ?? "").toLowerCase() }
