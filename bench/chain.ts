@@ -139,7 +139,7 @@ function applierOf(db: IndexDatabase, roots: Roots, nowMs: () => number) {
         network,
         budget: roots === "full" ? NO_BUDGET : createWorkBudget(() => nowMs() + performance.now()),
         firstBudget: NO_BUDGET,
-        scrubBudget: createWorkBudget(() => nowMs() + performance.now(), roots === "full" ? 0.005 : 0.001),
+        scrubBudget: createWorkBudget(() => nowMs() + performance.now(), 0.001),
         maxKeysAtOnce: roots === "full" ? Number.POSITIVE_INFINITY : 5000,
       }),
     }),

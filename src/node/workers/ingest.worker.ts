@@ -34,8 +34,8 @@ const MAX_KEYS_AT_ONCE = 5_000;
 /** The shares of a core that the first roots of all accounts may take: on mainnet they are hours of work. */
 const FIRST_SHARES = { sample: 0.2, full: 0.5 } as const;
 
-/** The shares of a core for accounts that no block has changed. */
-const SCRUB_SHARES = { sample: 0.001, full: 0.005 } as const;
+/** The share of a core for accounts that no block has changed. */
+const SCRUB_SHARE = 0.001;
 
 /** Returns what keeps the roots of the followed network; undefined where they are not kept. */
 function rootKeeperOf(config: Config, db: IndexDatabase): RootKeeper | undefined {
@@ -52,7 +52,7 @@ function keeperOf(config: Config, db: IndexDatabase): RootKeeper {
     network: networkOf(config.protocol.network),
     budget: isSample ? createWorkBudget(() => performance.now()) : NO_BUDGET,
     firstBudget: createWorkBudget(() => performance.now(), FIRST_SHARES[config.trust.roots]),
-    scrubBudget: createWorkBudget(() => performance.now(), SCRUB_SHARES[config.trust.roots]),
+    scrubBudget: createWorkBudget(() => performance.now(), SCRUB_SHARE),
     maxKeysAtOnce: isSample ? MAX_KEYS_AT_ONCE : Number.POSITIVE_INFINITY,
   });
 }
