@@ -79,14 +79,15 @@ test(
     const ofOne = new Reader("sse", "kinds=cast.created&author_fids=2");
     const ofText = new Reader("websocket", "kinds=cast.created&text=7$");
     const readers = [...all, ofOne, ofText];
+    const castOf = (fid: number, text: string, timestamp: number) =>
+      TheirMessage.decode(signedCast(fid, text, makeSigner(`stream ${fid}`), { timestamp }));
     const nextBatch = () =>
       Array.from({ length: BATCH }, () => {
         const fid = FIDS[serial++ % FIDS.length] ?? 1;
-        const timestamp = toFarcasterSecs(nowSecs) - 300 + (serial % 300);
-        return TheirMessage.decode(
-          signedCast(fid, `${fid} ${serial}`, makeSigner(`stream ${fid}`), { timestamp }),
-        );
+        return castOf(fid, `${fid} ${serial}`, toFarcasterSecs(nowSecs) - 300 + (serial % 300));
       });
+    /** Every reader's filter has it, and its event is the last one. */
+    const LAST = "2 last 7";
 
     async function run(
       workers: number,
@@ -110,6 +111,7 @@ test(
             if (message?.data?.castAddBody) acknowledged.add(message.data.castAddBody.text);
         }
       });
+      if (!submits) await hub.submitMessage(castOf(2, LAST, toFarcasterSecs(nowSecs)));
       while (!isEnough()) await Bun.sleep(5);
       await end(node);
       await Promise.all([...submitting, ...reading]);
@@ -134,6 +136,7 @@ test(
     const isComplete = () => {
       const texts = all.flatMap((reader) => reader.texts);
       return (
+        readers.every((reader) => has(reader, [LAST])) &&
         all.every((reader) => has(reader, [...acknowledged, ...texts])) &&
         has(ofOne, [...wanted.one(), ...texts.filter((text) => text.startsWith("2 "))]) &&
         has(ofText, [...wanted.text(), ...texts.filter((text) => text.endsWith("7"))])
