@@ -83,6 +83,14 @@ export function createGate(deps: GateDeps): Gate {
     throw missingScope(scope);
   }
 
+  /** Whether a response that lasts may continue: its key is still valid, and still has the scope. */
+  const stillAdmits = (
+    scope: Scope,
+    find: () => ApiKeyCaller | undefined | Promise<ApiKeyCaller | undefined>,
+  ) => {
+    return async () => (await find())?.scopes.includes(scope) ?? false;
+  };
+
   function admitRead(exchange: Exchange): void | Promise<void> {
     if (anonymousReads && !isCompat(exchange.path)) return undefined;
     const text = keyTextOf(exchange.request.headers);
@@ -90,7 +98,7 @@ export function createGate(deps: GateDeps): Gate {
       if (anonymousReads) return undefined;
       throw invalidKey();
     }
-    exchange.isStillAdmitted = async () => (keys.known(text) ?? (await keys.findForRead(text))) !== undefined;
+    exchange.isStillAdmitted = stillAdmits("read", () => keys.known(text) ?? keys.findForRead(text));
     const known = keys.known(text);
     if (known !== undefined) {
       admitCaller(exchange, known, "read");
@@ -102,7 +110,7 @@ export function createGate(deps: GateDeps): Gate {
   async function admitKey(exchange: Exchange, scope: Scope): Promise<void> {
     const text = keyTextOf(exchange.request.headers);
     if (!isKey(text) || isSigned(exchange.request)) throw invalidKey();
-    exchange.isStillAdmitted = async () => (await keys.find(text)) !== undefined;
+    exchange.isStillAdmitted = stillAdmits(scope, () => keys.find(text));
     admitCaller(exchange, await keys.find(text), scope);
     const stale = NEED_CURRENT_INDEX.has(scope) ? await staleReason() : undefined;
     if (stale !== undefined) throw new ApiError("unavailable", `this key has to wait: ${stale}`);

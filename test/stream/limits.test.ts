@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createAdmission } from "../../src/admission/admission.ts";
+import { createGate } from "../../src/api-keys/gate.ts";
+import { createKeyPrefix, createKeyText } from "../../src/api-keys/key-text.ts";
+import { serviceNames } from "../../src/config/names.ts";
 import { deleteEventsUpTo, eventRange, markAllPublished } from "../../src/db/index/log/outbox.ts";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
+import type { ApiKeyCaller, Scope } from "../../src/http/caller.ts";
+import { createRequestLimits } from "../../src/http/limits/request-limits.ts";
 import { cursorOf, NO_BLOCKS } from "../../src/stream/position.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
@@ -355,6 +360,39 @@ describe("a stream with an API key", () => {
     expect(JSON.parse(last?.data ?? "")).toMatchObject({ code: "key_ended" });
     expect(await client.next()).toBeUndefined();
     cast("after");
+  });
+
+  test.each([
+    ["which reads need", "kinds=cast.created", { anonymousReads: false }],
+    ["whose owner's bans it excludes", "kinds=cast.created&exclude_bans=true", { anonymousReads: true }],
+  ])("%s ends once the key has lost the scope `read`", async (_, query, { anonymousReads }) => {
+    let scopes: readonly Scope[] = ["read", "write"];
+    const key = async (): Promise<ApiKeyCaller> => ({
+      ...{ kind: "apiKey", apiKeyId: "k", ownerFid: 1, scopes, appId: null, rulesVersion: 0, prefix: "svc_" },
+      ...{ unitsPerMinute: 1_000, writesPerMinute: 1_000 },
+    });
+    const limits = createRequestLimits(createAdmission(), {
+      keyBurst: 1_000,
+      anonymousPerMinute: 0,
+      anonymousBurst: 0,
+    });
+    start({
+      gate: createGate({
+        names: serviceNames("svc"),
+        compatPrefixes: [],
+        sessions: true,
+        anonymousReads,
+        keys: { known: () => undefined, find: key, findForRead: key },
+        limits,
+        usage: { record: () => undefined },
+        staleReason: async () => undefined,
+      }),
+    });
+    const headers = { "x-api-key": createKeyText(createKeyPrefix("svc")) };
+    await using client = await SseClient.open(bench.url(query), { headers });
+    expect(await client.next()).toMatchObject({ event: "hello" });
+    scopes = ["write"];
+    expect(JSON.parse((await client.next())?.data ?? "")).toMatchObject({ code: "key_ended" });
   });
 
   test("ends where the node cannot know whether the key is valid", async () => {
