@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { chainHeadOf } from "../../src/db/index/upstream-work.ts";
+import { seededRandom } from "../../src/demo/random.ts";
 import { SignedBlock, SignedChunk } from "../../src/protocol/wire/generated/certificate.ts";
 import { MAINNET_VALIDATORS, type ValidatorSet } from "../../src/trust/validator-sets.ts";
+import { dumpIndex } from "../support/dump.ts";
+import { sqliteError } from "../support/storage-faults.ts";
 import { type Recording, serveRecording } from "../support/upstream/recorded.ts";
 import {
   chain,
@@ -61,6 +64,34 @@ describe("following a chain that validators sign", () => {
       expect(chainHeadOf(followed.db, shard)?.hash.toHex()).toBe(
         expected[`chain_shard_${shard}`]?.last_hash ?? "",
       );
+  });
+
+  test("on a disk that is full at every other head, applies each block once, and blames no node", async () => {
+    await using undisturbed = await followNodes();
+    await undisturbed.allApplied();
+    await using followed = await followNodes({ isFollowing: false, nodes: 2 });
+    const { sqlite } = followed.db;
+    const random = seededRandom("full at heads");
+    let failed = 0;
+    followed.db.beforeStatement = (name) => {
+      if (name !== "upstream-work.put-chain-head" || random.chance(0.5)) return;
+      failed += 1;
+      sqlite.exec("ROLLBACK");
+      throw sqliteError("full");
+    };
+    followed.start();
+    await followed.allApplied();
+    expect(failed).toBeGreaterThan(2);
+    const interruptions = followed.faults.filter((fault) => fault.startsWith("following was interrupted"));
+    expect(interruptions.length).toBeGreaterThan(2);
+    expect(interruptions.filter((fault) => !fault.includes("disk is full"))).toEqual([]);
+    expect(followed.upstreams().map(({ state, reason }) => [state, reason])).toEqual([
+      ["ok", undefined],
+      ["ok", undefined],
+    ]);
+    expect([followed.peerErrors, followed.trust()?.refused, followed.trust()?.forks]).toEqual([[], {}, []]);
+    expect(followed.certified()).toEqual([LAST_BLOCK, LAST_BLOCK, LAST_BLOCK]);
+    expect(dumpIndex(followed.db)).toBe(dumpIndex(undisturbed.db));
   });
 
   const lies: [string, string, number, Recording][] = [

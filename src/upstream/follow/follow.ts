@@ -98,14 +98,26 @@ export async function follow(
 ): Promise<void> {
   const { timings, schedule, engine, endpoints } = deps;
   const positions = new UpstreamPositions(deps.db);
+  /** Why the index could not be written since the last write, which is no fault of a node. */
+  let unwritten: unknown;
+  const toIndex = async <T>(write: Promise<T>): Promise<T> => {
+    try {
+      const written = await write;
+      unwritten = undefined;
+      return written;
+    } catch (cause) {
+      unwritten = cause;
+      throw cause;
+    }
+  };
   const writerOf = (endpoint: Endpoint): RelayWriter => ({
     async apply(batch: RelayedBatch) {
-      await deps.writer.apply(batch);
+      await toIndex(deps.writer.apply(batch));
       for (const record of batch.unknown ?? []) deps.onUnknown?.(record);
       tracker.countWritten(batch);
       endpoint.delivered();
     },
-    buildStep: () => deps.writer.buildStep(),
+    buildStep: () => toIndex(deps.writer.buildStep()),
   });
   const backoff = new Backoff(timings);
   let isRefused = false;
@@ -179,7 +191,14 @@ export async function follow(
     } catch (cause) {
       if (signal.aborted) break;
       // It waits for room, then continues at the last durable position. Leaving a node is not a fault.
-      if (cause instanceof IndexFullError || leaving.aborted) continue;
+      if (unwritten instanceof IndexFullError || leaving.aborted) continue;
+      if (unwritten !== undefined) {
+        // The stage may have ended with the calls that this failure has cancelled.
+        report("following was interrupted", unwritten);
+        unwritten = undefined;
+        await backoff.wait(signal);
+        continue;
+      }
       const isFalse = cause instanceof RefusedBlockError || cause instanceof RefusedPageError;
       isRefused = isFalse && endpoints.isAlone;
       endpoints.ended(cause);
