@@ -1,7 +1,15 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { indexPath } from "../../src/db/index/database.ts";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { indexPath, indexVersion, openIndexAsIs } from "../../src/db/index/database.ts";
+import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
+import { openWriter } from "../../src/db/sqlite/open.ts";
+import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
+import { systemClock } from "../../src/runtime/clock.ts";
+import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { configWith } from "../runtime/config.ts";
 import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
@@ -63,3 +71,40 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   expect(node.logs()).toContain("Migrated the index");
   expect(await node.stop()).toBe(0);
 }, 180_000);
+
+test("an index of an earlier schema is shown before it is migrated; one of this schema is not", async () => {
+  using dir = tempDir();
+  const path = indexPath(dir.path);
+  const shown: unknown[] = [];
+  const log = pino({ level: "silent" });
+  const common = {
+    config: configWith(`data.dir=${dir.path}`),
+    log,
+    metrics: { registry: new Registry(), prefix: "svc_" },
+    clock: systemClock,
+    shutdown: createShutdown({ deadlineMs: 1, log, routineLevel: "info" }),
+  };
+  const prepare = () =>
+    prepareDatabases(common, {
+      ...{ demo: false, newState: true, migrate: false },
+      starting: {
+        async show({ task }) {
+          using index = openIndexAsIs(path);
+          shown.push([task, indexVersion(index)]);
+        },
+      },
+    });
+  openWriter(
+    { database: "index", file: path },
+    {
+      migrations: embeddedMigrations("index").slice(0, -1),
+      cacheKib: 64,
+      checkpointPages: 1,
+      mayCreate: true,
+    },
+  ).close();
+  await prepare();
+  expect(shown).toEqual([["migrating the index", "older"]]);
+  await prepare();
+  expect(shown).toHaveLength(1);
+});
