@@ -98,7 +98,7 @@ export async function follow(
 ): Promise<void> {
   const { timings, schedule, engine, endpoints } = deps;
   const positions = new UpstreamPositions(deps.db);
-  /** Why the index could not be written since the last write, which is no fault of a node. */
+  /** Why the index could not be written. It is undefined again after the next write. */
   let unwritten: unknown;
   const toIndex = async <T>(write: Promise<T>): Promise<T> => {
     try {
