@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import * as core from "@farcaster/core";
+import { findRegistrationByKey } from "../../src/db/index/channels/registrations.ts";
 import { findSlot } from "../../src/db/index/channels/slots.ts";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
@@ -8,6 +10,7 @@ import { ChannelSlotKind } from "../../src/protocol/channels/slots.ts";
 import { engineSchedule } from "../../src/protocol/network/engine-versions.ts";
 import { BlockEventType } from "../../src/protocol/wire/generated/block.ts";
 import { FarcasterNetwork, Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { OnChainEvent, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
 import type { FollowedBlock } from "../../src/protocol/wire/generated/upstream.ts";
 import { relayedChainBlocks } from "../../src/upstream/blocks/chain-operations.ts";
 import type { RelayRules } from "../../src/upstream/blocks/validate-relayed.ts";
@@ -15,11 +18,13 @@ import {
   unknownBlockEvents,
   unknownHubEvents,
   unknownMessage,
+  unknownOnChainEvent,
 } from "../../src/upstream/calls/decode/unknown-records.ts";
 import { degradedReasons, EngineWatch } from "../../src/upstream/follow/engine-watch.ts";
 import { recoverUnknown } from "../../src/upstream/follow/recover-unknown.ts";
 import { Scope } from "../../src/upstream/scope.ts";
 import type { StageDeps } from "../../src/upstream/stage.ts";
+import { registers } from "../support/channel-records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS, makeSigner, sealDataBytes, signMessage } from "../support/messages.ts";
 
@@ -148,4 +153,70 @@ test("check 25: a node that has met unknown records is degraded, and names their
   expect(text.length).toBeLessThan(400);
   expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: false })).toEqual([]);
   expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: true })).toHaveLength(1);
+});
+
+/** In 64 bits, above every number that is exact in JavaScript. The libraries write them from text. */
+const HUGE: readonly string[] = [2n ** 53n, 2n ** 53n + 3n, 2n ** 63n, 2n ** 64n - 1n].map(String);
+const HASH = new Uint8Array(20).fill(1);
+
+/** Everything that strangers may set to a number of 64 bits: the network does not look at it. */
+const bodiesWith = (huge: string): readonly Record<string, unknown>[] => [
+  { type: 1, castAddBody: { text: "x", mentions: [huge], mentionsPositions: [0] } },
+  { type: 1, castAddBody: { text: "x", parentCastId: { fid: huge, hash: HASH } } },
+  { type: 1, castAddBody: { text: "x", embeds: [{ castId: { fid: huge, hash: HASH } }] } },
+  { type: 3, reactionBody: { type: 1, targetCastId: { fid: huge, hash: HASH } } },
+  { type: 5, linkBody: { type: "follow", targetFid: huge } },
+  { type: 14, linkCompactStateBody: { type: "follow", targetFids: [1, huge] } },
+  { type: 15, lendStorageBody: { toFid: huge, numUnits: 1, unitType: 1 } },
+];
+
+test.each(HUGE)("check 25: the number %s in a message of a stranger is no unknown record", (huge) => {
+  for (const body of bodiesWith(huge)) {
+    const data = { fid: 4, timestamp: 150_000_000, network: 1, ...body };
+    const dataBytes = core.MessageData.encode(core.MessageData.fromPartial(data as never)).finish();
+    const bytes = Message.encode(sealDataBytes(dataBytes, SIGNER)).finish();
+    expect([body, unknownMessage(bytes, PLACE)]).toEqual([body, undefined]);
+  }
+});
+
+test.each(HUGE)("check 25: an event of a chain with the number %s is no unknown record", (huge) => {
+  const place = { chainId: 10, blockNumber: 1, blockHash: HASH, transactionHash: HASH, logIndex: 0, fid: 4 };
+  const rent = { ...place, type: 4, fid: huge, storageRentEventBody: { payer: HASH, units: 1, expiry: 9 } };
+  const tier = { ...place, type: 5, tierPurchaseEventBody: { tierType: 1, forDays: huge, payer: HASH } };
+  const late = { ...tier, blockTimestamp: huge };
+  for (const event of [rent, tier, late]) {
+    const bytes = core.OnChainEvent.encode(core.OnChainEvent.fromPartial(event as never)).finish();
+    expect([event, unknownOnChainEvent(bytes, PLACE)]).toEqual([event, undefined]);
+  }
+});
+
+test.each(HUGE)("a channel is registered and renewed until %s, which is read as 2^53 - 1", async (huge) => {
+  using db = openIndexInMemory();
+  claimNetwork(db, "mainnet");
+  const clock = new ManualClock(DEFAULT_NOW_SECS);
+  const onFault = (cause: unknown) => {
+    throw cause;
+  };
+  const engine = createIngestEngine({ db, network: NETWORK, clock, onFault });
+  const eventOf = (type: number, expiry: string, blockNumber: number): FollowedBlock => {
+    const event = OnChainEvent.decode(registers("books", HASH, { blockNumber }).bytes);
+    if (event.body?.$case === "channelRegisterEventBody")
+      Object.assign(event.body.value, { eventType: type, expiry });
+    const body = { $case: "onChainEvent" as const, value: { event: OnChainEvent.encode(event).finish() } };
+    const data = {
+      seqnum: blockNumber,
+      type: BlockEventType.BLOCK_EVENT_TYPE_MERGE_ON_CHAIN_EVENT,
+      blockTimestamp: 0,
+      body,
+    };
+    return { header: { height: { shardIndex: 0, blockNumber }, timestamp: 100 }, events: [{ data }] };
+  };
+  for (const blocks of [[eventOf(1, huge, 5)], [eventOf(2, "4000000000", 6)], [eventOf(2, huge, 7)]]) {
+    const { ops, unknown } = relayedChainBlocks(rules, blocks, { isJournal: false });
+    expect(unknown).toEqual([]);
+    engine.applyRelayed({ ops, positions: [] });
+  }
+  expect(findRegistrationByKey(db, "books")?.expiry).toBe(2 ** 53 - 1);
+  const stored = db.sqlite.query("SELECT count(*) AS n FROM on_chain_events WHERE type = ?");
+  expect(stored.get(OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER)).toEqual({ n: 3 });
 });

@@ -24,7 +24,7 @@ export interface SignedMessage {
  * Decodes a wire `Message`. If `data_bytes` is set, the envelope's own `data` is ignored because no signature covers
  * it. Otherwise the signed bytes are `data` as it was sent, if it has the hash of the message: published clients hash an encoding
  * that is not canonical. If it has another, `data` is encoded again in canonical form, as the reference node does. Returns a
- * `bad_request.parse_failure` for bytes that are not a message or larger than any, and for integers above 2^53 - 1.
+ * `bad_request.parse_failure` for bytes that are not a message or larger than any. Integers above 2^53 - 1 are read as that.
  */
 export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejection> {
   if (bytes.length > MAX_MESSAGE_BYTES)
@@ -137,8 +137,7 @@ export const MAX_DATA_BYTES_OF_ANY_TYPE = 65_536;
 
 /**
  * Decodes the data of a message as strictly as the reference node: invalid UTF-8, wrong wire types and lengths that
- * do not fit are a `bad_request.parse_failure`. The generated decoder throws for an integer above 2^53 - 1; the
- * caller maps that to the same code.
+ * do not fit are a `bad_request.parse_failure`.
  */
 export function decodeMessageData(dataBytes: Uint8Array): Result<MessageData, Rejection> {
   if (dataBytes.length > MAX_DATA_BYTES_OF_ANY_TYPE) {

@@ -1,7 +1,8 @@
 /**
  * Reads a descriptor set (`buf build -o -`) from standard input and writes the schemas that `wire-check.ts` checks
- * messages against.
+ * messages against. Lets the generated decoders read a number above 2^53 - 1 as that one.
  */
+import { readdirSync } from "node:fs";
 import { fromBinary } from "@bufbuild/protobuf";
 import {
   type DescriptorProto,
@@ -20,6 +21,17 @@ const VARINT_TYPES: ReadonlySet<FieldDescriptorProto_Type> = new Set([
   FieldDescriptorProto_Type.UINT32,
   FieldDescriptorProto_Type.UINT64,
 ]);
+
+/**
+ * Strangers may write any number into a field of 64 bits, such as the end of a channel or a mention, and the network decides it. Each of
+ * these numbers means the same: a time that never comes, an fid that no user has.
+ */
+for (const name of readdirSync(new URL("generated/", import.meta.url))) {
+  const url = new URL(`generated/${name}`, import.meta.url);
+  const code = await Bun.file(url).text();
+  const thrown = 'throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");';
+  await Bun.write(url, code.replace(thrown, "return globalThis.Number.MAX_SAFE_INTEGER;"));
+}
 
 const { file } = fromBinary(FileDescriptorSetSchema, await Bun.stdin.bytes());
 const messages = new Map(file.flatMap(({ messageType }) => messageType.map((one) => [one.name, one])));
