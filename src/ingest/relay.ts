@@ -1,5 +1,6 @@
 import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
+import { channelHistoryOf, noteDecidedEvent } from "../db/index/channels/history.ts";
 import { isDecidedOtherwise, putReportedClaim } from "../db/index/channels/owner-claims.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
@@ -93,14 +94,9 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
     case "onChainEvent":
       replaceOnChainEvent(context, totals, OnChainEvent.decode(op.event));
       break;
-    case "registration": {
-      if (op.decision) noteChannelsActive(context.db, op.decision.decidedAt);
-      const event = OnChainEvent.decode(op.event);
-      const refusal = mergeOnChainEvent(context, totals, event);
-      // The event may be stored while its channel is not.
-      if (refusal?.code === "bad_request.duplicate") applyRegistryEvent(context, event);
+    case "registration":
+      register(context, totals, op);
       break;
-    }
     case "channelState":
       applyChannelState(context, op.slot, op.authorFid);
       break;
@@ -155,6 +151,21 @@ export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: S
   if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));
   else applyRelayedOp(context, totals, op);
   if (op.kind === "fidComplete") addSpooledFid(context.db, op.fid);
+}
+
+function register(
+  context: MergeContext,
+  totals: TotalsDelta,
+  { event: bytes, decision }: Extract<SingleOp, { kind: "registration" }>,
+): void {
+  const { db } = context;
+  if (decision) noteChannelsActive(db, decision.decidedAt);
+  const event = OnChainEvent.decode(bytes);
+  const isHistoryDue = !channelHistoryOf(db).isDone;
+  if (decision && decision.seqnum > 0 && isHistoryDue) noteDecidedEvent(db, event, decision.seqnum);
+  const refusal = mergeOnChainEvent(context, totals, event);
+  // The event may be stored while its channel is not. Later, one that is stored already is repeated, and may have had no effect.
+  if (refusal?.code === "bad_request.duplicate" && isHistoryDue) applyRegistryEvent(context, event);
 }
 
 /**

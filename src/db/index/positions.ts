@@ -13,6 +13,10 @@ const keysBetween = statement<{ key: string }, [from: string, to: string]>(
   "positions.keys",
   "SELECT key FROM positions WHERE key >= ? AND key < ?",
 );
+const dropBetween = statement<unknown, [from: string, to: string]>(
+  "positions.drop",
+  "DELETE FROM positions WHERE key >= ? AND key < ?",
+);
 
 /** The position of the resumable work named `key`; undefined before its first step. */
 export function getPosition(db: IndexDatabase, key: string): number | undefined {
@@ -27,6 +31,11 @@ export function putPosition(db: IndexDatabase, key: string, position: number): v
 /** The keys of all positions that start with a prefix of ASCII characters. */
 export function positionKeys(db: IndexDatabase, prefix: string): string[] {
   return db.all(keysBetween, prefix, `${prefix}\uffff`).map(({ key }) => key);
+}
+
+/** Drops all positions that start with a prefix of ASCII characters. */
+export function dropPositions(db: IndexDatabase, prefix: string): void {
+  db.run(dropBetween, prefix, `${prefix}\uffff`);
 }
 
 /** A new position of resumable work. It is written in the transaction of a batch. */

@@ -1,4 +1,5 @@
 import { channelsActiveAt, noteChannelsActive } from "../../db/index/channels/follows.ts";
+import { dropDecidedEvents, seqnumOfEvent } from "../../db/index/channels/history.ts";
 import {
   dropForgottenClaims,
   fidOfOwner,
@@ -7,11 +8,11 @@ import {
   seqnumOfClaim,
 } from "../../db/index/channels/owner-claims.ts";
 import {
-  applyRegistration,
   findRegistration,
   ownerChanged,
   putReportedRegistration,
   type ReportedRegistration,
+  reapplyRegistrations,
   renameChannel,
   settingsOf,
 } from "../../db/index/channels/registrations.ts";
@@ -106,12 +107,13 @@ export function applyOwnerState(
 }
 
 /**
- * Drops what was known of channels and their owners, and is not among what the upstream has of them. Registry events that were applied
- * ahead of the registration of their channel are applied again.
+ * Drops what was known of channels and their owners, and is not among what the upstream has of them. Events of the registry are applied
+ * again, in the order of their decisions: those that came while their history was read were ahead of it.
  */
 export function completeChannels({ db }: MergeContext): void {
-  for (const event of onChainEventsOf(db, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER, 0))
-    applyRegistration(db, event);
+  const events = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER, 0);
+  reapplyRegistrations(db, events, (event) => seqnumOfEvent(db, event));
+  dropDecidedEvents(db);
   dropForgottenClaims(db);
   for (const channelId of dropForgottenSlots(db)) renameChannel(db, channelId);
   db.invalidations.everything();

@@ -16,6 +16,8 @@ import { channelStateOps, readChannel } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
 import { Backoff } from "../timings.ts";
 
+type Registration = Extract<RelayedOp, { kind: "registration" }>;
+
 const BLOCKS_PER_BATCH = 200;
 const VERIFICATIONS_PER_BATCH = 1000;
 
@@ -54,21 +56,19 @@ async function readOnce(deps: StageDeps): Promise<void> {
       : await readBlocks(deps, first, followedFrom);
   if (deps.signal.aborted) return;
   if (!isRead) {
-    await writer.apply({ ops: registrations, positions: [] });
+    // A registration proves that channels are part of the protocol, whatever the schedule of this program says.
+    const decision = { seqnum: 0, decidedAt: rules.nowUnixSecs };
+    const ops = registrations.map((op, at) => (at === 0 ? { ...op, decision } : op));
+    await writer.apply({ ops, positions: [] });
     await readStates(deps, registrations);
   }
-  // A registration proves that channels are part of the protocol, whatever the schedule of this program says.
-  const decision = { seqnum: 0, decidedAt: rules.nowUnixSecs };
-  const proof = (isRead ? [] : registrations.slice(0, 1)).map(
-    (op): RelayedOp => (op.kind === "registration" ? { ...op, decision } : op),
-  );
   // What was known before and is not among the decisions of this upstream is not the network's.
   const complete: RelayedOp = { kind: "channelsComplete", happenedAt: 0 };
-  await writer.apply({ ops: [...proof, complete], positions: [HISTORY_DONE] });
+  await writer.apply({ ops: [complete], positions: [HISTORY_DONE] });
 }
 
 /** Reads the registrations of the network. A node that is older than channels has none. */
-async function readRegistrations({ client, rules }: StageDeps): Promise<RelayedOp[]> {
+async function readRegistrations({ client, rules }: StageDeps): Promise<Registration[]> {
   const received = await client.channels.registrations();
   const events = received.flatMap((bytes) => {
     const event = validatedEvent(rules, bytes);
@@ -76,7 +76,7 @@ async function readRegistrations({ client, rules }: StageDeps): Promise<RelayedO
   });
   const order = (a: OnChainEvent, b: OnChainEvent) =>
     a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex;
-  return events.sort(order).map((event): RelayedOp => {
+  return events.sort(order).map((event): Registration => {
     const bytes = OnChainEvent.encode(event).finish();
     return { kind: "registration", event: bytes, decision: undefined, happenedAt: 0 };
   });
@@ -147,16 +147,16 @@ async function readBlocks(
  * Reads the present state of each registered channel. Whom an address without a channel stands for is taken from the verifications of
  * the index: a channel may be transferred to it.
  */
-async function readStates(deps: StageDeps, registrations: readonly RelayedOp[]): Promise<void> {
+async function readStates(deps: StageDeps, registrations: readonly Registration[]): Promise<void> {
   const { client, writer, signal, onFault } = deps;
   await claimVerifications(deps);
   const keys = new Map<string, { channelId: Uint8Array; key: string }>();
   const last = new Map<string, ChainPosition>();
-  for (const op of registrations) {
-    const event = op.kind === "registration" ? OnChainEvent.decode(op.event) : undefined;
-    const channelId = event && channelIdOfEvent(event);
-    const key = event?.body?.$case === "channelRegisterEventBody" ? event.body.value.channelKey : "";
-    if (!event || !channelId) continue;
+  for (const { event: bytes } of registrations) {
+    const event = OnChainEvent.decode(bytes);
+    const channelId = channelIdOfEvent(event);
+    const key = event.body?.$case === "channelRegisterEventBody" ? event.body.value.channelKey : "";
+    if (!channelId) continue;
     const id = channelId.toHex();
     last.set(id, { block: event.blockNumber, tx: event.txIndex, log: event.logIndex });
     if (key !== "") keys.set(id, { channelId, key });

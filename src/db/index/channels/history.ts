@@ -1,5 +1,6 @@
+import type { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { IndexDatabase } from "../database.ts";
-import { getPosition, type PositionUpdate } from "../positions.ts";
+import { dropPositions, getPosition, type PositionUpdate, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
 
 /**
@@ -8,8 +9,11 @@ import { statement } from "../statement.ts";
  */
 
 const FROM = "channels followed from";
-const NEXT = "channels history next";
-const DONE = "channels history done";
+const HISTORY = "channels history ";
+const NEXT = `${HISTORY}next`;
+const DONE = `${HISTORY}done`;
+/** Followed by the place of an event of the registry. */
+const EVENT = `${HISTORY}event `;
 
 const forgetSlots = statement(
   "channel-history.forget-slots",
@@ -18,10 +22,6 @@ const forgetSlots = statement(
 const forgetClaims = statement(
   "channel-history.forget-claims",
   "UPDATE owner_claims SET seqnum = -1 WHERE fid >= 0",
-);
-const forgetPositions = statement(
-  "channel-history.forget-positions",
-  `DELETE FROM positions WHERE key IN ('${FROM}', '${NEXT}', '${DONE}')`,
 );
 
 /** The state of reading what shard 0 decided about channels before this index followed it. */
@@ -58,5 +58,24 @@ export const HISTORY_DONE: PositionUpdate = { key: DONE, position: 1 };
 export function forgetDecisions(db: IndexDatabase): void {
   db.run(forgetSlots);
   db.run(forgetClaims);
-  db.run(forgetPositions);
+  dropPositions(db, FROM);
+  dropPositions(db, HISTORY);
+}
+
+type EventPlace = Pick<OnChainEvent, "blockNumber" | "logIndex">;
+
+const keyOfEvent = ({ blockNumber, logIndex }: EventPlace) => `${EVENT}${blockNumber} ${logIndex}`;
+
+/** Keeps the number of the decision about an event of the registry: until the history is read, events are not stored in that order. */
+export function noteDecidedEvent(db: IndexDatabase, event: EventPlace, seqnum: number): void {
+  putPosition(db, keyOfEvent(event), seqnum);
+}
+
+/** Returns the number of the decision about an event of the registry, if it is kept. */
+export function seqnumOfEvent(db: IndexDatabase, event: EventPlace): number | undefined {
+  return getPosition(db, keyOfEvent(event));
+}
+
+export function dropDecidedEvents(db: IndexDatabase): void {
+  dropPositions(db, EVENT);
 }

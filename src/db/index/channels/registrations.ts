@@ -59,7 +59,7 @@ const putChannel = statement<
      (channel_id, id, key, name_key, owner_address, expiry, pos_block, pos_tx, pos_log, registered_at)
    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
    ON CONFLICT (channel_id) DO UPDATE SET
-     owner_address = ?5, expiry = ?6, pos_block = ?7, pos_tx = ?8, pos_log = ?9`,
+     owner_address = ?5, expiry = ?6, pos_block = ?7, pos_tx = ?8, pos_log = ?9, registered_at = ?10`,
 );
 const setReported = statement<unknown, [channelId: Uint8Array, ownerAddress: Uint8Array, expiry: number]>(
   "channels.set-reported",
@@ -117,14 +117,43 @@ export function applyRegistration(db: IndexDatabase, event: OnChainEvent): boole
   if (!channelId) return false;
   const current = findRegistration(db, channelId);
   const next = registrationAfter(current, event);
-  if (!next) return false;
-  const { key, ownerAddress, expiry, position, registeredAt } = next;
-  const id = current?.id ?? publicIdOf(key, channelId);
+  if (next) putRegistration(db, next);
+  return next !== undefined;
+}
+
+function putRegistration(db: IndexDatabase, registration: ChannelRegistration): void {
+  const { channelId, key, ownerAddress, expiry, position, registeredAt } = registration;
+  const id = publicIdOf(key, channelId);
   const { block, tx, log } = position;
   const nameKey = nameKeyOf(key, settingsOf(db, channelId));
   db.run(putChannel, channelId, id, key, nameKey, ownerAddress, expiry, block, tx, log, registeredAt);
   db.invalidations.channel(id);
-  return true;
+}
+
+/**
+ * Applies events of the registry again, in the order in which shard 0 decided them. A channel with other events, which the upstream has
+ * listed, is the one that it reported, and changes only by these.
+ *
+ * @param seqnumOf the number of the decision about an event; undefined if it is not known.
+ */
+export function reapplyRegistrations(
+  db: IndexDatabase,
+  events: readonly OnChainEvent[],
+  seqnumOf: (event: OnChainEvent) => number | undefined,
+): void {
+  for (const ofChannel of Map.groupBy(events, (event) => channelIdOfEvent(event)?.toHex()).values()) {
+    const [channelId] = ofChannel.flatMap((event) => channelIdOfEvent(event) ?? []);
+    const decided = ofChannel.flatMap((event) => {
+      const seqnum = seqnumOf(event);
+      return seqnum === undefined ? [] : [{ event, seqnum }];
+    });
+    if (!channelId || decided.length === 0) continue;
+    let next: ChannelRegistration | undefined =
+      decided.length < ofChannel.length ? findRegistration(db, channelId) : undefined;
+    for (const { event } of decided.sort((a, b) => a.seqnum - b.seqnum))
+      next = registrationAfter(next, event) ?? next;
+    if (next) putRegistration(db, next);
+  }
 }
 
 /** A registration as the upstream reports it. */
