@@ -58,7 +58,17 @@ export function verifyChunk(
 export function verifyBlock(
   sets: ValidatorSets,
   network: FarcasterNetwork,
-  { header, hash, commits, shardWitness, events }: SignedBlock,
+  block: SignedBlock,
+  previous: Previous,
+): Verified {
+  const linked = verifyLink(network, block, previous);
+  return linked.ok ? certified(sets, linked.value, block.commits) : linked;
+}
+
+/** As `verifyBlock`, without the certificate: that of a later block covers it. */
+export function verifyLink(
+  network: FarcasterNetwork,
+  { header, hash, shardWitness, events }: SignedBlock,
   previous: Previous,
 ): Verified {
   if (!header?.height) return refused("no_header");
@@ -73,8 +83,7 @@ export function verifyBlock(
   if (misplaced) return refused(misplaced);
   if (!isEqual(header.shardWitnessesHash, blockHash(shardWitness))) return refused("witness_hash");
   for (const event of events) if (!isEqual(event.hash, blockHash(event.data))) return refused("event_hash");
-  if (!isEqual(header.eventsHash, hashOfEvents(events))) return refused("events_hash");
-  return certified(sets, head, commits);
+  return isEqual(header.eventsHash, hashOfEvents(events)) ? ok(head) : refused("events_hash");
 }
 
 export function refused(code: RefusalCode): Err<ChainRefusal> {

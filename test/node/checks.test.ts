@@ -116,7 +116,7 @@ function followed() {
           states,
           healing: { healed: 0, quarantined: [] },
         },
-        engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
+        engine: { unknownAt: undefined, unknown: [], isHistoryDue: false, channelsLeftOut: 0 },
         isConnected: true,
         upstreams: [],
       };

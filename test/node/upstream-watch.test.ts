@@ -12,7 +12,7 @@ import { ManualClock } from "../support/clock.ts";
 const backfill: UpstreamProgress = {
   isConnected: true,
   upstreams: [],
-  engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
+  engine: { unknownAt: undefined, unknown: [], isHistoryDue: false, channelsLeftOut: 0 },
   phase: "backfill",
   shards: [
     { shard: 0, appliedBlock: 0, headBlock: 70, lagSecs: undefined },

@@ -138,9 +138,9 @@ test("check 25: an announced switch that the program has no date for is shown, a
 
 test("check 25: a node that has met unknown records is degraded, and names their types and numbers", () => {
   const unknown = [{ kind: "message", number: 99, seen: 3, dropped: 0, lastAt: 1 }];
-  expect(degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false })[0]).toContain(
-    "3 of message 99",
-  );
+  expect(
+    degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false, channelsLeftOut: 0 })[0],
+  ).toContain("3 of message 99");
   const many = Array.from({ length: 260 }, (_, number) => ({
     kind: "message",
     number,
@@ -148,11 +148,20 @@ test("check 25: a node that has met unknown records is degraded, and names their
     dropped: 0,
     lastAt: 1,
   }));
-  const [text = ""] = degradedReasons({ unknownAt: undefined, unknown: many, isHistoryDue: false });
+  const [text = ""] = degradedReasons({
+    unknownAt: undefined,
+    unknown: many,
+    isHistoryDue: false,
+    channelsLeftOut: 0,
+  });
   expect(text).toContain("and 252 other kinds");
   expect(text.length).toBeLessThan(400);
-  expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: false })).toEqual([]);
-  expect(degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: true })).toHaveLength(1);
+  expect(
+    degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: false, channelsLeftOut: 0 }),
+  ).toEqual([]);
+  expect(
+    degradedReasons({ unknownAt: undefined, unknown: [], isHistoryDue: true, channelsLeftOut: 0 }),
+  ).toHaveLength(1);
 });
 
 /** In 64 bits, above every number that is exact in JavaScript. The libraries write them from text. */

@@ -7,7 +7,7 @@ import { formatUpstreamProgress, notReadyReason } from "../../src/upstream/follo
 const backfill: UpstreamProgress = {
   isConnected: true,
   upstreams: [],
-  engine: { unknownAt: undefined, unknown: [], isHistoryDue: false },
+  engine: { unknownAt: undefined, unknown: [], isHistoryDue: false, channelsLeftOut: 0 },
   phase: "backfill",
   shards: [],
   fids: { done: 12_345, total: 900_000 },
@@ -89,7 +89,7 @@ test("a progress line is never wider than the terminal or longer than one line",
     etaSecs: fc.option(fc.nat(), { nil: undefined }),
     isConnected: fc.boolean(),
     upstreams: fc.constant([]),
-    engine: fc.constant({ unknownAt: undefined, unknown: [], isHistoryDue: false }),
+    engine: fc.constant({ unknownAt: undefined, unknown: [], isHistoryDue: false, channelsLeftOut: 0 }),
     peerError: fc.constant(undefined),
     trust: fc.constant({
       ...new TrustTracker().progress(),

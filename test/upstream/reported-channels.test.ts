@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Client } from "@grpc/grpc-js";
-import { channelHistoryOf } from "../../src/db/index/channels/history.ts";
+import { channelHistoryOf, channelsLeftOut } from "../../src/db/index/channels/history.ts";
 import { fidOfOwner } from "../../src/db/index/channels/owner-claims.ts";
 import { findRegistrationByKey } from "../../src/db/index/channels/registrations.ts";
 import { slotsOfChannel } from "../../src/db/index/channels/slots.ts";
@@ -15,7 +15,8 @@ import type { ChannelMemberState } from "../../src/protocol/wire/generated/reads
 import type { ChannelCalls } from "../../src/upstream/calls/channel-calls.ts";
 import { createUpstreamClient, type UpstreamClient } from "../../src/upstream/calls/client.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
-import { readChannelHistory } from "../../src/upstream/follow/channel-history.ts";
+import { NO_VERIFICATION } from "../../src/upstream/chain/chain-verifier.ts";
+import { readChannelHistory, readLeftChannels } from "../../src/upstream/follow/channel-history.ts";
 import type { StageDeps } from "../../src/upstream/stage.ts";
 import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
 import {
@@ -60,8 +61,12 @@ afterEach(async () => {
 /** Reads the channels of a node whose blocks of shard 0 are not there. */
 async function readAll(channels: Partial<ChannelCalls> = {}): Promise<void> {
   Object.assign(client.channels, channels);
+  await readChannelHistory(deps());
+}
+
+function deps(signal = AbortSignal.timeout(5_000)): StageDeps {
   const { db } = follower;
-  await readChannelHistory({
+  return {
     client,
     db,
     writer: {
@@ -78,11 +83,12 @@ async function readAll(channels: Partial<ChannelCalls> = {}): Promise<void> {
       onRefused: ({ reason }: { readonly reason: string }) => faults.push(reason),
     },
     schedule: { activeAt: () => undefined },
+    chain: NO_VERIFICATION,
     hasBlockShard: false,
-    timings: { ...DEFAULT_TIMINGS, retryMs: 1, maxRetryMs: 1 },
-    signal: AbortSignal.timeout(5_000),
+    timings: { ...DEFAULT_TIMINGS, retryMs: 1, maxRetryMs: 1, engineCheckMs: 1 },
+    signal,
     onFault: (what: string, cause: unknown) => faults.push(`${what}: ${cause}`),
-  } as unknown as StageDeps);
+  } as unknown as StageDeps;
 }
 
 function laterEvent(eventType: Event, blockNumber: number, value: { expiry?: number; owner?: Uint8Array }) {
@@ -145,32 +151,45 @@ const hostile: readonly (readonly [string, Partial<ChannelCalls>])[] = [
   ],
 ];
 
-test.each(hostile)("a channel with %s is named and not stored, and the others are read", async (_, lies) => {
-  upstream.merge(
-    registers("books", walletOf(OWNER)),
-    registers("films", walletOf(OWNER)),
-    pins(OWNER, "films", new Uint8Array(20).fill(1)),
-    acts(OWNER, "films", Action.addMember, MEMBER),
-    moderates(OWNER, "films", new Uint8Array(20).fill(2), true),
-  );
-  const [books, films] = ["books", "films"].map(channelIdOfKey) as [Uint8Array, Uint8Array];
-  const ofBooks = Object.fromEntries(
-    Object.entries(lies).map(([name, lie]) => {
-      const real = Reflect.get(client.channels, name).bind(client.channels);
-      const isOfBooks = (of: unknown) =>
-        of === "books" || (of instanceof Uint8Array && of.toHex() === books.toHex());
-      return [
-        name,
-        (of: unknown, token: unknown) => (isOfBooks(of) ? (lie as () => unknown)() : real(of, token)),
-      ];
-    }),
-  );
-  await readAll(ofBooks);
-  expect(channelHistoryOf(follower.db).isDone).toBe(true);
-  expect(slotsOfChannel(follower.db, books)).toEqual([]);
-  expect(slotsOfChannel(follower.db, films)).toHaveLength(4);
-  expect(faults).toEqual([expect.stringContaining(`0x${books.toHex()} of the upstream is not stored`)]);
-});
+test.each(hostile)(
+  "a channel with %s is named, the others are read, and it is read again later",
+  async (_, lies) => {
+    upstream.merge(
+      registers("books", walletOf(OWNER)),
+      registers("films", walletOf(OWNER)),
+      pins(OWNER, "films", new Uint8Array(20).fill(1)),
+      acts(OWNER, "films", Action.addMember, MEMBER),
+      moderates(OWNER, "films", new Uint8Array(20).fill(2), true),
+    );
+    const [books, films] = ["books", "films"].map(channelIdOfKey) as [Uint8Array, Uint8Array];
+    const ofBooks = Object.fromEntries(
+      Object.entries(lies).map(([name, lie]) => {
+        const real = Reflect.get(client.channels, name).bind(client.channels);
+        const isOfBooks = (of: unknown) =>
+          of === "books" || (of instanceof Uint8Array && of.toHex() === books.toHex());
+        return [
+          name,
+          (of: unknown, token: unknown) => (isOfBooks(of) ? (lie as () => unknown)() : real(of, token)),
+        ];
+      }),
+    );
+    const truth = Object.keys(lies).map((name) => [name, Reflect.get(client.channels, name)]);
+    await readAll(ofBooks);
+    expect(channelHistoryOf(follower.db).isDone).toBe(true);
+    expect(slotsOfChannel(follower.db, books)).toEqual([]);
+    expect(slotsOfChannel(follower.db, films)).toHaveLength(4);
+    expect(faults).toEqual([expect.stringContaining(`0x${books.toHex()} of the upstream is not stored`)]);
+    expect(channelsLeftOut(follower.db)).toEqual([books.toHex()]);
+
+    Object.assign(client.channels, Object.fromEntries(truth));
+    const done = new AbortController();
+    const reading = readLeftChannels(deps(done.signal));
+    while (channelsLeftOut(follower.db).length > 0) await Bun.sleep(2);
+    done.abort();
+    await reading;
+    expect(slotsOfChannel(follower.db, books)).toHaveLength(2);
+  },
+);
 
 test("a channel whose end is above 2^53 - 1 ends then", async () => {
   upstream.merge(registers("books", walletOf(OWNER)), registers("films", walletOf(OWNER)));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { channelHistoryOf, forgetDecisions } from "../../src/db/index/channels/history.ts";
 import { chainHeadOf } from "../../src/db/index/upstream-work.ts";
 import { seededRandom } from "../../src/demo/random.ts";
 import { SignedBlock, SignedChunk } from "../../src/protocol/wire/generated/certificate.ts";
@@ -200,6 +201,21 @@ describe("after a restart", () => {
     await followed.until(() => followed.peerErrors.length > 0);
     expect(followed.peerErrors).toEqual(["block 61 of shard 1 is not the network's (parent_mismatch)"]);
     expect(followed.applied(1)).toBe(60);
+  });
+
+  test("older blocks are verified as well when the history of channels is read from them", async () => {
+    await using followed = await followNodes();
+    const { db } = followed;
+    await followed.allApplied();
+    await followed.stop();
+    db.transaction(() => forgetDecisions(db));
+    // It would date the beginning of channels.
+    followed.serve(withBlock(EVENTFUL, ({ header }) => header && Object.assign(header, { timestamp: 1 })));
+    followed.start();
+    await followed.until(() => (followed.trust()?.refused.hash_mismatch ?? 0) > 1);
+    expect(channelHistoryOf(db).isDone).toBe(false);
+    followed.serve(chain);
+    await followed.until(() => channelHistoryOf(db).isDone);
   });
 
   test("a node without certificates is not followed by an index of verified blocks", async () => {

@@ -1,5 +1,5 @@
 import { channelsActiveAt, noteChannelsActive } from "../../db/index/channels/follows.ts";
-import { dropDecidedEvents, seqnumOfEvent } from "../../db/index/channels/history.ts";
+import { dropDecidedEvents, noteChannelRead, seqnumOfEvent } from "../../db/index/channels/history.ts";
 import {
   dropForgottenClaims,
   fidOfOwner,
@@ -102,13 +102,14 @@ export function applyOwnerState(
   }: { readonly address: Uint8Array; readonly fid: number; readonly channel: ReportedRegistration },
 ): void {
   putReportedRegistration(db, address, channel);
+  noteChannelRead(db, channel.channelId);
   putReportedOwner(db, address, fid);
   ownerChanged(db, address);
 }
 
 /**
  * Drops what was known of channels and their owners, and is not among what the upstream has of them. Events of the registry are applied
- * again, in the order of their decisions: those that came while their history was read were ahead of it.
+ * again, in the order of their decisions: those that were followed while the history was read were ahead of it.
  */
 export function completeChannels({ db }: MergeContext): void {
   const events = onChainEventsOf(db, OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER, 0);

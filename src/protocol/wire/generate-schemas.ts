@@ -24,7 +24,7 @@ const VARINT_TYPES: ReadonlySet<FieldDescriptorProto_Type> = new Set([
 
 /**
  * Strangers may write any number into a field of 64 bits, such as the end of a channel or a mention, and the network decides it. Each of
- * these numbers means the same: a time that never comes, an fid that no user has.
+ * these numbers means the same: a time that is never reached, an fid that no user has.
  */
 for (const name of readdirSync(new URL("generated/", import.meta.url))) {
   const url = new URL(`generated/${name}`, import.meta.url);

@@ -13,6 +13,7 @@ import {
   type VerifiedHead,
   verifyBlock,
   verifyChunk,
+  verifyLink,
 } from "../../trust/verify-block.ts";
 import type { UpstreamClient } from "../calls/client.ts";
 import type { ShardBlock } from "../calls/decode/block-assembler.ts";
@@ -55,6 +56,12 @@ export interface ChainVerifier {
   snapshotBlock(shard: number, chunk: SignedChunk): Promise<ChainHead | undefined>;
   /** As `shardBlocks`, for shard 0. Returns the head that they leave. */
   chainBlocks(blocks: readonly ReceivedBlock[]): Promise<readonly ChainHead[]>;
+  /**
+   * Verifies blocks of shard 0 that follow each other and are older than those that are followed, by the certificate of the last.
+   *
+   * @throws RefusedBlockError
+   */
+  pastBlocks(blocks: readonly ReceivedBlock[]): Promise<void>;
 }
 
 /** What verified blocks of a data shard leave. */
@@ -71,6 +78,7 @@ export const NO_VERIFICATION: ChainVerifier = {
   shardBlocks: async () => ({ heads: [], transactions: new Map() }),
   snapshotBlock: async () => undefined,
   chainBlocks: async () => [],
+  pastBlocks: async () => {},
 };
 
 export interface ChainVerifierDeps {
@@ -192,6 +200,24 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
         );
       }
       return storedHeads(headOf(BLOCK_SHARD));
+    },
+
+    async pastBlocks(blocks) {
+      let previous: VerifiedHead | undefined;
+      for (const [at, { signed }] of blocks.entries()) {
+        const isLast = at === blocks.length - 1;
+        const verified = await untilValidatorsAreKnown(BLOCK_SHARD, () =>
+          isLast ? verifyBlock(sets, network, signed, previous) : verifyLink(network, signed, previous),
+        );
+        previous = verified.ok ? verified.value : verified.error.uncertified;
+        if (verified.ok || verified.error.uncertified) continue;
+        tracker.refused(verified.error.code);
+        throw new RefusedBlockError(
+          BLOCK_SHARD,
+          signed.header?.height?.blockNumber ?? 0,
+          verified.error.code,
+        );
+      }
     },
   };
 }

@@ -26,7 +26,7 @@ import { readShownProofs } from "../fill/read-fid.ts";
 import { runHealer } from "../heal/healer.ts";
 import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "../positions.ts";
 import { runParts, type StageDeps, sourceOf } from "../stage.ts";
-import { readChannelHistory } from "./channel-history.ts";
+import { readChannelHistory, readLeftChannels } from "./channel-history.ts";
 import { recoverUnknown } from "./recover-unknown.ts";
 
 /** Events of one transaction, and events of blocks that wait for the next one. */
@@ -50,7 +50,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
     tracker.applied(shard, positions.applied(shard) ?? 0, undefined);
   await readMentioned();
   await recoverUnknown(deps);
-  const parts = [...(hasBlockShard ? [applyChain()] : []), readChannelHistory(deps)];
+  const parts = [...(hasBlockShard ? [applyChain()] : []), readChannelHistory(deps), readLeftChannels(deps)];
   for (let shard = 1; shard <= shards; shard++) parts.push(applyShard(shard));
   if (deps.trust.level === "roots")
     parts.push(runHealer({ ...deps, mayHeal: isProvenNetwork(rules.network) }));

@@ -1,5 +1,11 @@
 import { channelsActiveAt } from "../../db/index/channels/follows.ts";
-import { channelHistoryOf, HISTORY_DONE, historyNextPosition } from "../../db/index/channels/history.ts";
+import {
+  channelHistoryOf,
+  channelsLeftOut,
+  HISTORY_DONE,
+  historyNextPosition,
+  leftOutPosition,
+} from "../../db/index/channels/history.ts";
 import { verificationsAfter } from "../../db/index/channels/owner-claims.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { type ChainPosition, channelIdOfEvent } from "../../protocol/channels/registrations.ts";
@@ -14,12 +20,13 @@ import type { ReceivedBlock } from "../calls/decode/codecs.ts";
 import { MalformedError } from "../calls/peer.ts";
 import { channelStateOps, readChannel } from "../fill/read-channels.ts";
 import type { StageDeps } from "../stage.ts";
-import { Backoff } from "../timings.ts";
+import { Backoff, wait } from "../timings.ts";
 
 type Registration = Extract<RelayedOp, { kind: "registration" }>;
 
 const BLOCKS_PER_BATCH = 200;
 const VERIFICATIONS_PER_BATCH = 1000;
+const HOUR_MS = 3_600_000;
 
 /**
  * Reads what shard 0 decided about channels before this index followed it: its blocks since channels became part of the protocol. It
@@ -36,6 +43,27 @@ export async function readChannelHistory(deps: StageDeps): Promise<void> {
     } catch (cause) {
       if (!signal.aborted) onFault("the channels of the upstream could not be read", cause);
       await backoff.wait(signal);
+    }
+  }
+}
+
+/** Reads the channels again, every hour, that the upstream has reported with values that no channel has. */
+export async function readLeftChannels(deps: StageDeps): Promise<void> {
+  const { db, timings, signal, onFault } = deps;
+  for (;;) {
+    await wait(timings.engineCheckMs ?? HOUR_MS, signal);
+    if (signal.aborted) return;
+    const left = new Set(channelsLeftOut(db));
+    if (left.size === 0) continue;
+    try {
+      const listed = await readRegistrations(deps);
+      const idOf = ({ event }: Registration) => channelIdOfEvent(OnChainEvent.decode(event))?.toHex() ?? "";
+      await readStates(
+        deps,
+        listed.filter((one) => left.has(idOf(one))),
+      );
+    } catch (cause) {
+      if (!signal.aborted) onFault("the channels of the upstream could not be read", cause);
     }
   }
 }
@@ -60,6 +88,7 @@ async function readOnce(deps: StageDeps): Promise<void> {
     const decision = { seqnum: 0, decidedAt: rules.nowUnixSecs };
     const ops = registrations.map((op, at) => (at === 0 ? { ...op, decision } : op));
     await writer.apply({ ops, positions: [] });
+    await claimVerifications(deps);
     await readStates(deps, registrations);
   }
   // What was known before and is not among the decisions of this upstream is not the network's.
@@ -112,7 +141,7 @@ async function blockAt(client: UpstreamClient, number: number): Promise<Received
 
 /** Applies the blocks from `first` up to the first that was applied live. Returns false if some of them are deleted. */
 async function readBlocks(
-  { client, writer, rules, signal }: StageDeps,
+  { client, chain, writer, rules, signal }: StageDeps,
   first: number,
   end: number,
 ): Promise<boolean> {
@@ -120,6 +149,7 @@ async function readBlocks(
   let waiting: ReceivedBlock[] = [];
   const write = async () => {
     if (waiting.length === 0) return;
+    await chain.pastBlocks(waiting);
     const { ops, unknown } = channelOperations(rules, waiting);
     await writer.apply({
       ops,
@@ -143,13 +173,9 @@ async function readBlocks(
   return !signal.aborted;
 }
 
-/**
- * Reads the present state of each registered channel. Whom an address without a channel stands for is taken from the verifications of
- * the index: a channel may be transferred to it.
- */
+/** Reads the present state of each registered channel. */
 async function readStates(deps: StageDeps, registrations: readonly Registration[]): Promise<void> {
   const { client, writer, signal, onFault } = deps;
-  await claimVerifications(deps);
   const keys = new Map<string, { channelId: Uint8Array; key: string }>();
   const last = new Map<string, ChainPosition>();
   for (const { event: bytes } of registrations) {
@@ -170,12 +196,14 @@ async function readStates(deps: StageDeps, registrations: readonly Registration[
         await writer.apply({ ops: channelStateOps(channel.channelId, reported, listed), positions: [] });
     } catch (cause) {
       if (!(cause instanceof MalformedError)) throw cause;
-      // Read again it would be the same, and no channel could be served.
+      // Waiting for it, no channel could be served.
       onFault(`the channel 0x${id} of the upstream is not stored`, cause);
+      await writer.apply({ ops: [], positions: [leftOutPosition(channel.channelId)] });
     }
   }
 }
 
+/** Takes from the index the owners of all addresses: a channel may be transferred to one that has none now. */
 async function claimVerifications({ db, writer, signal }: StageDeps): Promise<void> {
   const activeAt = channelsActiveAt(db);
   if (activeAt === undefined) return;

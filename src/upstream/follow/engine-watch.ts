@@ -1,4 +1,4 @@
-import { isChannelHistoryDue } from "../../db/index/channels/history.ts";
+import { channelsLeftOut, isChannelHistoryDue } from "../../db/index/channels/history.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type UnknownCount, unknownCounts } from "../../db/index/unknown-records.ts";
 import type { EngineSchedule } from "../../protocol/network/engine-versions.ts";
@@ -13,6 +13,8 @@ export interface EngineProgress {
   readonly unknown: readonly UnknownCount[];
   /** Whether decisions about channels that are older than this index's following have still to be read. */
   readonly isHistoryDue: boolean;
+  /** How many channels the upstream has reported with values that no channel has. */
+  readonly channelsLeftOut: number;
 }
 
 /** Returns what the index by itself says about how this program and the network's rules fit together. */
@@ -21,6 +23,7 @@ export function engineProgressOf(db: IndexDatabase): EngineProgress {
     unknownAt: undefined,
     unknown: unknownCounts(db),
     isHistoryDue: isChannelHistoryDue(db),
+    channelsLeftOut: channelsLeftOut(db).length,
   };
 }
 
@@ -61,7 +64,7 @@ const HOUR_MS = 3_600_000;
 const MAX_KINDS_SHOWN = 8;
 
 /** Returns why the node serves less than the network has decided, for people; undefined while it serves all of it. */
-export function degradedReasons({ unknown, isHistoryDue }: EngineProgress): string[] {
+export function degradedReasons({ unknown, isHistoryDue, channelsLeftOut }: EngineProgress): string[] {
   const kinds = unknown
     .slice(0, MAX_KINDS_SHOWN)
     .map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`);
@@ -74,6 +77,11 @@ export function degradedReasons({ unknown, isHistoryDue }: EngineProgress): stri
       : []),
     ...(isHistoryDue
       ? ["decisions about channels of before this index are still being read from the upstream"]
+      : []),
+    ...(channelsLeftOut > 0
+      ? [
+          `${channelsLeftOut} channels lack settings and roles: the upstream reports impossible values of them`,
+        ]
       : []),
   ];
 }

@@ -1,6 +1,6 @@
 import type { OnChainEvent } from "../../../protocol/wire/generated/on-chain.ts";
 import type { IndexDatabase } from "../database.ts";
-import { dropPositions, getPosition, type PositionUpdate, putPosition } from "../positions.ts";
+import { dropPositions, getPosition, type PositionUpdate, positionKeys, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
 
 /**
@@ -14,6 +14,8 @@ const NEXT = `${HISTORY}next`;
 const DONE = `${HISTORY}done`;
 /** Followed by the place of an event of the registry. */
 const EVENT = `${HISTORY}event `;
+/** Followed by the id of a channel. */
+const LEFT_OUT = `${HISTORY}left out `;
 
 const forgetSlots = statement(
   "channel-history.forget-slots",
@@ -60,6 +62,21 @@ export function forgetDecisions(db: IndexDatabase): void {
   db.run(forgetClaims);
   dropPositions(db, FROM);
   dropPositions(db, HISTORY);
+}
+
+/** Notes that the upstream reported a channel with values that no channel has: it is read again. */
+export const leftOutPosition = (channelId: Uint8Array): PositionUpdate => ({
+  key: `${LEFT_OUT}${channelId.toHex()}`,
+  position: 1,
+});
+
+/** Returns the ids in hex of the channels that are to be read again. */
+export function channelsLeftOut(db: IndexDatabase): string[] {
+  return positionKeys(db, LEFT_OUT).map((key) => key.slice(LEFT_OUT.length));
+}
+
+export function noteChannelRead(db: IndexDatabase, channelId: Uint8Array): void {
+  dropPositions(db, leftOutPosition(channelId).key);
 }
 
 type EventPlace = Pick<OnChainEvent, "blockNumber" | "logIndex">;
