@@ -57,7 +57,6 @@ export function approvalContent({ view, names, isDemo }: PageOptions): string {
   const allowed = isAddress
     ? ["sign in as you, with this address"]
     : permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
-  // A signer that a user has approved before is for this user only.
   // A demo network has no chain.
   const demo = isDemo && ttlSecs !== null ? ` data-demo="${userFid ?? ""}"` : "";
   const redirect = redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`;
@@ -74,7 +73,7 @@ export function approvalContent({ view, names, isDemo }: PageOptions): string {
         <ul>${allowed.map((words) => `<li>${text(words)}</li>`).join("")}</ul>
         <h3>Until</h3>
         <p>${ttlSecs === null ? "You remove its key from the chain." : `${duration(ttlSecs)} after last use, or until you remove its key.`}</p>
-        ${userFid === null ? "" : `<h3>Only for</h3><p>fid ${userFid}, who approved it before.</p>`}
+        ${userFid === null ? "" : `<h3>Only for</h3><p>fid ${userFid}.</p>`}
         <details><summary class="dim s">${isAddress ? "The address" : "Its key"}</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
       </section>
       <section class="pad" id="approval" data-status="${view.status}"${redirect}${demo}>

@@ -40,6 +40,7 @@ export function pageSettingsOf(
   return {
     service: segment,
     version,
+    compat: config.service.compat_prefixes[0] ?? "",
     network: networkOf(config.protocol.network),
     demo: isDemo,
     headerPrefix,

@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
+import { type AuditStore, recordRefusal } from "../audit/audit-store.ts";
 import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -9,15 +9,21 @@ import { isRedirectUrl } from "../sign-in/redirect-url.ts";
 import type { SignInRefusal, SignInVerifier } from "../sign-in/verify-message.ts";
 import type { ApprovalTokens } from "./approval/approval-token.ts";
 import type { KeyRequests } from "./approval/key-requests.ts";
+import {
+  createUserRequests,
+  noLinks,
+  refuseDeadline,
+  registration,
+  type UserRequests,
+} from "./approval/user-requests.ts";
 import { domainOf, recoverKeyRequest } from "./key-add.ts";
 import type { KeyFacts, KeyRegistry } from "./key-facts.ts";
-import { typesOf } from "./permissions.ts";
 import { noMasterKey, refuse, type SignerRefusal, unknownSigner } from "./refusal.ts";
 import type { SignersRpc } from "./rpc.ts";
 import type { SignerActor } from "./signer-keys.ts";
 import type { SignerStates } from "./signer-states.ts";
 import { createSignerViews, MAX_FIRST, type SignerView } from "./signer-views.ts";
-import type { SignerPage, SignerStore, StoredSigner } from "./store/signer-store.ts";
+import type { SignerPage, SignerStore } from "./store/signer-store.ts";
 
 /** An app's request that a user approve a signer. */
 export interface RegisterRequest {
@@ -32,14 +38,8 @@ export interface RegisterRequest {
   readonly redirectUrl: string | undefined;
 }
 
-export interface LoginSigner {
-  readonly signerUuid: string;
-  /** The user approves it on the page of this token; null for one that is approved. */
-  readonly approvalToken: string | null;
-}
-
 /** Managed signers as their owners use them. */
-export interface SignerService {
+export interface SignerService extends UserRequests {
   create(actor: SignerActor, permissions: readonly number[]): Promise<Result<SignerView, SignerRefusal>>;
   /** A signer of the owner. */
   lookup(actor: SignerActor, signerUuid: string): Promise<Result<SignerView, SignerRefusal>>;
@@ -62,16 +62,6 @@ export interface SignerService {
   findWriter(actor: SignerActor, fid: number, type: MessageType): Promise<SignerView | undefined>;
   /** An approved signer whose user the actor is, of any owner, that may sign messages of a type. */
   findOwn(actor: SignerActor, type: MessageType): Promise<SignerView | undefined>;
-  /**
-   * A signer of the owner for a user who has signed in: an approved one that may sign everything, else one that waits for this user.
-   *
-   * @param waiting the one that waited for this user before.
-   */
-  forLogin(
-    actor: SignerActor,
-    fid: number,
-    waiting: string | undefined,
-  ): Promise<Result<LoginSigner, SignerRefusal>>;
   /** Keys that apps hold themselves. */
   readonly keyRequests: KeyRequests;
   readonly keys: Pick<RpcClient<SignersRpc>, "importSigner" | "exportSigner" | "deleteSigner">;
@@ -98,8 +88,6 @@ export interface SignerServiceDeps {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const LOGIN_REQUEST_SECS = 3600;
-const MAX_REQUEST_SECS = 7 * 86_400;
 export function createSignerService(deps: SignerServiceDeps): SignerService {
   const {
     store,
@@ -124,10 +112,10 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
   ): Promise<Result<SignerView, SignerRefusal>> {
     const { signerUuid, appFid, deadline, signature, gaslessSignature, redirectUrl } = request;
     if (!tokens) return noMasterKey();
-    if (!linkBase()) return refuse("notImplemented", "approval links need service.public_url");
+    if (!linkBase()) return noLinks();
     const now = nowSecs(clock);
-    if (deadline <= now) return refuse("badRequest", "deadline must be in the future");
-    if (deadline > now + MAX_REQUEST_SECS) return refuse("badRequest", "deadline must be within 7 days");
+    const outside = refuseDeadline(deadline, now);
+    if (outside) return outside;
     if (redirectUrl !== undefined && !isRedirectUrl(redirectUrl))
       return refuse("badRequest", "redirect_url must be an https URL or a URL of an app's own scheme");
     const found = await store.find(signerUuid);
@@ -163,6 +151,8 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
   }
 
   return {
+    ...createUserRequests({ ...deps, view }),
+
     async create(actor, permissions) {
       if (!tokens) return noMasterKey();
       const created = await thread.createSigner(actor, permissions);
@@ -225,37 +215,6 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
       return views.writerAmong(first, { actor, fid, type, isUsable: () => true });
     },
 
-    async forLogin(actor, fid, waiting) {
-      if (!tokens) return noMasterKey();
-      const { ownerFid } = actor;
-      const all = typesOf([]);
-      const page = { after: 0, limit: MAX_FIRST };
-      for (const signer of await store.listByOwnerAndFid(ownerFid, fid, page)) {
-        const { state } = await states.see(signer, actor);
-        const mayAll = all.every((type) => signer.permissions.includes(type));
-        if (mayAll && state.status === "approved" && state.fid === fid)
-          return ok({ signerUuid: signer.signerUuid, approvalToken: null });
-      }
-      const before = waiting === undefined ? undefined : await store.find(waiting);
-      const isFree = before?.ownerFid === ownerFid && before.approval === null;
-      const created = isFree ? ok(before) : await thread.createSigner(actor, all);
-      if (!created.ok) return created;
-      const { signerUuid } = created.value;
-      const now = nowSecs(clock);
-      // The user requests the key themselves, so that no app has to sign.
-      const request = {
-        appFid: ownerFid,
-        signature: new Uint8Array(),
-        gaslessSignature: null,
-        deadline: now + LOGIN_REQUEST_SECS,
-        redirectUrl: null,
-        ...tokens.create(),
-      };
-      const entry = registration(actor, { signerUuid }, clock);
-      if (!(await store.request({ signerUuid, ownerFid }, request, now, entry))) return unknownSigner();
-      return ok({ signerUuid, approvalToken: tokens.textOf(request) ?? null });
-    },
-
     keyRequests: deps.keyRequests,
     keys: thread,
   };
@@ -264,14 +223,4 @@ export function createSignerService(deps: SignerServiceDeps): SignerService {
 function refusedSignIn({ message, cause }: SignInRefusal) {
   if (cause === "limited") return refuse("tooManyRequests", message);
   return refuse(cause === "unavailable" ? "unavailable" : "unauthorized", message);
-}
-
-function registration(
-  actor: SignerActor,
-  { signerUuid }: Pick<StoredSigner, "signerUuid">,
-  clock: Clock,
-): AuditEntry {
-  const { ownerFid, apiKeyId, requestId, address } = actor;
-  const what = { action: "signer.request", signerUuid, userFid: null, hash: null, outcome: "ok" };
-  return { atMs: clock.nowMs(), ownerFid, apiKeyId, ...what, requestId, address };
 }

@@ -170,6 +170,10 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
     return method === "GET" ? { method, path } : { method, path, body: { fids: [9] } };
   if (path === "/managed_signer/import") return { method, path, body: activeKey(3) };
   if (path === "/managed_signer/export") return { method, path, body: { signer_uuid: ids.signerUuid } };
+  if (path === "/managed_signer" && method === "POST")
+    return { method, path, body: { permissions: ["PUBLISH_CAST"] } };
+  if (path === "/managed_signer/cast")
+    return { method, path, body: { signer_uuid: ids.signerUuid, text: "gm" } };
   if (path === "/managed_signer") return { method, path: `${path}?signer_uuid=${ids.signerUuid}` };
   if (path.startsWith("/frame/app/campaign") && method === "POST")
     return { method, path, body: { app_id: ids.appId, notification } };

@@ -11,6 +11,7 @@ import { type ConsolePage, focusComesTo } from "./support/page.ts";
 const KEY_OWNER = 20;
 const SIGNER_OWNER = 21;
 const SIGNER_USER = 22;
+const CLICKING_OWNER = 23;
 
 /** Confirms the sheet of an operation; the wallet signs unasked. */
 async function confirm({ page }: ConsolePage): Promise<void> {
@@ -138,4 +139,35 @@ describe("signers", () => {
     await confirm(one);
     await page.getByText("No managed signers yet.").waitFor();
   });
+
+  consoleTest(
+    "console-next 38: a signer comes from a click to a published cast without a shell",
+    async (open) => {
+      const one = await open({ width: 390 });
+      const { page } = one;
+      await becomeDemoPerson(one, CLICKING_OWNER);
+      await one.goto("/console/manage/signers");
+      await page.getByLabel("For", { exact: true }).fill(String(SIGNER_USER));
+      await page.keyboard.press("Enter");
+      await page.getByText("Only one person can approve it.").waitFor();
+      await page.getByRole("checkbox", { name: "Everything" }).uncheck();
+      await page.getByRole("checkbox", { name: "Publish casts" }).check();
+      await page.getByRole("button", { name: "Sign and create" }).click();
+      await confirm(one);
+      await page.locator('[data-signer="pending_approval"]').waitFor();
+      await page.getByRole("img", { name: "QR code of the link" }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.locator("form.stack input[name=fid]").fill(String(SIGNER_USER));
+      await page.getByRole("button", { name: "Approve as a demo person" }).click();
+      const approved = page.locator('[data-signer="approved"]');
+      await approved.waitFor();
+      // The user has a name here, and the permissions are those that were chosen.
+      expect(await approved.textContent()).not.toContain(`fid ${SIGNER_USER}`);
+      expect(await approved.textContent()).toContain("publish cast");
+      await page.getByRole("button", { name: "Publish a test cast" }).click();
+      await confirm(one);
+      await page.getByRole("link", { name: "open the cast" }).click();
+      await page.getByText("A test cast by a managed signer").first().waitFor();
+    },
+  );
 });

@@ -130,6 +130,36 @@ describe("managed signers", () => {
     },
   );
 
+  test("console-next 7: one call creates a signer and the link on which one user approves it", async () => {
+    using fixture = openSigners();
+    const wanted = { permissions: [1], userFid: 4, deadline: undefined };
+    const view = expectOk(await fixture.service.createForApproval(actor(), wanted));
+    const token = view.approvalUrl?.split("/").at(-1) ?? "";
+    expect([view.state.status, view.signer.permissions]).toEqual(["pending_approval", [1]]);
+    expect(expectOk(await fixture.approvals.view(token)).userFid).toBe(4);
+    expect(expectErr(await fixture.approvals.prepare(token, custodyOf(9).address)).kind).toBe("conflict");
+    expectOk(await approve(fixture, token, 4));
+    expect(await statusOf(fixture, view.signer.signerUuid)).toEqual(["approved", 4]);
+  });
+
+  test("a link for an unknown user, in the past, too far ahead or with permissions on chain makes nothing", async () => {
+    using fixture = openSigners({ maxSigners: 1 });
+    const now = nowSecs(fixture.clock);
+    const wanted = { permissions: [1], userFid: undefined, deadline: undefined };
+    for (const [bad, kind] of [
+      [{ userFid: 99_999 }, "notFound"],
+      [{ deadline: now }, "badRequest"],
+      [{ deadline: now + 7 * 86_400 + 1 }, "badRequest"],
+      [{ permissions: [MessageType.MESSAGE_TYPE_CHANNEL_PIN] }, "badRequest"],
+    ] as const)
+      expect(expectErr(await fixture.service.createForApproval(actor(), { ...wanted, ...bad })).kind).toBe(
+        kind,
+      );
+    const made = expectOk(await fixture.service.createForApproval(actor(), wanted));
+    fixture.clock.advanceSecs(86_401);
+    expect(await statusOf(fixture, made.signer.signerUuid)).toEqual(["generated", null]);
+  });
+
   test("a registration by another wallet, of another app or in the past is refused", async () => {
     using fixture = openSigners();
     const { service, clock } = fixture;
@@ -392,7 +422,7 @@ describe("managed signers", () => {
       }),
     ).toBe(true);
     const refused = expectErr(await fixture.approvals.prepare(token, custodyOf(9).address));
-    expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("another user") });
+    expect(refused).toMatchObject({ kind: "conflict", message: expect.stringContaining("for fid 4") });
     expect(expectOk(await fixture.approvals.prepare(token, custodyOf(4).address)).fid).toBe(4);
   });
 

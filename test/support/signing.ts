@@ -59,6 +59,8 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "POST /api_key/secret/rotate": "api_key.rotate_secret",
   "GET /managed_signer": "signer.read",
   "GET /managed_signer/list": "signer.read",
+  "POST /managed_signer": "signer.create",
+  "POST /managed_signer/cast": "signer.cast",
   "POST /managed_signer/import": "signer.import",
   "POST /managed_signer/export": "signer.export",
   "DELETE /managed_signer": "signer.delete",

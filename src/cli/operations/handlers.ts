@@ -248,6 +248,8 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   updateLoginClient: record("login_client"),
   deleteLoginClient: deleted("client_id"),
 
+  createManagedSigner: record("signer", "masked"),
+  castByManagedSigner: { print: (response) => recordTable(response, "shown") },
   setChannelFollow: {
     fields: ({ following }) => (following === undefined ? { following: true } : {}),
     print: (response) => recordTable(response, "shown"),

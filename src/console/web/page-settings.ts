@@ -3,6 +3,8 @@ export interface PageSettings {
   /** `service.name`, as in `/v2/<name>`. */
   readonly service: string;
   readonly version: string;
+  /** The prefix of the hosted API's dialect, as in `/v2/<prefix>`; empty without one. */
+  readonly compat: string;
   /** The number of the network, as claims of verifications name it. */
   readonly network: number;
   /** Whether the index is a demo network. */

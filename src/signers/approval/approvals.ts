@@ -154,7 +154,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (approval !== null && approval.fid !== fid)
       return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
     if (submitted === null || submitted.fid === fid) return undefined;
-    const why = "another user is approving this link; ask the app for a new one";
+    const why = `this link is for fid ${submitted.fid}; ask the app for another one`;
     return refuse("conflict", why, { code: "conflict" });
   }
 
@@ -229,7 +229,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         ttlSecs: keyTtlSecs,
         deadline: request.deadline,
         redirectUrl: request.redirectUrl,
-        userFid: signer.approval?.fid ?? null,
+        userFid: signer.approval?.fid ?? signer.submitted?.fid ?? null,
       });
     },
 

@@ -201,6 +201,7 @@ async function managedSignerExamples(
   const ofSigner = { signer_uuid: signer.signer_uuid };
   await signed("getManagedSigner", { query: ofSigner });
   await signed("listManagedSigners");
+  await signed("createManagedSigner", { body: { permissions: ["PUBLISH_CAST"], fid: NOTIFIED_FID } });
   await signed("exportManagedSigner", { body: ofSigner });
   await signed("deleteManagedSigner", { query: ofSigner });
   await signed("listAuditEntries", { query: { limit: 1 } });

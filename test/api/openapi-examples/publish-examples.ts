@@ -23,6 +23,10 @@ const merged = { responses: { "200": { message: MESSAGE, state: "merged" } } } a
 
 /** Writes that a user signs with the custody address. Those of a key make the same messages. */
 export const ownWriteExamples: Readonly<Record<string, OperationExample>> = {
+  castByManagedSigner: {
+    body: { signer_uuid: "51a1e0b2-8c94-4f0d-9a67-2c0e5b7d3f18", text: "gm" },
+    ...merged,
+  },
   setChannelFollow: { body: { channel_id: REGISTERED_CHANNEL, following: true }, ...merged },
   verifyOwnAddress: {
     body: {

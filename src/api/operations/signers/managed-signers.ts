@@ -4,7 +4,7 @@ import { jsonBodyDecoder } from "../../../http/request/body.ts";
 import { cursor, fid, limit, optional, text } from "../../../http/request/params.ts";
 import { fromHex, type Hex, toHex } from "../../../protocol/validate/eth.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
-import { PERMISSIONS, permissionsOf } from "../../../signers/permissions.ts";
+import { PERMISSIONS, permissionsOf, typesOf } from "../../../signers/permissions.ts";
 import type { ExportedSigner, SignerActor } from "../../../signers/signer-keys.ts";
 import type { SignerView } from "../../../signers/signer-views.ts";
 import { closed, Fid, Hash, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
@@ -60,6 +60,32 @@ const ExportedSignerResponse = Type.Object(
   closed,
 );
 
+const NewSignerRequest = Type.Object(
+  {
+    permissions: Type.Optional(
+      Type.Array(Type.Union(PERMISSIONS.map((name) => Type.Literal(name))), {
+        maxItems: PERMISSIONS.length,
+        description: "Default: all of them. Those in channels need a key on chain and are refused",
+      }),
+    ),
+    fid: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "The only user who may approve it. Default: any",
+      }),
+    ),
+    deadline: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Unix seconds at which the link ends, at most 7 days ahead. Default: a day ahead",
+      }),
+    ),
+  },
+  closed,
+);
+
 const ImportSignerRequest = Type.Object({
   private_key: PrivateKey,
   fid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -91,6 +117,7 @@ const signersCursor = cursorCodec("managed-signers", ["int"]);
 
 export const signerUuid = text({ maxChars: 64, description: "The signer's id" });
 
+const readNew = jsonBodyDecoder(NewSignerRequest);
 const readImport = jsonBodyDecoder(ImportSignerRequest);
 const readId = jsonBodyDecoder(SignerIdRequest);
 
@@ -146,6 +173,37 @@ export const managedSignerOperations = [
       return {
         signers: page.map(presentManagedSigner),
         next: { cursor: last ? signersCursor.encode([last.signer.seq]) : null },
+      };
+    },
+  }),
+  signed({
+    id: "createManagedSigner",
+    method: "POST",
+    path: "/managed_signer",
+    op: "signer.create",
+    maxBodyBytes: ID_ONLY_BYTES,
+    command: {
+      usage: "signer create",
+      help: "create a managed signer and the link on which its user approves it",
+      flags: {
+        permissions: { type: "texts", help: "what it may sign; default: everything" },
+        fid: { type: "fid", flag: "user", help: "the only user who may approve it; default: any" },
+        deadline: { type: "time", help: "when the link ends, within 7 days; default: in a day" },
+      },
+    },
+    summary: "Create a managed signer that a user approves by a link",
+    description:
+      "`approval_url` of the response is the link. The user requests the key themselves, so no app has to sign. 501 without `signers.encryption_key`, or where the URL of links is not known.",
+    body: NewSignerRequest,
+    response: ManagedSignerResponse,
+    errors: ["notFound", "notImplemented"],
+    run: async ({ signers }, request) => {
+      const { permissions = [], fid: userFid, deadline } = readNew(request.rawBody);
+      const wanted = { permissions: typesOf(permissions), userFid, deadline };
+      return {
+        signer: presentManagedSigner(
+          unwrapOrThrow(await signers.createForApproval(actorOf(request), wanted)),
+        ),
       };
     },
   }),

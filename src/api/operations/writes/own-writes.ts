@@ -6,6 +6,9 @@ import type { Result } from "../../../lib/result.ts";
 import type { JsonObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { nowSecs } from "../../../runtime/clock.ts";
+import { permits } from "../../../signers/permissions.ts";
+import type { StoredSigner } from "../../../signers/store/signer-store.ts";
 import { composeChannelFollow } from "../../../writes/compose/channel-follow.ts";
 import { channelLookups } from "../../../writes/compose/index-lookups.ts";
 import { composeVerification } from "../../../writes/compose/verification.ts";
@@ -15,6 +18,7 @@ import type { ApiDeps } from "../../deps.ts";
 import { closed, Hash, nullable } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
+import { castCompositions } from "./casts.ts";
 import { errorOfWrite, WRITES_OFF } from "./write.ts";
 
 /**
@@ -49,6 +53,15 @@ const VerifyRequest = Type.Object(
   },
   closed,
 );
+const SignerCastRequest = Type.Object(
+  {
+    signer_uuid: Type.String({ minLength: 1, maxLength: 64 }),
+    text: Type.String({ minLength: 1, maxLength: 320 }),
+  },
+  closed,
+);
+
+const readCast = jsonBodyDecoder(SignerCastRequest);
 const readFollow = jsonBodyDecoder(FollowRequest);
 const readVerify = jsonBodyDecoder(VerifyRequest);
 
@@ -59,28 +72,46 @@ const WHEN_OFF = "not implemented: managed signers need signers.encryption_key";
 
 /** @throws ApiError when nothing of it is in the network, and nothing will be */
 async function writeOwn(
-  { signers, writes }: Pick<ApiDeps, "signers" | "writes">,
-  { fid, apiKeyId, requestId, address }: SignedRequest,
+  deps: Pick<ApiDeps, "signers" | "writes">,
+  request: SignedRequest,
   route: string,
   { type, compose }: { readonly type: MessageType; readonly compose: () => Result<UnsignedBody, Refusal> },
 ) {
-  if (!writes) throw new ApiError("notImplemented", WRITES_OFF);
+  if (!deps.writes) throw new ApiError("notImplemented", WRITES_OFF);
   const body = unwrapOrThrow(compose());
-  const found = await signers.findOwn({ ownerFid: fid, apiKeyId, requestId, address }, type);
+  const found = await deps.signers.findOwn(actorOf(request), type);
   if (!found) throw new ApiError("conflict", NO_SIGNER, { code: "no_signer" });
-  const { signerUuid, ownerFid } = found.signer;
+  return submitBy(deps, request, route, { signer: found.signer, bodies: [body] });
+}
+
+/** @throws ApiError when nothing of it is in the network, and nothing will be */
+async function submitBy(
+  { writes }: Pick<ApiDeps, "writes">,
+  { requestId, address }: SignedRequest,
+  route: string,
+  { signer, bodies }: { readonly signer: StoredSigner; readonly bodies: readonly (UnsignedBody | null)[] },
+) {
+  if (!writes) throw new ApiError("notImplemented", WRITES_OFF);
+  const { signerUuid, ownerFid } = signer;
   const reply = await writes.submit({
     owner: { fid: ownerFid, apiKeyId: "", writesPerMinute: null },
     route,
     idem: null,
     signerUuid,
-    content: { bodies: [body] },
+    content: { bodies },
     requestId,
     address,
   });
   if (!reply.ok) throw errorOfWrite(reply.refusal);
   return presentOutcome(reply.outcomes[0]);
 }
+
+const actorOf = ({ fid, apiKeyId, requestId, address }: SignedRequest) => ({
+  ownerFid: fid,
+  apiKeyId,
+  requestId,
+  address,
+});
 
 const NO_SIGNER =
   "no managed signer of this node that the user has approved may write this: approve one of an app, or import a key";
@@ -92,6 +123,38 @@ function presentOutcome(outcome: MessageOutcome | undefined) {
 }
 
 export const ownWriteOperations = [
+  signed({
+    id: "castByManagedSigner",
+    method: "POST",
+    path: "/managed_signer/cast",
+    op: "signer.cast",
+    maxBodyBytes: ID_ONLY_BYTES,
+    command: {
+      usage: "signer cast <signer_uuid>",
+      help: "publish a cast by a managed signer, to try it",
+      flags: { text: { type: "text", isRequired: true, help: "the text of the cast" } },
+    },
+    tag: "Managed signers",
+    summary: "Publish a cast by a managed signer, to try it",
+    description: "In the name of its user. Apps publish with an API key.",
+    body: SignerCastRequest,
+    response: OwnWrite,
+    errors,
+    notImplemented: { when: "Without `writes.enabled` or `signers.encryption_key`.", message: WHEN_OFF },
+    async run(deps, request) {
+      const { signer_uuid, text } = readCast(request.rawBody);
+      const { signer, state } = unwrapOrThrow(await deps.signers.lookup(actorOf(request), signer_uuid));
+      if (state.status !== "approved" || state.fid === null)
+        throw new ApiError("forbidden", "signer is not approved", { code: "signer_not_approved" });
+      const { type, compose } = castCompositions.publishCast;
+      if (!permits(signer.permissions, type))
+        throw new ApiError("forbidden", "the signer is not permitted this write", { code: "out_of_scope" });
+      const { db, clock } = deps.reads;
+      const write = { fields: { text }, fid: state.fid, db, nowSecs: nowSecs(clock), isStale: false };
+      const bodies = unwrapOrThrow(db.snapshot(() => compose(write)));
+      return submitBy(deps, request, "POST /managed_signer/cast", { signer, bodies });
+    },
+  }),
   signed({
     id: "setChannelFollow",
     method: "PUT",

@@ -150,6 +150,8 @@ const CASES: readonly (readonly [Route, Readonly<Record<string, unknown>>])[] = 
   ["GET /managed_signer", { signer_uuid: UUID }],
   ["GET /managed_signer/list", { limit: 100 }],
   ["GET /managed_signer/list", { fid: 7, limit: 100 }],
+  ["POST /managed_signer", { permissions: ["PUBLISH_CAST"], fid: 7 }],
+  ["POST /managed_signer/cast", { signer_uuid: UUID, text: "gm" }],
   ["POST /managed_signer/export", { signer_uuid: UUID }],
   ["DELETE /managed_signer", { signer_uuid: UUID }],
   [

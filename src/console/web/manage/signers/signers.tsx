@@ -1,18 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Schemas } from "../data/call.ts";
-import { listOf } from "../data/pages.ts";
-import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
-import { OwnerRegion, useOwnerPages } from "../owner/owner-data.tsx";
-import { signed } from "../owner/session-request.ts";
-import { pageConfig } from "../page-config.ts";
-import { CopyButton, ReachNote } from "../parts/copy.tsx";
-import { Pill, type PillKind, Time } from "../parts/pill.tsx";
-import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/manage/manage.ts";
-import { shortHex } from "../text/format.ts";
-import { ManagePage } from "./manage-page.tsx";
-
-type ManagedSigner = Schemas["ManagedSigner"];
+import { listOf } from "../../data/pages.ts";
+import { usePeople } from "../../data/query.ts";
+import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
+import { owner } from "../../owner/owner.ts";
+import { OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
+import { signed } from "../../owner/session-request.ts";
+import { pageConfig } from "../../page-config.ts";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
+import { Facts } from "../../parts/table.tsx";
+import * as msg from "../../text/en/manage/signers.ts";
+import { shortHex } from "../../text/format.ts";
+import { PersonName } from "../../text/user-text.tsx";
+import { ManagePage } from "../manage-page.tsx";
+import { Approval, type ManagedSigner, Publishing } from "./approval.tsx";
+import { NewSigner } from "./new-signer.tsx";
 
 /** The word for each state, and what it means. */
 const STATES: Readonly<
@@ -33,22 +35,13 @@ const isOff = pageConfig.signers !== "on";
 const permissionWords = (permission: string) =>
   permission === "WRITE_ALL" ? "everything" : permission.toLowerCase().replaceAll("_", " ");
 
-function Approval({ url }: { url: string }) {
-  return (
-    <>
-      <p class="s">{msg.sendThisLinkToTheUser}</p>
-      <div class="row wrap">
-        <a class="grow roomy mono s user" href={url} target="_blank" rel="noopener noreferrer">
-          {url}
-        </a>
-        <CopyButton text={url} label={msg.copyTheLink} quiet={false} />
-      </div>
-      <ReachNote url={url} others={msg.users} />
-    </>
-  );
+/** A person by name, where this node has them. */
+function Person({ fid }: { fid: number }) {
+  const user = usePeople([fid]).get(fid);
+  return user ? <PersonName user={user} /> : <a href={`/console/people/${fid}`}>{msg.fidOf(fid)}</a>;
 }
 
-function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () => void }) {
+function Signer({ signer, onChanged }: { signer: ManagedSigner; onChanged: () => void }) {
   const action = useAction();
   const [kind, word, meaning] = STATES[signer.status];
   const { signer_uuid, status, fid, app_fid, approval_url, expires_at, public_key } = signer;
@@ -59,7 +52,7 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
       words: status === "approved" ? msg.theNodeErasesTheKeyAnd(fid ?? "") : msg.theNodeErasesTheKeyIts,
       typedName: signer_uuid.slice(0, 8),
     });
-    if (removed) onRemoved();
+    if (removed) onChanged();
   }
   return (
     <li class="pad stack" data-row data-signer={status} tabIndex={-1}>
@@ -68,14 +61,9 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           {word}
         </Pill>
         <span class="grow roomy">
-          {fid === null ? meaning : <a href={`/console/people/${fid}`}>{msg.fidOf(fid)}</a>}
+          {fid === null ? meaning : <Person fid={fid} />}
           {app_fid !== null && (
-            <span class="dim">
-              {msg.forTheAppOf(
-                fid === null ? ", " : " ",
-                <a href={`/console/people/${app_fid}`}>{msg.fidOf(app_fid)}</a>,
-              )}
-            </span>
+            <span class="dim">{msg.forTheAppOf(fid === null ? ", " : " ", <Person fid={app_fid} />)}</span>
           )}
         </span>
         <Time at={signer.created_at} />
@@ -83,7 +71,10 @@ function Signer({ signer, onRemoved }: { signer: ManagedSigner; onRemoved: () =>
           {msg.remove}
         </ActionButton>
       </div>
-      {status === "pending_approval" && approval_url !== null && <Approval url={approval_url} />}
+      {status === "pending_approval" && approval_url !== null && (
+        <Approval url={approval_url} onApproved={onChanged} />
+      )}
+      {status === "approved" && signer.owner_fid === owner.value?.fid && <Publishing signer={signer} />}
       <Facts
         class="pairs"
         facts={{
@@ -142,7 +133,11 @@ function Signers() {
   useEffect(() => setWaiting(isWaitingNow), [isWaitingNow]);
   return (
     <>
-      {isOff && <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />}
+      {isOff ? (
+        <Off because={pageConfig.signers === "off" ? "off" : "no_key"} />
+      ) : (
+        <NewSigner onCreated={() => pages.refresh()} />
+      )}
       <OwnerRegion
         title={msg.managedSigners}
         query={pages}
@@ -164,7 +159,7 @@ function Signers() {
         {(signers) => (
           <ul class="rows">
             {signers.map((signer) => (
-              <Signer signer={signer} onRemoved={() => pages.refresh()} key={signer.signer_uuid} />
+              <Signer signer={signer} onChanged={() => pages.refresh()} key={signer.signer_uuid} />
             ))}
           </ul>
         )}
