@@ -1,4 +1,4 @@
-import { createMcpHandler } from "@modelcontextprotocol/server";
+import { createMcpHandler, METHOD_NOT_FOUND } from "@modelcontextprotocol/server";
 import type { NodeCall } from "./node-call.ts";
 import { createMcpServer, type McpDeps } from "./server.ts";
 
@@ -19,6 +19,26 @@ function withOneDocument(): (call: NodeCall) => NodeCall {
   };
 }
 
+/**
+ * Whether a client asks for notifications of changes. The server declares none, and says so as of any method that it does not have;
+ * the library would say that there are too many subscriptions.
+ */
+function isListen(message: unknown): message is { readonly id: unknown } {
+  return (
+    typeof message === "object" &&
+    message !== null &&
+    "id" in message &&
+    "method" in message &&
+    message.method === "subscriptions/listen"
+  );
+}
+
+const notFound = (id: unknown) =>
+  Response.json(
+    { jsonrpc: "2.0", id, error: { code: METHOD_NOT_FOUND, message: "Method not found" } },
+    { status: 404, headers: { "cache-control": "no-store" } },
+  );
+
 /** Creates the endpoint of a thread. Responses are complete: nothing of a call runs after them. */
 export function createMcpEndpoint(
   deps: Omit<McpDeps, "call" | "signal" | "writes"> & {
@@ -29,6 +49,7 @@ export function createMcpEndpoint(
   const { callOf, writesOf, ...rest } = deps;
   const sharingDocument = withOneDocument();
   return async (request, message) => {
+    if (isListen(message)) return notFound(message.id);
     const handler = createMcpHandler(
       () =>
         createMcpServer({

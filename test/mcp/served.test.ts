@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Ajv from "ajv";
 import fc from "fast-check";
 import { MCP_TOOLS } from "../../src/config/names.ts";
+import { createOwnOrigin } from "../../src/http/request/own-origin.ts";
 import type { NodeCall } from "../../src/mcp/node-call.ts";
+import { mcpRoutes } from "../../src/mcp/routes.ts";
 import type { Tool } from "../../src/mcp/tool.ts";
 import { TOOLS } from "../../src/mcp/tools.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { runHttp } from "../support/http.ts";
 import { signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import { docsPages, type ServedTools, serveTools } from "./served.ts";
@@ -125,6 +128,30 @@ test("a client that goes away ends its query: no further read begins", async () 
   await expect(one.client.callTool(thread, { signal: aborted.signal })).rejects.toThrow();
   await one.client.ping();
   expect(paths.length).toBeLessThanOrEqual(2);
+});
+
+test("of 30 parallel requests of a client 4 run, 16 wait and 10 are refused", async () => {
+  const gate = Promise.withResolvers<void>();
+  let begun = 0;
+  const endpoint = async () => {
+    begun += 1;
+    await gate.promise;
+    return Response.json({});
+  };
+  const own = createOwnOrigin({ publicUrl: "", listenHost: "127.0.0.1" });
+  const plugin = mcpRoutes({ own, load: async () => endpoint, loadPages: () => Promise.reject() });
+  await using http = runHttp({ plugins: [plugin] });
+  const statuses: number[] = [];
+  const refused = Promise.withResolvers<void>();
+  const calls = Array.from({ length: 30 }, async () => {
+    const { status } = await fetch(http.api("/mcp"), { method: "POST", body: "{}" });
+    if (statuses.push(status) === 10) refused.resolve();
+  });
+  await refused.promise;
+  expect([begun, statuses]).toEqual([4, Array(10).fill(429)]);
+  gate.resolve();
+  await Promise.all(calls);
+  expect(statuses.slice(10)).toEqual(Array(20).fill(200));
 });
 
 describe("texts of strangers", () => {

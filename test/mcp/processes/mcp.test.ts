@@ -6,12 +6,12 @@ import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import Ajv from "ajv";
-import { createPolicyLookup } from "../../../src/http/policy.ts";
 import { TOOLS } from "../../../src/mcp/tools.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
 import { importSignerOfPerson, postAsPerson } from "../../support/demo-calls.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { type RunningNode, tempDir } from "../../support/program.ts";
+import { sendRaw, statusesOf } from "../../support/raw-socket.ts";
 
 const dir = tempDir();
 const info = { name: "test", version: "1.0.0" };
@@ -183,11 +183,12 @@ describe("MCP of the compiled program", () => {
     expect(node.logs()).not.toContain('"Request failed"');
   });
 
-  test("a foreign Origin or Host is 403, a bad key 401 with the scheme, GET 405; bodies are at most 64 KiB", async () => {
+  test("a foreign Origin or Host is 403, a bad key 401 with the scheme, GET 405, a body of 4 MB 413", async () => {
     expect((await post({ origin: "https://evil.example" }, LIST)).status).toBe(403);
     expect((await post({ host: "evil.example" }, LIST)).status).toBe(403);
-    // The response to a larger one may be lost to a reset; test/http/body-limits.test.ts sends them over raw sockets.
-    expect(createPolicyLookup([])("/mcp").maxBodyBytes).toBe(64 * 1024);
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${4 * 1024 * 1024}\r\n\r\n`;
+    const { text } = await sendRaw(Number(new URL(node.url).port), head);
+    expect([statusesOf(text), text]).toEqual([[413], expect.stringContaining("at most 65536 bytes")]);
     const refused = await post({ authorization: "Bearer svc_wrong" }, LIST);
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect((await fetch(`${node.url}/mcp`)).status).toBe(405);
@@ -254,10 +255,14 @@ describe("MCP of the compiled program", () => {
 
   test("`svc mcp` ends with its client; to start takes little CPU", async () => {
     const { command, args, cwd } = stdioOf();
-    const started = Bun.spawn([command, ...args], { cwd, stdin: "ignore", stdout: "pipe" });
-    expect([await started.exited, await started.stdout.text()]).toEqual([0, ""]);
-    // 90 ms where nothing else runs.
-    expect(Number(started.resourceUsage()?.cpuTime.total) / 1000).toBeLessThan(300);
+    const cpuMs: number[] = [];
+    for (let run = 0; run < 5; run += 1) {
+      const started = Bun.spawn([command, ...args], { cwd, stdin: "ignore", stdout: "pipe" });
+      expect([await started.exited, await started.stdout.text()]).toEqual([0, ""]);
+      cpuMs.push(Number(started.resourceUsage()?.cpuTime.total) / 1000);
+    }
+    // A busy machine lets the same work take more CPU time, too, so the least one counts.
+    expect(Math.min(...cpuMs)).toBeLessThan(150);
   });
 
   test("/llms.txt and the pages that it links are there without a key", async () => {
@@ -278,17 +283,6 @@ describe("MCP of the compiled program", () => {
     const response = await post({}, JSON.stringify([call, call]));
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ message: "send one message a request: batches are not served" });
-  });
-
-  test("30 parallel requests of one client are served or refused with 429, and none fails", async () => {
-    const body = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "get_thread", arguments: { cast: "0xzz" } },
-    });
-    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await post({}, body)).status));
-    expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
   });
 
   test("prints a block for each client that names the program and the node", () => {
