@@ -88,6 +88,16 @@ async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncG
   }
 }
 
+/** The CPU seconds of a process and those below it, with those of the children that have ended. */
+function cpuSecsOfTree(pid: number): number {
+  const [, , , , , , , , , , , ...times] = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  const own = times.slice(0, 4).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  return children.reduce((sum, child) => sum + cpuSecsOfTree(Number(child)), own);
+}
+
 async function next(lines: AsyncGenerator<string, void>): Promise<string> {
   return (await lines.next()).value ?? "";
 }
@@ -122,15 +132,24 @@ describe("the packages", () => {
     async () => {
       const serve = ["--data-dir", join(folder, "data"), "--port", "0", "--set", "hub.port=0"];
       const { child, lines, errors } = start(["npx", "@svc/node", ...serve, "serve", "--demo"]);
-      const places = JSON.parse(await next(lines)) as { readonly api: string };
-      const response = await fetch(`${places.api}/user?fid=3`);
-      expect(((await response.json()) as { user: unknown }).user).toMatchObject({ username: "mirawren" });
+      const respond = async (from: AsyncGenerator<string, void>) => {
+        const places = JSON.parse(await next(from)) as { readonly api: string };
+        const { user } = (await (await fetch(`${places.api}/user?fid=3`)).json()) as { user: unknown };
+        expect(user).toMatchObject({ username: "mirawren" });
+      };
+      await respond(lines);
+      // npm has unpacked 137 MB, and the demo has made its network.
+      expect(cpuSecsOfTree(child.pid)).toBeLessThan(20);
       child.kill("SIGTERM");
       // npm itself ends at once; the program has the other end of its errors until it has shut down.
       expect(await errors).toContain('"msg":"Shut down"');
-      const again = start(["npx", "--offline", "@svc/node", "version"]);
-      expect(await next(again.lines)).toBe(`svc ${version}`);
-      expect(await again.child.exited).toBe(0);
+      const again = start(["npx", "--offline", "@svc/node", ...serve, "serve", "--demo"]);
+      await respond(again.lines);
+      // Ctrl-C of a terminal, which signals the group. A second signal would end the program at once, with an error.
+      process.kill(-again.child.pid, "SIGINT");
+      expect(await again.errors).toContain('"msg":"Shut down"');
+      // npm says so of whatever it ran.
+      expect(await again.child.exited).toBe(130);
     },
     180_000,
   );
@@ -202,16 +221,18 @@ describe.skipIf(!hasNpm || !IS_LONG || !HAS_NODE_RELEASES)("other releases and p
       ...(program === undefined ? {} : { SVC_BINARY: program }),
     });
 
-  test.each(NODE_RELEASES)(
-    "the launcher runs the demo in Node %s, passes signals on and keeps the exit code",
-    async (release) => {
+  test.each(
+    NODE_RELEASES.flatMap((release) => [[release, "SIGTERM"] as const, [release, "SIGINT"] as const]),
+  )(
+    "the launcher runs the demo in Node %s, passes %s on and keeps the exit code",
+    async (release, signal) => {
       const program = join(folder, "program");
       const data = join(folder, `data-${release}`);
       const args = ["--data-dir", data, "--port", "0", "--set", "hub.port=0", "serve", "--demo"];
       const { child, lines, errors } = installed(release, args, program);
       const { api } = JSON.parse(await next(lines)) as { readonly api: string };
       expect((await fetch(`${api}/user?fid=3`)).status).toBe(200);
-      child.kill("SIGTERM");
+      child.kill(signal);
       expect(await child.exited).toBe(0);
       expect(await errors).toContain('"msg":"Shut down"');
       const refused = installed(release, ["--set", "no.such=1", "config", "check"], program);
