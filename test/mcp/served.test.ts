@@ -132,9 +132,9 @@ test("a client that goes away ends its query: no further read begins", async () 
 
 test("of 30 parallel requests of a client 4 run, 16 wait and 10 are refused", async () => {
   const gate = Promise.withResolvers<void>();
-  let begun = 0;
+  let started = 0;
   const endpoint = async () => {
-    begun += 1;
+    started += 1;
     await gate.promise;
     return Response.json({});
   };
@@ -148,7 +148,7 @@ test("of 30 parallel requests of a client 4 run, 16 wait and 10 are refused", as
     if (statuses.push(status) === 10) refused.resolve();
   });
   await refused.promise;
-  expect([begun, statuses]).toEqual([4, Array(10).fill(429)]);
+  expect([started, statuses]).toEqual([4, Array(10).fill(429)]);
   gate.resolve();
   await Promise.all(calls);
   expect(statuses.slice(10)).toEqual(Array(20).fill(200));

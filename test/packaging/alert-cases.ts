@@ -69,6 +69,12 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
         [REQUESTS]: "0+98x120",
         'svc_http_requests_total{method="GET",route="/b",status="503"}': "0+2x120",
       },
+      // A burst in series that begin with it, and do not rise.
+      {
+        [REQUESTS]: always(1000),
+        'svc_http_requests_total{method="GET",route="/b",status="503"}': "_x83 30x36",
+        'svc_http_requests_total{method="GET",route="/c",status="500"}': "_x87 30x32",
+      },
     ],
     quiet: [
       {
@@ -77,6 +83,11 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
       },
       { [REQUESTS]: "0+1x120", 'svc_http_requests_total{method="GET",route="/b",status="501"}': "0+9x120" },
       { [REQUESTS]: always(0) },
+      // A node that Prometheus has seen for longer than the range.
+      {
+        [REQUESTS]: "_x40 1000+10x79",
+        'svc_http_requests_total{method="GET",route="/b",status="503"}': "_x40 500x79",
+      },
     ],
   },
   Slow: {

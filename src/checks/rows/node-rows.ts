@@ -1,9 +1,11 @@
 import type { Check } from "../check.ts";
-import { promRose } from "./prom-rose.ts";
+import { promIncrease, promRose } from "./prom-rose.ts";
 
 /** Responses that a share of errors is of: fewer say nothing. */
 const MIN_RESPONSES = 20;
 const WINDOW_SECS = 300;
+/** All but 501. */
+const SERVER_ERRORS = ["500", "502", "503", "504"];
 /** Clocks whose offset matters to signatures, seconds. */
 const CLOCK_SECS = 1;
 
@@ -88,11 +90,8 @@ export const nodeRows: readonly Check[] = [
     value(figures) {
       const all = figures.increase("http_requests_total", WINDOW_SECS);
       if (all === undefined) return undefined;
-      const failed = figures
-        .samples("http_requests_total")
-        ?.map(([{ status }]) => String(status))
-        .filter((status) => status.startsWith("5") && status !== "501");
-      const errors = [...new Set(failed)].reduce(
+      // Of each status from its first response on, also where that was an error.
+      const errors = SERVER_ERRORS.reduce(
         (sum, status) => sum + (figures.increase("http_requests_total", WINDOW_SECS, { status }) ?? 0),
         0,
       );
@@ -106,10 +105,12 @@ export const nodeRows: readonly Check[] = [
     remedy:
       "The log has the request id and the reason of each. 501 does not count: the route does not exist here.",
     runbook: "watch.md#health",
-    promql: ({ error_percent }) =>
-      `sum without (method, route, status) (rate(svc_http_requests_total{status=~"5..",status!="501"}[5m])) ` +
-      `/ sum without (method, route, status) (rate(svc_http_requests_total[5m])) > ${error_percent / 100} ` +
-      `and sum without (method, route, status) (rate(svc_http_requests_total[5m])) * ${WINDOW_SECS} >= ${MIN_RESPONSES}`,
+    promql: ({ error_percent }) => {
+      const responses = (labels: string) =>
+        `sum without (method, route, status) ${promIncrease(`svc_http_requests_total${labels}`, WINDOW_SECS)}`;
+      const failed = responses('{status=~"5..",status!="501"}');
+      return `${failed} / ${responses("")} > ${error_percent / 100} and ${responses("")} >= ${MIN_RESPONSES}`;
+    },
   },
   {
     id: "slow",
