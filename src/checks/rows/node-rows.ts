@@ -90,7 +90,7 @@ export const nodeRows: readonly Check[] = [
     value(figures) {
       const all = figures.increase("http_requests_total", WINDOW_SECS);
       if (all === undefined) return undefined;
-      // Of each status from its first response on, also where that was an error.
+      // A status that has had no response yet counts from 0.
       const errors = SERVER_ERRORS.reduce(
         (sum, status) => sum + (figures.increase("http_requests_total", WINDOW_SECS, { status }) ?? 0),
         0,
