@@ -1,4 +1,6 @@
-import type { Clock } from "../../runtime/clock.ts";
+import { statSync, utimesSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { StateDatabase } from "./database.ts";
 import { statement } from "./sql.ts";
 import { key, small, table, whole } from "./table.ts";
@@ -98,6 +100,44 @@ const raiseFloor = statement<unknown, [nonceFloor: number]>(
   `INSERT INTO state_clock (id, now_secs, nonce_floor) VALUES (1, 0, ?1)
    ON CONFLICT (id) DO UPDATE SET nonce_floor = max(nonce_floor, ?1)`,
 );
+
+/** The saved time is at most this much behind when the process is killed: an idle writer saves it once a minute. */
+const MAX_UNSAVED_MS = 70_000;
+
+/**
+ * Notes the time of the state's clock as that of a file, which outlives the process and costs no commit. Opens nothing: only SQLite may
+ * open the files of a database.
+ */
+export function markClock(file: string, clock: StateClock): void {
+  const secs = clock.nowMs() / 1000;
+  try {
+    utimesSync(file, secs, secs);
+  } catch {
+    // The saved time remains.
+  }
+}
+
+/** The file that has the time of the clock of a state. */
+export function clockMarkOf(stateFile: string): string {
+  return join(dirname(stateFile), "lock");
+}
+
+/**
+ * Continues the clock of a state from the last time of an earlier process: the saved one, or the mark of a process that was killed before it
+ * saved again. A mark that is further ahead counts as far as it may be true.
+ */
+export function continueClock(
+  db: StateDatabase,
+  options: Partial<Pick<SteadyClockOptions, "clock" | "monotonicMs">> = {},
+): StateClock {
+  const { clock = systemClock, monotonicMs } = options;
+  const secs = savedClockSecs(db);
+  if (secs === undefined) return createSteadyClock({ clock, monotonicMs });
+  const saved = secs * 1000;
+  const marked = statSync(clockMarkOf(db.file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const savedMs = Math.min(Math.max(marked, saved), saved + MAX_UNSAVED_MS);
+  return createSteadyClock({ clock, monotonicMs, savedMs });
+}
 
 /** What a state that went back in time must not have: sessions that owners have ended, and keys of what may have been used before. */
 const FORGOTTEN = [

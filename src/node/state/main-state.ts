@@ -3,9 +3,9 @@ import { createPauses, watchSwitches } from "../../cluster/pauses.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
 import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
 import { taskStateDb } from "../../db/state/sqlite-state-db.ts";
-import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
+import { clockMarkOf, continueClock, markClock } from "../../db/state/state-clock.ts";
 import { startSingleNode } from "../../db/state/state-db.ts";
-import { onBeat, systemClock } from "../../runtime/clock.ts";
+import { onBeat } from "../../runtime/clock.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 import type { MainState, MainStateDeps } from "./thread-state.ts";
@@ -27,12 +27,12 @@ export async function openMainState(deps: MainStateDeps): Promise<MainState> {
 
 /** Lets all threads follow the clock of state.db. Its writer has one of the same kind. */
 function shareClock(reader: StateDatabase, signals: NodeSignals): () => void {
-  const savedSecs = savedClockSecs(reader);
-  const clock = createSteadyClock({
-    clock: systemClock,
-    savedMs: savedSecs === undefined ? undefined : savedSecs * 1000,
-  });
-  const share = () => signals.setStateTime(clock.nowMs());
+  const clock = continueClock(reader);
+  const mark = clockMarkOf(reader.file);
+  const share = () => {
+    signals.setStateTime(clock.nowMs());
+    markClock(mark, clock);
+  };
   share();
   return onBeat(CLOCK_INTERVAL_MS, share);
 }

@@ -1,6 +1,6 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 import { type WriterDecision, writerStateDb } from "../../db/state/sqlite-state-db.ts";
-import { createSteadyClock, savedClockSecs } from "../../db/state/state-clock.ts";
+import { continueClock } from "../../db/state/state-clock.ts";
 import { type StateNode, startSingleNode } from "../../db/state/state-db.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
@@ -18,12 +18,7 @@ export interface WriterOptions {
 
 /** Creates the writer over a connection. The state's clock continues from the saved time. */
 export function openWriterOf(db: StateDatabase, options: WriterOptions): StateWriter {
-  const saved = savedClockSecs(db);
-  const clock = createSteadyClock({
-    clock: options.clock,
-    monotonicMs: options.monotonicMs,
-    savedMs: saved === undefined ? undefined : saved * 1000,
-  });
+  const clock = continueClock(db, options);
   const node = options.node ?? startSingleNode();
   const decisions = new Map<string, WriterDecision>();
   const stateDb = writerStateDb(db, { clock, node }, decisions);

@@ -1,7 +1,19 @@
 import { describe, expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
 import fc from "fast-check";
-import { createSteadyClock, stateSecs } from "../../../src/db/state/state-clock.ts";
+import { NodeSignals } from "../../../src/cluster/node-signals.ts";
+import { createExpiryClock } from "../../../src/cluster/shared-clock.ts";
+import {
+  clockMarkOf,
+  continueClock,
+  createSteadyClock,
+  markClock,
+  saveClock,
+  stateSecs,
+} from "../../../src/db/state/state-clock.ts";
+import { createPrivateFile } from "../../../src/runtime/files.ts";
 import { JumpingClock } from "../../support/jumping-clock.ts";
+import { openStateFile } from "../../support/state-file.ts";
 
 const START = 1_750_000_000;
 const HOUR = 3_600;
@@ -98,5 +110,48 @@ describe("the state's clock", () => {
         }
       }),
     );
+  });
+});
+
+describe("after kill -9", () => {
+  test("the clock continues where it was, though it is saved once a minute: what had expired stays so on a machine that is set back", () => {
+    using file = openStateFile();
+    const machine = new JumpingClock(START);
+    const { monotonicMs } = machine;
+    const mark = clockMarkOf(file.db.file);
+    createPrivateFile(mark);
+    utimesSync(mark, START, START);
+    saveClock(file.db, START);
+    const before = continueClock(file.db, { clock: machine, monotonicMs });
+    machine.pass(55);
+    markClock(mark, before);
+    machine.jump(-50);
+    const after = continueClock(file.db, { clock: machine, monotonicMs });
+    expect(stateSecs(after)).toBe(START + 55);
+    // What HTTP threads expire secrets, keys and sessions by.
+    const signals = new NodeSignals();
+    signals.setStateTime(after.nowMs());
+    expect(createExpiryClock(signals, machine).nowMs()).toBeGreaterThanOrEqual((START + 55) * 1000 - 1);
+  });
+
+  test.each([
+    ["without a file of the time", undefined, START],
+    ["where that is older than the saved time", -DAY, START],
+    ["where that was set by hand", DAY, START + 70],
+  ])("%s, the clock continues at the saved time, or as far beyond as that may lag", (_, marked, expected) => {
+    using file = openStateFile();
+    const machine = new JumpingClock(START + 2 * DAY);
+    saveClock(file.db, START);
+    const mark = clockMarkOf(file.db.file);
+    if (marked !== undefined) {
+      createPrivateFile(mark);
+      utimesSync(mark, START + marked, START + marked);
+    }
+    const clock = continueClock(file.db, { clock: machine, monotonicMs: machine.monotonicMs });
+    expect(stateSecs(clock)).toBe(expected);
+  });
+
+  test("a time that cannot be noted is no fault", () => {
+    markClock("/nowhere/at/all", createSteadyClock({ clock: new JumpingClock(START) }));
   });
 });
