@@ -20,6 +20,7 @@ import {
 const WITHOUT: Readonly<Record<string, string>> = {
   "/console/stream": "its call does not end",
   "/console/operator": "the routes of the operator are private to the page",
+  "/console/call": "it runs nothing before a person says so",
   "/console/manage": "it asks for nothing before a wallet connects",
   "/console/manage/apps/new": "it is a form",
   "/console/sign-in": "it makes its calls when a visitor tries a sign-in",

@@ -2,19 +2,21 @@ import type { AnyElysia } from "elysia";
 import type { AuditStore } from "../../audit/audit-store.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
-import { serviceNames } from "../../config/names.ts";
+import { basePathOf, serviceNames } from "../../config/names.ts";
 import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts";
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { type DemoRoutesDeps, demoRoutes } from "../../console/demo/routes.ts";
 import { createHistoryReads, type HistoryReads } from "../../console/history/history-reads.ts";
 import { incidentRoutes } from "../../console/incidents/routes.ts";
+import { operationRoutes } from "../../console/operation-route.ts";
 import { type OperatorRoutesDeps, operatorRoutes } from "../../console/operator/routes.ts";
 import { pulseRoutes } from "../../console/pulse/routes.ts";
 import { consoleRoutes, pageSettingsOf } from "../../console/routes.ts";
 import { type LoginPageDeps, loginRoutes } from "../../console/sign-in/login-routes.ts";
 import { type SignInPageDeps, signInRoutes } from "../../console/sign-in/routes.ts";
 import type { WebBuild } from "../../console/web-build.ts";
+import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -22,6 +24,8 @@ import type { Clock } from "../../runtime/clock.ts";
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
   readonly config: Parameters<typeof pageSettingsOf>[0];
+  /** The OpenAPI document of this worker. */
+  readonly document: () => Promise<OpenApiDocument>;
   /** For the first HTTP worker, which bundles the sources for all, or of the executable. */
   readonly loadBuild: () => Promise<WebBuild>;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
@@ -86,6 +90,11 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   return [
     ...pages,
     pulseRoutes({ node, own, clock }),
+    operationRoutes({
+      own,
+      document: deps.document,
+      compatPaths: config.service.compat_prefixes.map(basePathOf),
+    }),
     incidentRoutes({
       incidents,
       isPublic: status === "public",

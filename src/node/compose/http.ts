@@ -245,6 +245,7 @@ export function createNodeHttp(deps: {
       ...(isBuilt("console")
         ? createConsole({
             config,
+            document: () => server.openApi(),
             loadBuild: deps.loadWebBuild,
             approve: signers.approve,
             hasMasterKey: deps.tokenKeys.length > 0,

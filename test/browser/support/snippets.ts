@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 
@@ -75,6 +75,10 @@ export function runSignedSnippets(
 
 async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(ROOT, "test/browser/.snippets-"));
+  // The package of the client, from its sources.
+  mkdirSync(join(dir, "node_modules/@svc/client"), { recursive: true });
+  const source = JSON.stringify(join(ROOT, "client/src/index.ts"));
+  writeFileSync(join(dir, "node_modules/@svc/client/index.ts"), `export * from ${source};\n`);
   try {
     return await work(dir);
   } finally {
@@ -85,6 +89,10 @@ async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
 async function runOne(language: string, text: string, dir: string): Promise<unknown> {
   if (language === "svc") return shell(text, dir);
   if (language === "curl") return JSON.parse(await shell(text, dir));
+  if (language === "Python") {
+    await Bun.write(join(dir, "call.py"), text);
+    return JSON.parse(await shell("python3 call.py", dir));
+  }
   const file = join(dir, `${crypto.randomUUID()}.ts`);
   await Bun.write(file, `${text}\nexport { body };\n`);
   const { body } = (await import(file)) as { body: unknown };

@@ -14,6 +14,7 @@ interface Verbs {
   readonly GET: "get";
   readonly POST: "post";
   readonly PUT: "put";
+  readonly PATCH: "patch";
   readonly DELETE: "delete";
 }
 type Method = keyof Verbs;

@@ -104,6 +104,8 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The body as it goes over the wire, where its exact bytes matter (signed requests). */
   readonly rawBody?: string | undefined;
+  /** Given the response before its body is read, which waits for it. */
+  readonly onResponse?: ((response: Response) => Promise<unknown>) | undefined;
 }
 
 /** What is not of the API is opened by no API key: a 401 there is about the operator's code or session, or a channel that is over. */
@@ -122,6 +124,7 @@ export function request<T>(call: Call<T>, options: RequestOptions = {}): Promise
     ...(body === undefined ? {} : { body }),
   };
   return callNode(call.path, init, async (response) => {
+    await options.onResponse?.(response);
     if (response.status === 401 && wantsApiKey(call)) isApiKeyWanted.value = true;
     if (!response.ok) throw await readFailure(response);
     const text = await response.text();

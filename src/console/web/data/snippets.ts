@@ -16,15 +16,19 @@ export interface Site {
   readonly needsApiKey: boolean;
 }
 
-export type SnippetLanguage = "curl" | "TypeScript" | "SDK" | "svc";
+/** A call as text to be copied. */
+export interface Snippet {
+  readonly language: string;
+  readonly text: string;
+}
 
 /** The ways to make a call that can be copied, the first one the shortest. A call without a method of the SDK has no such way. */
-export function snippetsOf(call: Call, site: Site): readonly { language: SnippetLanguage; text: string }[] {
+export function snippetsOf(call: Call, site: Site): readonly Snippet[] {
   if (call.op !== undefined)
     return [
       ...(call.cli === undefined
         ? []
-        : [{ language: "svc" as const, text: svcCommand(call.cli, call.cliInput, site) }]),
+        : [{ language: "svc", text: svcCommand(call.cli, call.cliInput, site) }]),
       { language: "curl", text: signedCurl(call, call.op, site) },
       { language: "TypeScript", text: signedTypeScript(call, call.op, site) },
     ];
@@ -32,7 +36,7 @@ export function snippetsOf(call: Call, site: Site): readonly { language: Snippet
   return [
     { language: "curl", text: curl(call, site) },
     { language: "TypeScript", text: typeScript(call, site) },
-    ...(sdk === undefined ? [] : [{ language: "SDK" as const, text: sdk }]),
+    ...(sdk === undefined ? [] : [{ language: "SDK", text: sdk }]),
   ];
 }
 

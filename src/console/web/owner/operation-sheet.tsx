@@ -46,7 +46,7 @@ async function perform(
     [`${prefix}Nonce`]: nonce,
     [`${prefix}Signature`]: signature,
   };
-  return request<unknown>({ method, path, op }, { rawBody: body, headers });
+  return request<unknown>({ method, path, op }, { rawBody: body, headers, onResponse: operation.onResponse });
 }
 
 function SignedFacts(props: { operation: OwnerOperation; prepared: Prepared; fid: number }) {
@@ -135,7 +135,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
       </p>
       <details>
         <summary>{msg.custodyKeyOnAnotherDevice}</summary>
-        <CallPanel call={operation} title={msg.theSameRequest} fid={current.fid} />
+        <CallPanel call={operation} title={msg.theSameRequest} fid={current.fid} canEdit={false} />
       </details>
       <footer>
         <button type="button" class="btn" disabled={step === "sending"} onClick={close}>

@@ -13,6 +13,8 @@ export interface OwnerOperation<T = unknown> extends SignedCall<T> {
   readonly words: string;
   /** More than sentences, below them. */
   readonly details?: ComponentChildren;
+  /** Given the response before its body is read, which waits for it. */
+  readonly onResponse?: ((response: Response) => Promise<unknown>) | undefined;
   /** The heading of the sheet. */
   readonly title?: string;
   /** A name that must be typed first, for what cannot be undone. */

@@ -153,5 +153,6 @@ export async function sessionRequest<T>(
   const session = current?.session;
   if (current && session && (access === "read" || session.access === "operate"))
     return requestBySession<T>(current.fid, session, sent, options);
-  return runOperation<T>({ ...sent, words, isConfirmed: true });
+  const { onResponse } = options;
+  return runOperation<T>({ ...sent, words, isConfirmed: true, onResponse });
 }

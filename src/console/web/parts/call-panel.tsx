@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Call } from "../data/call.ts";
-import { type SnippetLanguage, snippetsOf } from "../data/snippets.ts";
+import { type Site, type Snippet, snippetsOf } from "../data/snippets.ts";
 import { Icon } from "../icons/icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/common.ts";
@@ -62,8 +62,13 @@ function Measured({ path }: { path: string }) {
 }
 
 const { service, domain, headerPrefix, anonymous } = pageConfig;
-const site = { origin: nodeOrigin, service, domain, headerPrefix, needsApiKey: !anonymous };
+/** What snippets name of this node. */
+export const site: Site = { origin: nodeOrigin, service, domain, headerPrefix, needsApiKey: !anonymous };
 let counter = 0;
+
+/** The page that has the call as a form, which leaves out what is secret. */
+const editPage = ({ method, path, body }: Call) =>
+  `/console/call#${new URLSearchParams({ call: `${method} ${path}`, ...(body !== undefined && { body: JSON.stringify(body) }) })}`;
 
 /** The call that made a view, to be copied: for the shell, for TypeScript, for the hosted API's SDK. */
 export function CallPanel(props: {
@@ -71,11 +76,15 @@ export function CallPanel(props: {
   title?: string;
   /** Who signs the call. */
   fid?: number;
+  /** Ways to make it besides those of every call. */
+  more?: readonly Snippet[];
+  /** Left out where the call is a form already. */
+  canEdit?: boolean;
 }) {
-  const { call, title = msg.theCallBehindThisView, fid } = props;
-  const snippets = snippetsOf(call, { ...site, fid });
+  const { call, title = msg.theCallBehindThisView, fid, more = [], canEdit = true } = props;
+  const snippets = [...snippetsOf(call, { ...site, fid }), ...more];
   const [name] = useState(() => `call${counter++}`);
-  const [language, setLanguage] = useState<SnippetLanguage>();
+  const [language, setLanguage] = useState<string>();
   const selected = snippets.find((snippet) => snippet.language === language) ?? snippets[0];
   if (!selected) return null;
   return (
@@ -84,6 +93,11 @@ export function CallPanel(props: {
         <Icon name="code" />
         <span class="grow">{title}</span>
         <Measured path={call.path} />
+        {canEdit && call.path.startsWith("/v2/") && (
+          <a class="btn" href={editPage(call)}>
+            {msg.edit}
+          </a>
+        )}
       </header>
       <div class="row languages">
         <div class="grow">

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import * as msg from "../text/en/common.ts";
 import { reachOf } from "../text/link.ts";
@@ -52,8 +53,14 @@ async function copyText(text: string, button: HTMLElement): Promise<boolean> {
 }
 
 /** Copies the text as it is shown. Where the browser does not allow that, it says so. */
-export function CopyButton(props: { text: string; label?: string; quiet?: boolean }) {
-  const { text, label = msg.copy, quiet = true } = props;
+export function CopyButton(props: {
+  text: string;
+  label?: ComponentChildren;
+  /** What is read out where the label is a sign. */
+  name?: string;
+  quiet?: boolean;
+}) {
+  const { text, label = msg.copy, name, quiet = true } = props;
   const [note, setNote] = useState<string>();
   async function copy({ currentTarget }: { currentTarget: HTMLElement }) {
     const isCopied = await copyText(text, currentTarget);
@@ -62,7 +69,14 @@ export function CopyButton(props: { text: string; label?: string; quiet?: boolea
     setTimeout(() => setNote(undefined), COPIED_MS);
   }
   return (
-    <button type="button" class={quiet ? "btn quiet" : "btn"} data-copy onClick={copy}>
+    <button
+      type="button"
+      class={quiet ? "btn quiet" : "btn"}
+      data-copy
+      aria-label={name}
+      title={name}
+      onClick={copy}
+    >
       {note ?? label}
     </button>
   );

@@ -3,12 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Call } from "../../../../src/console/web/data/call.ts";
-import {
-  type Site,
-  type SnippetLanguage,
-  shellQuote,
-  snippetsOf,
-} from "../../../../src/console/web/data/snippets.ts";
+import { type Site, shellQuote, snippetsOf } from "../../../../src/console/web/data/snippets.ts";
 import { toHex } from "../../../../src/protocol/validate/eth.ts";
 import { startSignedApi } from "../../../support/signed-api.ts";
 import { custodyWallet } from "../../../support/signing.ts";
@@ -31,7 +26,7 @@ const site: Site = {
   needsApiKey: false,
 };
 
-function snippet(call: Call, language: SnippetLanguage): string {
+function snippet(call: Call, language: string): string {
   const found = snippetsOf(call, site).find((candidate) => candidate.language === language);
   if (!found) throw new Error(`there is no ${language} for ${call.path}`);
   return found.text;

@@ -178,6 +178,7 @@ export const thisPageCameOverPlainHttp =
 // parts/call-panel.tsx
 export const theCallBehindThisView = "The call behind this view";
 export const language = "Language";
+export const edit = "Edit and run";
 
 // parts/copy.tsx
 export const json = "JSON";
