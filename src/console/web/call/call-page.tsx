@@ -2,7 +2,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { operations } from "../../../../client/src/operations.generated.ts";
 import type { Call } from "../data/call.ts";
-import { callLink, readCallLink } from "../data/call-link.ts";
 import { commandOf } from "../data/commands.ts";
 import { useQuery } from "../data/query.ts";
 import { useAction } from "../owner/action.tsx";
@@ -15,6 +14,7 @@ import { PageHead } from "../parts/page-head.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/call.ts";
 import { CallForm } from "./call-form.tsx";
+import { callLink, readCallLink } from "./call-link.ts";
 import { codeOf } from "./code.ts";
 import {
   type CallTexts,

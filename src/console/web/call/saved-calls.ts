@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Call } from "../data/call.ts";
-import { callLink } from "../data/call-link.ts";
+import { callLink } from "./call-link.ts";
 
 /** A call that was run here. The browser has the list, the node does not. */
 export interface SavedCall {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { operationsOf } from "../../../../src/console/operation-route.ts";
+import { callLink, readCallLink } from "../../../../src/console/web/call/call-link.ts";
 import { streamFiltersOf } from "../../../../src/console/web/call/code.ts";
 import {
   callOf,
@@ -11,7 +12,6 @@ import {
   textsOf,
 } from "../../../../src/console/web/call/form.ts";
 import type { OperationForm } from "../../../../src/console/web/call/operation.ts";
-import { callLink, readCallLink } from "../../../../src/console/web/data/call-link.ts";
 import { startTestApi } from "../../../support/api.ts";
 
 let lines: ReturnType<typeof operationsOf>["lines"];

@@ -14,7 +14,6 @@ export const asCode = "This call as code";
 export const runItToSeeItsResponse = "Run the call to see its response here.";
 
 // call/call-form.tsx
-export const theForm = "Parameters";
 export const run = "Run";
 export const signAndRun = "Sign and run";
 export const fillTheExample = "Fill in the example";

@@ -1,6 +1,6 @@
-import type { Call } from "./call.ts";
+import type { Call } from "../data/call.ts";
 
-/** Members of a request that are nobody else's: a link that is handed on does not have them. */
+/** Members of a request that no link has. */
 const SECRET = /(?:^|_)(?:secret|token|jwt|password|key|signature|authorization)s?$/i;
 const MAX_LINK_CHARS = 8_000;
 
