@@ -5,7 +5,7 @@ import { owner } from "../owner/owner.ts";
 import { pageConfig } from "../page-config.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Field, Labelled } from "../parts/form.tsx";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import { streamFiltersOf } from "./code.ts";
 import { type CallField, type CallTexts, choicesOf } from "./form.ts";
 import type { OperationForm } from "./operation.ts";

@@ -12,7 +12,7 @@ import { announce } from "../parts/copy.tsx";
 import { Labelled } from "../parts/form.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import { CallForm } from "./call-form.tsx";
 import { callLink, readCallLink } from "./call-link.ts";
 import { codeOf } from "./code.ts";

@@ -1,5 +1,5 @@
 import type { Call } from "../data/call.ts";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import type { JsonObject, JsonValue, OperationForm, OperationLine, Schema } from "./operation.ts";
 
 /** The form of an operation: a field for each parameter and each member of its body, as its schemas declare them. */

@@ -1,6 +1,6 @@
 import { get } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import { plainName } from "../text/name.ts";
 import type { CallField } from "./form.ts";
 

@@ -3,7 +3,7 @@ import { Icon } from "../icons/icons.tsx";
 import { CopyButton, RawText } from "../parts/copy.tsx";
 import { Tabs, tabPanelProps } from "../parts/page-head.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import { formatBytes, formatDuration } from "../text/format.ts";
 import { castPage, channelPage, personPage } from "../text/page-paths.ts";
 import type { Outcome } from "./run.ts";

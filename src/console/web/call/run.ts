@@ -3,7 +3,7 @@ import { apiKey, callNode, RequestFailure } from "../data/request.ts";
 import { runOperation } from "../owner/operation.ts";
 import { owner } from "../owner/owner.ts";
 import { sessionRequest } from "../owner/session-request.ts";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import type { OperationForm } from "./operation.ts";
 
 /** A response as it arrived. */

@@ -1,6 +1,6 @@
 import { Pill, Time } from "../parts/pill.tsx";
 import { Card } from "../parts/region.tsx";
-import * as msg from "../text/en/call.ts";
+import * as msg from "../text/en/tools/call.ts";
 import { formatDuration } from "../text/format.ts";
 import { forgetCalls, savedCalls } from "./saved-calls.ts";
 

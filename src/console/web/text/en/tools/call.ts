@@ -1,5 +1,5 @@
-import type { Rich, Value } from "../format.ts";
-import { plural } from "../format.ts";
+import type { Rich, Value } from "../../format.ts";
+import { plural } from "../../format.ts";
 
 // call/call-page.tsx
 export const runACall = "Run a call";
