@@ -128,12 +128,16 @@ export class HydrationCache {
   /** Returns the live casts among `ids` by id. Loads those that are not cached. */
   castsById(db: IndexDatabase, ids: Iterable<number>): Map<number, StoredCast> {
     const found = new Map<number, StoredCast>();
-    const missing = new Set<number>();
+    let missing: Set<number> | undefined;
     for (const id of ids) {
       const cast = this.#casts.get(id);
       if (cast !== undefined) found.set(id, cast);
-      else missing.add(id);
+      else {
+        missing ??= new Set();
+        missing.add(id);
+      }
     }
+    if (!missing) return found;
     for (const cast of loadCasts(db, [...missing])) {
       found.set(cast.id, cast);
       this.#addCast(cast);
@@ -144,12 +148,16 @@ export class HydrationCache {
   /** Returns the live casts among `hashes` by hash. Loads those that are not cached. */
   castsByHash(db: IndexDatabase, hashes: Iterable<Hash>): Map<Hash, StoredCast> {
     const found = new Map<Hash, StoredCast>();
-    const missing = new Set<Hash>();
+    let missing: Set<Hash> | undefined;
     for (const hash of hashes) {
       const cast = this.#castsByHash.get(hash);
       if (cast !== undefined && this.#casts.get(cast.id) === cast) found.set(hash, cast);
-      else missing.add(hash);
+      else {
+        missing ??= new Set();
+        missing.add(hash);
+      }
     }
+    if (!missing) return found;
     for (const loaded of loadCastsByHash(db, [...missing])) {
       // Presenters memoize what they build of a state, so a state that is cached by id stays.
       const cast = this.#casts.get(loaded.id) ?? loaded;

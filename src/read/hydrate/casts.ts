@@ -147,6 +147,10 @@ const hashRows = statement<HashRow, [idsJson: string]>(
   "hydrate.hashes-of-casts",
   "SELECT j.key AS at, c.hash FROM json_each(?) j CROSS JOIN casts c ON c.id = j.value",
 );
+const hashRow = statement<{ hash: Uint8Array }, [id: number]>(
+  "hydrate.hash-of-cast",
+  "SELECT hash FROM casts WHERE id = ?",
+);
 const missingHashRows = statement<HashRow, [idsJson: string]>(
   "hydrate.hashes-of-missing-casts",
   "SELECT j.key AS at, m.hash FROM json_each(?) j CROSS JOIN missing_casts m ON m.id = j.value",
@@ -160,6 +164,12 @@ export interface CastRef {
 /** Returns the id and the author of a live cast. */
 export function castByHash(db: IndexDatabase, hash: Hash): { id: number; fid: number } | undefined {
   return db.get(byHash, bytesOf(hash));
+}
+
+/** Returns the hash of a live cast; undefined for another id. */
+export function hashOfCast(db: IndexDatabase, id: number): Hash | undefined {
+  const row = db.get(hashRow, id);
+  return row && hex(row.hash);
 }
 
 /** Returns the hashes of live casts, in the order of `ids`. */

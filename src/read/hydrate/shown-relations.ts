@@ -24,12 +24,15 @@ export interface ShownRelations {
   readonly authors: ReadonlyMap<Hash, ChannelRelation>;
 }
 
+const NONE: ShownRelations = { viewer: new Map(), authors: new Map() };
+
 /** @param shown.casts those whose authors are asked about. */
 export function loadShownRelations(
   db: IndexDatabase,
   viewerFid: number | undefined,
   shown: { readonly channels: ReadonlyMap<string, ChannelState>; readonly casts: Iterable<StoredCast> },
 ): ShownRelations {
+  if (shown.channels.size === 0) return NONE;
   const viewer = new Map<string, ChannelRelation>();
   const authors = new Map<Hash, ChannelRelation>();
   const queries: RelationQuery[] = [];

@@ -1,7 +1,7 @@
 import { BELOW_ALL_CASTS, firstCastIdAt, timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { type CursorCodec, cursorCodec, type Page } from "../cursor.ts";
-import { type CastRef, type Hash, hashesOfCasts } from "../hydrate/casts.ts";
+import { type CastRef, type Hash, hashesOfCasts, hashOfCast } from "../hydrate/casts.ts";
 
 /** A list whose rows have the order of a rank, and among equal ranks that of a hash. */
 export interface RankedList<Row> {
@@ -137,8 +137,7 @@ export function cursorAfter(
   cursor: TimedCursor,
 ): string | null {
   if (last === undefined) return null;
-  const [hash = "0x"] = hashesOfCasts(db, [last.id]);
-  return cursor.encode([timestampOfCastId(last.id), hash]);
+  return cursor.encode([timestampOfCastId(last.id), hashOfCast(db, last.id) ?? "0x"]);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   previewsOf,
   textWithNames,
 } from "../cast-parts.ts";
-import { memoizePresenter } from "../presenters.ts";
+import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
 import { type BareUser, presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
 
@@ -26,7 +26,27 @@ const quotePartsOf = createCastParts(presentUserDehydrated, presentChannelDehydr
 /** Presents the Cast object with its quoted casts; undefined for a cast that is not live. */
 export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined {
   const cast = hydration.casts.get(hash);
-  const parts = cast && partsOf(cast, hydration);
+  return (
+    cast && (dependsOnRead(cast, hydration) ? presentFor(cast, hydration) : presentKnown(cast, hydration))
+  );
+}
+
+/**
+ * Whether a cast is shown otherwise to another reader or by another read of the same version: to a viewer, with a preview, which changes
+ * without a commit, with what its author is to the channel, or with a quote, which shows those of its own quotes that the read has loaded.
+ */
+function dependsOnRead({ hash, embeds }: CastState, hydration: Hydration): boolean {
+  const { viewer, hidden, previews, authorRelations } = hydration;
+  if (viewer || hidden || previews || authorRelations.has(hash)) return true;
+  for (const embed of embeds) if ("hash" in embed) return true;
+  return false;
+}
+
+const presentKnown = oncePerVersion((cast: CastState, hydration: Hydration) => presentFor(cast, hydration));
+
+function presentFor(cast: CastState, hydration: Hydration): Cast | undefined {
+  const { hash } = cast;
+  const parts = partsOf(cast, hydration);
   if (!parts) return undefined;
   const quotes = cast.embeds.map((embed) => presentQuote(embed, hydration));
   const relation = hydration.authorRelations.get(hash);

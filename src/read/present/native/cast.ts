@@ -17,7 +17,7 @@ import {
   type TextWithNames,
   textWithNames,
 } from "../cast-parts.ts";
-import { memoizePresenter } from "../presenters.ts";
+import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 import { presentChannelDehydrated } from "./channel.ts";
 import { presentUser, type User, usernameOf } from "./user.ts";
 
@@ -26,8 +26,14 @@ const partsOf = createCastParts(presentUser, presentChannelDehydrated);
 /** Presents the Cast object with its quoted casts; undefined for a cast that is not live. */
 export function presentCast(hash: Hash, hydration: Hydration) {
   const cast = hydration.casts.get(hash);
-  return cast && presentCastState(cast, hydration);
+  if (!cast) return undefined;
+  // Previews change without a commit.
+  return hydration.previews ? presentCastState(cast, hydration) : presentKnown(cast, hydration);
 }
+
+const presentKnown = oncePerVersion((cast: CastState, hydration: Hydration) =>
+  presentCastState(cast, hydration),
+);
 
 /** Presents the Cast object of a cast that need not be live; undefined when its author does not exist. */
 export function presentCastState(cast: CastState, hydration: Hydration) {

@@ -1,7 +1,7 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { type CursorCodec, cutPage, type Page } from "../../cursor.ts";
-import { type Hash, hashesOfCasts } from "../../hydrate/casts.ts";
+import { type Hash, hashesOfCasts, hashOfCast } from "../../hydrate/casts.ts";
 import type { ListedCast } from "../../rules/list-rules.ts";
 import { hashesOfReactions, type ReactionKey } from "../casts/reactions.ts";
 import { ABOVE_ALL_CASTS, orderedPage, type TimedKey } from "../ordered-page.ts";
@@ -86,8 +86,8 @@ function pageOf(
 }
 
 function positionOf(db: IndexDatabase, { timestamp, castId, recast }: ActRow): TimedKey {
-  const [hash = "0x"] = recast ? hashesOfReactions(db, [recast]) : hashesOfCasts(db, [castId]);
-  return [timestamp, hash];
+  const hash = recast ? hashesOfReactions(db, [recast])[0] : hashOfCast(db, castId);
+  return [timestamp, hash ?? "0x"];
 }
 
 /** Returns the hashes of casts and of recasts. */
