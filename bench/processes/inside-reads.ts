@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { InProcess } from "../in-process.ts";
 import type { BenchNetwork } from "../network.ts";
 
-/** A batch takes about this long. */
-const BATCH_CPU_MS = 40;
+/** A batch takes about this long: less than a slice of a busy machine. */
+const BATCH_CPU_MS = 10;
 const WARM_UP_ROUNDS = 20;
 
 const [checkout = "", messages = ""] = process.argv.slice(2);

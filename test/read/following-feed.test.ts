@@ -4,6 +4,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { hashesOfCasts } from "../../src/read/hydrate/casts.ts";
 import {
   type FollowingFeedBounds,
+  followedRoots,
   followingFeed,
   followingFeedCursor,
 } from "../../src/read/queries/feeds/following-feed.ts";
@@ -154,6 +155,48 @@ describe.each(Object.entries(strategies))("followingFeed, %s", (_name, bounds) =
   });
 });
 
+describe("followedRoots", () => {
+  test("returns the same with a scan of the newest casts as with a merge of each author's, at any position", () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom(1, 3, 20),
+        (changes, maxScanned, limit) => {
+          using model = new Model();
+          for (const one of changes) model.apply(one);
+          const scans = { alwaysMergedUpTo: 0, scannedPerFollow: 100, maxScanned, maxMerged: 100 };
+          const page = (bounds: FollowingFeedBounds | undefined, cursor: string | null) => {
+            const after = cursor === null ? undefined : followingFeedCursor.decode(cursor);
+            return followedRoots(model.db, { fid: VIEWER, limit, after, withRecasts: true }, bounds);
+          };
+          for (let cursor: string | null = null, pages = 0; pages < 100; pages++) {
+            const merged = page(undefined, cursor);
+            const scanned = page(scans, cursor);
+            const ids = ({ rows }: typeof merged) => rows.map(({ id }) => id);
+            expect([ids(scanned), scanned.cursor]).toEqual([ids(merged), merged.cursor]);
+            cursor = merged.cursor;
+            if (cursor === null) return;
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("scans for an fid with many follows", () => {
+    using model = new Model();
+    for (let n = 0; n < 400; n++)
+      model.apply({ kind: "add", cast: { fid: 1 + (n % 300), at: START + n, hash: hashFrom(`${n}`) } });
+    for (let fid = 1; fid <= 300; fid++) model.apply({ kind: "follow", fid, on: true });
+    const names: string[] = [];
+    model.db.onStatement = (name) => names.push(name);
+    followedRoots(model.db, { fid: VIEWER, limit: 25, after: undefined, withRecasts: true });
+    expect(names).toContain("skeleton.following-feed.scan-roots");
+    expect(names).not.toContain("skeleton.followed-roots.roots");
+  });
+});
+
 describe("followingFeed statements", () => {
   test("runs only the scan when the scan fills the page", () => {
     using model = new Model();
@@ -163,7 +206,7 @@ describe("followingFeed statements", () => {
     const names: string[] = [];
     model.db.onStatement = (name) => names.push(name.replace("skeleton.following-feed.", ""));
     followingFeed(model.db, { fid: VIEWER, limit: 25, after: undefined });
-    expect(names).toEqual(["following", "scan", "hydrate.hashes-of-casts"]);
+    expect(names).toEqual(["following", "scan", "hydrate.hash-of-cast"]);
   });
 
   test("runs the merge when followed authors are rare, up to the last page of 10,000 follows", () => {

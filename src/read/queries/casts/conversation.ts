@@ -187,9 +187,12 @@ export interface ConversationNode extends CastRef {
 export function conversationNodes(
   conversation: Conversation,
   sort: (replies: readonly Conversation[]) => readonly Conversation[] = (replies) => replies,
-  depth = 0,
 ): ConversationNode[] {
-  const { id, replies } = conversation;
-  const below = sort(replies).flatMap((reply) => conversationNodes(reply, sort, depth + 1));
-  return [{ id, depth }, ...below];
+  const nodes: ConversationNode[] = [];
+  const add = ({ id, replies }: Conversation, depth: number) => {
+    nodes.push({ id, depth });
+    for (const reply of sort(replies)) add(reply, depth + 1);
+  };
+  add(conversation, 0);
+  return nodes;
 }

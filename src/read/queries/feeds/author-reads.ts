@@ -111,8 +111,30 @@ const ofFollows = declareStatements<number>("followed-roots", {
     `EXISTS (SELECT 1 FROM links l WHERE l.fid = ?1 AND l.type = ${LinkType.Follow} AND l.target_fid = ${fid})`,
 });
 
-/** The authors of a feed: a list of fids, or those that an fid follows. */
-export type Authors = { readonly fids: readonly number[] } | { readonly followedBy: number };
+type ScanParams = [below: number, maxScanned: number, fid: number, limit: number];
+// The subquery is a stream, so the scan ends with the last row of the page.
+const declareScan = (name: string, condition: string) =>
+  statement<CastRef, ScanParams>(
+    `skeleton.following-feed.${name}`,
+    `SELECT below.id
+   FROM (SELECT id, fid, parent_id FROM casts WHERE id < ? ORDER BY id DESC LIMIT ?) below
+   CROSS JOIN links l ON l.fid = ? AND l.type = ${LinkType.Follow} AND l.target_fid = below.fid${condition}
+   LIMIT ?`,
+  );
+
+/** Select the casts of authors whom an fid follows, newest first, out of at most `maxScanned` casts of anyone. */
+export const followedScans = {
+  all: declareScan("scan", ""),
+  roots: declareScan("scan-roots", " AND below.parent_id IS NULL"),
+};
+
+/**
+ * The authors of a feed: a list of fids, or those that an fid follows. `maxScanned`: the casts of anyone that are looked at before those
+ * of each author are merged.
+ */
+export type Authors =
+  | { readonly fids: readonly number[] }
+  | { readonly followedBy: number; readonly maxScanned: number };
 
 /** The statements of a feed with their first parameter. */
 export interface AuthorReads {
@@ -126,9 +148,17 @@ export interface AuthorReads {
 
 /** Returns the reads of the acts of `authors`. */
 export function readsOf(db: IndexDatabase, authors: Authors): AuthorReads {
-  return "fids" in authors
-    ? boundReads(db, ofFids, JSON.stringify(authors.fids))
-    : boundReads(db, ofFollows, authors.followedBy);
+  if ("fids" in authors) return boundReads(db, ofFids, JSON.stringify(authors.fids));
+  const { followedBy, maxScanned } = authors;
+  const merged = boundReads(db, ofFollows, followedBy);
+  if (maxScanned === 0) return merged;
+  return {
+    ...merged,
+    casts(stream, below, max) {
+      const found = stream === "roots" ? db.all(followedScans.roots, below, maxScanned, followedBy, max) : [];
+      return found.length === max ? found : merged.casts(stream, below, max);
+    },
+  };
 }
 
 function boundReads<Param extends string | number>(

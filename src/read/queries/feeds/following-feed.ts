@@ -6,22 +6,13 @@ import type { Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import type { ListedCast } from "../../rules/list-rules.ts";
 import { castPage, LOWEST_HASH, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
+import { followedScans } from "./author-reads.ts";
 import { authorsFeed } from "./authors-feed.ts";
 
 const followingOf = statement<{ following: number }, [fid: number]>(
   "skeleton.following-feed.following",
   "SELECT following FROM follow_counts WHERE fid = ?",
 );
-type ScanParams = [below: number, maxScanned: number, fid: number, limit: number];
-// The subquery is a stream, so the scan ends with the last row of the page.
-const declareScan = (name: string, condition: string) =>
-  statement<CastRef, ScanParams>(
-    `skeleton.following-feed.${name}`,
-    `SELECT below.id
-   FROM (SELECT id, fid, parent_id FROM casts WHERE id < ? ORDER BY id DESC LIMIT ?) below
-   CROSS JOIN links l ON l.fid = ? AND l.type = ${LinkType.Follow} AND l.target_fid = below.fid${condition}
-   LIMIT ?`,
-  );
 const endOfScan = statement<CastRef, [below: number, scannedBefore: number]>(
   "skeleton.following-feed.end-of-scan",
   "SELECT id FROM casts WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
@@ -40,11 +31,8 @@ const declareMerge = (name: string, ranges: string) =>
       limit: "?3",
     }),
   );
-const allCasts = { scan: declareScan("scan", ""), merge: declareMerge("merge", "[0, 1]") };
-const rootCasts = {
-  scan: declareScan("scan-roots", " AND below.parent_id IS NULL"),
-  merge: declareMerge("merge-roots", "[0]"),
-};
+const allCasts = { scan: followedScans.all, merge: declareMerge("merge", "[0, 1]") };
+const rootCasts = { scan: followedScans.roots, merge: declareMerge("merge-roots", "[0]") };
 
 export const followingFeedCursor = timedCursor("feed/following");
 
@@ -102,9 +90,8 @@ export function followingFeed(
   if (follows === 0) return { rows: [], cursor: null };
   const page = { limit, after, cursor: followingFeedCursor };
   const merged = () => castPage(db, page, (below, maxRows) => db.all(merge, below, fid, maxRows));
-  if (follows <= bounds.alwaysMergedUpTo) return merged();
-
-  const maxScanned = Math.min(follows * bounds.scannedPerFollow, bounds.maxScanned);
+  const maxScanned = castsToScan(follows, bounds);
+  if (maxScanned === 0) return merged();
   let end: number | undefined;
   const scanned = castPage(db, page, (below, maxRows) => {
     const found = db.all(scan, below, maxScanned, fid, maxRows);
@@ -123,6 +110,12 @@ export function followingFeed(
   return { rows: scanned.rows, cursor: followingFeedCursor.encode([timestampOfCastId(end), LOWEST_HASH]) };
 }
 
+/** Returns how many casts are scanned for a page before the merge builds it; 0 for a merge at once. */
+function castsToScan(follows: number, bounds: FollowingFeedBounds): number {
+  if (follows <= bounds.alwaysMergedUpTo) return 0;
+  return Math.min(follows * bounds.scannedPerFollow, bounds.maxScanned);
+}
+
 function countFollows(db: IndexDatabase, fid: number): number {
   return db.get(followingOf, fid)?.following ?? 0;
 }
@@ -132,19 +125,20 @@ export const MAX_FOLLOWS_WITH_RECASTS = 2000;
 
 /**
  * Returns the casts without a parent cast of the users that an fid follows, and their recasts, newest first. A recast is
- * sorted by its own time.
+ * sorted by its own time. The casts are found as `followingFeed` finds them.
  */
 export function followedRoots(
   db: IndexDatabase,
   query: { fid: number; limit: number; after: TimedKey | undefined; withRecasts: boolean },
+  bounds: FollowingFeedBounds = BOUNDS,
 ): Page<ListedCast> {
   const { fid, withRecasts } = query;
   const follows = withRecasts ? countFollows(db, fid) : 0;
   if (!withRecasts || follows > MAX_FOLLOWS_WITH_RECASTS)
-    return followingFeed(db, { ...query, rootsOnly: true });
+    return followingFeed(db, { ...query, rootsOnly: true }, bounds);
   return authorsFeed(db, {
     ...query,
-    authors: { followedBy: fid },
+    authors: { followedBy: fid, maxScanned: castsToScan(follows, bounds) },
     streams: ["roots", "recasts"],
     cursor: followingFeedCursor,
   });
