@@ -122,15 +122,15 @@ const declareScan = (name: string, condition: string) =>
    LIMIT ?`,
   );
 
-/** Select the casts of authors whom an fid follows, newest first, out of at most `maxScanned` casts of anyone. */
+/** Select the casts of authors that an fid follows, newest first, out of the `maxScanned` newest casts of all authors. */
 export const followedScans = {
   all: declareScan("scan", ""),
   roots: declareScan("scan-roots", " AND below.parent_id IS NULL"),
 };
 
 /**
- * The authors of a feed: a list of fids, or those that an fid follows. `maxScanned`: the casts of anyone that are looked at before those
- * of each author are merged.
+ * The authors of a feed: a list of fids, or those that an fid follows. `maxScanned`: the casts of all authors that
+ * are read before those of each author are merged.
  */
 export type Authors =
   | { readonly fids: readonly number[] }
