@@ -1,4 +1,3 @@
-import pino from "pino";
 import { Registry } from "prom-client";
 import { createAdmission } from "../src/admission/admission.ts";
 import { Budget } from "../src/admission/budget.ts";
@@ -20,6 +19,7 @@ import { createNodeTransactions } from "../src/node/compose/signing/transactions
 import { HydrationCache } from "../src/read/hydrate/cache.ts";
 import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
+import { silentLog } from "../test/support/log.ts";
 import { tempDir } from "../test/support/program.ts";
 import { localStores } from "../test/support/state-stores.ts";
 
@@ -40,7 +40,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const common = {
     config: configWith("service.compat_prefixes=farcaster"),
     clock: systemClock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
   const parts = { common, index: db, state: localStores(state) };

@@ -1,5 +1,4 @@
 import { SQL } from "bun";
-import pino from "pino";
 import type { ApiDeps } from "../src/api/deps.ts";
 import { pluginOf } from "../src/api/op.ts";
 import { appOperations } from "../src/api/operations/apps/apps.ts";
@@ -13,6 +12,7 @@ import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
 import { registerEvent } from "../test/support/events.ts";
 import { runHttp } from "../test/support/http.ts";
+import { silentLog } from "../test/support/log.ts";
 import { startTestNode } from "../test/support/node.ts";
 import { createDatabase, type PostgresDatabase } from "../test/support/postgres/database.ts";
 import type { PostgresServer } from "../test/support/postgres/server.ts";
@@ -31,7 +31,7 @@ const SPENDS = 2_000;
 const SIGNED = 300;
 const FID = 3;
 const IDLE_SECS = 15;
-const log = pino({ level: "silent" });
+const log = silentLog;
 
 /** Measures a node with its state in PostgreSQL, whose commits are synced: nonces, signed requests, and how idle it is. */
 export async function benchNodeOnPostgres(): Promise<Figure[]> {

@@ -1,4 +1,3 @@
-import pino from "pino";
 import { keccak256, recoverTypedDataAddress } from "viem";
 import type { ApiDeps } from "../src/api/deps.ts";
 import { pluginOf } from "../src/api/op.ts";
@@ -12,6 +11,7 @@ import { systemClock } from "../src/runtime/clock.ts";
 import { configWith } from "../test/runtime/config.ts";
 import { registerEvent } from "../test/support/events.ts";
 import { runHttp } from "../test/support/http.ts";
+import { silentLog } from "../test/support/log.ts";
 import { startTestNode } from "../test/support/node.ts";
 import { custodyWallet, signedHeaders } from "../test/support/signing.ts";
 import { localStores } from "../test/support/state-stores.ts";
@@ -43,7 +43,7 @@ export async function benchSigned(): Promise<Figure[]> {
   using index = openIndexReader(indexPath(node.dir));
   using state = openState(statePath(node.dir));
   const management = createManagement({
-    common: { config: configWith(), clock: systemClock, log: pino({ level: "silent" }) },
+    common: { config: configWith(), clock: systemClock, log: silentLog },
     index,
     state: localStores(state),
   });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import pino from "pino";
 import { signedOperations } from "../../src/api/operations.ts";
 import { custodyFromIndex } from "../../src/auth/custody.ts";
 import { hashBody } from "../../src/auth/signed-routes.ts";
 import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
+import { silentLog } from "../support/log.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";
 import { APP_ID, testApp } from "../support/send.ts";
 import { type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
@@ -37,7 +37,7 @@ test("hashes the body only after all checks of the headers have passed", async (
     sessions: undefined,
     isPaused: () => false,
     staleReason: async () => undefined,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   });
   const body = Buffer.alloc(200 * kib, "x");
   const call: TestCall = { method: "POST", path: "/webhook", body };

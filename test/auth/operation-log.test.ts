@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
+import { logTo } from "../support/log.ts";
 import { callBySession, createSession, SESSION_ORIGIN } from "../support/sessions.ts";
 import { startSignedApi } from "../support/signed-api.ts";
 
@@ -7,7 +7,7 @@ const WEBHOOK = { name: "Hook", url: "https://hook.example/", subscription: { "c
 
 test("the log names each change with its operation, owner and credential, and no read", async () => {
   const lines: Record<string, unknown>[] = [];
-  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const log = logTo((line: string) => lines.push(JSON.parse(line)));
   const settings = [`service.public_url=${SESSION_ORIGIN}`];
   await using signed = await startSignedApi({ log, settings, compatPrefixes: ["farcaster"] });
   const key = { name: "Key", scopes: ["webhooks"] };

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import pino from "pino";
 import { signedOperations } from "../../src/api/operations.ts";
 import { custodyFromIndex } from "../../src/auth/custody.ts";
 import type { SessionLookup } from "../../src/auth/session.ts";
@@ -8,6 +7,7 @@ import { serviceNames } from "../../src/config/names.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
 import { raiseNonceFloor } from "../../src/db/state/state-clock.ts";
 import { transferEvent } from "../support/events.ts";
+import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
 import { makeWallet } from "../support/messages.ts";
 import { startTestNode } from "../support/node.ts";
@@ -71,7 +71,7 @@ function newVerifier(changes: { markUsed?: SessionLookup["markUsed"]; db?: Index
     custodyOf: custodyFromIndex(changes.db ?? signed.api.node.db),
     isPaused: () => false,
     staleReason: async () => undefined,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   };
   return createVerifySession(deps, {
     find: (id, nowSecs) => sessions.find(id, nowSecs),

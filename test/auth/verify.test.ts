@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import pino from "pino";
 import { createVerify } from "../../src/auth/verify.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import { ManualClock } from "../support/clock.ts";
+import { silentLog } from "../support/log.ts";
 import { custodyWallet, type SignedCall, signedHeaders } from "../support/signing.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores, SWEEP_MARGIN_SECS } from "../support/state-stores.ts";
@@ -28,7 +28,7 @@ function start() {
     sessions: undefined,
     isPaused: () => false,
     staleReason: async () => stale,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   });
   return {
     clock,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import pino from "pino";
 import type { Check } from "../../src/checks/check.ts";
 import { createChecks } from "../../src/checks/checks.ts";
 import { createEvaluator } from "../../src/checks/evaluator.ts";
@@ -10,10 +9,11 @@ import { taskStateDb } from "../../src/db/state/sqlite-state-db.ts";
 import type { StateDb } from "../../src/db/state/state-db.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
+import { silentLog } from "../support/log.ts";
 
 const { checks: settings } = configWith();
 const EVERY_SECS = 15;
-const log = pino({ level: "silent" });
+const log = silentLog;
 
 /** A check of a gauge that opens above 100 after a minute and resolves below 50 after half a minute. */
 const row = (changes: Partial<Check> = {}): Check => ({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import pino from "pino";
 import { createApiKeys } from "../../src/api-keys/api-key-store.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createPauses } from "../../src/cluster/pauses.ts";
@@ -19,6 +18,7 @@ import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { readMasterKey } from "../../src/vault/master-key.ts";
 import { apiKeyItems } from "../api-keys/api-key-items.ts";
 import { configWith } from "../runtime/config.ts";
+import { logTo } from "../support/log.ts";
 import { createDatabase, type PostgresDatabase } from "../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { stateDbOf } from "../support/postgres/state-db.ts";
@@ -50,7 +50,7 @@ function clusterOn(database: PostgresDatabase) {
     async join(nodeId: string, options: JoinOptions = {}): Promise<Started> {
       const { settings = [], followed, isSolo = false, schemaVersion = 5, beatIntervalMs } = options;
       const logs: Record<string, unknown>[] = [];
-      const log = pino({ level: "info" }, { write: (line: string) => logs.push(JSON.parse(line)) });
+      const log = logTo((line: string) => logs.push(JSON.parse(line)));
       const signals = new NodeSignals();
       const pauses = createPauses({ signals, log });
       const lost: { reason: string; exitCode: number }[] = [];
@@ -210,7 +210,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
       settings: ["apps.max_apps_per_owner=7", "http.port=1", "webhooks.delivery_concurrency=3"],
     });
     expect(soft.logs).toContainEqual(
-      expect.objectContaining({ level: 40, other: "a", settings: ["apps.max_apps_per_owner"] }),
+      expect.objectContaining({ level: "warn", other: "a", settings: ["apps.max_apps_per_owner"] }),
     );
     // Alone, a node decides; the network stays.
     await Promise.all([a.membership.leave(), soft.membership.leave()]);
@@ -288,7 +288,7 @@ describe.skipIf(!HAS_POSTGRES)("membership", () => {
     await using database = await createDatabase();
     await using cluster = clusterOn(database);
     const { membership, lost, logs } = await cluster.join("a");
-    const errors = () => logs.filter(({ level }) => level === 50);
+    const errors = () => logs.filter(({ level }) => level === "error");
     for (const [n, change] of ["UPDATE svc.nodes SET beat = 0", "DELETE FROM svc.nodes"].entries()) {
       await until(async () => Number((await database.query("SELECT beat FROM svc.nodes"))[0]?.beat ?? 0) > 3);
       await database.query("UPDATE svc.state_clock SET nonce_floor = 0");

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { historyOperations } from "../../src/api/operations/history/history.ts";
 import type { IncidentReport } from "../../src/checks/incident-report.ts";
 import { createHistoryReads } from "../../src/console/history/history-reads.ts";
@@ -17,6 +16,7 @@ import { createHistoryRecorder } from "../../src/node/console/history-recorder.t
 import { figureOf } from "../../src/runtime/figures/figures.ts";
 import { ManualClock } from "../support/clock.ts";
 import { createState } from "../support/empty-databases.ts";
+import { silentLog } from "../support/log.ts";
 import { localStores } from "../support/state-stores.ts";
 
 const NOW = 1_790_000_000 - (1_790_000_000 % 3600);
@@ -30,7 +30,7 @@ const SERIES = FIGURES.flatMap(({ series }) => series ?? []);
 describe("what a node has kept", () => {
   const dir = mkdtempSync(join(tmpdir(), "svc-console-history-"));
   const clock = new ManualClock(NOW);
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const history = openHistory({
     dir,
     settings: { max_bytes: 1e8, log_days: 7 },

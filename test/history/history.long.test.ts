@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { pino } from "pino";
 import { SideDatabase } from "../../src/db/side/side-database.ts";
 import { declaredStatements } from "../../src/db/side/statement.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import { type History, openHistory } from "../../src/history/history.ts";
 import type { FiguresQuery, HistoryBatch } from "../../src/history/rpc.ts";
 import { HISTORY_SCHEMA } from "../../src/history/schema.ts";
+import { silentLog } from "../support/log.ts";
 import { IS_LONG } from "../support/long.ts";
 
 const NOW = 1_790_000_000 - (1_790_000_000 % 86_400);
@@ -102,7 +102,7 @@ describe("the history of a node", () => {
       settings,
       beginning: { version, settings: config },
       clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       freeBytes,
     });
     opened.push({ history, dir });

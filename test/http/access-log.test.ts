@@ -4,13 +4,13 @@ import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
 
 test("logs each response as one line with method, template, status, duration and id, at the level of its status", async () => {
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()] });
-  const cases: [string, RequestInit, number, string, number][] = [
-    ["/v2/svc/user?fid=1", {}, 200, "/v2/svc/user", 20],
-    ["/v2/svc/user?fid=1", { headers: { "if-none-match": "*" } }, 304, "/v2/svc/user", 20],
-    ["/v2/svc/user", {}, 400, "/v2/svc/user", 30],
-    ["/v2/svc/cast", { method: "POST" }, 501, "/v2/svc/cast", 30],
-    ["/v2/svc/throws", {}, 500, "/v2/svc/throws", 40],
-    ["/nowhere", {}, 404, "unmatched", 30],
+  const cases: [string, RequestInit, number, string, string][] = [
+    ["/v2/svc/user?fid=1", {}, 200, "/v2/svc/user", "debug"],
+    ["/v2/svc/user?fid=1", { headers: { "if-none-match": "*" } }, 304, "/v2/svc/user", "debug"],
+    ["/v2/svc/user", {}, 400, "/v2/svc/user", "info"],
+    ["/v2/svc/cast", { method: "POST" }, 501, "/v2/svc/cast", "info"],
+    ["/v2/svc/throws", {}, 500, "/v2/svc/throws", "warn"],
+    ["/nowhere", {}, 404, "unmatched", "info"],
   ];
   for (const [index, [path, init, status, route, level]] of cases.entries()) {
     const requestId = `case-${index}`;
@@ -29,7 +29,7 @@ test("a node that is not ready does not log each check of a balancer", async () 
   await using http = runHttp({ ops: { notReadyReason: () => "filling the index" } });
   expect((await fetch(`${http.url}/ready`)).status).toBe(503);
   const handled = http.logLines.filter(({ msg }) => msg === "Request handled");
-  expect(handled).toEqual([expect.objectContaining({ route: "/ready", status: 503, level: 20 })]);
+  expect(handled).toEqual([expect.objectContaining({ route: "/ready", status: 503, level: "debug" })]);
 });
 
 test("logs no secret that a client sends", async () => {

@@ -49,7 +49,7 @@ describe("a fault is 500 with a fixed text", () => {
 
     const logged = http.logLines.filter((line) => line.requestId === requestId);
     const fault = logged.find((line) => line.msg === "Request failed");
-    expect(fault).toMatchObject({ level: 50, method: "GET" });
+    expect(fault).toMatchObject({ level: "error", method: "GET" });
     if (path.startsWith("throws-") && path !== "throws-nothing") {
       expect(fault?.route).toBe(`/v2/svc/${path}`);
       expect(JSON.stringify(fault)).toContain(secretText);
@@ -83,7 +83,7 @@ describe("errors meant for the client are sent", () => {
   test("the cause of an ApiError is logged and not sent", async () => {
     const response = await fetch(http.api("/wrapped"), { headers: { "x-request-id": "wrapped" } });
     await expectError(response, 503, "try later");
-    const fault = http.logLines.find((line) => line.requestId === "wrapped" && line.level === 50);
+    const fault = http.logLines.find((line) => line.requestId === "wrapped" && line.level === "error");
     expect(JSON.stringify(fault)).toContain(secretText);
   });
 

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { Elysia } from "elysia";
-import pino from "pino";
 import { createAdmission } from "../../src/admission/admission.ts";
 import type { Budget } from "../../src/admission/budget.ts";
 import { createBodySender, JsonStream, respondsLater } from "../../src/http/response/response-body.ts";
 import { ResponseCache } from "../../src/http/response/response-cache.ts";
 import { type RunningHttp, runHttp } from "../support/http.ts";
+import { silentLog } from "../support/log.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -186,7 +186,7 @@ test("HEAD, 304 and a client that disconnects before the response leave nothing 
 });
 
 test("a response of more than 16 KiB to a request that has waited leaves as a stream, which takes two system calls instead of forty", async () => {
-  const sender = createBodySender(pino({ level: "silent" }));
+  const sender = createBodySender(silentLog);
   await using server = Bun.serve({
     port: 0,
     async fetch(request) {

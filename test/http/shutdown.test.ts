@@ -40,7 +40,7 @@ test("closes connections of requests that do not finish within the grace period"
   await expect(pending).rejects.toThrow();
   expect(http.logLines).toContainEqual(
     expect.objectContaining({
-      level: 40,
+      level: "warn",
       msg: "Closed connections whose requests had not finished",
       graceMs: 1,
     }),

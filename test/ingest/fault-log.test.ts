@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { asStorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createIngestFaultLog } from "../../src/ingest/thread/queue.ts";
 import { ManualClock } from "../support/clock.ts";
+import { logTo } from "../support/log.ts";
 import { sqliteError } from "../support/storage-faults.ts";
 
 test("logs a database that cannot be written once a minute, and each record that cannot be stored", () => {
   const messages: unknown[] = [];
-  const log = pino({ base: null }, { write: (line: string) => messages.push(JSON.parse(line).msg) });
+  const log = logTo((line: string) => messages.push(JSON.parse(line).msg));
   const clock = new ManualClock(1_700_000_000);
   const onFault = createIngestFaultLog({ log, clock });
   const full = asStorageError({ database: "index", file: "/data/index.db" }, sqliteError("full"));

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import pino from "pino";
 import { Registry } from "prom-client";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
@@ -28,13 +27,14 @@ import { ManualClock } from "../support/clock.ts";
 import { documentText } from "../support/documents.ts";
 import { createState } from "../support/empty-databases.ts";
 import { registerEvent } from "../support/events.ts";
+import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
 import { failStatement, statementsOf } from "../support/storage-faults.ts";
 import { startTestWriter } from "../support/writer.ts";
 
-const log = pino({ level: "silent" });
+const log = silentLog;
 const NOW_SECS = 1_700_000_000;
 
 /** The operations of a node whose parts do not respond. */

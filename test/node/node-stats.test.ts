@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { Gauge, Registry } from "prom-client";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
@@ -12,10 +11,11 @@ import { createThreads } from "../../src/node/threads/threads.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
 import { configWith } from "../runtime/config.ts";
+import { silentLog } from "../support/log.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
 
-const log = pino({ level: "silent" });
+const log = silentLog;
 
 /** A part whose requests the test responds to, or leaves pending. */
 function makePart<Stats>(name: string, time = new ManualTime(0)) {

@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { pino } from "pino";
 import { Registry } from "prom-client";
 import { indexPath, indexVersion, openIndexAsIs } from "../../src/db/index/database.ts";
 import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
@@ -10,6 +9,7 @@ import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { configWith } from "../runtime/config.ts";
+import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
@@ -76,7 +76,7 @@ test("an index of an earlier schema is shown before it is migrated; one of this 
   using dir = tempDir();
   const path = indexPath(dir.path);
   const shown: unknown[] = [];
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const common = {
     config: configWith(`data.dir=${dir.path}`),
     log,

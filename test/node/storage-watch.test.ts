@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import pino from "pino";
 import { Registry } from "prom-client";
 import {
   createDamageReports,
@@ -13,6 +12,7 @@ import {
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import { type Replacement, watchForReplacement } from "../../src/runtime/replacement.ts";
 import { ManualClock } from "../support/clock.ts";
+import { logTo, silentLog } from "../support/log.ts";
 import { tempDir } from "../support/program.ts";
 import { cast } from "../support/records.ts";
 import { failStatement, statementsOf } from "../support/storage-faults.ts";
@@ -21,7 +21,7 @@ import { startTestWriter } from "../support/writer.ts";
 
 function watchOver(input: Partial<StorageWatchOptions>) {
   const lines: Record<string, unknown>[] = [];
-  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const log = logTo((line: string) => lines.push(JSON.parse(line)));
   const watch = createStorageWatch({
     dataDir: "/",
     replaced: async () => undefined,
@@ -62,8 +62,8 @@ test("a failing writer is the reason until one of its writes succeeds, and each 
   await watch.poll();
   expect(watch.writeFaultReason()).toBeUndefined();
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-    [50, "Failed to write the database"],
-    [30, "Could write the database again"],
+    ["error", "Failed to write the database"],
+    ["info", "Could write the database again"],
   ]);
 });
 
@@ -80,7 +80,7 @@ test("a writer that does not respond has neither failed nor succeeded", async ()
 });
 
 test("damage that a thread has found stays the reason, whatever is written after", async () => {
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const file = "/data/state.db";
   const damage = createDamageReports([{ database: "state", file }], log);
   const { watch } = watchOver({

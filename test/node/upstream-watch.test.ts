@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { Registry } from "prom-client";
 import { createUpstreamWatch, type UpstreamWatch } from "../../src/node/threads/upstream-watch.ts";
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
@@ -8,6 +7,7 @@ import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
 import { upstreamFigures } from "../../src/upstream/figures/figures.ts";
 import type { UpstreamProgress } from "../../src/upstream/follow/progress.ts";
 import { ManualClock } from "../support/clock.ts";
+import { logTo } from "../support/log.ts";
 
 const backfill: UpstreamProgress = {
   isConnected: true,
@@ -50,7 +50,7 @@ function watchOn({ isTerminal = false } = {}) {
       return reported;
     },
     clock,
-    log: pino({ base: null }, { write: (line: string) => logged.push(JSON.parse(line).msg) }),
+    log: logTo((line: string) => logged.push(JSON.parse(line).msg)),
     readyLagSecs: 30,
     output: { isTerminal, columns: () => 80, write: (text) => written.push(text) },
   });

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { encodeHeader, encodePayload, encodeSignature } from "@farcaster/jfs";
 import fc from "fast-check";
-import pino from "pino";
 import { openSideFile, type SideFile } from "../../src/db/side/side-file.ts";
 import { createStatementRegistry } from "../../src/db/sqlite/statement-registry.ts";
 import { createOutboundClient, type OutboundClient } from "../../src/net/client.ts";
@@ -26,6 +25,7 @@ import { fromHex } from "../../src/protocol/validate/eth.ts";
 import { configWith } from "../runtime/config.ts";
 import type { TestApi } from "../support/api.ts";
 import { createCertificateAuthority } from "../support/certificates.ts";
+import { silentLog } from "../support/log.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
@@ -59,7 +59,7 @@ function openFile(dir: string, clock = new ManualTime(NOW)): SideFile {
     dir,
     schema: PREVIEW_SCHEMA,
     clock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     mode: "writer",
     freeBytes: () => 1e12,
   });
@@ -191,7 +191,7 @@ describe("the catalog", () => {
       check: createAppCheck({ client: onPort, envelopes: indexEnvelopes(configWith(), api.node.db) }),
       clock: time,
       setTimer: time.after,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       onChange: () => undefined,
     });
     file.write((db) => {
@@ -334,7 +334,7 @@ describe("the catalog under strangers", () => {
       },
       clock: time,
       setTimer: time.after,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       onChange: () => undefined,
     });
     opened.push(
@@ -444,7 +444,7 @@ test("a node that has watched nothing yet reads what earlier casts shared, once"
     check: async () => undefined,
     clock: time,
     setTimer: time.after,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     onChange: () => undefined,
   });
   await catalog.round();

@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
-import pino from "pino";
 import { openSideFile, sideFilePath } from "../../src/db/side/side-file.ts";
 import { declaredStatements } from "../../src/db/side/statement.ts";
 import type { FetchOutcome } from "../../src/previews/fetch-preview.ts";
@@ -9,6 +8,7 @@ import { PreviewReader } from "../../src/previews/preview-reader.ts";
 import { type PreviewServiceDeps, startPreviewService } from "../../src/previews/preview-service.ts";
 import { PreviewSignal } from "../../src/previews/preview-signal.ts";
 import { PREVIEW_SCHEMA } from "../../src/previews/preview-store.ts";
+import { silentLog } from "../support/log.ts";
 import { ManualTime, until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
 
@@ -50,7 +50,7 @@ function startService({ outcomes = [], dir: given, freeBytes = () => 100 * GIB, 
   const dir = given ?? (own as NonNullable<typeof own>);
   const time = new ManualTime(1_800_000_000);
   const signal = new PreviewSignal();
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const side = { dir: dir.path, schema: PREVIEW_SCHEMA, clock: time, log, freeBytes };
   const fetched: string[] = [];
   const reported: string[] = [];

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import pino from "pino";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { openState, type StateDatabase, statePath } from "../../src/db/state/database.ts";
 import { createFanOut } from "../../src/node/compose/sending/fan-out.ts";
@@ -8,6 +7,7 @@ import { createSendService } from "../../src/push/send-service.ts";
 import { configWith } from "../runtime/config.ts";
 import { takeCampaign } from "../support/campaigns.ts";
 import { ManualClock } from "../support/clock.ts";
+import { logTo } from "../support/log.ts";
 import { loopbackClient } from "../support/loopback-client.ts";
 import { until } from "../support/manual-time.ts";
 import { tempDir } from "../support/program.ts";
@@ -55,7 +55,7 @@ function startEngine({
   stores = localStores(state, { clock }),
   ...options
 }: EngineOptions = {}) {
-  const common = { config: configWith(...settings), clock, log: pino({}, { write: onLog }) };
+  const common = { config: configWith(...settings), clock, log: logTo(onLog) };
   return createFanOut({
     common,
     index,

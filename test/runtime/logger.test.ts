@@ -164,3 +164,25 @@ test("a line of a request shows the part of an API key that may be shown, and ne
     "x-api-key": "[redacted]",
   });
 });
+
+const NOISY = `
+  import { createLogger } from "${import.meta.dir}/../../src/runtime/log/logger.ts";
+  import { configWith } from "${import.meta.dir}/config.ts";
+  const log = createLogger(configWith());
+  for (let i = 0; i < 500; i++) log.info({ i, text: "é".repeat(1000) }, "Wrote a line");
+`;
+
+test("a reader of the log that is slow gets every line whole", async () => {
+  const program = Bun.spawn([process.execPath, "-e", NOISY], { stderr: "pipe" });
+  const lines = (await new Response(program.stderr).text()).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).i)).toEqual(Array.from({ length: 500 }, (_, i) => i));
+  expect(await program.exited).toBe(0);
+});
+
+test("a reader of the log that went away does not end the program", async () => {
+  const program = Bun.spawn([process.execPath, "-e", NOISY], { stderr: "pipe" });
+  const reader = program.stderr.getReader();
+  await reader.read();
+  await reader.cancel();
+  expect(await program.exited).toBe(0);
+});

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import pino from "pino";
 import { err } from "../../src/lib/result.ts";
 import { createSignInNonces, NONCE_SECS } from "../../src/sign-in/nonces.ts";
 import { createQuickAuth } from "../../src/sign-in/quick-auth.ts";
@@ -13,6 +12,7 @@ import { createTokenSigner, resealTokenKeys } from "../../src/sign-in/tokens/tok
 import { createMasterKeyText, readMasterKey } from "../../src/vault/master-key.ts";
 import { createSealer } from "../../src/vault/sealer.ts";
 import { ManualClock } from "../support/clock.ts";
+import { silentLog } from "../support/log.ts";
 import { openStateFile } from "../support/state-file.ts";
 import { localStores } from "../support/state-stores.ts";
 
@@ -30,7 +30,7 @@ const request = {
   aud: "app.example",
   auth_method: "custody",
 } as const;
-const log = pino({ level: "silent" });
+const log = silentLog;
 const OPERATOR = { requestId: "req-1", address: "192.0.2.7" };
 const { audit } = stores;
 

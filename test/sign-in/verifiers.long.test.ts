@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { join } from "node:path";
 import { createRemoteJWKSet, jwtVerify } from "jose";
-import pino from "pino";
 import { err } from "../../src/lib/result.ts";
 import { createSignInNonces } from "../../src/sign-in/nonces.ts";
 import { createQuickAuth } from "../../src/sign-in/quick-auth.ts";
@@ -10,6 +9,7 @@ import { createMasterKeyText, readMasterKey } from "../../src/vault/master-key.t
 import { createSealer } from "../../src/vault/sealer.ts";
 import type { TestApi } from "../support/api.ts";
 import { ManualClock } from "../support/clock.ts";
+import { silentLog } from "../support/log.ts";
 import { IS_LONG } from "../support/long.ts";
 import { tempDir } from "../support/program.ts";
 import {
@@ -56,7 +56,7 @@ function startTokens(clock: ManualClock) {
   const { signInKeys: keys, signInNonces } = localStores(file.db, { clock });
   const settings = { tokenTtlSecs: 3600, algorithm: "RS256", rotationDays: 30 } as const;
   const sealer = createSealer([readMasterKey(createMasterKeyText())], "svc quick auth key 1");
-  const signer = createTokenSigner({ store: keys, sealer, clock, log: pino({ level: "silent" }), settings });
+  const signer = createTokenSigner({ store: keys, sealer, clock, log: silentLog, settings });
   const nonces = createSignInNonces({ store: signInNonces, clock });
   const refused = async () =>
     err({ reason: "malformed", message: "tokens are made without messages" } as const);

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { eventRange, hasEventsAfter, markPublished } from "../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
@@ -8,6 +7,7 @@ import { startPublisher } from "../../src/webhooks/publish/publisher.ts";
 import { UNTRIED } from "../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../src/webhooks/subscription.ts";
 import { makeSecret } from "../management/owned-store-contract.ts";
+import { silentLog } from "../support/log.ts";
 import { noBans, startMatching } from "../support/matching.ts";
 import { DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountSigner } from "../support/node.ts";
@@ -82,7 +82,7 @@ test("streams of both transports have, byte for byte, the bodies of webhooks wit
     onQueued: () => undefined,
     onDeactivated: () => undefined,
     clock: node.clock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   });
   const clients = await Promise.all(SUBSCRIPTIONS.map(([, query]) => SseClient.open(bench.url(query))));
   const socketData: string[][] = SUBSCRIPTIONS.map(() => []);

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
  */
 const NOT_AT_START: Readonly<Record<string, readonly string[]>> = {
   // Every command begins here.
-  "src/main.ts": ["src/api/", "src/node/", "@sinclair/typebox", "elysia", "viem", "pino"],
+  "src/main.ts": ["src/api/", "src/node/", "@sinclair/typebox", "elysia", "viem"],
   "src/node/workers/http.worker.ts": [
     "src/node/state/postgres/open-postgres",
     "src/db/index/bulk/stages",

@@ -1,11 +1,9 @@
-import pino from "pino";
 import { Registry } from "prom-client";
 import { type Admission, createAdmission } from "../../src/admission/admission.ts";
 import { SHARES } from "../../src/admission/budgets.ts";
 import type { ApiDeps } from "../../src/api/deps.ts";
 import { hubPlugins } from "../../src/api/hub-plugins.ts";
 import { apiPlugins } from "../../src/api/plugins.ts";
-
 import { neverStale, type StaleReason } from "../../src/auth/custody.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
@@ -63,6 +61,7 @@ import { createKeyLimit } from "../../src/writes/store/write-limits.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
 import { directClients, type RunHttpOptions, runHttp } from "./http.ts";
+import { silentLog } from "./log.ts";
 import { directMatching } from "./matching.ts";
 import { startTestNode, type TestNode } from "./node.ts";
 import { expectMatchesOpenApi } from "./openapi.ts";
@@ -177,7 +176,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const common = {
     config: configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
     clock: node.clock,
-    log: options.log ?? pino({ level: "silent" }),
+    log: options.log ?? silentLog,
     metrics: { registry: new Registry(), prefix: "svc_" },
   };
   const stores = localStores(state, {

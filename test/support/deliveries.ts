@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import pino from "pino";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { Secret } from "../../src/db/state/secret.ts";
@@ -14,6 +13,7 @@ import { UNTRIED, type Webhook } from "../../src/webhooks/store/webhook-store.ts
 import { makeSecret } from "../management/owned-store-contract.ts";
 import { configWith } from "../runtime/config.ts";
 import { createState } from "./empty-databases.ts";
+import { silentLog } from "./log.ts";
 import { loopbackClient } from "./loopback-client.ts";
 import { ManualTime, until } from "./manual-time.ts";
 import { startMatching } from "./matching.ts";
@@ -96,7 +96,7 @@ export function openDeliveryBench(...settings: string[]): DeliveryBench {
     stop,
     async start(options = {}) {
       running = await startDelivery({
-        common: { config: configWith(...settings), clock: time, log: pino({ level: "silent" }) },
+        common: { config: configWith(...settings), clock: time, log: silentLog },
         index,
         state: { ...stores, queue: { ...stores.queue, ...options.watch?.(stores.queue) } },
         outbox: { awaitEvents: () => new Promise(() => undefined), markPublished: async () => undefined },

@@ -1,5 +1,4 @@
 import type { AnyElysia } from "elysia";
-import pino from "pino";
 import { Registry } from "prom-client";
 import type { Admission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
@@ -12,8 +11,9 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from "../..
 import type { Clock } from "../../src/runtime/clock.ts";
 import type { Descriptors } from "../../src/runtime/process.ts";
 import type { Spans } from "../../src/runtime/trace/span.ts";
+import { logTo } from "./log.ts";
 
-/** A line of the log, as pino writes it. */
+/** A line of the log, as the program writes it. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface RunningHttp extends AsyncDisposable {
@@ -90,7 +90,7 @@ const noDocumentation: ApiDocumentation = {
 export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; logLines: LogLine[] } {
   const logLines: LogLine[] = [];
   const level = options.logLevel ?? "trace";
-  const log = pino({ level }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const log = logTo((line) => logLines.push(JSON.parse(line)), level);
   const name = options.serviceName ?? "svc";
   const registry = new Registry();
   const server = createHttpServer({

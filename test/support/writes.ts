@@ -11,7 +11,6 @@ import {
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
-import pino from "pino";
 import { createAdmission } from "../../src/admission/admission.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
@@ -35,6 +34,7 @@ import type { WriteSigners } from "../../src/writes/service.ts";
 import type { WriteStore } from "../../src/writes/store/write-store.ts";
 import { configWith } from "../runtime/config.ts";
 import { directClients } from "./http.ts";
+import { silentLog } from "./log.ts";
 import { accountRecords, startTestNode, type TestNode } from "./node.ts";
 
 /** What the scripted upstream does with a message: `ok`, the code of a refusal, or no response at all. */
@@ -152,7 +152,7 @@ export async function startTestWrites(
   const stateDir = mkdtempSync(join(tmpdir(), "writes-test-"));
   const state = openState(statePath(stateDir));
   const db = openIndexReader(indexPath(node.dir));
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const client: Client | undefined =
     upstream && connectUpstream(upstream.url, { retryMs: 100, maxRetryMs: 200 });
   const check = new SubmissionCheck({

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { rejection } from "../../src/protocol/rejection.ts";
 import { PeerError } from "../../src/upstream/calls/peer.ts";
 import { createUpstreamFaultLog } from "../../src/upstream/follow/fault-log.ts";
 import { ManualClock } from "../support/clock.ts";
+import { logTo } from "../support/log.ts";
 
 test("logs one line a minute per kind, with the number of suppressed lines", () => {
   const lines: Record<string, unknown>[] = [];
   const clock = new ManualClock(1_700_000_000);
-  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const log = logTo((line: string) => lines.push(JSON.parse(line)));
   const faults = createUpstreamFaultLog({ log, clock });
   for (let n = 0; n < 250; n += 1) {
     faults.fault(`fid ${n} could not be read`, new Error("down"));
@@ -35,7 +35,7 @@ test("logs one line a minute per kind, with the number of suppressed lines", () 
 test("logs the message of a call's error, and the stack of any other error", () => {
   const lines: Record<string, unknown>[] = [];
   const clock = new ManualClock(1_700_000_000);
-  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const log = logTo((line: string) => lines.push(JSON.parse(line)));
   const faults = createUpstreamFaultLog({ log, clock });
   const details = "No connection established";
   faults.fault("a call", Object.assign(new Error(`14 UNAVAILABLE: ${details}`), { code: 14, details }));
@@ -46,7 +46,7 @@ test("logs the message of a call's error, and the stack of any other error", () 
   expect(lines[0]).not.toHaveProperty("err");
   expect(lines[1]).toHaveProperty("err.stack");
   expect(lines[2]).toMatchObject({
-    level: 50,
+    level: "error",
     msg: expect.stringContaining("Farcaster node that can be followed"),
   });
   expect(Object.keys(lines[2] ?? {}).sort()).toEqual(["level", "msg", "time"]);

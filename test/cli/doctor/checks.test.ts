@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer } from "node:net";
-import pino from "pino";
 import { assess } from "../../../src/cli/doctor/databases.ts";
 import { type ExamineDeps, examine } from "../../../src/cli/doctor/examine.ts";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
@@ -28,6 +27,7 @@ import { CLOSED_PORT, OWN_LOOPBACK } from "../../support/addresses.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { createIndex, createState } from "../../support/empty-databases.ts";
 import { startTestHub } from "../../support/hub.ts";
+import { silentLog } from "../../support/log.ts";
 import { startTestNode } from "../../support/node.ts";
 import { writeOlderIndex } from "../../support/older-index.ts";
 import { tempDir } from "../../support/program.ts";
@@ -357,7 +357,7 @@ test("the history is looked at where there is one, and what was set aside is nam
     settings: { max_bytes: 128_000_000, log_days: 7 },
     beginning: { version: "1.0.0", settings: {} },
     clock: systemClock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   });
   history.stop();
   expect(await found()).toMatchObject({

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { PgStats } from "../../../src/db/postgres/pool-stats.ts";
 import { openPgPools } from "../../../src/db/postgres/pools.ts";
 import { pgStatement } from "../../../src/db/postgres/statement.ts";
 import { StateUnavailable } from "../../../src/db/state/unavailable.ts";
+import { silentLog } from "../../support/log.ts";
 import { isRefusedAtOnce } from "../../support/postgres/at-once.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { startProxy } from "../../support/postgres/proxy.ts";
@@ -52,7 +52,7 @@ test.skipIf(!HAS_POSTGRES)(
         settings,
         applicationName: "test",
         connections: { main: 1 },
-        log: pino({ level: "silent" }),
+        log: silentLog,
         stats: new PgStats(stats.shared),
       });
     await using one = open();

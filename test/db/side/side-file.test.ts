@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { decodeStored, type SideSchema } from "../../../src/db/side/side-database.ts";
 import { openSideFile, type SideFile, sideFilePath } from "../../../src/db/side/side-file.ts";
 import { createStatementRegistry } from "../../../src/db/sqlite/statement-registry.ts";
+import { logTo } from "../../support/log.ts";
 
 const { statement } = createStatementRegistry();
 const ADD = statement<never, [string]>("add", "INSERT INTO notes (text) VALUES (?)");
@@ -37,7 +37,7 @@ describe("a side file", () => {
       mode,
       freeBytes,
       clock: { nowMs: () => now.ms },
-      log: pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) }),
+      log: logTo((line: string) => lines.push(JSON.parse(line).msg)),
     });
     opened.push({ file, dir });
     const add = (text: string) => file.write((db) => db.run(ADD, text));

@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { uptime } from "node:os";
-import pino from "pino";
 import { NodeSignals } from "../../../src/cluster/node-signals.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
 import { getPosition, putPosition } from "../../../src/db/index/positions.ts";
@@ -24,6 +23,7 @@ import { openWriterOf } from "../../../src/node/state/open-writer.ts";
 import { createDamageReports } from "../../../src/node/watch/storage-watch.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { useAsForeign } from "../../support/foreign-process.ts";
+import { silentLog } from "../../support/log.ts";
 import { tempDir } from "../../support/program.ts";
 import { cast } from "../../support/records.ts";
 import { startTestWriter } from "../../support/writer.ts";
@@ -185,7 +185,7 @@ describe("after the log of its database was emptied", () => {
     const signals = new NodeSignals();
     db.isDamagedElsewhere = () => signals.isDamaged("index");
     const database = { database: "index", file: indexPath(dir.path) } as const;
-    const reports = createDamageReports([database], pino({ level: "silent" }), signals);
+    const reports = createDamageReports([database], silentLog, signals);
     put(db, 5);
     reports.note({ ...database, reason: "database disk image is malformed", remedy: "restore it" });
     expect(signals.isDamaged("state")).toBe(false);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { createFaultLog, StateUnavailable } from "../../../src/db/state/unavailable.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { logTo } from "../../support/log.ts";
 
 test("of equal errors one is logged every 10 seconds, of others each; an unavailable state once a minute", () => {
-  const lines: { level: number; msg: string; suppressed?: number; campaignId?: string }[] = [];
-  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const lines: { level: string; msg: string; suppressed?: number; campaignId?: string }[] = [];
+  const log = logTo((line: string) => void lines.push(JSON.parse(line)));
   const clock = new ManualClock(1_000);
   const logFault = createFaultLog({ log, clock });
   const missing = () => logFault(new Error("no such table"), {}, "Campaigns could not be taken");
@@ -24,5 +24,5 @@ test("of equal errors one is logged every 10 seconds, of others each; an unavail
   expect(lines.at(-1)).toMatchObject({ msg: "Campaigns could not be taken", suppressed: 2 });
   for (let n = 0; n < 3; n++) logFault(new StateUnavailable("away"), {}, "Campaigns could not be taken");
   expect(lines).toHaveLength(5);
-  expect(lines.at(-1)?.level).toBe(40);
+  expect(lines.at(-1)?.level).toBe("warn");
 });

@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import pino from "pino";
 import { writeMeta } from "../../../src/db/index/meta.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { type BackupKind, backupsIn, makeBackup } from "../../../src/node/backup/backup.ts";
@@ -21,6 +20,7 @@ import { directoryPlace } from "../../../src/node/snapshot/places/directory-plac
 import { configWith } from "../../runtime/config.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
+import { silentLog } from "../../support/log.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { openSnapshotNode, type SnapshotNode, UNENDING } from "./snapshot-node.ts";
 
@@ -199,7 +199,7 @@ describe("scheduled backups", () => {
     const schedule = startBackupSchedule({
       config,
       clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       after: timers.after,
       async make(kind, signal) {
         if (fault) throw fault;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import pino from "pino";
 import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
 import { createFanOut } from "../../../src/node/compose/sending/fan-out.ts";
 import { createPostgresStores } from "../../../src/node/state/postgres/open-postgres.ts";
 import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
 import { configWith } from "../../runtime/config.ts";
+import { silentLog } from "../../support/log.ts";
 import { IS_LONG } from "../../support/long.ts";
 import { loopbackClient } from "../../support/loopback-client.ts";
 import { until } from "../../support/manual-time.ts";
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_POSTGRES)("a campaign while PostgreSQL is away", () => {
     const index = openIndexInMemory();
     let aheadMs = 0;
     const engine = createFanOut({
-      common: { config: configWith(), clock: systemClock, log: pino({ level: "silent" }) },
+      common: { config: configWith(), clock: systemClock, log: silentLog },
       index,
       state: stores,
       client: loopbackClient(),

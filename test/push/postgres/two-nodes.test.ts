@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import pino from "pino";
 import { type IndexDatabase, openIndexInMemory } from "../../../src/db/index/database.ts";
 import { createSteadyClock } from "../../../src/db/state/state-clock.ts";
 import type { StateNode } from "../../../src/db/state/state-db.ts";
@@ -9,6 +8,7 @@ import type { FanOutEngine } from "../../../src/push/fan-out/fan-out.ts";
 import type { SendPermission } from "../../../src/push/fan-out/slots.ts";
 import { nowSecs, systemClock } from "../../../src/runtime/clock.ts";
 import { configWith } from "../../runtime/config.ts";
+import { logTo } from "../../support/log.ts";
 import { loopbackClient } from "../../support/loopback-client.ts";
 import { until } from "../../support/manual-time.ts";
 import { createDatabase, type PostgresDatabase } from "../../support/postgres/database.ts";
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
         common: {
           config: configWith(),
           clock: systemClock,
-          log: pino({}, { write: (line) => void logs.push(line) }),
+          log: logTo((line) => void logs.push(line)),
         },
         index,
         state: stores,

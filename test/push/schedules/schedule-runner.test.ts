@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { pino } from "pino";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { createScheduleRunner } from "../../../src/push/schedules/schedule-runner.ts";
 import { MAX_UNFINISHED, type NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
 import type { NewSchedule } from "../../../src/push/store/schedules/schedule-store.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { silentLog } from "../../support/log.ts";
 import { tempDir } from "../../support/program.ts";
 import { testApp } from "../../support/send.ts";
 import { localStores } from "../../support/state-stores.ts";
@@ -57,7 +57,7 @@ const runner = (custodyOf: (fid: number) => Uint8Array | undefined = () => CUSTO
     ...stores,
     custodyOf,
     clock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     dedupeTtlSecs: 86_400,
   });
 const statesOf = async ({ scheduleId }: NewSchedule) =>

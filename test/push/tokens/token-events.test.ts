@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import pino from "pino";
 import { Registry } from "prom-client";
 import type { App } from "../../../src/apps/app-store.ts";
 import { openStateInMemory, type StateDatabase } from "../../../src/db/state/database.ts";
@@ -8,6 +7,7 @@ import { createUrlGuard, type UrlGuard } from "../../../src/net/guard.ts";
 import { createTokenEvents } from "../../../src/push/tokens/token-events.ts";
 import { registerTokenMetrics } from "../../../src/push/tokens/token-metrics.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { logTo } from "../../support/log.ts";
 import { expectErr, expectOk } from "../../support/result.ts";
 import { localStores } from "../../support/state-stores.ts";
 
@@ -52,7 +52,7 @@ async function start(guard: UrlGuard = publicGuard) {
     guard,
     clock,
     stateClock: clock,
-    log: pino({ level: "trace" }, { write: (line: string) => lines.push(line) }),
+    log: logTo((line: string) => lines.push(line), "trace"),
     count: registerTokenMetrics({ registry, prefix: "svc_" }, tokens),
   });
   const send = (payload: Uint8Array, fid = 5) =>
@@ -67,7 +67,7 @@ test("logs one line per applied event, without token and URL, and none for a ref
   expectOk(await send(added));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
-      level: 30,
+      level: "info",
       subsystem: "tokens",
       appId: "app",
       event: "miniapp_added",

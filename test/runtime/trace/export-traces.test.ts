@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { startTraces } from "../../../src/runtime/trace/export-traces.ts";
 import { SpanCounts } from "../../../src/runtime/trace/span-counts.ts";
+import { silentLog } from "../../support/log.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { configWith } from "../config.ts";
 
@@ -23,7 +23,7 @@ test.each([
           `trace.endpoint=http://127.0.0.1:${collector.port}${path}`,
           "trace.headers=api-key=a%3Db%2C=,authorization=Basic dXNlcg==,odd=%zz",
         ),
-        log: pino({ level: "silent" }),
+        log: silentLog,
         clock: systemClock,
       },
       counts.shared,

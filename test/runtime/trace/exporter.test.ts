@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { createOperatorFetch } from "../../../src/net/operator-fetch.ts";
 import { MAX_BATCH, MAX_WAITING, startTraceExporter } from "../../../src/runtime/trace/exporter.ts";
 import { SpanCounts } from "../../../src/runtime/trace/span-counts.ts";
 import type { EndedSpan } from "../../../src/runtime/trace/spans.ts";
+import { logTo } from "../../support/log.ts";
 import { ManualTime, until } from "../../support/manual-time.ts";
 import { type ReceiverOptions, startReceiver } from "../../support/receiver.ts";
 
@@ -35,7 +35,7 @@ function exporterTo(respond: NonNullable<ReceiverOptions["respond"]>) {
     counts,
     clock: time,
     setTimer: time.after,
-    log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
+    log: logTo((line: string) => lines.push(JSON.parse(line))),
   });
   const spansOf = (at: number) => {
     const { resourceSpans } = JSON.parse(collector.requests[at]?.body ?? "");

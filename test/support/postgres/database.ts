@@ -1,11 +1,11 @@
 import { afterAll } from "bun:test";
 import { SQL } from "bun";
-import { pino } from "pino";
 import { readPostgresUrl } from "../../../src/config/postgres-url.ts";
 import type { VerifyConnection } from "../../../src/db/postgres/driver.ts";
 import { migratePostgres } from "../../../src/db/postgres/migrate.ts";
 import { openPgPools, type PgPools, type PgSettings } from "../../../src/db/postgres/pools.ts";
 import type { StateNode } from "../../../src/db/state/state-db.ts";
+import { silentLog } from "../log.ts";
 import { type PostgresAddress, sharedPostgres } from "./server.ts";
 
 /** An empty state in PostgreSQL, in a database of its own. */
@@ -82,7 +82,7 @@ export async function createDatabase(options: DatabaseOptions = {}): Promise<Pos
         applicationName: name,
         verify,
         connections: { main, queue, ledger },
-        log: pino({ level: "silent" }),
+        log: silentLog,
       });
       opened.push(pools);
       return pools;

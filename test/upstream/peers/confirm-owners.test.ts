@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import pino from "pino";
 import { createOwners } from "../../../src/auth/confirmed-owners.ts";
 import { custodyFromIndex, neverStale } from "../../../src/auth/custody.ts";
 import { createVerify } from "../../../src/auth/verify.ts";
@@ -10,6 +9,7 @@ import { HubEvent } from "../../../src/protocol/wire/generated/hub.ts";
 import { peopleFromIndex } from "../../../src/sign-in/people.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { signerEvent, transferEvent } from "../../support/events.ts";
+import { silentLog } from "../../support/log.ts";
 import { makeWallet, type TestWallet } from "../../support/messages.ts";
 import { signedHeaders } from "../../support/signing.ts";
 import { openStateFile } from "../../support/state-file.ts";
@@ -98,7 +98,7 @@ function operations({ db, confirm }: Followed) {
     sessions: undefined,
     isPaused: () => false,
     staleReason: neverStale,
-    log: pino({ level: "silent" }),
+    log: silentLog,
   });
   return {
     owners,

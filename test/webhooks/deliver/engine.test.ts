@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import pino from "pino";
 import { createOutboundClient } from "../../../src/net/client.ts";
 import { createUrlGuard } from "../../../src/net/guard.ts";
 import { createLocalStores } from "../../../src/node/state/sqlite-stores.ts";
 import { createQueuePoll } from "../../../src/webhooks/deliver/queue-poll.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
 import { openDeliveryBench, START_SECS, secretOf, verify } from "../../support/deliveries.ts";
+import { silentLog } from "../../support/log.ts";
 import { until } from "../../support/manual-time.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { localStores } from "../../support/state-stores.ts";
@@ -616,7 +616,7 @@ describe("after the end of a process", () => {
         }),
       },
       clock: { nowMs: () => 30_000 },
-      log: pino({ level: "silent" }),
+      log: silentLog,
       settings: { maxRetryDelayMs: 3_600_000, pollIntervalMs: 30_000 },
       isStopping: () => false,
       onDue: (webhooks) => due.push(...webhooks.map(({ webhookId, dueAtMs }) => [webhookId, dueAtMs])),

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import pino from "pino";
 import { eventsAfter } from "../../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { MAX_PREVIEW_EVENTS } from "../../../src/webhooks/preview/previews.ts";
@@ -9,6 +8,7 @@ import { startPublisher } from "../../../src/webhooks/publish/publisher.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
+import { silentLog } from "../../support/log.ts";
 import { until } from "../../support/manual-time.ts";
 import { noBans, startMatching } from "../../support/matching.ts";
 import { bio, cast, likeUrl, link, react, uncast, unlink, unreact } from "../../support/records.ts";
@@ -106,7 +106,7 @@ describe("a preview", () => {
       onQueued: () => undefined,
       onDeactivated: () => undefined,
       clock: writer.clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
     });
     await until(async () => publisher.stats().publishedEvents >= events);
     await publisher.stop();

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import pino from "pino";
 import { eventsAfter, outboxBacklog } from "../../../src/db/index/log/outbox.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import type { MessageRef, RelayedOp } from "../../../src/ingest/relayed-op.ts";
@@ -16,6 +15,7 @@ import type { DeliveryPublications } from "../../../src/webhooks/store/delivery-
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
+import { silentLog } from "../../support/log.ts";
 import { noBans, startMatching } from "../../support/matching.ts";
 import { bio, cast, ensProof, link, uncast } from "../../support/records.ts";
 import { expectOk } from "../../support/result.ts";
@@ -75,7 +75,7 @@ async function startFixture(...fids: number[]) {
       onQueued: (webhookIds) => notified.push([...webhookIds].sort()),
       onDeactivated: () => undefined,
       clock: writer.clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       intervals: INTERVALS,
       setTimer: timers.after,
       ...over,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import pino from "pino";
 import { lastOutboxSeq, publishedSeq } from "../../../src/db/index/log/outbox.ts";
 import { openState, type StateDatabase, statePath } from "../../../src/db/state/database.ts";
 import { startSingleNode } from "../../../src/db/state/state-db.ts";
@@ -11,6 +10,7 @@ import { type ReplayRunner, startReplays } from "../../../src/webhooks/replay/re
 import { messageIdOf } from "../../../src/webhooks/store/queue-events.ts";
 import { UNTRIED } from "../../../src/webhooks/store/webhook-store.ts";
 import { makeSecret } from "../../management/owned-store-contract.ts";
+import { silentLog } from "../../support/log.ts";
 import { until } from "../../support/manual-time.ts";
 import { noBans, startMatching } from "../../support/matching.ts";
 import { cast } from "../../support/records.ts";
@@ -19,7 +19,7 @@ import { startTestWriter, type TestWriter } from "../../support/writer.ts";
 
 const FIDS = Array.from({ length: 20 }, (_, at) => at + 1);
 const HOOK = "hook-1";
-const log = pino({ level: "silent" });
+const log = silentLog;
 
 let writer: TestWriter;
 let state: StateDatabase;

@@ -1,6 +1,5 @@
 /** A node in a race of signed operations: `bun race.ts <url of the database>`. */
 
-import { pino } from "pino";
 import { createApps } from "../../../../src/apps/app-store.ts";
 import { createNonces } from "../../../../src/auth/nonce-store.ts";
 import { readPostgresUrl } from "../../../../src/config/postgres-url.ts";
@@ -8,6 +7,7 @@ import { openPgPools } from "../../../../src/db/postgres/pools.ts";
 import { createWebhooks } from "../../../../src/webhooks/store/webhook-store.ts";
 import { appItems } from "../../../apps/app-items.ts";
 import { ManualClock } from "../../../support/clock.ts";
+import { silentLog } from "../../../support/log.ts";
 import { serveRounds } from "../../../support/postgres/racers.ts";
 import { stateDbOf } from "../../../support/postgres/state-db.ts";
 import { webhookItems } from "../../../webhooks/store/webhook-items.ts";
@@ -38,7 +38,7 @@ const pools = openPgPools({
   settings: { connect: connect.value, schema: "svc", timeoutMs: 5_000 },
   applicationName: "race",
   connections: { main: 6 },
-  log: pino({ level: "silent" }),
+  log: silentLog,
 });
 const db = stateDbOf(pools, new ManualClock(100));
 const nonces = createNonces(db);

@@ -1,5 +1,5 @@
 /** Delivers from a state in PostgreSQL until the input ends, then stops. Prints a line after the start. */
-import pino from "pino";
+
 import type { PgSettings } from "../../../../src/db/postgres/pools.ts";
 import { openPgPools } from "../../../../src/db/postgres/pools.ts";
 import { createSteadyClock } from "../../../../src/db/state/state-clock.ts";
@@ -12,6 +12,7 @@ import { createCallReceiver } from "../../../../src/webhooks/deliver/call-receiv
 import { DeliveryCounters } from "../../../../src/webhooks/deliver/delivery-stats.ts";
 import { startDeliveryEngine } from "../../../../src/webhooks/deliver/engine.ts";
 import { CALLS_PER_WEBHOOK, type CallLimit } from "../../../../src/webhooks/store/delivery-queue.ts";
+import { logTo } from "../../../support/log.ts";
 import { loopbackClient } from "../../../support/loopback-client.ts";
 
 export interface DeliverOptions {
@@ -21,7 +22,7 @@ export interface DeliverOptions {
 }
 
 const { settings, node, limit }: DeliverOptions = JSON.parse(process.argv[2] ?? "");
-const log = pino({ level: "warn" }, pino.destination(2));
+const log = logTo((line) => process.stderr.write(line), "warn");
 const pools = openPgPools({
   settings,
   applicationName: `test/${node.nodeId}`,

@@ -1,4 +1,3 @@
-import { pino } from "pino";
 import { readPostgresUrl } from "../../../../../src/config/postgres-url.ts";
 import { openPgPools } from "../../../../../src/db/postgres/pools.ts";
 import { postgresStateDb } from "../../../../../src/db/postgres/state-db.ts";
@@ -10,6 +9,7 @@ import {
 import type { CampaignWork } from "../../../../../src/push/store/campaigns/campaign-store.ts";
 import { openTokenImport } from "../../../../../src/push/store/tokens/token-import.ts";
 import { systemClock } from "../../../../../src/runtime/clock.ts";
+import { silentLog } from "../../../../support/log.ts";
 import { serveRounds } from "../../../../support/postgres/racers.ts";
 
 /** One node's part of a round. */
@@ -30,7 +30,7 @@ const pools = openPgPools({
   settings: { connect: connect.value, schema: "svc", timeoutMs: 5_000 },
   applicationName: "race",
   connections: { main: 8, queue: 1, ledger: 2 },
-  log: pino({ level: "silent" }),
+  log: silentLog,
 });
 const node = { nodeId: `node-${slot}`, bootId, slot: Number(slot) };
 const clock = createSteadyClock({ clock: systemClock });
