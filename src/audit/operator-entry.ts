@@ -5,6 +5,9 @@ export type OperatorAction =
   | "incident.ack"
   | "incident.note"
   | "incident.mute"
+  | "notice.add"
+  | "notice.remove"
+  | "notice.test"
   | "signin_key.create"
   | "signin_key.replace";
 

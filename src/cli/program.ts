@@ -35,6 +35,7 @@ import { registerCompletion } from "./shell/completion.ts";
 import { addExamples } from "./shell/examples.ts";
 import { registerIncidents } from "./state/incidents.ts";
 import { registerNodes } from "./state/nodes.ts";
+import { registerNotices } from "./state/notices.ts";
 import { registerState } from "./state/state.ts";
 import { toExit } from "./to-exit.ts";
 import { registerVersion } from "./version.ts";
@@ -63,6 +64,7 @@ const COMMANDS = [
   registerState,
   registerNodes,
   registerIncidents,
+  registerNotices,
   registerSigner,
   registerBans,
   registerSign,

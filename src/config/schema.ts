@@ -310,6 +310,24 @@ export const configSchema = section({
     latency_ms: integer(10, 60_000),
     queue_age_secs: integer(60, 86_400),
   }),
+  notify: section({
+    push_hosts: Type.Array(
+      text(
+        "^(\\*\\.)?[a-z0-9-]+(\\.[a-z0-9-]+)*$",
+        'a host name such as "fcm.googleapis.com" or "*.push.apple.com"',
+      ),
+      {
+        maxItems: 64,
+        uniqueItems: true,
+        rule: 'a list of at most 64 different host names such as "fcm.googleapis.com" or "*.push.apple.com"',
+      },
+    ),
+    contact: text(
+      "^(mailto:[^\\s<>]+@[^\\s<>]+|https://[^\\s<>]+)?$",
+      'empty, or a URL such as "mailto:ops@example.org"',
+      255,
+    ),
+  }),
   scores: section({
     mode: oneOf("off", "computed", "imported", "both"),
     hour_utc: integer(0, 23),

@@ -8,6 +8,7 @@ import {
   compressFile,
   LICENSES,
   type PageScripts,
+  SERVICE_WORKER,
   type WebBuild,
   type WebFile,
   webFile,
@@ -36,8 +37,9 @@ export interface WebSources extends Omit<WebBuild, "assets"> {
  * @throws AggregateError with the faults of the sources
  */
 export async function bundleWeb(): Promise<WebSources> {
-  const [style, ...bundles] = await Promise.all([
+  const [style, worker, ...bundles] = await Promise.all([
     bundleStyle(),
+    bundleScripts({ root: join(WEB, "operator"), entry: "sw.ts", firstPages: [] }),
     ...DOCUMENTS.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages })),
   ]);
   const assets = new Map([[STYLE, style]]);
@@ -55,7 +57,12 @@ export async function bundleWeb(): Promise<WebSources> {
   const packages = new Set(bundles.flatMap((bundle) => bundle.packages));
   return {
     documents,
-    assets: [...scripts.values(), ...assets.values(), webFile(LICENSES, licensesOf([...packages].sort()))],
+    assets: [
+      ...scripts.values(),
+      ...worker.files.map(({ body }) => webFile(SERVICE_WORKER, body)),
+      ...assets.values(),
+      webFile(LICENSES, licensesOf([...packages].sort())),
+    ],
     pages: await pageScripts(bundles[0]),
   };
 }

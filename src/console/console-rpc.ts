@@ -1,6 +1,7 @@
 import { ApiError } from "../http/errors.ts";
 import { connectRpc, type RpcClient } from "../lib/port-rpc.ts";
 import type { Result } from "../lib/result.ts";
+import type { NoticesRpc } from "../notices/rpc.ts";
 import type { RecentLine } from "../runtime/log/recent-lines.ts";
 import type { HistoryQueries } from "./history/queries.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
@@ -11,7 +12,8 @@ import type { SeriesPage } from "./pulse/series-page.ts";
 
 /** The methods of the main thread for the operator's page. */
 export interface OperatorRpc
-  extends Pick<OperatorSessions, "checkToken" | "issueCode" | "open" | "admit" | "end"> {
+  extends NoticesRpc,
+    Pick<OperatorSessions, "checkToken" | "issueCode" | "open" | "admit" | "end"> {
   /** The rows of the whole history after a time (unix seconds). */
   series(step: HistoryStep, since: number): SeriesPage;
   threads(): Promise<ThreadsReport>;

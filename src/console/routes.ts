@@ -15,7 +15,7 @@ import {
   type WebDocument,
 } from "./assets.ts";
 import type { PageSettings } from "./web/page-settings.ts";
-import { LICENSES } from "./web-build.ts";
+import { LICENSES, SERVICE_WORKER } from "./web-build.ts";
 
 /** Returns what the page has to know of the node. None of it is secret. */
 export function pageSettingsOf(
@@ -70,6 +70,7 @@ export interface ConsoleRoutesDeps {
 }
 
 /** What is not a page, below `/console`. */
+const KEEP_THEIR_NAMES: readonly string[] = [LICENSES, SERVICE_WORKER];
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
 /** What curl gets from the root. */
 const NOTHING_HERE = "no API is at /: /docs describes it, /ready says whether the node serves";
@@ -77,19 +78,24 @@ const hidden = { detail: { hide: true } } as const;
 
 /** The documents of the console and the files that they need. */
 export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
-  const asset = async ({ request, params }: { request: Request; params: { readonly "*": string } }) => {
-    const file = (await assets.load()).asset(params["*"]);
+  const asset = async ({ request, params }: { request: Request; params: { readonly "*": string } }) =>
+    respondWithFile(request, params["*"]);
+
+  async function respondWithFile(request: Request, name: string): Promise<Response> {
+    const file = (await assets.load()).asset(name);
     if (!file) throw new NotFoundError();
     const { bytes, coding } = chooseBytes(file, request.headers.get("accept-encoding"));
     const headers: Record<string, string> = {
       "content-type": file.contentType,
-      "cache-control": file.name === LICENSES ? "no-cache" : "public, max-age=31536000, immutable",
+      "cache-control": KEEP_THEIR_NAMES.includes(file.name)
+        ? "no-cache"
+        : "public, max-age=31536000, immutable",
       "cross-origin-resource-policy": "same-origin",
       vary: "accept-encoding",
     };
     if (coding) headers["content-encoding"] = coding;
     return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
-  };
+  }
 
   const page = async ({ request }: { request: Request }) => {
     const { path } = exchangeOf(request);
@@ -116,7 +122,10 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
 
   const routes = new Elysia({ name: "console" }).get("/console/a/*", asset, hidden).get("/", landing, hidden);
   if (!enabled) return routes;
-  return routes.get("/console", page, hidden).get("/console/*", page, hidden);
+  return routes
+    .get(`/console/${SERVICE_WORKER}`, ({ request }) => respondWithFile(request, SERVICE_WORKER), hidden)
+    .get("/console", page, hidden)
+    .get("/console/*", page, hidden);
 }
 
 /** Responds with a document, or with 304 where the client has it. */

@@ -39,6 +39,9 @@ export const ASSET_PATH = "/console/a/";
 
 export const LICENSES = "licenses.txt";
 
+/** The service worker. Its scope begins with its path, which is `/console/<name>`, and its name stays. */
+export const SERVICE_WORKER = "sw.js";
+
 const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",

@@ -7,7 +7,7 @@ type NetSettings = Pick<Config["net"], "allow_cidrs" | "allow_http">;
 /** Creates the URL guard of the operator's settings. */
 export function createConfiguredGuard(
   { allow_cidrs, allow_http }: NetSettings,
-  options: Pick<UrlGuardOptions, "resolve" | "ownAddresses" | "loopbackTargets"> = {},
+  options: Pick<UrlGuardOptions, "resolve" | "dnsTimeoutMs" | "ownAddresses" | "loopbackTargets"> = {},
 ): UrlGuard {
   return createUrlGuard({ ...options, allowCidrs: allow_cidrs, allowHttp: allow_http });
 }

@@ -1,5 +1,4 @@
 import { createAdmission } from "../admission/admission.ts";
-import type { Checks } from "../checks/checks.ts";
 import { NodeSignals } from "../cluster/node-signals.ts";
 import { newestSnapshot } from "../db/index/counts/rankings.ts";
 import { indexPath, openIndexReader } from "../db/index/database.ts";
@@ -151,7 +150,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const companions = files.flatMap(companionsOf);
   const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
-  const checks: Checks | undefined = config.console.enabled
+  const checks = config.console.enabled
     ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, state, connectState })
     : undefined;
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({

@@ -4,7 +4,11 @@ const MASTER_BYTES = 32;
 const KEY_ID_BYTES = 8;
 
 /** What a key that is derived from a master key is for. Keys of different purposes tell nothing of each other. */
-export type KeyPurpose = "svc signer seed 1" | "svc approval token 1" | "svc quick auth key 1";
+export type KeyPurpose =
+  | "svc signer seed 1"
+  | "svc approval token 1"
+  | "svc quick auth key 1"
+  | "svc notice 1";
 
 /** A master key with its id. */
 export interface MasterKey {

@@ -165,6 +165,15 @@ test("without any source the values are those that decisions section 11 names", 
       latency_ms: 1000,
       queue_age_secs: 300,
     },
+    notify: {
+      push_hosts: [
+        "fcm.googleapis.com",
+        "*.push.services.mozilla.com",
+        "*.push.apple.com",
+        "*.notify.windows.com",
+      ],
+      contact: "",
+    },
     scores: {
       mode: "off",
       hour_utc: 4,

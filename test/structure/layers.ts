@@ -8,6 +8,7 @@ export const LAYERS = [
   "node",
   "console",
   "mcp",
+  "notices",
   "checks",
   "cluster",
   "api",

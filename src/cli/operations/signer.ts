@@ -132,6 +132,8 @@ async function rekeyState(context: CommandContext): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
   const { masterKeysOf, sealedUses } = await import("../../node/signers/master-keys.ts");
   const { resealTokenKeys } = await import("../../sign-in/tokens/token-signer.ts");
+  const { createNoticeStore } = await import("../../notices/notice-store.ts");
+  const { resealNotices } = await import("../../notices/target.ts");
   const { createSignInKeys } = await import("../../sign-in/tokens/key-store.ts");
   const { createSealer } = await import("../../vault/sealer.ts");
   const { postgresSettings } = await import("../../node/state/postgres/postgres-settings.ts");
@@ -149,7 +151,11 @@ async function rekeyState(context: CommandContext): Promise<void> {
       log.error({ signerUuid, err }, "A key did not open");
     const signers = await rekey({ store, vault, signal: shutdown.signal, onDamaged });
     const sealer = createSealer([current, ...former], "svc quick auth key 1");
-    const count = signers + (await resealTokenKeys(createSignInKeys(state), sealer));
+    const noticeSealer = createSealer([current, ...former], "svc notice 1");
+    const count =
+      signers +
+      (await resealTokenKeys(createSignInKeys(state), sealer)) +
+      (await resealNotices(createNoticeStore(state), noticeSealer));
     const left = (await sealedUses(state)).filter(({ keyId }) => keyId !== vault.keyId);
     const rest = left.map(({ keyId, count }) => `${count} under ${keyId}`).join(", ");
     print(`sealed ${count} keys under ${vault.keyId}; left: ${rest || "none"}\n`);

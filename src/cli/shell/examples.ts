@@ -212,6 +212,17 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "incidents ack": ["incidents ack INCIDENT_ID --note disk-ordered"],
   "incidents note": ["incidents note INCIDENT_ID disk-ordered"],
   "incidents mute": ["incidents mute INCIDENT_ID --hours 72"],
+  notices: [
+    "notices hook https://ntfy.sh/my-topic --label phone --preset ntfy",
+    "notices list",
+    "notices test CHANNEL_ID",
+  ],
+  "notices list": ["notices list", "notices list --json"],
+  "notices hook": [
+    "notices hook https://ntfy.sh/my-topic --label phone --preset ntfy --quiet 22:00-07:00 --zone Europe/Berlin",
+  ],
+  "notices test": ["notices test CHANNEL_ID"],
+  "notices remove": ["notices remove CHANNEL_ID"],
   state: ["state pause deliveries --reason maintenance", "state resume all"],
   "state migrate": ["state migrate --config /etc/svc/svc.toml"],
   "state check": ["state check", "state check --restored --data-dir /var/lib/svc"],

@@ -3,6 +3,9 @@ import { MAX_MUTED_HOURS, MAX_NOTE_CHARS } from "../../checks/incident-text.ts";
 import { ApiError } from "../../http/errors.ts";
 import { jsonBodyDecoder } from "../../http/request/body.ts";
 import { integer, optional } from "../../http/request/params.ts";
+import { MAX_URL_CHARS } from "../../net/guard.ts";
+import type { HookPreset } from "../../notices/report.ts";
+import { HOOK_PRESETS } from "../../notices/target.ts";
 import { MAX_UNIX_SECS } from "../history/operator-queries.ts";
 
 const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
@@ -35,6 +38,50 @@ export const readIncident = jsonBodyDecoder(
       id: IncidentId,
       action: Type.Literal("mute"),
       hours: Type.Integer({ minimum: 0, maximum: MAX_MUTED_HOURS }),
+    }),
+  ]),
+);
+const Text = (maxLength: number) => Type.String({ maxLength });
+const Terms = {
+  label: Text(200),
+  severity: Type.Optional(
+    Type.Union([Type.Literal("critical"), Type.Literal("warning"), Type.Literal("notice")]),
+  ),
+  checks: Type.Optional(Type.Array(Text(64), { maxItems: 64 })),
+  quiet_hours: Type.Optional(Text(11)),
+  zone: Type.Optional(Text(64)),
+};
+const strict = { additionalProperties: false } as const;
+const ChannelId = Type.String({ pattern: "^[0-9A-Za-z]{1,32}$" });
+export const readNotice = jsonBodyDecoder(
+  Type.Union([
+    Type.Object({ action: Type.Literal("key") }),
+    Type.Object({ action: Type.Union([Type.Literal("remove"), Type.Literal("test")]), id: ChannelId }),
+    Type.Object({
+      action: Type.Literal("add"),
+      channel: Type.Union([
+        Type.Object(
+          {
+            ...Terms,
+            kind: Type.Literal("push"),
+            endpoint: Text(MAX_URL_CHARS),
+            keys: Type.Object({ p256dh: Text(128), auth: Text(64) }),
+          },
+          strict,
+        ),
+        Type.Object(
+          {
+            ...Terms,
+            kind: Type.Literal("hook"),
+            url: Text(MAX_URL_CHARS),
+            preset: Type.Union((Object.keys(HOOK_PRESETS) as HookPreset[]).map((name) => Type.Literal(name))),
+            to: Type.Optional(Text(200)),
+            body: Type.Optional(Text(4096)),
+            headers: Type.Optional(Type.Record(Text(64), Text(1024), { maxProperties: 10 })),
+          },
+          strict,
+        ),
+      ]),
     }),
   ]),
 );

@@ -1,5 +1,5 @@
 import type { AuditStore } from "../../audit/audit-store.ts";
-import { type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
+import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { isNote, mutedUntil } from "../../checks/incident-text.ts";
@@ -31,6 +31,7 @@ import { privateRoutes } from "../routes.ts";
 import {
   logQuery,
   readIncident,
+  readNotice,
   readPause,
   readResume,
   readRotation,
@@ -48,6 +49,7 @@ type OperatorOp =
   | "console.pause"
   | "console.resume"
   | "console.incident"
+  | "console.notice"
   | "console.end";
 
 export interface OperatorRoutesDeps {
@@ -134,6 +136,12 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       case "mute":
         return incidents.mute(change.id, mutedUntil(change.hours, nowSecs(clock)) ?? null);
     }
+  }
+
+  async function record(request: Request, action: OperatorAction, id: string): Promise<void> {
+    const { requestId } = exchangeOf(request);
+    const entry = { action, id, requestId, atMs: clock.nowMs(), address: clientOf(request) };
+    await audit.append([operatorEntry(entry)]);
   }
 
   /** As stored; the threads obey within a second or two. */
@@ -252,10 +260,29 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
         await admit(request, "console.incident");
         const change = readIncident(rawBody(request));
         if (!(await changeIncident(change))) throw new ApiError("notFound", "there is no such incident");
-        const { requestId } = exchangeOf(request);
-        const entry = { action: `incident.${change.action}`, id: change.id, requestId } as const;
-        await audit.append([operatorEntry({ ...entry, atMs: clock.nowMs(), address: clientOf(request) })]);
+        await record(request, `incident.${change.action}`, change.id);
         return { changed: true };
+      },
+      posted,
+    )
+    .get(
+      "/notices",
+      read(() => node.noticeChannels()),
+      hidden,
+    )
+    .post(
+      "/notice",
+      async ({ request }) => {
+        await admit(request, "console.notice");
+        const change = readNotice(rawBody(request));
+        const changed = await node.changeNotices(change);
+        if (!changed.ok)
+          throw changed.error === null
+            ? new ApiError("notFound", "there is no such channel")
+            : new ApiError("badRequest", changed.error);
+        const { id } = changed.value;
+        if (change.action !== "key" && id !== undefined) await record(request, `notice.${change.action}`, id);
+        return changed.value;
       },
       posted,
     )

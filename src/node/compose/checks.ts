@@ -1,9 +1,19 @@
 import { type Checks, createChecks } from "../../checks/checks.ts";
+import { createConfiguredClient, createConfiguredGuard } from "../../net/configured-client.ts";
+import { createNotices, type Notices } from "../../notices/notices.ts";
 import type { Common } from "../../runtime/common.ts";
+import { createSealer } from "../../vault/sealer.ts";
+import { masterKeysOf } from "../signers/master-keys.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { MainState, StateLink } from "../state/thread-state.ts";
+import { senderOf } from "./sending/sender.ts";
 
-/** Opens the checks of a node, on the main thread, with the store of their incidents. */
+/** The checks of a node with the notices of their incidents. */
+export interface NodeChecks extends Checks {
+  readonly notices: Notices;
+}
+
+/** Opens the checks of a node, on the main thread, with the stores of their incidents and notices. */
 export async function openChecks({
   common,
   nodeId,
@@ -14,15 +24,53 @@ export async function openChecks({
   readonly nodeId: string;
   readonly state: Pick<MainState, "incidents">;
   readonly connectState: () => StateLink;
-}): Promise<Checks> {
+}): Promise<NodeChecks> {
   const { config, clock, shutdown } = common;
   const log = common.log.child({ subsystem: "checks" });
-  const deps = { settings: config.checks, nodeId, clock, log };
-  if (state.incidents) {
-    const { store, lease } = state.incidents;
-    return createChecks({ ...deps, incidents: store, lease });
+  const {
+    incidents,
+    notices: store,
+    lease,
+  } = state.incidents ? { ...state.incidents, incidents: state.incidents.store } : await openHere();
+  const checks = createChecks({ settings: config.checks, nodeId, clock, log, incidents, lease });
+  const notices = createNotices(noticesDeps(config, { store, clock, log }));
+  return {
+    ...checks,
+    notices,
+    async evaluate(read) {
+      await checks.evaluate(read);
+      // No sample waits for a receiver.
+      void notices.run();
+    },
+  };
+
+  async function openHere() {
+    const opened = await openStateStores({ config, part: "main", link: connectState(), log });
+    shutdown.add("checks", async () => opened[Symbol.asyncDispose]());
+    return { ...opened.stores, lease: undefined };
   }
-  const opened = await openStateStores({ config, part: "main", link: connectState(), log });
-  shutdown.add("checks", async () => opened[Symbol.asyncDispose]());
-  return createChecks({ ...deps, incidents: opened.stores.incidents, lease: undefined });
 }
+
+/** How a node or a command tells notices, by the operator's settings. */
+export function noticesDeps(
+  config: Common["config"],
+  parts: Pick<Parameters<typeof createNotices>[0], "store" | "clock" | "log">,
+): Parameters<typeof createNotices>[0] {
+  const { service, notify, net } = config;
+  const [current, ...former] = masterKeysOf(config);
+  const fallback = `mailto:operator@${service.name}.invalid`;
+  return {
+    ...parts,
+    client: createConfiguredClient(net),
+    guard: createConfiguredGuard(net, { dnsTimeoutMs: DNS_TIMEOUT_MS }),
+    sealer: current && createSealer([current, ...former], "svc notice 1"),
+    pushHosts: notify.push_hosts,
+    sender: senderOf(config),
+    service: service.name,
+    publicUrl: service.public_url,
+    contact: notify.contact || (service.public_url.startsWith("https:") ? service.public_url : fallback),
+  };
+}
+
+/** Within the time limit of a call to the main thread. */
+const DNS_TIMEOUT_MS = 1_500;

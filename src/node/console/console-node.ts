@@ -1,5 +1,4 @@
 import type { Budget } from "../../admission/budget.ts";
-import type { Checks } from "../../checks/checks.ts";
 import { findRisks } from "../../config/checks/risks.ts";
 import type { Config } from "../../config/schema.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
@@ -19,6 +18,7 @@ import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import type { IndexSize } from "../../ingest/size-bound.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { oncePer } from "../../lib/promises.ts";
+import { noticesRpc } from "../../notices/rpc.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
@@ -28,6 +28,7 @@ import type { Descriptors } from "../../runtime/process.ts";
 import { openStreams, type StreamSlotStats } from "../../stream/slots.ts";
 import { knownLagSecs } from "../../upstream/figures/figures.ts";
 import { version } from "../../version.ts";
+import type { NodeChecks } from "../compose/checks.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
 import { type FigureSource, figuresHere, type PartStats, requestStats } from "../part-stats.ts";
@@ -71,7 +72,7 @@ export interface ConsoleNodeDeps {
   /** Takes the requests that each HTTP worker has noted. */
   readonly takeRequests: () => Promise<readonly NotableResponse[]>;
   /** Evaluated with the figures of every third sample. */
-  readonly checks: Pick<Checks, "evaluate">;
+  readonly checks: Pick<NodeChecks, "evaluate" | "notices">;
   readonly maintenance: RpcClient<MaintenanceRpc>;
   readonly lines: RecentLines;
   /** The sources of the settings in force. */
@@ -194,6 +195,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       settings: () => settingsInForce(config, deps.settingSources),
       log: (after) => lines.after(after),
       ...historyQueries(maintenance, series),
+      ...noticesRpc(deps.checks.notices),
       backups: () => maintenance.backups(),
       backUp: () => maintenance.backUp(),
     },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import { UserError } from "../../lib/failure.ts";
+import { createNoticeStore } from "../../notices/notice-store.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 import { createSignInKeys } from "../../sign-in/tokens/key-store.ts";
 import type { KeyUse } from "../../signers/store/signer-store.ts";
@@ -26,9 +27,15 @@ interface SealedUse extends KeyUse {
 export async function sealedUses(db: StateDb): Promise<readonly SealedUse[]> {
   const signers = await createSigners(db).keyUses();
   const tokens = await createSignInKeys(db).list();
+  const notices = createNoticeStore(db);
+  const vapidKey = await notices.vapidKey();
+  const channels = [...(await notices.list()), ...(vapidKey ? [vapidKey] : [])];
   return [
     ...signers.map((use) => ({ ...use, unit: "signer" })),
     ...tokens.map(({ keyId }) => ({ keyId, count: 1, unit: "Quick Auth key" })),
+    ...channels.flatMap(({ keyId }) =>
+      keyId === "" ? [] : [{ keyId, count: 1, unit: "channel of notices" }],
+    ),
   ];
 }
 

@@ -8,6 +8,7 @@ import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import { createModeration, type ModerationStore } from "../../moderation/moderation-store.ts";
+import { createNoticeStore, type NoticeStore } from "../../notices/notice-store.ts";
 import {
   type CampaignStore,
   type RunLimits,
@@ -83,6 +84,7 @@ export interface StateStores {
   readonly loginClients: LoginClientStore;
   readonly switches: SwitchStore;
   readonly incidents: IncidentStore;
+  readonly notices: NoticeStore;
   readonly seen: SeenStore;
   readonly moderation: ModerationStore;
   readonly buckets: BucketStore;
@@ -129,6 +131,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     loginClients: createLoginClients(db),
     switches: createSwitches(db),
     incidents: createIncidents(db),
+    notices: createNoticeStore(db),
     seen: createSeen(db),
     moderation: createModeration(db),
     buckets: createBuckets(db),

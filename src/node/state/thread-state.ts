@@ -7,6 +7,7 @@ import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode, Sweep } from "../../db/state/state-db.ts";
+import type { NoticeStore } from "../../notices/notice-store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
@@ -56,8 +57,10 @@ export interface MainState {
   readonly pgStats: PgStats | undefined;
   /** Undefined with state.db. */
   readonly postgres: PostgresState | undefined;
-  /** The incidents in PostgreSQL and the lease of the node that decides of shared ones; undefined with state.db. */
-  readonly incidents: { readonly store: IncidentStore; readonly lease: WorkLease } | undefined;
+  /** The incidents and notices in PostgreSQL, and the lease of the node that decides of shared incidents; undefined with state.db. */
+  readonly incidents:
+    | { readonly store: IncidentStore; readonly notices: NoticeStore; readonly lease: WorkLease }
+    | undefined;
   /** Gives up what the node holds, and closes the state. */
   stop(): Promise<void>;
 }

@@ -25,6 +25,7 @@ import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format
 import { BackupsCard, PausesCard } from "./changes.tsx";
 import { OperatorIncidents, useOperatorIncidents } from "./incidents.tsx";
 import { LogSearch } from "./log-search.tsx";
+import { NoticesCard } from "./notices.tsx";
 import { DiskCard, LogCard, SettingsCard, ThreadsCard } from "./reports.tsx";
 import { access, enter, lock, lockedBecause, operatorRead, operatorRequest } from "./session.ts";
 
@@ -103,6 +104,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
         </>
       )}
       <OperatorIncidents mayChange={mayChange} />
+      <NoticesCard mayChange={mayChange} />
       <ThreadsCard query={threads} />
       {threads.data && (
         <p class="s dim">

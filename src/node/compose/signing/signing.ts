@@ -7,6 +7,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { StateUnavailable } from "../../../db/state/unavailable.ts";
 import { type ErrorName, errorKinds } from "../../../http/errors.ts";
 import { err, ok } from "../../../lib/result.ts";
+import { resealNotices } from "../../../notices/target.ts";
 import { encodeMessage, type SignedMessage } from "../../../protocol/message/signed-message.ts";
 import { networkOf } from "../../../protocol/network/network.ts";
 import type { Clock } from "../../../runtime/clock.ts";
@@ -56,7 +57,7 @@ export function startNodeSigning(deps: {
   readonly stateClock?: Clock;
   readonly log: Logger;
   readonly db: IndexDatabase;
-  readonly stores: Pick<StateStores, "signers" | "oneTime" | "signInKeys" | "audit">;
+  readonly stores: Pick<StateStores, "signers" | "oneTime" | "signInKeys" | "notices" | "audit">;
   /** The lease of sealing again under a master key; undefined where no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
   /** Asks a second node who owns an fid. Default: the index decides. */
@@ -111,7 +112,10 @@ export function startNodeSigning(deps: {
       rotationDays: config.quick_auth.key_rotation_days,
     },
   });
-  const resealTokens = async () => (tokenSealer ? resealTokenKeys(stores.signInKeys, tokenSealer) : 0);
+  const noticeSealer = current && createSealer([current, ...former], "svc notice 1");
+  const resealTokens = async () =>
+    (tokenSealer ? await resealTokenKeys(stores.signInKeys, tokenSealer) : 0) +
+    (noticeSealer ? await resealNotices(stores.notices, noticeSealer) : 0);
   const stopping = new AbortController();
   if (vault) void rekeyInBackground(vault, deps.resealLease?.(vault.keyId));
 

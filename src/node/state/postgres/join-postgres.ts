@@ -10,6 +10,7 @@ import { schemaVersion } from "../../../db/postgres/migrate.ts";
 import { PgStats } from "../../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../../db/postgres/pools.ts";
 import { postgresStateDb, postgresTaskDb } from "../../../db/postgres/state-db.ts";
+import { createNoticeStore } from "../../../notices/notice-store.ts";
 import { version } from "../../../version.ts";
 import { refuseMissingKeys } from "../../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "../thread-state.ts";
@@ -57,6 +58,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       },
       incidents: {
         store: createIncidents(db),
+        notices: createNoticeStore(db),
         lease: createWorkLease(pools.main, node, "maintenance"),
       },
       async stop() {

@@ -1,0 +1,245 @@
+import { useState } from "preact/hooks";
+import type { Severity } from "../../../checks/check.ts";
+import type {
+  ChannelReport,
+  ChannelRequest,
+  ChannelsReport,
+  NoticeChanged,
+} from "../../../notices/report.ts";
+import { useQuery } from "../data/query.ts";
+import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
+import { Command } from "../parts/copy.tsx";
+import { Field, Labelled, Radios } from "../parts/form.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Region } from "../parts/region.tsx";
+import { DataTable, timeOrNever } from "../parts/table.tsx";
+import * as msg from "../text/en/notices.ts";
+import { pushObstacle, subscribe } from "./push.ts";
+import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
+
+const EVERY_MS = 15_000;
+/** After this a test was sent, if its receiver took it. */
+const TESTED_MS = 2_000;
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+type Preset = keyof typeof msg.PRESETS;
+
+const change = (body: object) => operatorRequest<NoticeChanged>(operatorChange("notice", body));
+
+function Channels(props: {
+  channels: readonly ChannelReport[];
+  action: Action;
+  mayChange: boolean;
+  onChanged: () => void;
+}) {
+  const { channels, action, mayChange, onChanged } = props;
+  const run = (id: string, what: "test" | "remove") =>
+    action.run(async () => {
+      await change({ action: what, id });
+      onChanged();
+      if (what === "test") setTimeout(onChanged, TESTED_MS);
+      return what === "test" ? msg.theTestIsOnItsWay : msg.removed;
+    });
+  return (
+    <DataTable
+      stacks
+      label={msg.notices}
+      rows={channels}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: msg.channel, cell: ({ label }) => <bdi>{label}</bdi> },
+        {
+          title: msg.goesTo,
+          cell: ({ kind, host }) => (
+            <>
+              {kind === "push" ? msg.browser : msg.hook} <span class="mono s dim">{host}</span>
+            </>
+          ),
+        },
+        {
+          title: msg.tells,
+          cell: ({ severity, quiet_hours: hours }) => (
+            <>
+              {msg.FROM[severity]}
+              {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
+            </>
+          ),
+        },
+        {
+          title: msg.lastCall,
+          cell: ({ last_at: at, last_error: error }) => (
+            <>
+              {at !== null && (
+                <Pill kind={error === null ? "ok" : "bad"}>{error === null ? msg.taken : msg.notTaken}</Pill>
+              )}{" "}
+              {timeOrNever(at)} {error !== null && <bdi class="s">{error}</bdi>}
+            </>
+          ),
+        },
+        ...(mayChange
+          ? [
+              {
+                title: msg.actions,
+                cell: ({ id }: ChannelReport) => (
+                  <span class="row wrap">
+                    <ActionButton action={action} onClick={() => run(id, "test")}>
+                      {msg.sendATest}
+                    </ActionButton>
+                    <ActionButton action={action} kind="bad" onClick={() => run(id, "remove")}>
+                      {msg.remove}
+                    </ActionButton>
+                  </span>
+                ),
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
+function AddChannel({
+  action,
+  isPushOn,
+  onChanged,
+}: {
+  action: Action;
+  isPushOn: boolean;
+  onChanged: () => void;
+}) {
+  const [label, setLabel] = useState("");
+  const [severity, setSeverity] = useState<Severity>("critical");
+  const [quiet, setQuiet] = useState("");
+  const [url, setUrl] = useState("");
+  const [preset, setPreset] = useState<Preset>("json");
+  const [to, setTo] = useState("");
+  const [secret, setSecret] = useState<string>();
+  const obstacle = pushObstacle(isPushOn);
+  const add = (done: string, target: () => Promise<object>) =>
+    action.run(async () => {
+      setSecret(undefined);
+      const terms = {
+        label: label.trim(),
+        severity,
+        ...(quiet !== "" && { quiet_hours: quiet.trim(), zone: ZONE }),
+      };
+      const channel = { ...terms, ...(await target()) } as ChannelRequest;
+      setSecret((await change({ action: "add", channel })).secret ?? undefined);
+      setUrl("");
+      onChanged();
+      return done;
+    });
+  return (
+    <details class="pad">
+      <summary>{msg.addAChannel}</summary>
+      <div class="stack">
+        <Field
+          label={msg.name}
+          name="notice-label"
+          value={label}
+          onInput={setLabel}
+          placeholder={msg.myPhone}
+        />
+        <fieldset class="stack tight">
+          <legend>{msg.severity}</legend>
+          <Radios
+            name="notice-severity"
+            options={Object.entries(msg.FROM) as [Severity, string][]}
+            value={severity}
+            onChange={setSeverity}
+          />
+        </fieldset>
+        <Field
+          label={msg.quietHours}
+          name="notice-quiet"
+          value={quiet}
+          onInput={setQuiet}
+          hint={msg.quietHoursHint(ZONE)}
+        />
+        <p class="row wrap">
+          <button
+            type="button"
+            class="btn go"
+            disabled={obstacle !== undefined || label.trim() === ""}
+            aria-disabled={action.isBusy}
+            onClick={() => void add(msg.thisBrowserIsToldFromNow, subscribe)}
+          >
+            {msg.notifyThisBrowser}
+          </button>
+          {obstacle !== undefined && <span class="s dim">{obstacle}</span>}
+        </p>
+        <h3>{msg.orCallAHook}</h3>
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void add(msg.theHookIsAdded, async () => ({
+              kind: "hook",
+              url: url.trim(),
+              preset,
+              ...(to !== "" && { to }),
+            }));
+          }}
+        >
+          <Field label={msg.url} name="notice-url" type="url" value={url} onInput={setUrl} />
+          <Labelled id="notice-preset" label={msg.kindOfHook}>
+            <select
+              id="notice-preset"
+              value={preset}
+              onChange={({ currentTarget }) => setPreset(currentTarget.value as Preset)}
+            >
+              {Object.entries(msg.PRESETS).map(([value, words]) => (
+                <option value={value} key={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </Labelled>
+          {preset === "telegram" && <Field label={msg.chatId} name="notice-to" value={to} onInput={setTo} />}
+          <p>
+            <button
+              type="submit"
+              class="btn"
+              disabled={url.trim() === "" || label.trim() === ""}
+              aria-disabled={action.isBusy}
+            >
+              {msg.addHook}
+            </button>
+          </p>
+        </form>
+        {secret !== undefined && (
+          <>
+            <p class="s">{msg.theSecretOfTheHook}</p>
+            <Command text={secret} />
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** Who is told of incidents. */
+export function NoticesCard({ mayChange }: { mayChange: boolean }) {
+  const query = useQuery(operatorRead<ChannelsReport>("/notices"), {
+    send: operatorRequest,
+    everyMs: EVERY_MS,
+  });
+  const action = useAction();
+  const onChanged = () => query.refresh();
+  return (
+    <Region title={msg.notices} call={undefined} query={query}>
+      {({ channels, push }) => (
+        <>
+          <p class="pad s dim measure">{msg.whatNoticesAre}</p>
+          <Outcome action={action} />
+          {channels.length === 0 ? (
+            <p class="empty">{msg.noChannels}</p>
+          ) : (
+            <Channels channels={channels} action={action} mayChange={mayChange} onChanged={onChanged} />
+          )}
+          {mayChange && <AddChannel action={action} isPushOn={push} onChanged={onChanged} />}
+        </>
+      )}
+    </Region>
+  );
+}

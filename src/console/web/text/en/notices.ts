@@ -1,0 +1,56 @@
+import type { Rich, Value } from "../format.ts";
+
+// operator/push.ts
+export const pushIsOff = "The setting notify.push_hosts is empty, so this node sends nothing to browsers.";
+export const pushNeedsHttps =
+  "Browsers show notices of pages on https, localhost or 127.0.0.1 only. Open the page by its https address.";
+export const pushNeedsHomeScreen =
+  "On iOS 16.4 and later, add this page to the Home Screen and open it there.";
+export const pushIsMissing = "This browser has no push messages.";
+export const pushIsBlocked = "Notifications of this page are blocked in the browser's settings.";
+export const pushServiceFailed = (reason: Value) =>
+  `the push service of this browser could not be used: ${reason}`;
+
+// operator/notices.tsx
+export const notices = "Notices";
+export const whatNoticesAre =
+  "Tells you when an incident opens and when it is resolved, once over all nodes, and every four hours while no one has acknowledged it. At most 20 notices an hour. The node and the browser need the internet.";
+export const noChannels = "No one is told yet.";
+export const channel = "Channel";
+export const goesTo = "Goes to";
+export const tells = "Tells";
+export const lastCall = "Last call";
+export const actions = "Actions";
+export const browser = "browser";
+export const hook = "hook";
+export const FROM = { critical: "Critical", warning: "Warning and above", notice: "All" } as const;
+export const quietFor = (hours: Rich): Rich => [", quiet ", hours];
+export const taken = "taken";
+export const notTaken = "not taken";
+export const sendATest = "Send a test";
+export const remove = "Remove";
+export const theTestIsOnItsWay = "The test is on its way.";
+export const removed = "Removed.";
+export const addAChannel = "Add a channel";
+export const name = "Name";
+export const myPhone = "my phone";
+export const severity = "Severity";
+export const quietHours = "Quiet hours";
+export const quietHoursHint = (zone: Value) =>
+  `As 22:00-07:00, in ${zone}. Critical notices are told anyway.`;
+export const notifyThisBrowser = "Notify this browser";
+export const thisBrowserIsToldFromNow = "This browser is told from now on.";
+export const orCallAHook = "Or call a URL";
+export const url = "URL";
+export const kindOfHook = "Format";
+export const PRESETS = {
+  json: "JSON, signed like webhooks",
+  slack: "Slack",
+  discord: "Discord",
+  ntfy: "ntfy",
+  telegram: "Telegram",
+} as const;
+export const chatId = "Chat id";
+export const addHook = "Add hook";
+export const theHookIsAdded = "The hook was added.";
+export const theSecretOfTheHook = "The secret that verifies its signatures. It is shown once:";

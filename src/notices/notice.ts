@@ -1,0 +1,101 @@
+import type { Severity } from "../checks/check.ts";
+import type { Incident } from "../checks/incident-store.ts";
+import { checkOf } from "../checks/table.ts";
+import { oneLine } from "../lib/text.ts";
+
+/** What happened to an incident. `digest`: several notices in one. */
+export type NoticeState = "open" | "reminder" | "resolved" | "test" | "digest";
+
+/** What a channel tells. */
+export interface Notice {
+  /** Empty for a digest and a test. */
+  readonly incident: string;
+  readonly check: string;
+  readonly state: NoticeState;
+  readonly severity: Severity;
+  /** One line each. */
+  readonly title: string;
+  readonly text: string;
+  /** Null for the state that nodes share. */
+  readonly node: string | null;
+  /** Unix seconds. */
+  readonly at: number;
+  /** The page that says more. */
+  readonly path: string;
+}
+
+const MAX_TITLE_CHARS = 120;
+const MAX_TEXT_CHARS = 900;
+const MINUTE = 60;
+const HOUR = 3600;
+/** Titles that a digest has. */
+const MAX_LISTED = 10;
+
+/** The notice of what an incident is now. */
+export function noticeOf(
+  incident: Incident,
+  state: Exclude<NoticeState, "test" | "digest">,
+  nowSecs: number,
+): Notice {
+  const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt } = incident;
+  const check = checkOf(checkId);
+  const title = check?.title ?? checkId;
+  const words = {
+    open: [`${title} (${severity})`, check ? `${sentence} ${check.remedy}` : sentence],
+    reminder: [`Still open: ${title} (${severity})`, `Since ${lengthOf(nowSecs - openedAt)}: ${sentence}`],
+    resolved: [
+      `Resolved: ${title}`,
+      `It lasted ${lengthOf((resolvedAt ?? nowSecs) - openedAt)}. ${sentence}`,
+    ],
+  }[state];
+  return {
+    incident: incidentId,
+    check: checkId,
+    state,
+    severity,
+    title: oneLine(words[0] ?? "", MAX_TITLE_CHARS),
+    text: oneLine(words[1] ?? "", MAX_TEXT_CHARS),
+    node: nodeId || null,
+    at: nowSecs,
+    path: check?.isPublic ? `/console/status#${incidentId}` : "/console/operator",
+  };
+}
+
+/** What the operator gets to see that a channel works. */
+export function testNotice(service: string, nowSecs: number): Notice {
+  return {
+    incident: "",
+    check: "",
+    state: "test",
+    severity: "notice",
+    title: "A test",
+    text: `Notices of ${service} arrive here.`,
+    node: null,
+    at: nowSecs,
+    path: "/console/operator",
+  };
+}
+
+/** Several notices as one. @param notices the oldest first, at least one. */
+export function digestOf(notices: readonly Notice[], nowSecs: number): Notice {
+  const severities = ["critical", "warning", "notice"] as const;
+  const severity = severities.find((one) => notices.some((notice) => notice.severity === one)) ?? "notice";
+  const more = notices.length - MAX_LISTED;
+  const listed = notices.slice(-MAX_LISTED).map(({ title }) => title);
+  return {
+    incident: "",
+    check: "",
+    state: "digest",
+    severity,
+    title: `${notices.length} changes of incidents`,
+    text: oneLine(`${listed.join("; ")}${more > 0 ? `; ${more} more` : ""}.`, MAX_TEXT_CHARS),
+    node: null,
+    at: nowSecs,
+    path: "/console/operator",
+  };
+}
+
+function lengthOf(secs: number): string {
+  if (secs < 2 * MINUTE) return `${Math.max(0, Math.round(secs))} s`;
+  return secs < 2 * HOUR ? `${Math.round(secs / MINUTE)} min` : `${Math.round(secs / HOUR)} h`;
+}

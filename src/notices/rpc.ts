@@ -1,0 +1,36 @@
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Notices } from "./notices.ts";
+import type { ChannelRequest, ChannelsReport, NoticeChanged } from "./report.ts";
+
+/** A change by the operator. `key` makes the key that a browser subscribes with. */
+export type NoticeChange =
+  | { readonly action: "key" }
+  | { readonly action: "add"; readonly channel: ChannelRequest }
+  | { readonly action: "remove" | "test"; readonly id: string };
+
+/** The methods of the main thread for the operator's page. */
+export interface NoticesRpc {
+  noticeChannels(): Promise<ChannelsReport>;
+  /** An error is a sentence; null: there is no such channel. */
+  changeNotices(change: NoticeChange): Promise<Result<NoticeChanged, string | null>>;
+}
+
+export function noticesRpc(notices: Notices): NoticesRpc {
+  return {
+    noticeChannels: () => notices.report(),
+    async changeNotices(change) {
+      switch (change.action) {
+        case "key":
+          return ok({ push_key: await notices.pushKey() });
+        case "add":
+          return notices.add(change.channel);
+        case "remove":
+          return (await notices.remove(change.id)) ? ok({ id: change.id }) : err(null);
+        case "test":
+          if (!(await notices.test(change.id))) return err(null);
+          void notices.run();
+          return ok({ id: change.id });
+      }
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { parseJson } from "../lib/json.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Sealer } from "../vault/sealer.ts";
+import type { Notice } from "./notice.ts";
+import type { NoticeStore } from "./notice-store.ts";
+import type { HookPreset, HookRequest, PushSubscriptionRequest } from "./report.ts";
+import { arePushKeys } from "./web-push.ts";
+
+/** A browser that asked for notices. */
+export type PushTarget = PushSubscriptionRequest;
+
+/** A URL of the operator's. */
+export interface HookTarget {
+  readonly kind: "hook";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON with `{{…}}` of `PLACES` in its texts; null: the notice as it is. */
+  readonly body: string | null;
+  /** Signs each call, as those of webhooks. */
+  readonly secret: string;
+}
+
+export type NoticeTarget = PushTarget | HookTarget;
+
+const TEXTS = ["title", "text", "severity", "state", "url", "incident"] as const;
+const PLACE = /\{\{(\w*)\}\}/g;
+const ALL = "{{title}}\\n{{text}} {{url}}";
+const MAX_BODY_CHARS = 4096;
+const MAX_HEADERS = 10;
+const MAX_HEADER_CHARS = 1024;
+const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
+const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+/** What the client and the signature set. */
+const OWN_HEADERS = /^(?:host|connection|content-|transfer-|accept-encoding|te$|upgrade|webhook-)/i;
+const SECRET_BYTES = 32;
+
+/** The bodies that well-known receivers take. */
+export const HOOK_PRESETS = {
+  json: null,
+  slack: `{"text":"${ALL}"}`,
+  discord: `{"content":"${ALL}","allowed_mentions":{"parse":[]}}`,
+  ntfy: `{"topic":"{{to}}","title":"{{title}}","message":"{{text}}","click":"{{url}}"}`,
+  telegram: `{"chat_id":"{{to}}","text":"${ALL}","disable_web_page_preview":true}`,
+} as const satisfies Readonly<Record<HookPreset, string | null>>;
+
+/** Makes the target of a hook, with a new secret. An error is a sentence about its field. */
+export function hookTargetOf(request: HookRequest): Result<HookTarget, string> {
+  const { preset, to = "", headers = {} } = request;
+  let { url } = request;
+  const template = request.body ?? HOOK_PRESETS[preset];
+  let recipient = to;
+  if (request.body === undefined && preset === "ntfy") {
+    // ntfy takes JSON at its root only; people have the URL of their topic.
+    const parsed = URL.parse(url);
+    const topic = parsed?.pathname.split("/").filter(Boolean) ?? [];
+    if (!parsed || topic.length !== 1)
+      return err("url must be that of a topic, such as https://ntfy.sh/my-topic");
+    url = `${parsed.origin}/`;
+    recipient = decodeURIComponent(topic[0] ?? "");
+  }
+  if (template?.includes("{{to}}") && recipient === "") return err("to is missing: the id of the chat");
+  const body = template?.replaceAll("{{to}}", () => inJson(recipient)) ?? null;
+  if (body !== null) {
+    const problem = problemOfBody(body);
+    if (problem !== undefined) return err(problem);
+  }
+  const entries = Object.entries(headers);
+  if (entries.length > MAX_HEADERS) return err(`headers must be at most ${MAX_HEADERS}`);
+  for (const [name, value] of entries) {
+    if (!HEADER_NAME.test(name) || OWN_HEADERS.test(name))
+      return err(`headers must not have ${JSON.stringify(name)}`);
+    if (value.length > MAX_HEADER_CHARS || !HEADER_VALUE.test(value))
+      return err(`the header ${name} must have 1 to ${MAX_HEADER_CHARS} printable ASCII characters`);
+  }
+  const secret = randomBytes(SECRET_BYTES).toString("hex");
+  return ok({ kind: "hook", url, headers, body, secret });
+}
+
+/** What would break a body, whatever a notice says. */
+function problemOfBody(body: string): string | undefined {
+  if (body.length > MAX_BODY_CHARS) return `body must have at most ${MAX_BODY_CHARS} characters`;
+  for (const [, name] of body.matchAll(PLACE))
+    if (!TEXTS.some((text) => text === name))
+      return `body has {{${name}}}: the names are ${TEXTS.join(", ")}`;
+  const odd = '"\\\n';
+  const filled = fill(body, Object.fromEntries(TEXTS.map((name) => [name, odd])) as Texts);
+  return parseJson(filled) !== undefined
+    ? undefined
+    : "body must be JSON, with {{…}} inside of its texts only";
+}
+
+type Texts = Readonly<Record<(typeof TEXTS)[number], string>>;
+
+function fill(body: string, texts: Texts): string {
+  return body.replaceAll(PLACE, (_, name: keyof Texts) => inJson(texts[name]));
+}
+
+const inJson = (text: string) => JSON.stringify(text.toWellFormed()).slice(1, -1);
+
+/** The body of a hook's call. @param url of the page that says more; empty where the node does not know its own. */
+export function hookBody(
+  { body }: Pick<HookTarget, "body">,
+  notice: Notice,
+  url: string,
+  service: string,
+): string {
+  const { path, title, ...rest } = notice;
+  const named = `${service}: ${title}`;
+  if (body === null)
+    return JSON.stringify({ type: `incident.${notice.state}`, service, ...rest, title: named, url });
+  return fill(body, { ...rest, title: named, url });
+}
+
+/** Whether the name of a push service is listed. `*.` stands for one or more labels. */
+export function isPushHost(endpoint: string, hosts: readonly string[]): boolean {
+  const name = URL.parse(endpoint)?.hostname;
+  if (name === undefined) return false;
+  return hosts.some((host) => (host.startsWith("*.") ? name.endsWith(host.slice(1)) : name === host));
+}
+
+/** Makes the target of a browser's subscription. An error is a sentence about its field. */
+export function pushTargetOf(
+  { endpoint, keys }: Omit<PushTarget, "kind">,
+  hosts: readonly string[],
+): Result<PushTarget, string> {
+  if (!isPushHost(endpoint, hosts))
+    return err("endpoint is at a push service that notify.push_hosts does not list");
+  if (!arePushKeys(keys)) return err("keys are no keys of a browser");
+  return ok({ kind: "push", endpoint, keys });
+}
+
+/** Bytes as they are stored: sealed under a master key, or as they are, like the secrets of webhooks, where there is none. */
+export interface StoredSecret {
+  readonly secret: Uint8Array;
+  /** The id of the master key; empty without. */
+  readonly keyId: string;
+}
+
+export function storeSecret(sealer: Sealer | undefined, holder: string, plain: Uint8Array): StoredSecret {
+  if (!sealer) return { secret: plain, keyId: "" };
+  const { sealed, keyId } = sealer.seal(Buffer.from(holder), plain);
+  return { secret: sealed, keyId };
+}
+
+/** Opens what `storeSecret` has stored; undefined under a master key that the settings do not have. */
+export function openSecret(
+  sealer: Sealer | undefined,
+  holder: string,
+  { secret, keyId }: StoredSecret,
+): Uint8Array | undefined {
+  if (keyId === "") return secret;
+  return sealer?.knows(keyId) ? sealer.open(Buffer.from(holder), { sealed: secret, keyId }) : undefined;
+}
+
+/** Seals the secrets of channels and of the key again under the current master key. Returns their number. */
+export async function resealNotices(
+  store: Pick<NoticeStore, "list" | "vapidKey" | "reseal">,
+  sealer: Sealer,
+): Promise<number> {
+  const key = await store.vapidKey();
+  const held = [
+    ...(await store.list()).map(({ channelId, secret, keyId }) => ({ id: channelId, secret, keyId })),
+    ...(key ? [{ id: key.publicKey, secret: key.secret, keyId: key.keyId }] : []),
+  ];
+  let count = 0;
+  for (const { id, secret, keyId } of held) {
+    const plain = keyId === sealer.keyId ? undefined : openSecret(sealer, id, { secret, keyId });
+    if (plain && (await store.reseal(id, secret, storeSecret(sealer, id, plain)))) count += 1;
+  }
+  return count;
+}
