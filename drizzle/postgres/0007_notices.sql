@@ -22,7 +22,7 @@ CREATE TABLE "notice_channels" (
 CREATE TABLE "notices" (
 	"channel_id" text COLLATE "C" NOT NULL,
 	"incident_id" text COLLATE "C" NOT NULL,
-	"told_at" bigint NOT NULL,
+	"sent_at" bigint NOT NULL,
 	"due_at" bigint NOT NULL,
 	"content" text COLLATE "C" NOT NULL,
 	CONSTRAINT "notices_channel_id_incident_id_pk" PRIMARY KEY("channel_id","incident_id")
@@ -35,12 +35,12 @@ CREATE TABLE "vapid_keys" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
-ALTER TABLE "incidents" ADD COLUMN "untold_at" bigint;
+ALTER TABLE "incidents" ADD COLUMN "unsent_at" bigint;
 --> statement-breakpoint
-ALTER TABLE "incidents" ADD COLUMN "told" text COLLATE "C";
+ALTER TABLE "incidents" ADD COLUMN "sent_state" text COLLATE "C";
 --> statement-breakpoint
-ALTER TABLE "incidents" ADD COLUMN "told_at" bigint;
+ALTER TABLE "incidents" ADD COLUMN "sent_at" bigint;
 --> statement-breakpoint
 CREATE INDEX "notice_channels_due" ON "notice_channels" USING btree ("due_at");
 --> statement-breakpoint
-CREATE INDEX "incidents_untold" ON "incidents" USING btree ("untold_at") WHERE untold_at IS NOT NULL;
+CREATE INDEX "incidents_unsent" ON "incidents" USING btree ("unsent_at") WHERE unsent_at IS NOT NULL;

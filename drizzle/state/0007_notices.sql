@@ -24,7 +24,7 @@ CREATE INDEX `notice_channels_due` ON `notice_channels` (`due_at`);
 CREATE TABLE `notices` (
 	`channel_id` text NOT NULL,
 	`incident_id` text NOT NULL,
-	`told_at` integer NOT NULL,
+	`sent_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`content` text NOT NULL,
 	PRIMARY KEY(`channel_id`, `incident_id`)
@@ -37,10 +37,10 @@ CREATE TABLE `vapid_keys` (
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-ALTER TABLE `incidents` ADD `untold_at` integer;
+ALTER TABLE `incidents` ADD `unsent_at` integer;
 --> statement-breakpoint
-ALTER TABLE `incidents` ADD `told` text;
+ALTER TABLE `incidents` ADD `sent_state` text;
 --> statement-breakpoint
-ALTER TABLE `incidents` ADD `told_at` integer;
+ALTER TABLE `incidents` ADD `sent_at` integer;
 --> statement-breakpoint
-CREATE INDEX `incidents_untold` ON `incidents` (`untold_at`) WHERE untold_at IS NOT NULL;
+CREATE INDEX `incidents_unsent` ON `incidents` (`unsent_at`) WHERE unsent_at IS NOT NULL;

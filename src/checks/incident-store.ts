@@ -33,15 +33,15 @@ export const incidents = table(
     acked_by: nullable(text()),
     note: nullable(text()),
     muted_until: nullable(whole()),
-    /** When the channels of notices are to hear of it; null while there is nothing to tell. */
-    untold_at: nullable(whole()),
-    /** What they have heard last, and when. */
-    told: nullable(text<"open" | "resolved">()),
-    told_at: nullable(whole()),
+    /** When the channels of notices are to get it; null while there is nothing to send. */
+    unsent_at: nullable(whole()),
+    /** What was sent to them last, and when. */
+    sent_state: nullable(text<"open" | "resolved">()),
+    sent_at: nullable(whole()),
   },
   {
     indexes: [
-      index("incidents_untold", ["untold_at"], { where: "untold_at IS NOT NULL" }),
+      index("incidents_unsent", ["unsent_at"], { where: "unsent_at IS NOT NULL" }),
       index("incidents_open", ["check_id", "node_id"], { isUnique: true, where: "resolved_at IS NULL" }),
       index("incidents_by_time", ["opened_at"]),
       index("incidents_of_check", ["check_id", "node_id", "resolved_at"]),
@@ -58,7 +58,7 @@ export const FLAP_SECS = 1800;
 export const SEEN_EVERY_SECS = 3600;
 /** An incident that no node has seen for this long has ended with its node. */
 const UNSEEN_SECS = 3 * SEEN_EVERY_SECS;
-/** How often an open incident that no one has acknowledged is told again. */
+/** How often an open incident that no one has acknowledged is sent again. */
 export const REMIND_SECS = 4 * 3600;
 const KEPT_SECS = 400 * 86_400;
 const MAX_UNSEEN = 100;
@@ -111,14 +111,14 @@ const reopen = sql<
   [nowSecs: number, sentence: string, checkId: string, nodeId: string, since: number]
 >(
   "incidents.reopen",
-  `UPDATE incidents SET resolved_at = NULL, flaps = flaps + 1, seen_at = $1, sentence = $2, untold_at = $1
+  `UPDATE incidents SET resolved_at = NULL, flaps = flaps + 1, seen_at = $1, sentence = $2, unsent_at = $1
    WHERE incident_id = (SELECT i.incident_id FROM incidents i
      WHERE i.check_id = $3 AND i.node_id = $4 AND i.resolved_at >= $5 ORDER BY i.resolved_at DESC LIMIT 1 FOR UPDATE)
    RETURNING incident_id`,
 );
 const end = sql<unknown, [nowSecs: number, checkId: string, nodeId: string]>(
   "incidents.resolve",
-  "UPDATE incidents SET resolved_at = $1, untold_at = $1 WHERE check_id = $2 AND node_id = $3 AND resolved_at IS NULL",
+  "UPDATE incidents SET resolved_at = $1, unsent_at = $1 WHERE check_id = $2 AND node_id = $3 AND resolved_at IS NULL",
 );
 const seen = sql<unknown, [nowSecs: number, checkId: string, nodeId: string]>(
   "incidents.see",
@@ -147,7 +147,7 @@ const setMuted = sql<unknown, [until: number | null, id: string]>(
 );
 const resolveUnseen = sql<unknown, [nowSecs: number, unseenSince: number, max: number]>(
   "incidents.resolve-unseen",
-  `UPDATE incidents SET resolved_at = $1, untold_at = $1 WHERE incident_id IN
+  `UPDATE incidents SET resolved_at = $1, unsent_at = $1 WHERE incident_id IN
      (SELECT i.incident_id FROM incidents i WHERE i.resolved_at IS NULL AND i.check_id > '' AND i.seen_at < $2 LIMIT $3 FOR UPDATE SKIP LOCKED)`,
 );
 const deleteOld = sql<unknown, [untilSecs: number, max: number]>(
@@ -179,9 +179,9 @@ async function openIn(tx: Tx, opening: Opening, nowSecs: number) {
         ackedBy: null,
         note: null,
         mutedUntil: null,
-        untoldAt: nowSecs,
-        told: null,
-        toldAt: null,
+        unsentAt: nowSecs,
+        sentState: null,
+        sentAt: null,
       }),
     )) === 1;
   const incident = await found();

@@ -12,7 +12,7 @@ import { encryptPush, MAX_PUSH_BYTES, type VapidKey, vapidAuthorization } from "
  * would fail again. `error` is a few words for the operator.
  */
 export type CallEnd =
-  | { readonly kind: "told" | "gone" }
+  | { readonly kind: "taken" | "gone" }
   | { readonly kind: "later"; readonly error: string; readonly waitSecs: number }
   | { readonly kind: "failed"; readonly error: string };
 
@@ -32,7 +32,7 @@ export interface CallChannelDeps {
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1024;
 const MAX_RETRY_AFTER_MS = 3600_000;
-/** After four hours a message is told by the next reminder. */
+/** After four hours the next reminder replaces a message. */
 const TTL_SECS = 4 * 3600;
 const GONE: readonly number[] = [404, 410];
 const TRANSIENT: readonly number[] = [408, 425, 429];
@@ -41,7 +41,7 @@ const NO_KEY: CallEnd = {
   error: "the key for push services is sealed under a master key that the settings do not have",
 };
 
-/** Tells a channel a notice. @param id the same for each attempt. */
+/** Sends a notice to a channel. @param id the same for each attempt. */
 export type CallChannel = (target: NoticeTarget, notice: Notice, id: string) => Promise<CallEnd>;
 
 export function createCallChannel(deps: CallChannelDeps): CallChannel {
@@ -101,7 +101,7 @@ export function createCallChannel(deps: CallChannelDeps): CallChannel {
         : { kind: "later", error: message, waitSecs: 0 };
     }
     const { status, headers } = outcome.value;
-    if (status < 300) return { kind: "told" };
+    if (status < 300) return { kind: "taken" };
     if (isPush && GONE.includes(status)) return { kind: "gone" };
     const error = `the response was ${status}`;
     if (status < 500 && !TRANSIENT.includes(status)) return { kind: "failed", error };

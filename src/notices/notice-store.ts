@@ -2,87 +2,16 @@ import type { Severity } from "../checks/check.ts";
 import { type Incident, incidentCodec, type incidents, REMIND_SECS } from "../checks/incident-store.ts";
 import { sql } from "../db/state/sql.ts";
 import type { StateDb, Tx } from "../db/state/state-db.ts";
-import {
-  bytes,
-  index,
-  json,
-  key,
-  nullable,
-  type RecordOf,
-  type Row,
-  recordCodec,
-  table,
-  text,
-  whole,
-} from "../db/state/table.ts";
+import { type RecordOf, type Row, recordCodec } from "../db/state/table.ts";
 import { type Notice, noticeOf } from "./notice.ts";
-import { dueAfterQuiet, type QuietHours } from "./quiet-hours.ts";
-
-/** Where notices of incidents go. Times are unix seconds. */
-export const noticeChannels = table(
-  "notice_channels",
-  {
-    channel_id: key(text()),
-    kind: text<"push" | "hook">(),
-    label: text(),
-    /** The host that it calls. */
-    host: text(),
-    /** The JSON of its target, sealed under the master key `key_id` if that is not empty. */
-    secret: bytes(),
-    key_id: text(),
-    /** The lowest severity that it tells. */
-    severity: text<Severity>(),
-    /** The checks that it tells; empty: all. */
-    checks: json<readonly string[]>(),
-    quiet: nullable(json<QuietHours>()),
-    created_at: whole(),
-    /** When it has something to do; null while it has not. */
-    due_at: nullable(whole()),
-    /** Until then a node calls it. */
-    leased_until: whole(),
-    /** How often it was claimed: a node that took too long settles nothing. */
-    claims: whole(),
-    /** Failures in a row. */
-    attempts: whole(),
-    /** The hour of the last notice, and how many it had in it. */
-    hour: whole(),
-    sent: whole(),
-    last_at: nullable(whole()),
-    /** Of the last call: empty when it was taken. */
-    last_error: nullable(text()),
-  },
-  { indexes: [index("notice_channels_due", ["due_at"])] },
-);
-
-/** What a channel has to tell: the last state of an incident, once. */
-export const notices = table(
-  "notices",
-  {
-    channel_id: text(),
-    /** Empty for a test. */
-    incident_id: text(),
-    /** Names this telling; a later one of the incident replaces it. */
-    told_at: whole(),
-    due_at: whole(),
-    content: json<Notice>(),
-  },
-  { key: ["channel_id", "incident_id"] },
-);
-
-/** The key by which push services know the nodes of a state. */
-export const vapidKeys = table("vapid_keys", {
-  public_key: key(text()),
-  /** As that of a channel. */
-  secret: bytes(),
-  key_id: text(),
-  created_at: whole(),
-});
+import { dueAfterQuiet } from "./quiet-hours.ts";
+import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
 export type NoticeChannel = RecordOf<typeof noticeChannels>;
 export type StoredVapidKey = RecordOf<typeof vapidKeys>;
 type Queued = RecordOf<typeof notices>;
 
-/** A channel that this node calls until its lease ends, with what it has to tell, the oldest first. */
+/** A channel that this node calls until its lease ends, with what is to be sent, the oldest first. */
 export interface NoticeClaim {
   readonly channel: NoticeChannel;
   readonly notices: readonly Queued[];
@@ -90,8 +19,8 @@ export interface NoticeClaim {
 
 /** How the call of a claimed channel ended. */
 export interface NoticeOutcome {
-  /** Told or given up. */
-  readonly done: readonly Pick<Queued, "incidentId" | "toldAt">[];
+  /** Sent or given up. */
+  readonly done: readonly Pick<Queued, "incidentId" | "sentAt">[];
   readonly sent: number;
   readonly attempts: number;
   /** Undefined when nothing was called. */
@@ -104,21 +33,21 @@ export const MAX_CHANNELS = 50;
 export const NOTICE_LEASE_SECS = 60;
 export const HOUR_SECS = 3600;
 const MAX_CLAIMED = 100;
-const MAX_UNTOLD = 50;
-/** An incident that opened again so often tells once an hour. */
+const MAX_UNSENT = 50;
+/** An incident that opened again so often is sent once an hour. */
 const MAX_FLAPS = 3;
 
 export interface NoticeStore {
   list(): Promise<readonly NoticeChannel[]>;
   /** Adds a channel, or replaces the one with its id. False where there are `MAX_CHANNELS`. */
   add(channel: NoticeChannel): Promise<boolean>;
-  /** Removes a channel with what it had to tell. Returns whether it was there. */
+  /** Removes a channel with what waits for it. Returns whether it was there. */
   remove(channelId: string): Promise<boolean>;
   /** Gives one channel a notice, as a test does. */
   put(channelId: string, notice: Notice): Promise<boolean>;
-  /** Whether an incident has to be told, or a channel to be called. */
+  /** Whether an incident has to be sent, or a channel to be called. */
   isDue(nowSecs: number): Promise<boolean>;
-  /** Gives what changed of incidents to the channels that tell it, each change once. Returns the number of incidents. */
+  /** Gives what changed of incidents to the channels that get it, each change once. Returns the number of incidents. */
   queue(nowSecs: number): Promise<number>;
   /** Takes a channel with due notices for `NOTICE_LEASE_SECS`, to exactly one of concurrent callers. */
   claim(nowSecs: number): Promise<NoticeClaim | undefined>;
@@ -154,35 +83,38 @@ const removeNotices = sql<unknown, [id: string]>(
   "notices.remove-all",
   "DELETE FROM notices WHERE channel_id = $1",
 );
-const removeNotice = sql<unknown, [id: string, incidentId: string, toldAt: number]>(
+const removeNotice = sql<unknown, [id: string, incidentId: string, sentAt: number]>(
   "notices.remove",
-  "DELETE FROM notices WHERE channel_id = $1 AND incident_id = $2 AND told_at = $3",
+  "DELETE FROM notices WHERE channel_id = $1 AND incident_id = $2 AND sent_at = $3",
 );
 const put = sql<unknown, ReturnType<typeof queuedCodec.values>>(
   "notices.put",
   `${queuedCodec.insert} ON CONFLICT (channel_id, incident_id) DO UPDATE
-   SET told_at = excluded.told_at, due_at = excluded.due_at, content = excluded.content`,
+   SET sent_at = excluded.sent_at, due_at = excluded.due_at, content = excluded.content`,
 );
 const setDue = sql<unknown, [dueAt: number, id: string]>(
   "notices.set-due",
   "UPDATE notice_channels SET due_at = least(coalesce(due_at, $1), $1) WHERE channel_id = $2",
 );
-const anyUntold = sql<{ one: number }, [nowSecs: number]>(
-  "notices.any-untold",
-  "SELECT 1 AS one FROM incidents WHERE untold_at <= $1 LIMIT 1",
+const anyUnsent = sql<{ one: number }, [nowSecs: number]>(
+  "notices.any-unsent",
+  "SELECT 1 AS one FROM incidents WHERE unsent_at <= $1 LIMIT 1",
 );
 const anyDue = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-due",
   "SELECT 1 AS one FROM notice_channels WHERE due_at <= $1 AND leased_until <= $1 LIMIT 1",
 );
-const untold = sql<Row<typeof incidents>, [nowSecs: number, max: number]>(
-  "notices.untold",
-  `SELECT ${incidentCodec.columns} FROM incidents WHERE untold_at <= $1 ORDER BY untold_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number]>(
+  "notices.unsent",
+  `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
 );
-const setTold = sql<
+const setSent = sql<
   unknown,
-  [untoldAt: number | null, told: string | null, toldAt: number | null, id: string]
->("notices.set-told", "UPDATE incidents SET untold_at = $1, told = $2, told_at = $3 WHERE incident_id = $4");
+  [unsentAt: number | null, sentState: string | null, sentAt: number | null, id: string]
+>(
+  "notices.set-sent",
+  "UPDATE incidents SET unsent_at = $1, sentState = $2, sent_at = $3 WHERE incident_id = $4",
+);
 const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number]>(
   "notices.claim",
   `UPDATE notice_channels SET leased_until = $1, claims = claims + 1 WHERE channel_id =
@@ -191,7 +123,7 @@ const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number]>(
 );
 const dueNotices = sql<Row<typeof notices>, [id: string, nowSecs: number, max: number]>(
   "notices.due",
-  `SELECT ${queuedCodec.columns} FROM notices WHERE channel_id = $1 AND due_at <= $2 ORDER BY due_at, told_at LIMIT $3`,
+  `SELECT ${queuedCodec.columns} FROM notices WHERE channel_id = $1 AND due_at <= $2 ORDER BY due_at, sent_at LIMIT $3`,
 );
 const settleOne = sql<
   unknown,
@@ -236,43 +168,43 @@ const resealVapid = sql<unknown, [secret: Uint8Array, keyId: string, id: string,
 
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
 
-/** What is told of an incident now, and when it is looked at again. */
-function tellingOf(incident: Incident, nowSecs: number) {
-  const { resolvedAt, mutedUntil, flaps, ackedAt, told, toldAt } = incident;
-  const keep = (untoldAt: number | null, kept: Incident["told"] = told) => ({
+/** What is sent of an incident now, and when it is looked at again. */
+function nextNoticeOf(incident: Incident, nowSecs: number) {
+  const { resolvedAt, mutedUntil, flaps, ackedAt, sentState, sentAt } = incident;
+  const keep = (unsentAt: number | null, kept: Incident["sentState"] = sentState) => ({
     state: undefined,
-    untoldAt,
-    told: kept,
-    toldAt,
+    unsentAt,
+    sentState: kept,
+    sentAt,
   });
   if (mutedUntil !== null && mutedUntil > nowSecs)
     return resolvedAt === null ? keep(mutedUntil) : keep(null, "resolved");
-  if (flaps >= MAX_FLAPS && toldAt !== null && nowSecs < toldAt + HOUR_SECS) return keep(toldAt + HOUR_SECS);
+  if (flaps >= MAX_FLAPS && sentAt !== null && nowSecs < sentAt + HOUR_SECS) return keep(sentAt + HOUR_SECS);
   if (resolvedAt !== null)
-    return told === "open"
-      ? ({ state: "resolved", untoldAt: null, told: "resolved", toldAt: nowSecs } as const)
+    return sentState === "open"
+      ? ({ state: "resolved", unsentAt: null, sentState: "resolved", sentAt: nowSecs } as const)
       : keep(null);
-  const openNow = { untoldAt: nowSecs + REMIND_SECS, told: "open", toldAt: nowSecs } as const;
-  if (told !== "open" || toldAt === null) return { state: "open", ...openNow } as const;
-  if (nowSecs < toldAt + REMIND_SECS) return keep(toldAt + REMIND_SECS);
+  const openNow = { unsentAt: nowSecs + REMIND_SECS, sentState: "open", sentAt: nowSecs } as const;
+  if (sentState !== "open" || sentAt === null) return { state: "open", ...openNow } as const;
+  if (nowSecs < sentAt + REMIND_SECS) return keep(sentAt + REMIND_SECS);
   return ackedAt === null ? ({ state: "reminder", ...openNow } as const) : keep(null);
 }
 
 async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
-  const rows = await tx.all(untold, nowSecs, MAX_UNTOLD);
+  const rows = await tx.all(unsent, nowSecs, MAX_UNSENT);
   if (rows.length === 0) return 0;
   const channels = (await tx.all(listAll)).map(codec.toRecord);
   for (const incident of rows.map(incidentCodec.toRecord)) {
-    const { state, untoldAt, told, toldAt } = tellingOf(incident, nowSecs);
+    const { state, unsentAt, sentState, sentAt } = nextNoticeOf(incident, nowSecs);
     const { incidentId, checkId, severity } = incident;
     for (const { channelId, severity: lowest, checks, quiet } of state ? channels : []) {
       if (RANK[severity] < RANK[lowest] || (checks.length > 0 && !checks.includes(checkId))) continue;
       const dueAt = severity === "critical" ? nowSecs : dueAfterQuiet(quiet, nowSecs);
       const content = noticeOf(incident, state ?? "open", nowSecs);
-      await tx.run(put, ...queuedCodec.values({ channelId, incidentId, toldAt: nowSecs, dueAt, content }));
+      await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt: nowSecs, dueAt, content }));
       await tx.run(setDue, dueAt, channelId);
     }
-    await tx.run(setTold, untoldAt, told, toldAt, incidentId);
+    await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
   }
   return rows.length;
 }
@@ -297,13 +229,13 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       const { at } = content;
       await tx.run(
         put,
-        ...queuedCodec.values({ channelId, incidentId: content.incident, toldAt: at, dueAt: at, content }),
+        ...queuedCodec.values({ channelId, incidentId: content.incident, sentAt: at, dueAt: at, content }),
       );
       await tx.run(setDue, at, channelId);
       return true;
     }),
     isDue: async (nowSecs) =>
-      (await db.get(anyUntold, nowSecs)) !== undefined || (await db.get(anyDue, nowSecs)) !== undefined,
+      (await db.get(anyUnsent, nowSecs)) !== undefined || (await db.get(anyDue, nowSecs)) !== undefined,
     queue: db.decision("notices.queue", queueIn),
     claim: db.decision<[number], NoticeClaim | undefined>("notices.claim", async (tx, nowSecs) => {
       const row = await tx.get(claimOne, nowSecs + NOTICE_LEASE_SECS, nowSecs);
@@ -316,7 +248,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       "notices.settle",
       async (tx, { channelId, claims }, { done, sent, attempts, last, retryAt }, nowSecs) => {
         if ((await tx.get(claimOf, channelId))?.claims !== claims) return false;
-        for (const { incidentId, toldAt } of done) await tx.run(removeNotice, channelId, incidentId, toldAt);
+        for (const { incidentId, sentAt } of done) await tx.run(removeNotice, channelId, incidentId, sentAt);
         const hour = Math.floor(nowSecs / HOUR_SECS);
         const { at = null, error = null } = last ?? {};
         return (

@@ -6,7 +6,7 @@ import { oneLine } from "../lib/text.ts";
 /** What happened to an incident. `digest`: several notices in one. */
 export type NoticeState = "open" | "reminder" | "resolved" | "test" | "digest";
 
-/** What a channel tells. */
+/** What a channel is sent. */
 export interface Notice {
   /** Empty for a digest and a test. */
   readonly incident: string;

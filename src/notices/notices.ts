@@ -36,7 +36,7 @@ export interface NoticesDeps extends Omit<CallChannelDeps, "vapidKey"> {
   readonly log: Logger;
 }
 
-/** Tells the channels of the operator what happens to incidents. */
+/** Sends what happens to incidents to the channels of the operator. */
 export interface Notices {
   /** Queues what has changed and calls the channels that are due. A call while another one works does nothing. */
   run(): Promise<void>;
@@ -63,7 +63,7 @@ const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 3600_000;
 const MAX_AN_HOUR = 20;
-/** More at once are told in one. */
+/** More at once are sent as one. */
 const MAX_APART = 3;
 /** Channels that are called at once. */
 const CALLERS = 4;
@@ -93,7 +93,7 @@ export function createNotices(deps: NoticesDeps): Notices {
 
   const call = createCallChannel({ ...deps, vapidKey });
 
-  async function tell({ channel, notices }: NoticeClaim): Promise<void> {
+  async function send({ channel, notices }: NoticeClaim): Promise<void> {
     const { channelId, claims, hour, sent, label } = channel;
     const now = nowSecs(clock);
     const thisHour = Math.floor(now / HOUR_SECS);
@@ -122,16 +122,16 @@ export function createNotices(deps: NoticesDeps): Notices {
           ]
         : notices.map((one) => ({ of: [one], notice: one.content }));
     const done: (typeof notices)[number][] = [];
-    let end: CallEnd = { kind: "told" };
+    let end: CallEnd = { kind: "taken" };
     let count = 0;
     for (const { of, notice } of messages) {
       const [first] = of;
-      const id = `${channelId}.${first?.incidentId ?? ""}.${first?.toldAt ?? 0}`;
+      const id = `${channelId}.${first?.incidentId ?? ""}.${first?.sentAt ?? 0}`;
       end = target
         ? await call(target, notice, id)
         : { kind: "failed", error: "sealed under a master key that the settings do not have" };
       if (end.kind === "gone" || end.kind === "later") break;
-      if (end.kind === "told") count += 1;
+      if (end.kind === "taken") count += 1;
       done.push(...of);
     }
     if (end.kind === "gone") {
@@ -165,7 +165,7 @@ export function createNotices(deps: NoticesDeps): Notices {
       while (calls++ < MAX_CALLS) {
         const claim = await store.claim(nowSecs(clock));
         if (!claim) return;
-        await tell(claim);
+        await send(claim);
       }
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));

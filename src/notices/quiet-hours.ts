@@ -26,7 +26,7 @@ export function quietHoursText({ from, to, zone }: QuietHours): string {
   return `${clock(from)}-${clock(to)} ${zone}`;
 }
 
-/** When a notice of now may be told: now, or at the end of the quiet hours. Unix seconds. */
+/** When a notice of now may be sent: now, or at the end of the quiet hours. Unix seconds. */
 export function dueAfterQuiet(quiet: QuietHours | null, nowSecs: number): number {
   if (!quiet) return nowSecs;
   const { from, to, zone } = quiet;

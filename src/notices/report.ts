@@ -12,7 +12,7 @@ export interface ChannelReport {
   /** As "22:00-07:00 Europe/Berlin". */
   readonly quiet_hours: string | null;
   readonly created_at: number;
-  /** Of the last call; null before the first. */
+  /** When it was last called; null before the first call. */
   readonly last_at: number | null;
   /** Why it was not taken; null where it was. */
   readonly last_error: string | null;
@@ -21,7 +21,7 @@ export interface ChannelReport {
 /** The channels of the operator. */
 export interface ChannelsReport {
   readonly channels: readonly ChannelReport[];
-  /** Whether browsers may be told: `notify.push_hosts` lists a push service. */
+  /** Whether the node sends to browsers: `notify.push_hosts` lists a push service. */
   readonly push: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface HookRequest {
 /** The subscription of a browser (RFC 8030, RFC 8291). */
 export interface PushSubscriptionRequest {
   readonly kind: "push";
-  /** The URL of its push service. Whoever has it and the keys can send to the browser. */
+  /** The URL of its push service. With it and the keys anyone can send to the browser. */
   readonly endpoint: string;
   readonly keys: PushKeys;
 }

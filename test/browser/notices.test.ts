@@ -66,11 +66,11 @@ consoleTest(
       { endpoint: `http://127.0.0.1:${service.port}/send/a`, keys: browser.keys },
     );
     await page.goto(await link());
-    await page.getByText("No one is told yet.").waitFor();
+    await page.getByText("No channels yet.").waitFor();
     await page.getByText("Add a channel").click();
     await page.getByLabel("Name").fill("the phone of Ann");
     await page.getByRole("button", { name: "Notify this browser" }).click();
-    await page.getByText("This browser is told from now on.").waitFor();
+    await page.getByText("This browser is subscribed.").waitFor();
     await page.getByRole("button", { name: "Send a test" }).click();
     await page.getByText("taken", { exact: true }).waitFor();
 
@@ -92,7 +92,7 @@ consoleTest(
       await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
     ).toBe(true);
     await page.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("No one is told yet.").waitFor();
+    await page.getByText("No channels yet.").waitFor();
   },
 );
 

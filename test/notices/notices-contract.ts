@@ -60,12 +60,12 @@ async function fixtureOf(open: () => Promise<NoticeFixture>) {
       keys: browser.keys,
       ...more,
     } as ChannelRequest);
-  const told = async () =>
+  const messages = async () =>
     Promise.all(service.requests.map(async ({ body }) => JSON.parse(await browser.decrypt(body))));
   return {
-    ...{ state, service, clock, incidents, store, start, notices, browser, subscribe, told },
+    ...{ state, service, clock, incidents, store, start, notices, browser, subscribe, messages },
     channels: async () => (await notices.report()).channels,
-    titles: async () => (await told()).map(({ title }) => title),
+    titles: async () => (await messages()).map(({ title }) => title),
     hooked: () => service.requests.map(({ body }) => JSON.parse(Buffer.from(body).toString())),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
@@ -88,15 +88,15 @@ const hook = (service: { readonly hooks: string }, more: Partial<ChannelRequest>
 
 /** The guarantees of notices, over any implementation of their store. */
 export function noticesContract(open: () => Promise<NoticeFixture>): void {
-  test("check 21: a browser is told once when an incident opens and once when it is resolved, over restarts and nodes", async () => {
+  test("check 21: a browser is notified once when an incident opens and once when it is resolved, over restarts and nodes", async () => {
     await using fixture = await fixtureOf(open);
-    const { service, clock, incidents, start, notices, channels, subscribe, told } = fixture;
+    const { service, clock, incidents, start, notices, channels, subscribe, messages } = fixture;
     expect(await subscribe()).toMatchObject({ ok: true, value: { secret: null } });
     await incidents.open(opening("i1"), T0);
     const nodes = [notices, start(), start()];
     await Promise.all(nodes.map((node) => node.run()));
     await start().run();
-    expect(await told()).toEqual([
+    expect(await messages()).toEqual([
       {
         title: expect.stringMatching(/^svc: .+ \(critical\)$/),
         body: expect.stringMatching(/^The disk of i1 is full\. ./),
@@ -123,7 +123,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     clock.advanceSecs(720);
     await incidents.resolve("disk_fills_up", "a", T0 + 720);
     await Promise.all(nodes.map((node) => node.run()));
-    expect(await told()).toMatchObject([
+    expect(await messages()).toMatchObject([
       {},
       { title: expect.stringContaining("Resolved"), body: expect.stringContaining("It lasted 12 min.") },
     ]);
@@ -204,7 +204,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(await channels()).toMatchObject([{ last_error: "the response was 500" }]);
   });
 
-  test("a channel hears its severity and checks only; in quiet hours critical ones, and the rest at their end, as it is then", async () => {
+  test("a channel gets its severity and checks only; in quiet hours critical ones, and the rest at their end, as it is then", async () => {
     await using fixture = await fixtureOf(open);
     const { service, clock, incidents, notices } = fixture;
     await notices.add(hook(service, { label: "critical" }));
@@ -239,7 +239,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(fixture.hooked().slice(2)).toMatchObject([{ type: "incident.resolved", incident: "i1" }]);
   });
 
-  test("an open incident is told again after four hours, until it is acknowledged; a muted one is not told", async () => {
+  test("an open incident is sent again after four hours, until it is acknowledged; a muted one is not sent", async () => {
     await using fixture = await fixtureOf(open);
     const { clock, incidents, notices, subscribe, titles } = fixture;
     await subscribe();
@@ -262,7 +262,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(await titles()).toHaveLength(3);
   });
 
-  test("after three flaps an incident tells once an hour, and more than twenty notices an hour wait and are told in one", async () => {
+  test("after three flaps an incident is sent once an hour, and more than twenty notices an hour wait and are sent as one", async () => {
     await using fixture = await fixtureOf(open);
     const { service, clock, incidents, notices } = fixture;
     await notices.add(hook(service));
@@ -293,7 +293,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(service.requests.length - before).toBe(21);
   });
 
-  test("a test is sent at once, whatever the severity; a removed channel hears nothing", async () => {
+  test("a test is sent at once, whatever the severity; a removed channel gets nothing", async () => {
     await using fixture = await fixtureOf(open);
     const { clock, incidents, notices, subscribe, titles } = fixture;
     const added = await subscribe();

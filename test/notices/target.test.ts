@@ -26,9 +26,9 @@ const incident = {
     ackedBy: null,
     note: null,
     mutedUntil: null,
-    untoldAt: null,
-    told: null,
-    toldAt: null,
+    unsentAt: null,
+    sentState: null,
+    sentAt: null,
   },
 } as const;
 

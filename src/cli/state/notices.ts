@@ -17,9 +17,9 @@ interface HookFlags {
   readonly zone: string;
 }
 
-/** `notices list|hook|test|remove`: who is told of incidents. */
+/** `notices list|hook|test|remove`: the channels that get notices of incidents. */
 export function registerNotices(program: Command, context: CommandContext): void {
-  const notices = program.command("notices").description("who is told of incidents");
+  const notices = program.command("notices").description("the channels that get notices of incidents");
 
   notices
     .command("list")
@@ -52,8 +52,8 @@ export function registerNotices(program: Command, context: CommandContext): void
       (one: string, all: string[]) => [...all, one],
       [],
     )
-    .option("--severity <name>", "the lowest that it hears: critical, warning or notice", "critical")
-    .option("--checks <ids>", "hear these checks only, as disk_fills_up,backup_failed")
+    .option("--severity <name>", "the lowest that it gets: critical, warning or notice", "critical")
+    .option("--checks <ids>", "these checks only, as disk_fills_up,backup_failed")
     .option("--quiet <from-to>", "hours without notices but critical ones, as 22:00-07:00")
     .option("--zone <name>", "of these hours, as Europe/Berlin", "UTC")
     .action(async (url: string, flags: HookFlags) => {

@@ -2,7 +2,6 @@ import type { AuditStore } from "../../audit/audit-store.ts";
 import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
-import { isNote, mutedUntil } from "../../checks/incident-text.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
@@ -28,6 +27,7 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
+import { changeIncident, changeNotices } from "./operator-changes.ts";
 import {
   logQuery,
   readIncident,
@@ -125,18 +125,6 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       if (!isOpen || request.headers.has(sessionHeader)) await admit(request, "console.read");
       return answer(request);
     };
-
-  function changeIncident(change: ReturnType<typeof readIncident>): Promise<boolean> {
-    switch (change.action) {
-      case "ack":
-        return incidents.acknowledge(change.id, `the console of ${nodeId}`, null, nowSecs(clock));
-      case "note":
-        if (!isNote(change.note)) throw new ApiError("badRequest", "note must have no control characters");
-        return incidents.note(change.id, change.note || null);
-      case "mute":
-        return incidents.mute(change.id, mutedUntil(change.hours, nowSecs(clock)) ?? null);
-    }
-  }
 
   async function record(request: Request, action: OperatorAction, id: string): Promise<void> {
     const { requestId } = exchangeOf(request);
@@ -259,7 +247,8 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       async ({ request }) => {
         await admit(request, "console.incident");
         const change = readIncident(rawBody(request));
-        if (!(await changeIncident(change))) throw new ApiError("notFound", "there is no such incident");
+        if (!(await changeIncident({ incidents, nodeId, clock }, change)))
+          throw new ApiError("notFound", "there is no such incident");
         await record(request, `incident.${change.action}`, change.id);
         return { changed: true };
       },
@@ -275,14 +264,10 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       async ({ request }) => {
         await admit(request, "console.notice");
         const change = readNotice(rawBody(request));
-        const changed = await node.changeNotices(change);
-        if (!changed.ok)
-          throw changed.error === null
-            ? new ApiError("notFound", "there is no such channel")
-            : new ApiError("badRequest", changed.error);
-        const { id } = changed.value;
+        const changed = await changeNotices(node, change);
+        const { id } = changed;
         if (change.action !== "key" && id !== undefined) await record(request, `notice.${change.action}`, id);
-        return changed.value;
+        return changed;
       },
       posted,
     )

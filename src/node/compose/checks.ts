@@ -51,7 +51,7 @@ export async function openChecks({
   }
 }
 
-/** How a node or a command tells notices, by the operator's settings. */
+/** How a node or a command sends notices, by the operator's settings. */
 export function noticesDeps(
   config: Common["config"],
   parts: Pick<Parameters<typeof createNotices>[0], "store" | "clock" | "log">,

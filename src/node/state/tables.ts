@@ -12,7 +12,7 @@ import { stateMove } from "../../db/state/state-move.ts";
 import type { Table } from "../../db/state/table.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import { appBans, privateMutes, rulesVersions } from "../../moderation/moderation-store.ts";
-import { noticeChannels, notices, vapidKeys } from "../../notices/notice-store.ts";
+import { noticeChannels, notices, vapidKeys } from "../../notices/tables.ts";
 import * as opens from "../../push/store/open-store.ts";
 import { savedItems } from "../../push/store/saved-store.ts";
 import { schedules, scheduleWaves } from "../../push/store/schedules/schedule-store.ts";

@@ -13,7 +13,7 @@ import { Field, Labelled, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
 import { DataTable, timeOrNever } from "../parts/table.tsx";
-import * as msg from "../text/en/notices.ts";
+import * as msg from "../text/en/operator/notices.ts";
 import { pushObstacle, subscribe } from "./push.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
@@ -57,7 +57,7 @@ function Channels(props: {
           ),
         },
         {
-          title: msg.tells,
+          title: msg.from,
           cell: ({ severity, quiet_hours: hours }) => (
             <>
               {msg.FROM[severity]}
@@ -162,7 +162,7 @@ function AddChannel({
             class="btn go"
             disabled={obstacle !== undefined || label.trim() === ""}
             aria-disabled={action.isBusy}
-            onClick={() => void add(msg.thisBrowserIsToldFromNow, subscribe)}
+            onClick={() => void add(msg.thisBrowserIsSubscribed, subscribe)}
           >
             {msg.notifyThisBrowser}
           </button>
@@ -218,7 +218,7 @@ function AddChannel({
   );
 }
 
-/** Who is told of incidents. */
+/** The channels of notices. */
 export function NoticesCard({ mayChange }: { mayChange: boolean }) {
   const query = useQuery(operatorRead<ChannelsReport>("/notices"), {
     send: operatorRequest,

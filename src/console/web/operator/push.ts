@@ -1,6 +1,6 @@
 import type { NoticeChanged, PushSubscriptionRequest } from "../../../notices/report.ts";
 import { RequestFailure } from "../data/request.ts";
-import * as msg from "../text/en/notices.ts";
+import * as msg from "../text/en/operator/notices.ts";
 import { operatorChange, operatorRequest } from "./session.ts";
 
 const WORKER = "/console/sw.js";

@@ -38,7 +38,7 @@ const worker = self as unknown as WorkerScope;
 
 worker.addEventListener("push", (event) => {
   const { title, body, tag, path } = (event.data?.json() ?? EMPTY) as Shown;
-  // A notice takes the place of an earlier one of its incident, and is still heard.
+  // A notice takes the place of an earlier one of its incident, and sounds again.
   event.waitUntil(worker.registration.showNotification(title, { body, tag, renotify: true, data: path }));
 });
 

@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../format.ts";
+import type { Rich, Value } from "../../format.ts";
 
 // operator/push.ts
 export const pushIsOff = "The setting notify.push_hosts is empty, so this node sends nothing to browsers.";
@@ -14,11 +14,11 @@ export const pushServiceFailed = (reason: Value) =>
 // operator/notices.tsx
 export const notices = "Notices";
 export const whatNoticesAre =
-  "Tells you when an incident opens and when it is resolved, once over all nodes, and every four hours while no one has acknowledged it. At most 20 notices an hour. The node and the browser need the internet.";
-export const noChannels = "No one is told yet.";
+  "Notifies you when an incident opens and when it is resolved, once over all nodes, and every four hours while no one has acknowledged it. At most 20 notices an hour. The node and the browser need the internet.";
+export const noChannels = "No channels yet.";
 export const channel = "Channel";
 export const goesTo = "Goes to";
-export const tells = "Tells";
+export const from = "From";
 export const lastCall = "Last call";
 export const actions = "Actions";
 export const browser = "browser";
@@ -37,9 +37,9 @@ export const myPhone = "my phone";
 export const severity = "Severity";
 export const quietHours = "Quiet hours";
 export const quietHoursHint = (zone: Value) =>
-  `As 22:00-07:00, in ${zone}. Critical notices are told anyway.`;
+  `As 22:00-07:00, in ${zone}. Critical notices are sent anyway.`;
 export const notifyThisBrowser = "Notify this browser";
-export const thisBrowserIsToldFromNow = "This browser is told from now on.";
+export const thisBrowserIsSubscribed = "This browser is subscribed.";
 export const orCallAHook = "Or call a URL";
 export const url = "URL";
 export const kindOfHook = "Format";
