@@ -113,7 +113,7 @@ const setSent = sql<
   [unsentAt: number | null, sentState: string | null, sentAt: number | null, id: string]
 >(
   "notices.set-sent",
-  "UPDATE incidents SET unsent_at = $1, sentState = $2, sent_at = $3 WHERE incident_id = $4",
+  "UPDATE incidents SET unsent_at = $1, sent_state = $2, sent_at = $3 WHERE incident_id = $4",
 );
 const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number]>(
   "notices.claim",
