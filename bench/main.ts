@@ -37,6 +37,7 @@ import { benchStart } from "./start.ts";
 import { benchStateCopy } from "./state-copy.ts";
 import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
+import { benchVerifications } from "./verifications.ts";
 import { benchVerify } from "./verify.ts";
 import { benchWhole } from "./whole.ts";
 import { benchWrites } from "./writes.ts";
@@ -56,6 +57,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ingest: benchIngest,
   backfill: benchBackfill,
   replication: benchReplication,
+  verifications: benchVerifications,
   verify: benchVerify,
   chain: benchChain,
   roots: benchRoots,

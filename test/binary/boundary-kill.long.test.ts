@@ -1,19 +1,20 @@
 import { afterAll, expect, test } from "bun:test";
 import { channelHistoryOf } from "../../src/db/index/channels/history.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { eventsAfter } from "../../src/db/index/log/outbox.ts";
+import { eventsAfter, type StoredOutboxEvent } from "../../src/db/index/log/outbox.ts";
 import { getPosition } from "../../src/db/index/positions.ts";
 import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { seededRandom } from "../../src/demo/random.ts";
-import { isChannelEvent } from "../../src/protocol/event-kind.ts";
+import { EVENT_KINDS, isChannelEvent } from "../../src/protocol/event-kind.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { allDelivered, deliveryArgs } from "../support/delivery-network.ts";
 import { startDeliveryReceiver } from "../support/delivery-receiver.ts";
 import { IS_LONG } from "../support/long.ts";
 import { startNode, tempDir } from "../support/program.ts";
 import { localStores } from "../support/state-stores.ts";
-import { boundaryState } from "../support/upstream/boundary-checks.ts";
+import { heightAt } from "../support/upstream/blocks.ts";
+import { boundaryState, verificationEvents } from "../support/upstream/boundary-checks.ts";
 import { type Chain, makeBoundaryChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -30,16 +31,24 @@ const AGO_SECS = 120;
 const dir = tempDir();
 afterAll(() => dir[Symbol.dispose]());
 
-/** Those that shard 0 decides. A follow may reach its data shard before the follower has the registration of the channel. */
-function decidedEvents(db: IndexDatabase): string[] {
-  return eventsAfter(db, 0, 100_000)
-    .filter(({ kind }) => isChannelEvent(kind) && !kind.startsWith("channel.follow."))
-    .map(({ kind, eventId }) => `${kind} ${eventId.toHex()}`)
-    .sort();
-}
+type Event = Pick<StoredOutboxEvent, "kind" | "block" | "eventId">;
+
+/**
+ * Whether two nodes must have an event. A follow that its data shard has in a block before `known` may have reached the node before the
+ * registration of its channel did: nothing orders the two.
+ */
+const isOfBoth =
+  (known: number) =>
+  ({ kind, block }: Event) =>
+    isChannelEvent(kind) && (!isFollow({ kind }) || (block?.number ?? 0) > heightAt(block?.shard ?? 0, known));
+const isFollow = ({ kind }: Pick<Event, "kind">) => kind.startsWith("channel.follow.");
+
+const eventsOf = (db: IndexDatabase) => eventsAfter(db, 0, 100_000);
+const named = (events: readonly Event[]) =>
+  events.map(({ kind, eventId }) => `${kind} ${eventId.toHex()}`).sort();
 
 /** The events of a node that is never killed. */
-async function eventsWithoutKills(chain: Chain): Promise<string[]> {
+async function eventsWithoutKills(chain: Chain): Promise<readonly Event[]> {
   const node = new UpstreamNode(chain);
   node.produce(HISTORY);
   let index: FollowedIndex | undefined;
@@ -49,9 +58,11 @@ async function eventsWithoutKills(chain: Chain): Promise<string[]> {
   try {
     index.start();
     await index.caughtUp();
+    node.produce(TICKS.before + 2);
+    await index.caughtUp();
     node.produce(chain.ticks.length);
     await index.caughtUp();
-    return decidedEvents(index.db);
+    return eventsOf(index.db);
   } finally {
     await index.stop();
     server.stop();
@@ -60,7 +71,7 @@ async function eventsWithoutKills(chain: Chain): Promise<string[]> {
 }
 
 test(
-  `checks 1, 11, 23, 26 and 31: a node with shard 0 is killed ${KILLS} times while it goes over the boundary of V21, whose date is a setting: its index is that of the network, and each change of a channel is delivered with one id`,
+  `checks 1, 11, 23, 26 and 31: a node with shard 0 is killed ${KILLS} times while it goes over the boundary of V21, whose date is a setting: its index is that of the network, and each change of a channel and of a verified address is delivered with one id`,
   async () => {
     const random = seededRandom(SEED);
     const startsAt = Math.floor(Date.now() / 1000) - AGO_SECS;
@@ -82,19 +93,8 @@ test(
     let node = await start();
     {
       using state = openState(statePath(dataDir));
-      const subscription = {
-        "channel.created": {},
-        "channel.updated": {},
-        "channel.member.added": {},
-        "channel.member.removed": {},
-        "channel.member.banned": {},
-        "channel.member.unbanned": {},
-        "channel.moderator.added": {},
-        "channel.moderator.removed": {},
-        "channel.pinned": {},
-        "channel.unpinned": {},
-        "cast.moderated": {},
-      };
+      const kinds = EVENT_KINDS.filter((kind) => isChannelEvent(kind) || kind === "user.updated");
+      const subscription = Object.fromEntries(kinds.map((kind) => [kind, {}]));
       await localStores(state).webhooks.create(receiver.webhook("/hook", { subscription }), 10);
     }
     using index = openIndexReader(indexPath(dataDir));
@@ -110,6 +110,7 @@ test(
     await untilComplete();
     // Most kills are where shard 0 decides something.
     const share = Math.ceil((TICKS.before + TICKS.after - HISTORY) / (KILLS + 1));
+    let known: number | undefined;
     for (let kill = 0; kill < KILLS; kill++) {
       const end = upstream.produced(0) + share;
       const producing = (async () => {
@@ -122,6 +123,10 @@ test(
       await node.kill();
       await producing;
       node = await start();
+      if (known === undefined && upstream.produced(0) > TICKS.before + 1) {
+        await untilComplete();
+        known = upstream.produced(0);
+      }
     }
     upstream.produce(chain.ticks.length);
     await untilComplete();
@@ -132,8 +137,13 @@ test(
     const { has, must } = boundaryState(index, upstream);
     expect(has).toEqual(must);
     expect(chain.dumpOf(index)).toBe(chain.referenceDump);
-    const events = decidedEvents(index);
-    expect(events).toEqual(await eventsWithoutKills(chain));
+    const events = eventsOf(index).filter(({ kind }) => isChannelEvent(kind) || kind === "user.updated");
+    const ofBoth = (all: readonly Event[]) => named(all.filter(isOfBoth(known ?? 0)));
+    expect(ofBoth(events)).toEqual(ofBoth(await eventsWithoutKills(chain)));
+    expect(ofBoth(events.filter(isFollow)).length).toBeGreaterThan(0);
+    const updates = verificationEvents(index, upstream, HISTORY);
+    expect(updates.has).toEqual(updates.must);
+    expect(updates.must.length).toBeGreaterThan(20);
     expect(receiver.violations).toEqual([]);
     const delivered = new Set(receiver.accepted.map(({ messageId }) => messageId));
     const contents = new Set(receiver.accepted.map(({ event, messageId }) => `${event} ${messageId}`));

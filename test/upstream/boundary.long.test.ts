@@ -15,7 +15,7 @@ import {
   signMessage,
   type TestData,
 } from "../support/messages.ts";
-import { boundaryState } from "../support/upstream/boundary-checks.ts";
+import { boundaryState, verificationEvents } from "../support/upstream/boundary-checks.ts";
 import { type Chain, makeBoundaryChain } from "../support/upstream/chain.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
@@ -35,15 +35,13 @@ function stageOf(chain: number): Stage {
   return stages.getOrInsertComputed(chain, () => makeStage(makeBoundaryChain(SEEDS[chain] ?? "", TICKS)));
 }
 
-/**
- * Runs a plan, and compares the follower with what shard 0 decided: after each commit, and at the end. Returns since when it knows
- * channels to be part of the protocol.
- */
-async function follows(plan: Plan, stage = stageOf(plan.chain)): Promise<number | undefined> {
+/** Runs a plan, and compares the follower with what shard 0 decided: after each commit, and at the end. */
+async function follows(plan: Plan, stage = stageOf(plan.chain)) {
   const { result, contradictions, refusals } = await runPlan(stage, plan, {
     inspect: (db, _, node) => ({
       dump: stage.chain.dumpOf(db),
       state: boundaryState(db, node),
+      events: verificationEvents(db, node, plan.history),
       activeAt: channelsActiveAt(db),
     }),
   });
@@ -51,7 +49,7 @@ async function follows(plan: Plan, stage = stageOf(plan.chain)): Promise<number 
   expect([...refusals]).toEqual([]);
   expect(result.state.has).toEqual(result.state.must);
   expect(result.dump).toBe(stage.chain.referenceDump);
-  return result.activeAt;
+  return result;
 }
 
 /** The seconds until all data shards had replayed the decision that took longest. */
@@ -79,7 +77,9 @@ describe("a node that followed the network before V21", () => {
     "goes over the boundary block by block while a data shard falls more than a minute behind: no verification is lost, doubled or refused at any commit",
     async () => {
       expect(longestLag(stageOf(0).chain)).toBeGreaterThan(60);
-      await follows({ ...WITHOUT_FAULTS, history: 10, steps: blockByBlock });
+      const { events } = await follows({ ...WITHOUT_FAULTS, history: 10, steps: blockByBlock });
+      expect(events.has).toEqual(events.must);
+      expect(events.must.length).toBeGreaterThan(40);
     },
     TIMEOUT_MS,
   );
@@ -89,7 +89,7 @@ describe("a node that followed the network before V21", () => {
     async () => {
       const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
       const chain = makeBoundaryChain("without a date", { before: 14, after: 40, network });
-      const activeAt = await follows(
+      const { activeAt } = await follows(
         { ...WITHOUT_FAULTS, history: 10, steps: blockByBlock },
         makeStage(chain),
       );

@@ -90,7 +90,7 @@ export function dataBlock(shard: number, height: number, at: number, parts: Bloc
   };
 }
 
-export function sha256(text: string): Buffer {
+export function sha256(text: string | Uint8Array): Buffer {
   return createHash("sha256").update(text).digest();
 }
 

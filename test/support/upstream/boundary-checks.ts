@@ -1,5 +1,6 @@
 import { channelHistoryOf } from "../../../src/db/index/channels/history.ts";
 import type { IndexDatabase } from "../../../src/db/index/database.ts";
+import { eventsAfter } from "../../../src/db/index/log/outbox.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { decodeStored } from "../../../src/ingest/merge/message-store.ts";
 import {
@@ -12,7 +13,7 @@ import { Kind, Store, slotOf } from "../../../src/protocol/message/merge-rules.t
 import type { SignedMessage } from "../../../src/protocol/message/signed-message.ts";
 import { Stage } from "../../../src/upstream/positions.ts";
 import { liveMessages } from "../live-messages.ts";
-import { heightAt } from "./blocks.ts";
+import { heightAt, sha256 } from "./blocks.ts";
 import type { Chain } from "./chain.ts";
 import { type Decided, type DecidingShard, isVerification } from "./deciding-shard.ts";
 import type { CommitCheck } from "./followed-index.ts";
@@ -74,6 +75,61 @@ export function decisionsCheck(chain: Chain, { decided }: DecidingShard): Commit
 function verificationsIn(db: IndexDatabase): Map<string, string> {
   const rows = liveMessages(db).filter(({ store }) => store === Store.Verifications);
   return new Map(rows.map((row) => [`${row.fid} ${row.slot.toHex()}`, row.hash.toHex()]));
+}
+
+/**
+ * The `user.updated` events of verifications that an index has, and those that it must have: one for each that became live or ceased to
+ * be. Left out are verifications that the shard of their author pruned since the boundary: shard 0 may be ahead of that.
+ *
+ * @param history how many seconds of the chain the index was filled with, before it followed.
+ */
+export function verificationEvents(db: IndexDatabase, { chain }: UpstreamNode, history: number) {
+  const activeAt = chain.boundary?.activeAt ?? 0;
+  const live = new Map<string, boolean>();
+  const pruned = new Set<string>();
+  const must: string[] = [];
+  const hashes = new Map<string, Pick<SignedMessage, "data" | "hash">>();
+  const becomes = (message: Pick<SignedMessage, "data" | "hash">, isLive: boolean, tick: number) => {
+    const name = nameOf(message);
+    hashes.set(message.hash.toHex(), message);
+    if ((live.get(name) ?? false) !== isLive && tick >= history)
+      must.push(`${name} ${updateId(message, isLive || isRemoval(message) ? "" : "drop")}`);
+    live.set(name, isLive);
+  };
+  for (const [tick, { at, data }] of chain.ticks.entries())
+    for (const { shard, events } of data)
+      for (const { body } of events) {
+        const wire =
+          body?.$case === "mergeMessageBody" || body?.$case === "pruneMessageBody"
+            ? body.value.message
+            : undefined;
+        const message = wire && { data: dataOf(wire), hash: wire.hash };
+        if (!message || !isVerification(message.data.type) || shardOf(message.data.fid) !== shard) continue;
+        const isPrune = body?.$case === "pruneMessageBody";
+        if (at < activeAt) becomes(message, !isPrune && !isRemoval(message), tick);
+        else if (isPrune) pruned.add(nameOf(message));
+      }
+  for (const { message, tick } of chain.decided?.decided ?? [])
+    if (message && isVerification(message.data.type)) becomes(message, !isRemoval(message), tick);
+  const isCompared = (line: string) => !pruned.has(line.split(" ").slice(0, 2).join(" "));
+  const possible = new Map(
+    [...hashes.values()].flatMap((message) =>
+      ["", "drop"].map((prefix) => {
+        const id = updateId(message, prefix);
+        return [id, `${nameOf(message)} ${id}`] as const;
+      }),
+    ),
+  );
+  const events = eventsAfter(db, 0, 100_000).filter(({ kind }) => kind === "user.updated");
+  const has = events.flatMap(({ eventId }) => possible.get(eventId.toHex()) ?? []);
+  return { has: has.filter(isCompared).sort(), must: must.filter(isCompared).sort() };
+}
+
+const isRemoval = ({ data }: Pick<SignedMessage, "data">) => data.body?.$case === "verificationRemoveBody";
+
+function updateId({ data, hash }: Pick<SignedMessage, "data" | "hash">, prefix: string): string {
+  const reference = Buffer.concat([Buffer.from(`user.updated\0${data.fid}\0${prefix}`), hash]);
+  return sha256(reference).toHex().slice(0, 32);
 }
 
 /** What an index has of verifications, owners and channels, and what it must have at the end of a chain. */
