@@ -55,6 +55,7 @@ export async function benchVerifications(): Promise<Figure[]> {
     time("the verifications of a block are served, median", at(served.afterMs, 0.5), at(bare.afterMs, 0.5)),
     time("the same, longest", at(served.afterMs, 1), at(bare.afterMs, 1)),
     { what: `blocks after more than ${GOAL_MS} ms`, value: late, unit: `of ${served.afterMs.length}` },
+    time("CPU until they are served, longest: what a busy machine does not change", at(served.afterCpuMs, 1)),
     { what: `CPU, ${whole}`, value: bare.cpuMs, unit: "ms" },
     {
       what: "CPU, all are followed",
@@ -114,20 +115,31 @@ async function measured(chain: Chain, start: (scene: Scene) => Promise<Reader>) 
   await server.start();
   node.produce(1);
   const afterMs: number[] = [];
+  const afterCpuMs: number[] = [];
+  const madeAtCpuMs: number[] = [];
   {
     await using reader = await start({ chain, node, url: server.url });
-    const before = process.cpuUsage();
+    const beganCpuMs = cpuMs();
     const beganMs = performance.now();
     for (let made = 0, seen = 0; seen < BLOCKS; await Bun.sleep(5)) {
       const elapsed = performance.now() - beganMs;
-      for (; made < BLOCKS && made * BLOCK_MS <= elapsed; made++) node.produce(made + 2);
-      for (; seen < made && reader.has(seen + 1); seen++)
+      for (; made < BLOCKS && made * BLOCK_MS <= elapsed; made++) {
+        madeAtCpuMs.push(cpuMs());
+        node.produce(made + 2);
+      }
+      for (; seen < made && reader.has(seen + 1); seen++) {
         afterMs.push(performance.now() - beganMs - seen * BLOCK_MS);
+        afterCpuMs.push(cpuMs() - (madeAtCpuMs[seen] ?? 0));
+      }
     }
-    const { user, system } = process.cpuUsage(before);
     server.stop();
-    return { afterMs, cpuMs: (user + system) / 1000 };
+    return { afterMs, afterCpuMs, cpuMs: cpuMs() - beganCpuMs };
   }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 async function follow(

@@ -1,7 +1,7 @@
 import { addSpooledFid } from "../db/index/bulk/spool-tables.ts";
 import { noteChannelsActive } from "../db/index/channels/follows.ts";
 import { channelHistoryOf, noteDecidedEvent } from "../db/index/channels/history.ts";
-import { isDecidedOtherwise, putReportedClaim } from "../db/index/channels/owner-claims.ts";
+import { isDecidedOtherwise, isLastClaim, putReportedClaim } from "../db/index/channels/owner-claims.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import type { StoredMessage } from "../db/index/project/stored-message.ts";
@@ -63,8 +63,9 @@ function referenceOfRemoval(removed: Uint8Array): Uint8Array {
 
 /** Applies one operation, inside a write transaction. */
 export function applyRelayedOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void {
-  // What is read from the state of the upstream is in the tries already.
-  if (op.happenedAt === 0) context.keys.readingState(() => applyOp(context, totals, op), hasKnownKeys(op));
+  // What is read from the state of the upstream is in the tries already. A decision is ahead of them.
+  if (op.happenedAt === 0 && op.kind !== "claim")
+    context.keys.readingState(() => applyOp(context, totals, op), hasKnownKeys(op));
   else applyOp(context, totals, op);
 }
 
@@ -112,11 +113,9 @@ function applyOp(context: MergeContext, totals: TotalsDelta, op: SingleOp): void
     case "channel":
       applyChannelMessage(context, decodeStored(op.message), op.decision);
       break;
-    case "claim": {
-      const message = decodeStored(op.message);
-      if (applyOwnerClaim(context, message, op.decision) && op.isForced) forceVerification(context, message);
+    case "claim":
+      claim(context, op);
       break;
-    }
     case "removeOnChainEvent":
       removeOnChainEvent(context, totals, op.ref);
       break;
@@ -151,6 +150,23 @@ export function applySpooledOp(context: MergeContext, totals: TotalsDelta, op: S
   if (op.kind === "onChainEvent") storeOnChainEvent(context.db, OnChainEvent.decode(op.event));
   else applyRelayedOp(context, totals, op);
   if (op.kind === "fidComplete") addSpooledFid(context.db, op.fid);
+}
+
+function claim(
+  context: MergeContext,
+  { message: bytes, decision, isForced, happenedAt }: Extract<SingleOp, { kind: "claim" }>,
+): void {
+  const message = decodeStored(bytes);
+  const { store, slot } = slotOf(message);
+  const { fid } = message.data;
+  const current = context.store.get(fid, store, slot);
+  // The data shard's copy of a decision that is still unread history passes for a late one. What it displaced must not stay.
+  const isStale =
+    happenedAt === 0 &&
+    current !== undefined &&
+    isLastClaim(context.db, { fid, address: slot, hash: current.hash });
+  if (applyOwnerClaim(context, message, decision) && (isForced || isStale))
+    forceVerification(context, message);
 }
 
 function register(

@@ -81,6 +81,12 @@ export class UpstreamPositions {
     return getPosition(this.#db, appliedKey(shard));
   }
 
+  /** Returns the last event of shard 0 that an applied block of a data shard has repeated; undefined if it is not known. */
+  replayed(shard: number): number | undefined {
+    const seqnum = getPosition(this.#db, replayedKey(shard));
+    return seqnum === undefined || seqnum < 0 ? undefined : seqnum;
+  }
+
   /** Returns the last block of a shard that was journaled or applied. */
   received(shard: number): number | undefined {
     const applied = this.applied(shard);
@@ -119,6 +125,11 @@ export const appliedPosition = (shard: number, block: number): PositionUpdate =>
   key: appliedKey(shard),
   position: block,
 });
+/** @param seqnum undefined if it is not known. */
+export const replayedPosition = (shard: number, seqnum: number | undefined): PositionUpdate => ({
+  key: replayedKey(shard),
+  position: seqnum ?? -1,
+});
 export const startPosition = (shard: number, block: number): PositionUpdate => ({
   key: startKey(shard),
   position: block,
@@ -137,6 +148,10 @@ const SEQNUM = "upstream 0 seqnum";
 
 function appliedKey(shard: number): string {
   return `upstream ${shard} applied`;
+}
+
+function replayedKey(shard: number): string {
+  return `upstream ${shard} replayed`;
 }
 
 function journaledKey(shard: number): string {

@@ -1,5 +1,6 @@
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import type { Decision } from "../../ingest/merge/channels.ts";
+import { decodeStored } from "../../ingest/merge/message-store.ts";
 import type { RelayedBlocks, RelayedOp } from "../../ingest/relayed-op.ts";
 import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
@@ -42,15 +43,23 @@ export function relayedChainBlocks(
 }
 
 /**
- * Returns what blocks of shard 0 say about channels, and what of them this program does not know, for an index that has the rest of them already: the verifications that are live
- * now are those of their authors' shards.
+ * Returns what blocks of shard 0 say about channels, and what of them this program does not know, for an index that has the rest of them
+ * already: the verifications that are live now are those of their authors' shards, unless these have not repeated a later decision.
+ *
+ * @param isReplayed whether the shard of an fid has repeated an event of shard 0.
  */
-export function channelOperations(rules: RelayRules, blocks: readonly FollowedBlock[]): ReadEvent {
+export function channelOperations(
+  rules: RelayRules,
+  blocks: readonly FollowedBlock[],
+  isReplayed: (fid: number, seqnum: number) => boolean,
+): ReadEvent {
   const read = blocks.flatMap((block) => block.events.map((event) => operationsOf(rules, block, event)));
   const ops = read.flatMap((one) =>
     one.ops.flatMap((op): RelayedOp[] => {
       if (op.kind === "registration" || op.kind === "channel") return [{ ...op, happenedAt: 0 }];
-      return op.kind === "claim" ? [{ ...op, isForced: false, happenedAt: 0 }] : [];
+      if (op.kind !== "claim") return [];
+      const isForced = op.isForced && !isReplayed(decodeStored(op.message).data.fid, op.decision.seqnum);
+      return [{ ...op, isForced, happenedAt: 0 }];
     }),
   );
   return { ops, unknown: read.flatMap(({ unknown }) => unknown) };

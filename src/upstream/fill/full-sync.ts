@@ -1,6 +1,7 @@
 import { bulkPhaseOf, canBulkBuild } from "../../db/index/bulk/bulk-state.ts";
 import { spooledFidsAfter } from "../../db/index/bulk/spool-tables.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
+import type { PositionUpdate } from "../../db/index/positions.ts";
 import type { RelayedBatch } from "../../ingest/relayed-op.ts";
 import { blockOfEvent, firstEventId } from "../../protocol/hub-event-id.ts";
 import type { GetInfoResponse } from "../../protocol/wire/generated/hub.ts";
@@ -14,6 +15,7 @@ import {
   BLOCK_SHARD,
   journaledPosition,
   Replication,
+  replayedPosition,
   replicationPosition,
   Stage,
   scopePosition,
@@ -25,6 +27,7 @@ import {
   type UpstreamPositions,
 } from "../positions.ts";
 import type { Scope } from "../scope.ts";
+import { replayedInBlock } from "./replayed.ts";
 import { isUnserved } from "./replication/page-calls.ts";
 import { newestSnapshot, type Snapshot } from "./replication/snapshots.ts";
 import { registeredFidsAfter } from "./stored.ts";
@@ -62,7 +65,16 @@ export async function startFullSync(deps: SyncDeps): Promise<void> {
     const snapshot = snapshots?.find((one) => one.shard === shard);
     starts.set(shard, snapshot ? snapshot.height + 1 : await startOf(client, shard, headOf(info, shard)));
   }
-  const positions = [stagePosition(Stage.Listing), shardsPosition(shards), scopePosition(scope.fingerprint)];
+  const replayed: PositionUpdate[] = [];
+  for (const [shard, start] of starts)
+    if (shard !== BLOCK_SHARD && hasBlockShard)
+      replayed.push(replayedPosition(shard, await replayedInBlock(client, shard, start)));
+  const positions = [
+    stagePosition(Stage.Listing),
+    shardsPosition(shards),
+    scopePosition(scope.fingerprint),
+    ...replayed,
+  ];
   await writeWork(writer, { positions, startsOver: true, shards, followed: scope.followed });
   const listed = scope.fids
     ? await listScope(writer, db, scope.fids)

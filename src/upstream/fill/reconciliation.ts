@@ -2,7 +2,14 @@ import { blockOfEvent, firstEventId } from "../../protocol/hub-event-id.ts";
 import { decodeMessage } from "../../protocol/message/signed-message.ts";
 import type { ConcernedByChunks } from "../../protocol/wire/generated/upstream.ts";
 import { GapError } from "../calls/peer.ts";
-import { BLOCK_SHARD, journaledPosition, Stage, stagePosition, syncPositions } from "../positions.ts";
+import {
+  BLOCK_SHARD,
+  journaledPosition,
+  replayedPosition,
+  Stage,
+  stagePosition,
+  syncPositions,
+} from "../positions.ts";
 import { type SyncDeps, startFullSync, writeWork } from "./full-sync.ts";
 
 const CHUNKS_PER_CALL = 100;
@@ -32,6 +39,7 @@ export async function startReconciliation(deps: SyncDeps, found: GapError): Prom
         const gap = gaps.find((one) => one.shard === shard);
         return journaledPosition(shard, gap?.to ?? positions.received(shard) ?? 0);
       }),
+      ...gaps.map(({ shard }) => replayedPosition(shard, undefined)),
     ],
     discardedJournal: gaps.map(({ shard, to }) => ({ shard, upTo: to })),
   });

@@ -13,9 +13,17 @@ export async function replayedSeqnum(client: UpstreamClient): Promise<number> {
   let replayed = Number.POSITIVE_INFINITY;
   for (const { shardId, maxHeight } of shardInfos) {
     if (shardId === BLOCK_SHARD) continue;
-    const [event] = await client.events(shardId, firstEventId(maxHeight), firstEventId(maxHeight + 1), 1);
-    if (event?.body?.$case === "blockConfirmed")
-      replayed = Math.min(replayed, event.body.value.maxBlockEventSeqnum);
+    replayed = Math.min(replayed, (await replayedInBlock(client, shardId, maxHeight)) ?? replayed);
   }
   return replayed;
+}
+
+/** Returns the number of the last event of shard 0 that a data shard has repeated up to a block; undefined if the upstream does not say it. */
+export async function replayedInBlock(
+  client: UpstreamClient,
+  shard: number,
+  block: number,
+): Promise<number | undefined> {
+  const [event] = await client.events(shard, firstEventId(block), firstEventId(block + 1), 1);
+  return event?.body?.$case === "blockConfirmed" ? event.body.value.maxBlockEventSeqnum : undefined;
 }

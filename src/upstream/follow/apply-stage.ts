@@ -24,7 +24,7 @@ import { isProvenNetwork } from "../chain/proofs.ts";
 import { runBackfill, weightOf } from "../fill/backfill.ts";
 import { readShownProofs } from "../fill/read-fid.ts";
 import { runHealer } from "../heal/healer.ts";
-import { appliedPosition, BLOCK_SHARD, seqnumPosition } from "../positions.ts";
+import { appliedPosition, BLOCK_SHARD, replayedPosition, seqnumPosition } from "../positions.ts";
 import { runParts, type StageDeps, sourceOf } from "../stage.ts";
 import { readChannelHistory, readLeftChannels } from "./channel-history.ts";
 import { recoverUnknown } from "./recover-unknown.ts";
@@ -101,7 +101,8 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
       const source = { shard, isJournal, keyRecordsOf: followsKeys ? keyRecordsOf : undefined };
       const { usernames, ...relayed } = relayedBlocks(rules, source, batch);
       await writing;
-      await gate.waitFor(Math.max(...batch.map(({ seqnum }) => seqnum)));
+      const replayed = Math.max(...batch.map(({ seqnum }) => seqnum));
+      await gate.waitFor(replayed);
       if (signal.aborted) return;
       const ops = [...relayed.ops, ...(await readShownProofs(deps, usernames, relayed.ops))];
       writing = write({
@@ -109,7 +110,7 @@ export async function runApplyStage(deps: StageDeps): Promise<GapError | undefin
         ops,
         heads,
         followsKeys,
-        positions: [appliedPosition(shard, last.number)],
+        positions: [appliedPosition(shard, last.number), replayedPosition(shard, replayed)],
         discardedJournal: isJournal ? [{ shard, upTo: last.number }] : [],
       }).then(() => tracker.applied(shard, last.number, last.timestamp));
       // The next block may take long to arrive, so a failure ends the stage now. It is thrown after the loop.

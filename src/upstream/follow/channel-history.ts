@@ -10,6 +10,7 @@ import { verificationsAfter } from "../../db/index/channels/owner-claims.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { type ChainPosition, channelIdOfEvent } from "../../protocol/channels/registrations.ts";
 import { CHANNELS_VERSION } from "../../protocol/network/engine-versions.ts";
+import { shardOfFid } from "../../protocol/network/shard.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../protocol/time.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { numberOf } from "../blocks/chain-blocks.ts";
@@ -141,7 +142,7 @@ async function blockAt(client: UpstreamClient, number: number): Promise<Received
 
 /** Applies the blocks from `first` up to the first that was applied live. Returns false if some of them are deleted. */
 async function readBlocks(
-  { client, chain, writer, rules, signal }: StageDeps,
+  { client, chain, writer, rules, positions, signal }: StageDeps,
   first: number,
   end: number,
 ): Promise<boolean> {
@@ -150,7 +151,10 @@ async function readBlocks(
   const write = async () => {
     if (waiting.length === 0) return;
     await chain.pastBlocks(waiting);
-    const { ops, unknown } = channelOperations(rules, waiting);
+    const { ops, unknown } = channelOperations(rules, waiting, (fid, seqnum) => {
+      const replayed = positions.replayed(shardOfFid(fid, rules.shards));
+      return replayed === undefined || seqnum <= replayed;
+    });
     await writer.apply({
       ops,
       unknown: [...unknown, ...waiting.flatMap((block) => block.unknown)],

@@ -54,13 +54,15 @@ export function decisionsCheck(chain: Chain, { decided }: DecidingShard): Commit
   const tickOfHash = new Map(decided.map(({ message, tick }) => [message?.hash.toHex(), tick]));
   return (db) => {
     const applied = getPosition(db, "upstream 0 applied");
-    const { followedFrom } = channelHistoryOf(db);
+    const { followedFrom, isDone } = channelHistoryOf(db);
     if (applied === undefined || followedFrom === undefined) return [];
     if (getPosition(db, "upstream stage") !== Stage.Applying) return [];
     const tickOf = (height: number) => height - heightAt(0, 0);
     const tick = tickOf(applied);
     const served = verificationsIn(db);
-    return [...lastVerifications(decided, tick, tickOf(followedFrom))].flatMap(([name, message]) => {
+    // What was decided before the following is read from older blocks.
+    const from = isDone ? 0 : tickOf(followedFrom);
+    return [...lastVerifications(decided, tick, from)].flatMap(([name, message]) => {
       const hash = message.hash.toHex();
       const held = served.get(name);
       if (held === hash || (held === undefined && pruned.has(hash))) return [];
@@ -83,7 +85,11 @@ function verificationsIn(db: IndexDatabase): Map<string, string> {
  *
  * @param history how many seconds of the chain the index was filled with, before it followed.
  */
-export function verificationEvents(db: IndexDatabase, { chain }: UpstreamNode, history: number) {
+export function verificationEvents(
+  db: IndexDatabase,
+  { chain }: UpstreamNode,
+  history: number,
+): { readonly has: readonly string[]; readonly must: readonly string[] } {
   const activeAt = chain.boundary?.activeAt ?? 0;
   const live = new Map<string, boolean>();
   const pruned = new Set<string>();
@@ -116,7 +122,7 @@ export function verificationEvents(db: IndexDatabase, { chain }: UpstreamNode, h
     [...hashes.values()].flatMap((message) =>
       ["", "drop"].map((prefix) => {
         const id = updateId(message, prefix);
-        return [id, `${nameOf(message)} ${id}`] as const;
+        return [id, `${nameOf(message)} ${id}`] as [string, string];
       }),
     ),
   );

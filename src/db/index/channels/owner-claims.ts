@@ -126,6 +126,15 @@ export function isDecidedOtherwise(
   return claim !== undefined && claim.seqnum > REPORTED_OWNER && Buffer.compare(claim.hash, hash) !== 0;
 }
 
+/** Whether the verification with `hash` is shard 0's last decision about an address of an fid. */
+export function isLastClaim(
+  db: IndexDatabase,
+  { fid, address, hash }: Pick<OwnerClaim, "fid" | "address" | "hash">,
+): boolean {
+  const claim = db.get(claimOf, fid, address);
+  return claim !== undefined && Buffer.compare(claim.hash, hash) === 0;
+}
+
 /** Stores the last claim of an fid to an address. An earlier one, applied again, changes nothing. Returns whether it did. */
 export function putOwnerClaim(db: IndexDatabase, claim: OwnerClaim): boolean {
   const { fid, address, isAdd, timestamp, hash, seqnum } = claim;
