@@ -178,8 +178,9 @@ function register(
   if (decision) noteChannelsActive(db, decision.decidedAt);
   const event = OnChainEvent.decode(bytes);
   const isHistoryDue = !channelHistoryOf(db).isDone;
-  if (decision && decision.seqnum > 0 && isHistoryDue) noteDecidedEvent(db, event, decision.seqnum);
   const refusal = mergeOnChainEvent(context, totals, event);
+  if (decision && decision.seqnum > 0 && isHistoryDue && refusal?.code !== "bad_request.conflict")
+    noteDecidedEvent(db, event, decision.seqnum);
   // The event may be stored while its channel is not. Later, one that is stored already is repeated, and may have had no effect.
   if (refusal?.code === "bad_request.duplicate" && isHistoryDue) applyRegistryEvent(context, event);
 }

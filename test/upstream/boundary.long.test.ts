@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { channelsActiveAt } from "../../src/db/index/channels/follows.ts";
 import { eventsAfter } from "../../src/db/index/log/outbox.ts";
 import { unknownCounts } from "../../src/db/index/unknown-records.ts";
-import { type SignedMessage, toWire } from "../../src/protocol/message/signed-message.ts";
+import { channelIdOfEvent } from "../../src/protocol/channels/registrations.ts";
+import { decodeMessage, type SignedMessage, toWire } from "../../src/protocol/message/signed-message.ts";
 import type { BlockEventData } from "../../src/protocol/wire/generated/block.ts";
 import { FarcasterNetwork, Message, MessageType as T } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../src/protocol/wire/generated/on-chain.ts";
@@ -15,8 +16,10 @@ import {
   signMessage,
   type TestData,
 } from "../support/messages.ts";
+import { expectOk } from "../support/result.ts";
 import { boundaryState, verificationEvents } from "../support/upstream/boundary-checks.ts";
 import { type Chain, makeBoundaryChain } from "../support/upstream/chain.ts";
+import type { Decided, DecidingShard } from "../support/upstream/deciding-shard.ts";
 import { FollowedIndex } from "../support/upstream/followed-index.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { anyPlan, type Plan, type Step } from "../support/upstream/plan.ts";
@@ -260,5 +263,104 @@ test.each([
     expect(result.dump).toBe(chain.referenceDump);
     expect(result.unknown).toContain("1 of message 99");
     expect(result.unknown).toContain("1 of block_event 42");
+  },
+);
+
+/** The heartbeats of shard 0 since some seconds after the boundary: other events may take their places. */
+function placesIn(chain: Chain) {
+  return chain.ticks.flatMap(({ at, zero }, tick) =>
+    at < (chain.boundary?.activeAt ?? 0) + 20
+      ? []
+      : zero.block.events.flatMap(({ data }) =>
+          data?.body?.$case === "heartbeatEventBody" ? { data, tick } : [],
+        ),
+  );
+}
+
+/** What shard 0 may decide, although no honest client sends it: repeated, without authority, at a place that is taken. */
+function oddDecisions(chain: Chain): readonly Omit<Decided, "seqnum" | "tick">[] {
+  const { network } = chain;
+  const decided = chain.decided?.decided ?? [];
+  const last = (isWanted: (one: Decided) => boolean) => decided.findLast(isWanted) ?? {};
+  const registered = decided.find(({ event }) => event)?.event as OnChainEvent;
+  const channelId = channelIdOfEvent(registered) as Uint8Array;
+  const registry = (logIndex: number, eventType: number, owner: number): Omit<Decided, "seqnum" | "tick"> => {
+    const event = OnChainEvent.decode(OnChainEvent.encode(registered).finish());
+    Object.assign(event, { blockNumber: 1_000_000, logIndex });
+    if (event.body?.$case === "channelRegisterEventBody")
+      Object.assign(event.body.value, {
+        eventType,
+        ownerAddress: new Uint8Array(20).fill(owner),
+        expiry: owner,
+      });
+    return { event };
+  };
+  const ofStranger = (type: T, body: TestData["body"]) => {
+    const message = expectOk(
+      decodeMessage(signMessage({ type, fid: 7, network, body }, makeSigner("account 7"))),
+    );
+    return { message };
+  };
+  const pin = (n: number) =>
+    ofStranger(T.MESSAGE_TYPE_CHANNEL_PIN, {
+      $case: "channelPinBody",
+      value: { channelId, castHash: new Uint8Array(20).fill(n) },
+    });
+  const [first, second] = [pin(1), pin(2)];
+  return [
+    last(({ message }) => message?.data.type === T.MESSAGE_TYPE_VERIFICATION_ADD),
+    registry(1, 3, 1),
+    registry(2, 3, 2),
+    registry(2, 3, 9),
+    registry(3, 2, 3),
+    registry(0, 3, 4),
+    first,
+    second,
+    first,
+    ofStranger(T.MESSAGE_TYPE_CHANNEL_MODERATE, {
+      $case: "channelModerateBody",
+      value: { channelId, castHash: new Uint8Array(20).fill(3), action: 1 },
+    }),
+    ofStranger(T.MESSAGE_TYPE_CHANNEL_MEMBER, {
+      $case: "channelMemberBody",
+      value: { channelId: new Uint8Array(32).fill(4), fid: 7, action: 3 },
+    }),
+  ];
+}
+
+test.each([
+  ["while its history is read", 150],
+  ["live", 10],
+] as const)(
+  "checks 4, 6 and 11: what shard 0 decides again, without authority or for a place that is taken is applied %s as its last decisions say, and is no second event",
+  async (how, history) => {
+    const chain = makeBoundaryChain("odd decisions", { before: 12, after: 80 });
+    const odd = oddDecisions(chain);
+    const places = placesIn(chain);
+    expect(places.length).toBeGreaterThanOrEqual(odd.length);
+    const { decided } = chain.decided as DecidingShard;
+    for (const [at, one] of odd.entries()) {
+      const { data, tick } = places[at] as (typeof places)[number];
+      Object.assign(data, one.event ? { type: 2 } : { type: 1 });
+      data.body = one.event
+        ? { $case: "mergeOnChainEventBody", value: { onChainEvent: one.event } }
+        : { $case: "mergeMessageEventBody", value: { message: toWire(one.message as SignedMessage) } };
+      decided.push({ ...one, seqnum: data.seqnum, tick });
+    }
+    decided.sort((a, b) => a.seqnum - b.seqnum);
+    const { result } = await runPlan(
+      makeStage(chain),
+      { ...WITHOUT_FAULTS, history, steps: [{ do: "catchUp" }, ...LIVE] },
+      {
+        inspect: (db, _, node) => ({
+          state: boundaryState(db, node),
+          events: verificationEvents(db, node, history),
+          unknown: unknownCounts(db),
+        }),
+      },
+    );
+    expect(result.state.has).toEqual(result.state.must);
+    if (how === "live") expect(result.events.has).toEqual(result.events.must);
+    expect(result.unknown).toEqual([]);
   },
 );

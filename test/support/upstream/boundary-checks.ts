@@ -150,7 +150,10 @@ export function boundaryState(db: IndexDatabase, node: UpstreamNode) {
     if (slot) slots.set(`${slot.channelId.toHex()} ${slot.kind} ${slot.target.toHex()}`, one);
     const channelId = one.event && channelIdOfEvent(one.event);
     if (!one.event || !channelId) continue;
-    events.add(`${one.event.blockNumber} ${one.event.logIndex}`);
+    const place = `${one.event.blockNumber} ${one.event.logIndex}`;
+    // The first event of a place is the one that counts.
+    if (events.has(place)) continue;
+    events.add(place);
     const name = channelId.toHex();
     const next = registrationAfter(channels.get(name), one.event);
     if (next) channels.set(name, next);

@@ -83,9 +83,11 @@ type EventPlace = Pick<OnChainEvent, "blockNumber" | "logIndex">;
 
 const keyOfEvent = ({ blockNumber, logIndex }: EventPlace) => `${EVENT}${blockNumber} ${logIndex}`;
 
-/** Keeps the number of the decision about an event of the registry: until the history is read, events are not stored in that order. */
+/**
+ * Keeps the number of the first decision about an event of the registry: until the history is read, events are not stored in that order.
+ */
 export function noteDecidedEvent(db: IndexDatabase, event: EventPlace, seqnum: number): void {
-  putPosition(db, keyOfEvent(event), seqnum);
+  putPosition(db, keyOfEvent(event), Math.min(seqnum, seqnumOfEvent(db, event) ?? seqnum));
 }
 
 /** Returns the number of the decision about an event of the registry, if it is kept. */
