@@ -191,11 +191,15 @@ describe("check 21: the 13 reads of channels over gRPC", () => {
   });
 
   test("refuse other widths, fids and page sizes, and tell an unregistered channel from one without followers", async () => {
-    const short = bytes(1, new Uint8Array(31));
     const unknown = named(1, "gravel");
     const ofChannel = ["GetChannelMembers", "GetChannelPin", "GetChannelModerations", "GetChannelMetadata"];
-    for (const method of [...ofChannel, "GetChannelFollowers", "GetChannelFollowerCount"])
-      expect([method, await call(method, short)]).toEqual([method, status.INVALID_ARGUMENT]);
+    for (const width of [0, 31, 33])
+      for (const method of [...ofChannel, "GetChannelFollowers", "GetChannelFollowerCount"])
+        expect([method, width, await call(method, bytes(1, new Uint8Array(width)))]).toEqual([
+          method,
+          width,
+          status.INVALID_ARGUMENT,
+        ]);
     for (const method of ofChannel)
       expect([method, await call(method, unknown)]).toEqual([method, status.NOT_FOUND]);
     expect(await call("GetChannelMember", unknown, number(2, OWNER))).toBe(status.NOT_FOUND);

@@ -216,7 +216,6 @@ export function createChannelLists(context: ReadContext): ChannelLists {
     },
     channelFollowers(query, format, reader) {
       const { channelId } = query;
-      const uri = followUriOf(registrarOfIndex(db), channelId);
       const since = channelsActiveAt(db);
       return keyedList(context, query, format, reader, {
         refused: refusalOfChannel(context, channelId, false),
@@ -224,6 +223,7 @@ export function createChannelLists(context: ReadContext): ChannelLists {
         shape: ["int", "int"],
         keyOf: ({ timestamp, fid }) => [timestamp, fid],
         read(after, limit, reverse) {
+          const uri = followUriOf(registrarOfIndex(db), channelId);
           if (uri === undefined || since === undefined) return [];
           const start = reverse ? Number.MAX_SAFE_INTEGER : -1;
           const [timestamp, fid] = after ?? [start, start];
