@@ -16,9 +16,12 @@ export interface KindKeys {
   readonly count: number;
 }
 
+/** Hashing is synchronous, so all kinds share it. */
+const children = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
+
 /**
  * The keys of one kind of an account, kept with the hashes of their subtrees: after a change, only the subtree of the first byte of
- * the changed key is hashed again, and the two levels above.
+ * the changed key is hashed again, and the two nodes above it.
  */
 export class KeptKind {
   readonly #width: number;
@@ -29,6 +32,8 @@ export class KeptKind {
   readonly #starts: Uint32Array;
   readonly #hashes: Uint8Array;
   readonly #stale: Uint8Array;
+  /** The hashes of the nodes between the groups and the root, by their nibble. */
+  readonly #upper: Uint8Array;
 
   constructor({ account, kind, width, bytes, count }: KindKeys) {
     const groups = count < MIN_GROUPED ? 1 : GROUPS;
@@ -37,6 +42,7 @@ export class KeptKind {
     this.#starts = new Uint32Array(groups + 1);
     this.#hashes = new Uint8Array(groups * TRIE_HASH_BYTES);
     this.#stale = new Uint8Array(groups).fill(1);
+    this.#upper = new Uint8Array(groups === 1 ? 0 : FANOUT * TRIE_HASH_BYTES);
     this.#bytes = new Uint8Array(Math.ceil(1.25 * count + 4) * width);
     const ends = this.#starts;
     for (let one = 0; one < count; one++) ends[this.#groupOf(bytes, one * width) + 1]! += 1;
@@ -51,7 +57,7 @@ export class KeptKind {
 
   /** The memory that it takes. */
   get size(): number {
-    return this.#bytes.length + this.#hashes.length + 5 * this.#stale.length + 300;
+    return this.#bytes.length + this.#hashes.length + this.#upper.length + 5 * this.#stale.length + 300;
   }
 
   get keys(): number {
@@ -83,33 +89,46 @@ export class KeptKind {
   /** Returns the root of the kind and the number of its keys; undefined without a key. */
   root(): { readonly root: Uint8Array; readonly keys: number } | undefined {
     if (this.keys === 0) return undefined;
-    for (let group = 0; group < this.#stale.length; group++) if (this.#stale[group]) this.#hash(group);
     const root = new Uint8Array(TRIE_HASH_BYTES);
-    if (this.#stale.length === 1) root.set(this.#hashes);
-    else this.#combine(root);
+    if (this.#stale.length === 1) {
+      if (this.#stale[0]) this.#hash(0);
+      root.set(this.#hashes);
+      return { root, keys: this.keys };
+    }
+    for (let nibble = 0; nibble < FANOUT; nibble++) this.#refresh(nibble);
+    this.#combine(this.#upper, 0, FANOUT, root, 0);
     return { root, keys: this.keys };
   }
 
-  /** Writes the root above the groups. A subtree with one key has the hash of its leaf, at each depth. */
-  #combine(root: Uint8Array): void {
-    const upper = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
-    const children = new Uint8Array(FANOUT * TRIE_HASH_BYTES);
-    let upperLength = 0;
-    for (let first = 0; first < GROUPS; first += FANOUT) {
-      let length = 0;
-      for (let group = first; group < first + FANOUT; group++) {
-        if (this.#starts[group] === this.#starts[group + 1]) continue;
-        children.set(this.#hashes.subarray(group * TRIE_HASH_BYTES, (group + 1) * TRIE_HASH_BYTES), length);
-        length += TRIE_HASH_BYTES;
-      }
-      const keys = (this.#starts[first + FANOUT] as number) - (this.#starts[first] as number);
-      if (keys === 0) continue;
-      if (keys === 1) upper.set(children.subarray(0, TRIE_HASH_BYTES), upperLength);
-      else writeTrieHash(children, length, upper, upperLength);
-      upperLength += TRIE_HASH_BYTES;
+  /** Hashes what has changed below a node under the root. */
+  #refresh(nibble: number): void {
+    const first = nibble * FANOUT;
+    let hasChanged = false;
+    for (let group = first; group < first + FANOUT; group++) {
+      if (!this.#stale[group]) continue;
+      this.#hash(group);
+      hasChanged = true;
     }
-    if (this.keys === 1) root.set(upper.subarray(0, TRIE_HASH_BYTES));
-    else writeTrieHash(upper, upperLength, root, 0);
+    if (hasChanged) this.#combine(this.#hashes, first, 1, this.#upper, nibble * TRIE_HASH_BYTES);
+  }
+
+  /**
+   * Writes the hash of a node from those of its children, of which each has `span` groups, the first one `from`. A subtree with one key
+   * has the hash of its leaf, at each depth.
+   */
+  #combine(hashes: Uint8Array, from: number, span: number, out: Uint8Array, at: number): void {
+    let length = 0;
+    for (let nibble = 0; nibble < FANOUT; nibble++) {
+      const group = from + nibble * span;
+      if (this.#starts[group] === this.#starts[group + span]) continue;
+      const start = (group / span) * TRIE_HASH_BYTES;
+      for (let index = 0; index < TRIE_HASH_BYTES; index++)
+        children[length + index] = hashes[start + index] as number;
+      length += TRIE_HASH_BYTES;
+    }
+    const keys = (this.#starts[from + FANOUT * span] as number) - (this.#starts[from] as number);
+    if (keys === 1) out.set(children.subarray(0, TRIE_HASH_BYTES), at);
+    else if (keys > 1) writeTrieHash(children, length, out, at);
   }
 
   #hash(group: number): void {
