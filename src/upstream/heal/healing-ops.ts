@@ -2,10 +2,11 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import type { Verifier } from "../../ingest/bulk/verify/verifier.ts";
 import type { RelayedOp } from "../../ingest/relayed-op.ts";
 import { UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
-import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
-import { fidOfKey, fnameKey, kindOfKey, onChainKey, type TrieKey } from "../../trust/trie-key.ts";
+import { OnChainEvent } from "../../protocol/wire/generated/on-chain.ts";
+import { fnameKey, onChainKey, type TrieKey } from "../../trust/trie-key.ts";
 import type { RelayRules } from "../blocks/validate-relayed.ts";
 import type { UpstreamClient } from "../calls/client.ts";
+import { unreadKeys } from "../calls/trie-nodes.ts";
 import { readFid } from "../fill/read-fid.ts";
 import { EVENT_TYPES, storedEvents } from "../fill/stored.ts";
 
@@ -26,12 +27,6 @@ export interface HealingRead {
   readonly uncertain: readonly TrieKey[];
 }
 
-const UNREAD_TYPES = [
-  OnChainEventType.EVENT_TYPE_SIGNER_MIGRATED,
-  OnChainEventType.EVENT_TYPE_CHANNEL_REGISTER,
-];
-const MAX_UNREAD_EVENTS = 100;
-
 /**
  * Reads what the index lacks of an fid, and has too much. Operations that no root covers are left out: another record under the key of
  * a stored one (an on-chain event with other contents, a proof with another owner), keys and nonces.
@@ -46,18 +41,6 @@ export async function readHealingOps(deps: HealingReadDeps, fid: number): Promis
   };
   await readFid({ ...deps, emit }, fid, true);
   return { ops: withoutUnbound(deps.db, fid, ops), uncertain: await unreadKeys(deps.client, fid) };
-}
-
-/** Returns the keys of on-chain events of an fid that its state is not read with: those of migrations and of channels. */
-async function unreadKeys(client: UpstreamClient, fid: number): Promise<TrieKey[]> {
-  const keys: TrieKey[] = [];
-  // A node of an earlier version does not know the type.
-  for (const type of UNREAD_TYPES)
-    for (const bytes of (await client.onChainEvents(fid, type).catch(() => [])).slice(0, MAX_UNREAD_EVENTS)) {
-      const key = onChainKey(bytes);
-      if (key && fidOfKey(key) === fid && kindOfKey(key) === type) keys.push(key);
-    }
-  return keys;
 }
 
 function withoutUnbound(db: IndexDatabase, fid: number, ops: readonly RelayedOp[]): RelayedOp[] {

@@ -20,7 +20,7 @@ export interface AccountRecords {
   readonly ops: readonly RelayedOp[];
   readonly messages: readonly PackedMessages[];
   /** Keys of the shard's trie that follow from no row, or not for certain. */
-  readonly keys: readonly Uint8Array[];
+  readonly keys: Uint8Array[];
   readonly keyAdds: readonly KeyAdd[];
 }
 

@@ -17,7 +17,7 @@ import { type PageRefusal, refusalOfUnsigned, SnapshotPages } from "../../../tru
 import type { OpaqueChild } from "../../../trust/trie/trie.ts";
 import { accountPrefix, fidOfKey } from "../../../trust/trie-key.ts";
 import type { UpstreamClient } from "../../calls/client.ts";
-import { readChildren } from "../../calls/trie-nodes.ts";
+import { readChildren, unreadKeys } from "../../calls/trie-nodes.ts";
 import { MAX_BYTES_OF_FID, type Portion } from "../spool-batcher.ts";
 import { type EntryDeps, isHome, isKeyMessage, RefusedPageError, verifyEntries } from "./account-records.ts";
 import type { ListedFids } from "./listed-fids.ts";
@@ -25,7 +25,7 @@ import { type PageCallDeps, type PageFault, readPage } from "./page-calls.ts";
 
 /** Dependencies of reading virtual shards. */
 export interface PartDeps extends EntryDeps, PageCallDeps {
-  readonly client: PageCallDeps["client"] & Pick<UpstreamClient, "trieChildren">;
+  readonly client: PageCallDeps["client"] & Pick<UpstreamClient, "trieChildren" | "onChainEvents">;
   readonly listed: ListedFids;
   /** Returns the operations that store the gasless keys of an fid. */
   readonly readKeys: (fid: number) => Promise<readonly RelayedOp[]>;
@@ -46,8 +46,9 @@ export interface PartDeps extends EntryDeps, PageCallDeps {
 export async function readPart(deps: PartDeps, part: SpooledPart): Promise<SpooledPart> {
   /** Accounts that snapshots do not give. They are read by other calls. */
   const left = new Set<number>();
+  const withKeys = new Set<number>();
   for (let from = part; ; ) {
-    const { outcome, reached } = await new PartReading(deps, from, left).run();
+    const { outcome, reached } = await new PartReading(deps, from, left, withKeys).run();
     if (outcome !== "again") return reached;
     from = reached;
   }
@@ -67,6 +68,8 @@ class PartReading {
   readonly #deps: PartDeps;
   readonly #part: SpooledPart;
   readonly #left: Set<number>;
+  /** The accounts among these of which `unreadKeys` were read. */
+  readonly #withKeys: Set<number>;
   readonly #pages: SnapshotPages;
   /** In the order of the keys. */
   readonly #steps: Step[];
@@ -81,10 +84,11 @@ class PartReading {
   #writing: Promise<void> = Promise.resolve();
   #reached: SpooledPart;
 
-  constructor(deps: PartDeps, part: SpooledPart, left: Set<number>) {
+  constructor(deps: PartDeps, part: SpooledPart, left: Set<number>, withKeys: Set<number>) {
     this.#deps = deps;
     this.#part = part;
     this.#left = left;
+    this.#withKeys = withKeys;
     this.#reached = part;
     this.#steps = [{ token: part.token ?? undefined }];
     const isSkipped = (fid: number) => fid <= part.fid || left.has(fid);
@@ -182,6 +186,8 @@ class PartReading {
     const keys: RelayedOp[] = [];
     for (const fid of own)
       if (withKeys.has(fid) || this.#around.has(fid)) keys.push(...(await readKeys(fid)));
+    const todo = [...this.#left, ...this.#todo.splice(0)];
+    if (keepsKeys) trie.keys.push(...(await this.#unreadKeys(todo)));
     await write({
       ops: [...ops, ...keys],
       messages,
@@ -190,9 +196,21 @@ class PartReading {
       snapshotKeys: keepsKeys
         ? [{ shard, keys: packBytes(trie.keys), keyAdds: trie.keyAdds, opaque: this.#opaqueOf(ended) }]
         : [],
-      todo: [...this.#left, ...this.#todo.splice(0)],
+      todo,
     });
     this.#reached = reached;
+  }
+
+  /** Returns keys of accounts that are read by other calls: those that these calls do not bring. */
+  async #unreadKeys(fids: readonly number[]): Promise<Uint8Array[]> {
+    const { client, rules } = this.#deps;
+    const keys: Uint8Array[] = [];
+    for (const fid of fids) {
+      if (this.#withKeys.has(fid) || !isHome(rules, this.#part.shard, fid)) continue;
+      this.#withKeys.add(fid);
+      keys.push(...(await unreadKeys(client, fid)));
+    }
+    return keys;
   }
 
   #opaqueOf(fids: readonly number[]): OpaqueAt[] {
