@@ -8,6 +8,7 @@ import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
 import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
+import { benchFollowing } from "./following.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHub } from "./hub.ts";
 import { benchHubEvents } from "./hub-events.ts";
@@ -60,6 +61,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   verifications: benchVerifications,
   verify: benchVerify,
   chain: benchChain,
+  following: benchFollowing,
   roots: benchRoots,
   import: benchImport,
   density: benchDensity,

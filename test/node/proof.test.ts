@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { proofOf } from "../../src/node/console/proof.ts";
-import type { ShardState } from "../../src/upstream/chain/proofs.ts";
-import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
+import type { Healed, ShardState } from "../../src/upstream/chain/proofs.ts";
+import { type TrustProgress, TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
 
 const NOW_SECS = 1_800_000_000;
 const proven = (shard: number, provenHeight: number): ShardState => ({
@@ -18,13 +18,13 @@ const proven = (shard: number, provenHeight: number): ShardState => ({
 function proofWith(
   states: readonly ShardState[],
   change: (tracker: TrustTracker) => void = () => {},
-  forks = [],
+  { forks = [], quarantined = [] }: Partial<Pick<TrustProgress, "forks"> & Pick<Healed, "quarantined">> = {},
 ) {
   const tracker = new TrustTracker();
   tracker.verifies("release", "roots");
   for (const shard of [0, 1, 2]) tracker.verified(shard, 100, { signers: 5, validators: 7 });
   change(tracker);
-  const rest = { forks, disputes: [], states, healing: { healed: 0, quarantined: [] } };
+  const rest = { forks, disputes: [], states, healing: { healed: 0, quarantined } };
   return proofOf({ ...tracker.progress(), ...rest }, NOW_SECS);
 }
 
@@ -34,6 +34,7 @@ test("a state that is proven in all shards is shown with the lowest height, its 
     shard: 2,
     height: 98,
     age_secs: 12,
+    accounts: 0,
     signers: 5,
     validators: 7,
   });
@@ -69,4 +70,23 @@ test("what stops a shard comes before its state, and a node that is believed say
   expect(proofWith(states, (tracker) => tracker.trustsNode("trust.level is node"))).toMatchObject({
     state: "node",
   });
+});
+
+test("accounts that no node could repair are counted, and a proof that is older than an hour is stale, or than a day while large accounts wait", () => {
+  const since = NOW_SECS - 60;
+  const quarantined = [5001, 5002].map((fid) => ({ shard: 2, fid, since }));
+  const differs = { ...proven(2, 90), state: "differs", mismatchHeight: 92 } as const;
+  expect(proofWith([proven(1, 99), differs], undefined, { quarantined })).toMatchObject({
+    state: "quarantined",
+    shard: 2,
+    accounts: 2,
+  });
+  const aged = (ageSecs: number, dirty: number) =>
+    proofWith([{ ...proven(1, 99), provenAt: NOW_SECS - ageSecs, dirty }]).state;
+  expect([aged(3600, 0), aged(3601, 0), aged(86_400, 1), aged(86_401, 1)]).toEqual([
+    "proven",
+    "stale",
+    "proven",
+    "stale",
+  ]);
 });

@@ -5,12 +5,12 @@ import { quarantinedAccounts } from "../../src/db/index/trie/heals.ts";
 import { shardProof } from "../../src/db/index/trie/shard-proofs.ts";
 import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { createWorkBudget } from "../../src/ingest/trie/work-budget.ts";
-import { blockOfEvent } from "../../src/protocol/hub-event-id.ts";
 import { HubEvent, HubEventType } from "../../src/protocol/wire/generated/hub.ts";
 import { type Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import type { SnapshotEntry } from "../../src/protocol/wire/generated/snapshot.ts";
 import { fidOfKey, messageKind } from "../../src/trust/trie-key.ts";
+import { withEvents } from "../support/upstream/changed-events.ts";
 import { followNetwork, type ServedNetwork, serveNetwork } from "../support/upstream/follow-recorded.ts";
 import { type Recording, recordedChain } from "../support/upstream/recorded.ts";
 import {
@@ -24,31 +24,6 @@ const SHARDS = [1, 2];
 const SHARD = 2;
 /** A reaction of 5008 is merged in the block, and nothing happens in the other. */
 const [MERGES, QUIET] = [73, 300];
-
-/** A recording with other events in one block of a shard, whose count is announced as it should be. */
-function withEvents(
-  recording: Recording,
-  height: number,
-  change: (events: readonly HubEvent[]) => readonly HubEvent[],
-): Recording {
-  const all = recording.events.get(SHARD) ?? [];
-  const own = all.filter(({ id }) => blockOfEvent(id) === height).map(({ bytes }) => HubEvent.decode(bytes));
-  const changed = change(own);
-  const counts: Record<number, number> = {};
-  for (const { type } of changed) counts[type] = (counts[type] ?? 0) + 1;
-  for (const { body } of changed) {
-    if (body?.$case !== "blockConfirmedBody") continue;
-    body.value.totalEvents = changed.length;
-    body.value.eventCountsByType = counts;
-  }
-  const rest = all.filter(({ id }) => blockOfEvent(id) !== height);
-  const encoded = changed.map((event) => ({ id: event.id, bytes: HubEvent.encode(event).finish() }));
-  const events = new Map(recording.events).set(
-    SHARD,
-    [...rest, ...encoded].sort((a, b) => a.id - b.id),
-  );
-  return { ...recording, events };
-}
 
 function mergedMessages(recording: Recording): Message[] {
   return (recording.events.get(SHARD) ?? []).flatMap(({ bytes }) => {
@@ -69,7 +44,7 @@ const isUnlied = ({ key }: SnapshotEntry) =>
 const filterUnlied = (entries: readonly SnapshotEntry[]) => entries.filter(isUnlied);
 /** Without the reaction of 5008. */
 const withoutReaction = (recording: Recording) =>
-  withEvents(recording, MERGES, (events) => events.filter((event) => !isOf(event, 5008)));
+  withEvents(recording, SHARD, MERGES, (events) => events.filter((event) => !isOf(event, 5008)));
 
 test("an upstream that withholds a reaction, its account and the trie is no obstacle: another node proves the account and has it", async () => {
   const options = { last: 400, snapshots: { 1: 60, 2: 60 } };
@@ -103,7 +78,7 @@ describe("an upstream that has left out a reaction of 5008 and deleted a cast of
       last: 400,
       snapshots: { 1: 60, 2: 60 },
       change: (recording) =>
-        withEvents(withoutReaction(recording), QUIET, (events) => {
+        withEvents(withoutReaction(recording), SHARD, QUIET, (events) => {
           const id = (events.at(-1)?.id ?? 0) + 1;
           const body = { $case: "pruneMessageBody", value: { message: cast } } as const;
           const type = HubEventType.HUB_EVENT_TYPE_PRUNE_MESSAGE;

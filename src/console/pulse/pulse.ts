@@ -54,12 +54,15 @@ export interface Following {
 /** How the followed network is verified, of the shard of which it says least. */
 export interface Proof {
   /**
-   * `fork`, `unknown_validators`: the shard has stopped. `differs`, `incomplete`, `unproven`, `computing`, `proven`: as in `/status`. `blocks`: only its
+   * `fork`, `unknown_validators`: the shard has stopped. `quarantined`: no node could repair accounts that differ. `stale`: no block was proven
+   * lately. `differs`, `incomplete`, `unproven`, `computing`, `proven`: as in `/status`. `blocks`: only its
    * blocks are verified. `node`: nothing is.
    */
   readonly state:
     | "fork"
     | "unknown_validators"
+    | "quarantined"
+    | "stale"
     | "differs"
     | "node"
     | "blocks"
@@ -72,6 +75,8 @@ export interface Proof {
   readonly height: number | null;
   /** How long ago the newest proven block was. */
   readonly age_secs: number | null;
+  /** How many accounts are quarantined. */
+  readonly accounts: number;
   /** How many of the validators of the shard signed its newest block. */
   readonly signers: number | null;
   readonly validators: number | null;

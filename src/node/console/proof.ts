@@ -4,9 +4,13 @@ import type { TrustProgress } from "../../upstream/chain/trust-tracker.ts";
 /** The states of a shard, the one that says least first. */
 const ORDER = ["differs", "unproven", "incomplete", "computing", "proven"] as const;
 
+/** How old a proof may be. With accounts that are deferred for their size, it is a day. */
+const STALE_SECS = 3600;
+const STALE_DEFERRED_SECS = 86_400;
+
 /** Returns how a followed network is verified, for one line of the console. */
 export function proofOf(trust: TrustProgress, nowSecs: number): Proof {
-  const { level, shards, states, forks } = trust;
+  const { level, shards, states, forks, healing } = trust;
   const of = (state: Proof["state"], shard: number, height?: number, provenAt?: number): Proof => {
     const quorum = shards.find((one) => one.shard === shard)?.quorum;
     return {
@@ -14,6 +18,7 @@ export function proofOf(trust: TrustProgress, nowSecs: number): Proof {
       shard,
       height: height ?? null,
       age_secs: provenAt === undefined ? null : Math.max(0, Math.round(nowSecs - provenAt)),
+      accounts: healing.quarantined.length,
       signers: quorum?.signers ?? null,
       validators: quorum?.validators ?? null,
     };
@@ -25,11 +30,16 @@ export function proofOf(trust: TrustProgress, nowSecs: number): Proof {
   if (level === "node") return of("node", 0);
   const data = shards.find(({ shard, quorum }) => shard > 0 && quorum) ?? shards[0];
   if (level === "blocks" || states.length === 0) return of("blocks", data?.shard ?? 0);
+  const [quarantined] = healing.quarantined;
+  if (quarantined) return of("quarantined", quarantined.shard);
   const [least] = states.toSorted(
     (a, b) =>
       ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || (a.provenHeight ?? 0) - (b.provenHeight ?? 0),
   );
   if (!least) return of("blocks", 0);
+  const staleSecs = least.dirty > 0 ? STALE_DEFERRED_SECS : STALE_SECS;
+  if (least.state === "proven" && nowSecs - (least.provenAt ?? nowSecs) > staleSecs)
+    return of("stale", least.shard, least.provenHeight, least.provenAt);
   const height = least.state === "proven" ? least.provenHeight : least.mismatchHeight;
   return of(least.state, least.shard, height, least.provenAt);
 }

@@ -19,13 +19,23 @@ export function ProofLine({ proof }: { proof: Proof }) {
 }
 
 /** What is wrong, and what to do. */
-function wrongIn({ state, shard, height }: Proof): readonly [string, string] | undefined {
+function wrongIn({
+  state,
+  shard,
+  height,
+  age_secs: ageSecs,
+  accounts,
+}: Proof): readonly [string, string] | undefined {
   const at = formatCount(height ?? 0);
   switch (state) {
     case "fork":
       return [msg.validatorsForked(shard, at), msg.whatToDoAboutAFork];
     case "unknown_validators":
       return [msg.validatorsAreUnknown(shard), msg.whatToDoAboutUnknownValidators(service)];
+    case "quarantined":
+      return [msg.accountsAreQuarantined(formatCount(accounts)), msg.whatToDoAboutQuarantinedAccounts];
+    case "stale":
+      return [msg.stateIsStale(shard, formatSecs(ageSecs ?? 0)), msg.whatToDoAboutAStaleProof];
     case "differs":
       return [msg.stateDiffers(shard, at), msg.whatToDoAboutAnotherState(service)];
     default:

@@ -185,6 +185,14 @@ export const validatorsForked = (shard: Value, height: Value) =>
   `Validators signed two blocks for height ${height} of shard ${shard}, which has stopped.`;
 export const whatToDoAboutAFork =
   "Ask the operators of the network which one counts, then move the certificates out of “forks” in the data directory.";
+export const accountsAreQuarantined = (accounts: Value) =>
+  `Accounts that differ from the state that validators signed, and that no node could repair: ${accounts}.`;
+export const whatToDoAboutQuarantinedAccounts =
+  "The section “trust” of /status lists them. Add a node to upstream.urls; each is tried again after a day.";
+export const stateIsStale = (shard: Value, ago: Value) =>
+  `No block of shard ${shard} has been proven for ${ago}.`;
+export const whatToDoAboutAStaleProof =
+  "The section “trust” of /status has the nodes that are followed, and how many roots wait to be computed.";
 export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   " ",
   lagSecs,

@@ -1,0 +1,216 @@
+import { afterAll, expect } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
+import { putShardProof, shardProof } from "../../src/db/index/trie/shard-proofs.ts";
+import { blockHash } from "../../src/protocol/message/message-hash.ts";
+import { type SignedChunk, SignedShardHeader } from "../../src/protocol/wire/generated/certificate.ts";
+import { FarcasterNetwork, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { fidOfKey, kindOfKey, MESSAGE_KIND_UNIT } from "../../src/trust/trie-key.ts";
+import type { ValidatorSet } from "../../src/trust/validator-sets.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { IS_LONG } from "../support/long.ts";
+import { makeSigner } from "../support/messages.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { withEvents } from "../support/upstream/changed-events.ts";
+import { RECORDED_NETWORKS, serveNetwork } from "../support/upstream/follow-recorded.ts";
+import { type Recording, serveRecording } from "../support/upstream/recorded.ts";
+import { withChunk } from "../support/upstream/recorded-nodes.ts";
+import { chainValidators, commitsOf, signedChain } from "../support/upstream/signed-chain.ts";
+import { consoleTest } from "./support/console-test.ts";
+
+const BLOCKS = 12;
+const SHARD = 1;
+const WITHHELD_AT = 8;
+const PATIENCE_MS = 60_000;
+const SHOTS = process.env.PROOF_LINE_SHOTS;
+const plan = {
+  fids: Array.from({ length: 8 }, (_, at) => 5001 + at),
+  castsOf: () => 2,
+  blocks: BLOCKS,
+  startsAt: Math.floor(Date.now() / 1000) - BLOCKS,
+};
+const honest = signedChain(plan);
+const ofTestnet = IS_LONG
+  ? signedChain({ ...plan, network: FarcasterNetwork.FARCASTER_NETWORK_TESTNET })
+  : honest;
+/** A later set, of which this chain's are only a part. */
+const changedValidators: ValidatorSet = {
+  ...chainValidators,
+  effective_at: WITHHELD_AT,
+  public_keys: [...chainValidators.public_keys.slice(0, 4), makeSigner("another").publicKey.toHex()],
+};
+const dir = tempDir();
+afterAll(() => dir[Symbol.dispose]());
+
+/** The chain without the last cast of a block, whose events are announced as if it never was. */
+const withholding = (chain: Recording) =>
+  withEvents(chain, SHARD, WITHHELD_AT, (events) => events.slice(0, -1));
+
+const isReaction = (type: number) => type === MessageType.MESSAGE_TYPE_REACTION_ADD;
+/** A node without the reaction of 5008, in the block that merges it and in the account. */
+const withoutReaction = (chain: Recording) =>
+  withEvents(chain, 2, 73, (events) =>
+    events.filter(({ body }) => body?.$case !== "mergeMessageBody" || body.value.message?.data?.fid !== 5008),
+  );
+
+/** The chain with another newest block, which the validators signed as well. */
+const forked = withChunk(
+  SHARD,
+  BLOCKS,
+  (chunk: SignedChunk) => {
+    if (!chunk.header) return;
+    chunk.header.shardRoot = new Uint8Array(20).fill(7);
+    chunk.hash = blockHash(SignedShardHeader.encode(chunk.header).finish());
+    chunk.commits = commitsOf(SHARD, BLOCKS, chunk.hash);
+  },
+  honest,
+);
+
+/** What a node follows. */
+interface Scene {
+  readonly chains: readonly Recording[];
+  readonly network?: string;
+  readonly sets?: readonly ValidatorSet[];
+}
+
+/** Starts a node with the data directory `name`. It goes with the stack, as the nodes that it follows do. */
+async function follow(
+  stack: AsyncDisposableStack,
+  name: string,
+  { chains, network = "devnet", sets = [chainValidators] }: Scene,
+): Promise<RunningNode> {
+  const heads = new Map([0, 1, 2].map((shard) => [shard, BLOCKS]));
+  const listing = { count: 0 };
+  const urls: string[] = [];
+  for (const chain of chains) urls.push(stack.use(await serveRecording(() => chain, heads, { listing })).url);
+  return start(stack, name, urls, { network, sets });
+}
+
+async function start(
+  stack: AsyncDisposableStack,
+  name: string,
+  urls: readonly string[],
+  { network, sets }: { readonly network: string; readonly sets: readonly ValidatorSet[] },
+): Promise<RunningNode> {
+  const file = join(dir.path, `${name}.json`);
+  writeFileSync(file, JSON.stringify({ sets }));
+  const settings = [
+    `protocol.network=${network}`,
+    `upstream.urls=${JSON.stringify(urls)}`,
+    `trust.validators_file=${file}`,
+    "trust.roots=full",
+  ];
+  const args = settings.flatMap((one) => ["--set", one]);
+  return stack.use(await startNode({ command: compiledProgram, dataDir: join(dir.path, name), args }));
+}
+
+/** Waits until both data shards are proven. */
+async function untilProven({ url }: RunningNode): Promise<void> {
+  type Status = {
+    readonly trust: { readonly shards: readonly { readonly proven_height?: number | null }[] };
+  };
+  const isProven = async () => {
+    const { trust } = (await (await fetch(`${url}/status`)).json()) as Status;
+    return trust.shards.filter(({ proven_height: height }) => height === BLOCKS).length === 2;
+  };
+  while (!(await isProven())) await Bun.sleep(100);
+}
+
+/** Tests that the page shows a sentence about the proof, and what is wrong as such. */
+function lineTest(
+  title: string,
+  sentence: RegExp,
+  isWrong: boolean,
+  node: (stack: AsyncDisposableStack) => Promise<RunningNode>,
+): void {
+  consoleTest(
+    title,
+    async (open) => {
+      await using stack = new AsyncDisposableStack();
+      const { url } = await node(stack);
+      const { page, goto } = await open({ origin: url });
+      await goto("/console/status");
+      const line = page.locator("p", { hasText: sentence });
+      await line.waitFor({ timeout: PATIENCE_MS });
+      expect(await line.locator(".pill", { hasText: "not proven" }).count()).toBe(Number(isWrong));
+      expect(await line.getAttribute("role")).toBe(isWrong ? "status" : null);
+      if (SHOTS) await page.screenshot({ path: `${SHOTS}/${title.replaceAll(/\W+/g, "-")}.png` });
+    },
+    2 * PATIENCE_MS,
+  );
+}
+
+lineTest(
+  "a state that differs from the signed one is said in red, with the block and what to do",
+  /Shard 1 has another state than its validators signed, since height \d+\. Accounts that differ are read again/,
+  true,
+  (stack) => follow(stack, "differs", { chains: [withholding(honest)] }),
+);
+
+lineTest(
+  "so are validators that this release does not know",
+  /Shard \d is signed by validators that this release does not know\. Update svc/,
+  true,
+  (stack) => follow(stack, "unknown", { chains: [honest], sets: [chainValidators, changedValidators] }),
+);
+
+if (IS_LONG) {
+  lineTest(
+    "a proven state is said with its height and who signed it, and not in red",
+    /Proven at height 12 of shard [12], .+ ago, against 5 of 7 validators\./,
+    false,
+    (stack) => follow(stack, "proven", { chains: [honest] }),
+  );
+
+  lineTest(
+    "a difference on a network of which no release has proven a state is not said in red",
+    /Its state is unproven: no release has proven a whole state of this network/,
+    false,
+    (stack) => follow(stack, "unproven", { chains: [withholding(ofTestnet)], network: "testnet" }),
+  );
+
+  lineTest(
+    "two blocks that validators signed for one height are said in red",
+    /Validators signed two blocks for height 12 of shard 1, which has stopped\. Ask the operators/,
+    true,
+    (stack) => follow(stack, "fork", { chains: [honest, forked] }),
+  );
+
+  lineTest(
+    "a proof that is hours old is said in red",
+    /No block of shard [12] has been proven for 3 h.*\. The section/,
+    true,
+    async (stack) => {
+      const first = await follow(stack, "stale", { chains: [honest] });
+      await untilProven(first);
+      await first.stop();
+      using db = openIndexWriter(indexPath(join(dir.path, "stale")));
+      for (const shard of [1, 2])
+        putShardProof(db, shard, { ...shardProof(db, shard), provenAt: Date.now() / 1000 - 3 * 3600 });
+      return follow(stack, "stale", { chains: [honest] });
+    },
+  );
+
+  lineTest(
+    "accounts that no node could repair are counted in red",
+    /Accounts that differ from the state that validators signed, and that no node could repair: 1\./,
+    true,
+    async (stack) => {
+      const served = stack.use(
+        await serveNetwork("oneValidator", {
+          last: 120,
+          snapshots: { 1: 60, 2: 60 },
+          change: withoutReaction,
+        }),
+      );
+      if (served.accounts)
+        served.accounts.change = (entries) =>
+          entries.filter(
+            ({ key }) => fidOfKey(key) !== 5008 || !isReaction(kindOfKey(key) / MESSAGE_KIND_UNIT),
+          );
+      const sets = RECORDED_NETWORKS.oneValidator.sets();
+      return start(stack, "quarantined", [served.upstream.url], { network: "devnet", sets });
+    },
+  );
+}
