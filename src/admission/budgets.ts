@@ -33,7 +33,7 @@ export const BUDGETS = {
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
   /** Refusals that wait before they are sent, each with its connection (`src/http/limits/late-refusals.ts`). Less where the process has few file descriptors. */
-  lateRefusals: { unit: "refusals that are sent late", total: 2048, perClient: 512 },
+  lateRefusals: { unit: "refusals that are sent late", total: 16_384, perClient: 8192 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
   blockRelays: { unit: "block relays", total: 8, perClient: 4 },
   /** Checks of contract wallets, each a call of the operator's RPC of Optimism. */
@@ -50,17 +50,17 @@ export const BUDGETS = {
 
 /**
  * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors: uploads may take half of them, those of one
- * client an eighth; refusals that are sent late an eighth, those of one client a thirty-second.
+ * client an eighth; refusals that are sent late a quarter, those of one client an eighth.
  */
 export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName, BudgetTerms>> {
   const within = (terms: BudgetTerms, descriptors: number): BudgetTerms => {
     const total = Math.min(terms.total, Math.ceil(descriptors));
-    return { ...terms, total, perClient: Math.ceil(total / 4) };
+    return { ...terms, total, perClient: Math.ceil((total * terms.perClient) / terms.total) };
   };
   return {
     ...BUDGETS,
     uploads: within(BUDGETS.uploads, descriptorCap / 2),
-    lateRefusals: within(BUDGETS.lateRefusals, descriptorCap / 8),
+    lateRefusals: within(BUDGETS.lateRefusals, descriptorCap / 4),
   };
 }
 

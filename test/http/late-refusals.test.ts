@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { createAdmission } from "../../src/admission/admission.ts";
+import { budgetsWithin } from "../../src/admission/budgets.ts";
 import { ApiError } from "../../src/http/errors.ts";
 import type { Gate } from "../../src/http/gate.ts";
+import { delaysOf } from "../../src/http/limits/late-refusals.ts";
+
 import { runHttp } from "../support/http.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";
 import { sampleRoutes } from "./sample-routes.ts";
@@ -17,7 +20,7 @@ const headOf = (client: string, method = "GET", fields = "") =>
 /** A server that refuses a client with 429, which may have two refusals at once. */
 function run({ lateRefusalMs, perClient = 10 }: { lateRefusalMs: number; perClient?: number }) {
   const counts = createAdmission(1e6);
-  const { lateRefusals } = createAdmission(perClient * 32).budgets;
+  const { lateRefusals } = createAdmission(perClient * 8).budgets;
   const admission = {
     ...counts,
     budgets: { ...counts.budgets, lateRefusals },
@@ -53,6 +56,17 @@ test("refusals beyond a client's share are sent late, and other clients' respons
   expect((await Promise.allSettled(late)).map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
 });
 
+test("late refusals of a client may take an eighth of the descriptors, and no more than 8,192", () => {
+  const termsOf = (descriptors: number) => {
+    const { total, perClient } = budgetsWithin(descriptors).lateRefusals;
+    return [total, perClient];
+  };
+  expect([700, 1e6].map(termsOf)).toEqual([
+    [175, 88],
+    [16_384, 8_192],
+  ]);
+});
+
 test("a client whose late refusals have no room is refused at once", async () => {
   const { http, lateRefusals } = run({ lateRefusalMs: NEVER_MS, perClient: 1 });
   await using _ = http;
@@ -66,6 +80,27 @@ test("a client whose late refusals have no room is refused at once", async () =>
   for (let n = 0; n < 20; n += 1) expect((await call()).status).toBe(429);
   aborted.abort();
   await expect(late).rejects.toThrow();
+});
+
+test("no refusal of a client with 600 connections is sent at once, and others are served meanwhile", async () => {
+  const { http, lateRefusals } = run({ lateRefusalMs: NEVER_MS, perClient: 1e5 });
+  await using _ = http;
+  for (let n = 0; n < AT_ONCE; n += 1) await sendRaw(http.port, headOf("203.0.113.1"), 1);
+  const sockets = Array.from({ length: 600 }, () => {
+    const socket = connect(http.port, "127.0.0.1");
+    socket.on("connect", () => socket.write(headOf("203.0.113.1")));
+    socket.on("error", () => undefined);
+    return socket;
+  });
+  while (lateRefusals.use().held < sockets.length) await new Promise((resolve) => setImmediate(resolve));
+  expect(lateRefusals.use()).toEqual({ held: 600, refused: { client: 0, total: 0 } });
+  const other = await fetch(http.api("/user?fid=3"), { headers: { "x-forwarded-for": "203.0.113.2" } });
+  expect(other.status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("the more refusals of a client wait, the later they are: a thread sends it about 512 in each delay", () => {
+  expect([1, 512, 513, 2_048, 8_192].map(delaysOf)).toEqual([1, 1, 513 / 512, 4, 16]);
 });
 
 /** Sends requests on one connection, each after the response to the one before, until it closes. */

@@ -5,16 +5,24 @@ type MaybePromise<T> = T | Promise<T>;
 
 /** How late a refusal beyond the client's share is sent. Less than the `Retry-After` of every refusal. */
 const DEFAULT_DELAY_MS = 1_000;
+/** How many a thread sends to one client in a delay. They take some 30 ms of it. */
+const SENT_IN_A_DELAY = 512;
+
+/** The delays that a refusal waits for while so many of its client wait on its thread. */
+export function delaysOf(waiting: number): number {
+  return Math.max(1, waiting / SENT_IN_A_DELAY);
+}
 
 /**
  * Creates the function that sends refusals beyond a client's share later. A refusal costs the thread as much as a cheap read, and a client that
- * repeats at once what was refused would take the thread with nothing else; so it waits, with its connection. Without room for that
- * it is refused at once.
+ * repeats at once what was refused would take the thread with nothing else; so it waits, with its connection: the longer the more of
+ * its connections wait, because only their number would bound what it is sent. Without room for that it is refused at once.
  */
 export function createLateRefusals(
   { budgets, buckets, shares }: Pick<Admission, "budgets" | "buckets" | "shares">,
   delayMs = DEFAULT_DELAY_MS,
 ): (exchange: Exchange, response: Response) => MaybePromise<Response> {
+  const waiting = new Map<string, number>();
   return (exchange, response) => {
     const client = clientKeyOf(exchange);
     if (buckets.refusals.take(client, 1, shares.refusals).isAdmitted) return response;
@@ -23,8 +31,13 @@ export function createLateRefusals(
     const { request } = exchange;
     // Bun drops what arrives of a body meanwhile, and buffers none.
     if (!request.bodyUsed && !request.body?.locked) request.body?.cancel().catch(() => undefined);
-    return Bun.sleep(delayMs).then(() => {
+    const count = (waiting.get(client) ?? 0) + 1;
+    waiting.set(client, count);
+    return Bun.sleep(delayMs * delaysOf(count)).then(() => {
       hold.end();
+      const left = (waiting.get(client) ?? 1) - 1;
+      if (left > 0) waiting.set(client, left);
+      else waiting.delete(client);
       return response;
     });
   };
