@@ -17,6 +17,7 @@ const SPENT: Readonly<Record<ShareName, string>> = {
   manifestChecks: "manifests that are fetched",
   channels: "channels of web sign-in",
   discards: "KiB of refused bodies that are read",
+  chunks: "KiB of bodies without a Content-Length",
   refusals: "refusals that are sent at once",
 };
 

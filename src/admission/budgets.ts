@@ -32,6 +32,8 @@ export const BUDGETS = {
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
+  /** Requests whose body has no Content-Length, until it is read. Bun parses what arrives of it before it can be refused, 350 ns for each chunk. */
+  chunkedBodies: { unit: "request bodies without a Content-Length", total: 64, perClient: 8 },
   /** Refusals that wait before they are sent, each with its connection (`src/http/limits/late-refusals.ts`). Less where the process has few file descriptors. */
   lateRefusals: { unit: "refusals that are sent late", total: 16_384, perClient: 8192 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
@@ -119,6 +121,7 @@ export const BUCKETS = {
   manifestChecks: 8_192,
   channels: 8_192,
   discards: 8_192,
+  chunks: 8_192,
   refusals: 8_192,
 } as const;
 
@@ -150,6 +153,8 @@ export const SHARES = {
   channels: { perMinute: 20, burst: 20 },
   /** KiB of refused bodies that are read so that their sender gets the error instead of a reset. */
   discards: { perMinute: 16_384, burst: 4_096 },
+  /** KiB of bodies without a Content-Length, at once more than the largest body has. In chunks of one byte each takes 0.36 ms of CPU. */
+  chunks: { perMinute: 4_096, burst: 5_120 },
   /** Responses with 429, and refused bodies that are not read, that are sent at once. */
   refusals: { perMinute: 300, burst: 100 },
 } as const satisfies Partial<Readonly<Record<BucketsName, BucketLimit>>>;

@@ -14,6 +14,10 @@ export interface BodyIntake {
   readonly budget: Budget;
   /** Requests whose body is arriving. */
   readonly uploads: Budget;
+  /** Requests whose body has no Content-Length, and KiB of them. */
+  readonly chunkedBodies: Budget;
+  readonly chunks: BucketTable;
+  readonly chunkShare: BucketLimit;
   /** KiB of refused bodies that are read nonetheless. */
   readonly discards: BucketTable;
   readonly discardShare: BucketLimit;

@@ -1,4 +1,4 @@
-import type { Hold } from "../admission/budget.ts";
+import type { Hold, Shortage } from "../admission/budget.ts";
 import { WAITING_REQUESTS } from "../admission/budgets.ts";
 import type { ClientAddress } from "../admission/client-address.ts";
 import { FairOrder } from "../admission/fair-order.ts";
@@ -10,7 +10,7 @@ import type { Gate } from "./gate.ts";
 import { isApiPath, methodLabel, type ObserveResponse } from "./metrics/http-metrics.ts";
 import type { NotableRequests } from "./metrics/notable-requests.ts";
 import { type Connection, type ExchangeParts, openExchange } from "./open-exchange.ts";
-import { declaredBytes, mayHaveLargeBody } from "./request/body.ts";
+import { declaredBytes, isChunked, mayHaveLargeBody, placeOfChunked } from "./request/body.ts";
 import { type CanonicalUrl, canonicalUrl } from "./request/canonical-url.ts";
 import type { TaggedBody } from "./response/content-coding.ts";
 import { errorResponse, noRoom } from "./response/error-response.ts";
@@ -249,6 +249,12 @@ export function createPipeline(
       return fail(error);
     }
   };
+  const refuse = (arrived: Arrived, unit: string, shortage: Shortage): Response => {
+    const { request, connection } = arrived;
+    const exchange = openExchange(options, request, canonicalUrl(request.url).path, connection);
+    arrived.exchange = exchange;
+    return finish(exchange, errorResponse({ exchange, error: noRoom(unit, shortage), log }));
+  };
   const addressOf = ({ request, connection }: Arrived): ClientAddress =>
     clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
   const order = new FairOrder<Arrived, Response>({
@@ -266,18 +272,17 @@ export function createPipeline(
       if (shortage !== undefined) arrived.request.body?.cancel().catch(() => undefined);
       return shortage;
     },
-    refuse(arrived, shortage) {
-      const { request, connection } = arrived;
-      const exchange = openExchange(options, request, canonicalUrl(request.url).path, connection);
-      arrived.exchange = exchange;
-      return finish(
-        exchange,
-        errorResponse({ exchange, error: noRoom(WAITING_REQUESTS.unit, shortage), log }),
-      );
-    },
+    refuse: (arrived, shortage) => refuse(arrived, WAITING_REQUESTS.unit, shortage),
   });
+  /** A chunked body is refused at once, and its connection closed: Bun would parse what arrives of it until then, also for no one. */
+  const handleChunked = (arrived: Arrived): MaybePromise<Response> => {
+    const place = placeOfChunked(arrived.request, bodies, addressOf(arrived).bucket);
+    if (typeof place === "string") return refuse(arrived, bodies.chunkedBodies.terms.unit, place);
+    return Promise.resolve(order.run(arrived)).finally(() => place.end());
+  };
   return (request, connection) => {
     const arrived: Arrived = { request, connection };
+    if (isChunked(request)) return handleChunked(arrived);
     const send = (response: Response) => {
       const { exchange } = arrived;
       return exchange?.isRefusal ? refuseLate(exchange, response) : response;

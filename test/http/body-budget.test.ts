@@ -21,10 +21,11 @@ afterEach(() => {
 function run(options: RunHttpOptions = {}) {
   const admission = createAdmission();
   const httpBodies = new Budget({ unit: "bytes of request bodies", total: 400 * KIB, perClient: 150 * KIB });
+  const chunkedBodies = new Budget({ unit: "chunked bodies", total: 100, perClient: 100 });
   const http = runHttp({
     plugins: sampleRoutes(),
     http: PROXY,
-    admission: { ...admission, budgets: { ...admission.budgets, httpBodies } },
+    admission: { ...admission, budgets: { ...admission.budgets, httpBodies, chunkedBodies } },
     ...options,
   });
   return { http, budget: httpBodies };

@@ -2,10 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import type { StaticDecode, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TransformDecodeError } from "@sinclair/typebox/value";
+import type { Hold, Shortage } from "../../admission/budget.ts";
 import { joinSmallParts } from "../../lib/bytes.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
 import { ApiError } from "../errors.ts";
-import { clientKeyOf, exchangeOf } from "../exchange.ts";
+import { type BodyIntake, clientKeyOf, type Exchange, exchangeOf } from "../exchange.ts";
 import { noRoom } from "../response/error-response.ts";
 import { describeValueError } from "../response/validation-message.ts";
 
@@ -41,10 +42,39 @@ export function declaredBytes({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
 
+/** Returns whether the body of a request comes in chunks, without a Content-Length. */
+export function isChunked({ headers }: Request): boolean {
+  return headers.has("transfer-encoding");
+}
+
+/** The places of chunked bodies, which end when the body is read, or with the request. */
+const places = new WeakMap<Request, Hold>();
+
+/** Takes a place for the chunked body of a request, or returns the bound that has none. */
+export function placeOfChunked(
+  request: Request,
+  { chunkedBodies, chunks, chunkShare }: BodyIntake,
+  client: string,
+): Hold | Shortage {
+  if (!chunks.take(client, 1, chunkShare).isAdmitted) return "client";
+  const place = chunkedBodies.open(client);
+  places.set(request, place);
+  return place.grow(1) ?? place;
+}
+
+/** Counts the bytes of a chunked body, also those beyond the share of its client. Returns whether they are within it. */
+function payChunks({ bodies: { chunks, chunkShare }, client }: Exchange, bytes: number): boolean {
+  const { bucket } = client();
+  const kib = Math.ceil(bytes / 1024);
+  const { isAdmitted } = chunks.take(bucket, kib, chunkShare);
+  if (!isAdmitted) chunks.charge(bucket, kib, chunkShare);
+  return isAdmitted;
+}
+
 /** Returns whether the body of a request may be so large that reading it to discard it is work. */
 export function mayHaveLargeBody(request: Request): boolean {
   const declared = declaredBytes(request);
-  return declared > FREE_DISCARD_BYTES || (declared === 0 && request.headers.has("transfer-encoding"));
+  return declared > FREE_DISCARD_BYTES || (declared === 0 && isChunked(request));
 }
 
 /**
@@ -58,7 +88,8 @@ async function discard(request: Request, started?: BodyReader): Promise<void> {
   exchange.bodyState = "refused";
   const { discards, discardShare, discardPauseMs, discardMs } = exchange.bodies;
   let paidBytes = FREE_DISCARD_BYTES;
-  const pay = (bytes: number) => {
+  const pay = (bytes: number, more = 0) => {
+    if (isChunked(request) && !payChunks(exchange, more)) return false;
     if (bytes <= paidBytes) return true;
     const kib = Math.ceil((bytes - paidBytes) / 1024);
     paidBytes = bytes;
@@ -71,15 +102,17 @@ async function discard(request: Request, started?: BodyReader): Promise<void> {
   let reader = started;
   if (declared <= MAX_DISCARDED_BYTES && pay(declared)) {
     reader ??= request.body?.getReader();
-    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && pay(bytes) && performance.now() < endsAtMs; ) {
+    let more = 0;
+    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES && pay(bytes, more) && performance.now() < endsAtMs; ) {
       const part = await Promise.race([reader?.read(), pause()]).catch(() => undefined);
       if (part === undefined) break;
       if (part.done) {
         exchange.bodyState = "read";
         return;
       }
-      bytes += part.value.byteLength;
-      if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
+      more = part.value.byteLength;
+      bytes += more;
+      if (more < MIN_READ_BYTES) await setImmediate();
     }
   }
   reader?.cancel().catch(() => undefined);
@@ -96,7 +129,8 @@ async function readCounted(
   maxBytes: number,
 ): Promise<Uint8Array> {
   const exchange = exchangeOf(request);
-  const { budget, uploads, graceMs, msPerByte } = exchange.bodies;
+  const { bodies } = exchange;
+  const { budget, uploads, graceMs, msPerByte } = bodies;
   const client = clientKeyOf(exchange);
   const upload = uploads.open(client);
   const hold = budget.open(client);
@@ -126,6 +160,8 @@ async function readCounted(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.byteLength;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
+      if (isChunked(request) && !payChunks(exchange, part.value.byteLength))
+        throw noRoom(bodies.chunkedBodies.terms.unit, "client");
       const shortage = hold.grow(part.value.byteLength);
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
       parts.push(part.value);
@@ -144,6 +180,7 @@ async function readCounted(
   } finally {
     clearTimeout(timer);
     upload.end();
+    places.get(request)?.end();
   }
   exchange.bodyState = "read";
   const [only] = parts;
