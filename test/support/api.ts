@@ -148,6 +148,7 @@ const UNBOUNDED_SHARES: Admission["shares"] = {
   manifestChecks: UNBOUNDED,
   channels: UNBOUNDED,
   discards: UNBOUNDED,
+  chunks: UNBOUNDED,
   refusals: UNBOUNDED,
 };
 
