@@ -8,7 +8,7 @@ const DEFAULT_DELAY_MS = 1_000;
 /** How many a thread sends to one client in a delay. They take some 30 ms of it. */
 const SENT_IN_A_DELAY = 512;
 
-/** The delays that a refusal waits for while so many of its client wait on its thread. */
+/** How many delays a refusal waits, by the number of its client that wait on its thread. */
 export function delaysOf(waiting: number): number {
   return Math.max(1, waiting / SENT_IN_A_DELAY);
 }

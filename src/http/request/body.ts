@@ -42,7 +42,7 @@ export function declaredBytes({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
 
-/** Returns whether the body of a request comes in chunks, without a Content-Length. */
+/** Returns whether the body of a request is sent in chunks, without a Content-Length. */
 export function isChunked({ headers }: Request): boolean {
   return headers.has("transfer-encoding");
 }
