@@ -72,9 +72,26 @@ test("check 25: a decided message of an unknown type is kept with its number, an
   expect(Buffer.compare(unknown[0]?.bytes ?? new Uint8Array(), future)).toBe(0);
 });
 
-test("check 25: bytes that are not a message are kept as type 0", () => {
+test("check 25: bytes that are not a message are kept as type 0, and no user degrades a node by signing them", () => {
   expect(unknownMessage(Uint8Array.of(255), PLACE)).toMatchObject({ kind: "message", number: 0 });
   expect(unknownMessage(pin, PLACE)).toBeUndefined();
+  // A body twice: the reference node (prost) merges the two, other decoders do not.
+  const half = core.MessageData.encode(
+    core.MessageData.fromPartial({
+      type: 1,
+      fid: 4,
+      timestamp: 9,
+      network: 1,
+      castAddBody: { text: "x" },
+    } as never),
+  ).finish();
+  const odd = Buffer.concat([half, Uint8Array.of(0x2a, 0)]);
+  const bytes = Message.encode(sealDataBytes(odd, SIGNER)).finish();
+  const { kind, number } = unknownMessage(bytes, PLACE) ?? {};
+  const unknown = [{ kind: String(kind), number: Number(number), seen: 1, dropped: 0, lastAt: 1 }];
+  expect(degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false, channelsLeftOut: 0 })).toEqual(
+    [],
+  );
 });
 
 test("check 25: events of unknown types are kept as they were sent", () => {
@@ -141,9 +158,9 @@ test("check 25: a node that has met unknown records is degraded, and names their
   expect(
     degradedReasons({ unknownAt: undefined, unknown, isHistoryDue: false, channelsLeftOut: 0 })[0],
   ).toContain("3 of message 99");
-  const many = Array.from({ length: 260 }, (_, number) => ({
+  const many = Array.from({ length: 260 }, (_, at) => ({
     kind: "message",
-    number,
+    number: at + 1,
     seen: 1,
     dropped: 0,
     lastAt: 1,

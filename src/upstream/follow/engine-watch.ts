@@ -65,10 +65,12 @@ const MAX_KINDS_SHOWN = 8;
 
 /** Returns why the node serves less than the network has decided, for people; undefined while it serves all of it. */
 export function degradedReasons({ unknown, isHistoryDue, channelsLeftOut }: EngineProgress): string[] {
-  const kinds = unknown
+  // What cannot be decoded has no number. It says nothing about the network: any user may sign a message in an odd encoding.
+  const numbered = unknown.filter(({ number }) => number !== 0);
+  const kinds = numbered
     .slice(0, MAX_KINDS_SHOWN)
     .map(({ kind, number, seen }) => `${seen} of ${kind} ${number}`);
-  if (unknown.length > kinds.length) kinds.push(`and ${unknown.length - kinds.length} other kinds`);
+  if (numbered.length > kinds.length) kinds.push(`and ${numbered.length - kinds.length} other kinds`);
   return [
     ...(kinds.length > 0
       ? [
