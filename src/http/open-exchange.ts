@@ -1,6 +1,6 @@
 import type { Budget } from "../admission/budget.ts";
 import type { ClientAddress, ClientAddresses } from "../admission/client-address.ts";
-import { parseTraceparent, type Span, type Spans } from "../runtime/trace/span.ts";
+import { type Span, type Spans, traceOfCaller } from "../runtime/trace/span.ts";
 import { ANONYMOUS } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import { ApiError } from "./errors.ts";
@@ -80,18 +80,18 @@ export function openExchange(
   };
 }
 
-/** Starts the span of a request of the API. Strangers continue no trace, and decide on no export: theirs is linked. */
+/** Starts the span of a request of the API. */
 function startSpan(
   { clients, spans }: ExchangeParts,
   request: Request,
   connection: Connection | undefined,
 ): Span | undefined {
   if (!spans) return undefined;
-  const caller = parseTraceparent(request.headers.get("traceparent"));
-  const isTrusted = caller !== undefined && clients.isProxy(connection?.requestIP(request)?.address);
   const method = methodLabel(request.method);
   return spans.start(
     { name: method, kind: "server", attributes: { "http.request.method": method } },
-    caller && (isTrusted ? { parent: caller } : { link: caller }),
+    traceOfCaller(request.headers.get("traceparent"), () =>
+      clients.isProxy(connection?.requestIP(request)?.address),
+    ),
   );
 }

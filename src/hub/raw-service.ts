@@ -12,6 +12,7 @@ import {
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
+import { type Span, type SpanEnd, traceOfCaller } from "../runtime/trace/span.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 import {
   asBuffer,
@@ -69,13 +70,18 @@ interface ServiceMethods {
  */
 export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
-  { onFault, calls, clients, responses }: ServiceDeps,
+  { onFault, calls, clients, responses, spans }: ServiceDeps,
 ): RawService {
   const definition: Record<
     string,
     MethodDefinition<Buffer, Buffer> | MethodDefinition<Buffer, ResponseBatch>
   > = {};
   const implementation: UntypedServiceImplementation = {};
+  const startSpan = (path: string, call: RunningCall) =>
+    spans?.start(
+      { name: path.slice(1), kind: "server", attributes: { "rpc.system": "grpc", "rpc.service": service } },
+      traceOfCaller(call.metadata("traceparent"), () => clients.isProxy(call.peer)),
+    );
   const common = {
     requestStream: false,
     requestSerialize: unchanged,
@@ -88,16 +94,23 @@ export function rawService(
     definition[name] = { ...common, path, responseStream: false, responseSerialize: unchanged };
     implementation[name] = async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       const startedMs = performance.now();
-      const ended = (code: status) => calls.ended(name, code, (performance.now() - startedMs) / 1000);
+      const running = new RunningCall(call, {
+        clients,
+        countRows: (rows) => calls.sent(name, rows),
+        responses,
+      });
+      const span = startSpan(path, running);
+      const ended = (code: status) => {
+        calls.ended(name, code, (performance.now() - startedMs) / 1000);
+        span?.end(spanEnd(code));
+      };
       const refuse = (error: ServiceError) => {
         ended(error.code);
         callback(error);
       };
-      const countRows = (rows: number) => calls.sent(name, rows);
-      const running = new RunningCall(call, { clients, countRows, responses });
       try {
         if (!running.holds(MIN_RESPONSE_BYTES)) return refuse(running.noRoom());
-        const result = await method(call.request, running);
+        const result = await within(span, () => method(call.request, running));
         if (!result.ok) return refuse(asServiceError(result.error));
         if (!running.holds(result.value.byteLength)) return refuse(running.noRoom());
         ended(status.OK);
@@ -119,23 +132,50 @@ export function rawService(
     };
     implementation[name] = async (call: ServerWritableStream<Buffer, ResponseBatch>) => {
       const countRows = (rows: number) => calls.sent(name, rows);
+      const running = new RunningCall(call, { clients, countRows });
+      const span = startSpan(path, running);
+      const ended = (code: status) => {
+        calls.ended(name, code, 0);
+        span?.end(spanEnd(code));
+      };
       try {
-        const opened = await method(call.request, new RunningCall(call, { clients, countRows }));
-        if (!opened.ok) throw asServiceError(opened.error);
-        await sendAll(call, opened.value, countRows);
-        calls.ended(name, call.cancelled ? status.CANCELLED : status.OK, 0);
+        await within(span, async () => {
+          const opened = await method(call.request, running);
+          if (!opened.ok) throw asServiceError(opened.error);
+          await sendAll(call, opened.value, countRows);
+        });
+        ended(call.cancelled ? status.CANCELLED : status.OK);
         call.end();
       } catch (cause) {
         const known = isServiceError(cause) ? cause : undefined;
         if (known === undefined) onFault(path, cause);
         const error = known ?? internalFault();
-        calls.ended(name, error.code, 0);
+        ended(error.code);
         call.emit("error", error);
       }
     };
   }
   return { definition, implementation };
 }
+
+/** The codes that are faults of a server, by the conventions of OpenTelemetry. */
+const FAULTS: ReadonlySet<status> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+function spanEnd(code: status): SpanEnd {
+  return {
+    attributes: { "rpc.grpc.status_code": code },
+    failure: FAULTS.has(code) ? status[code] : undefined,
+  };
+}
+
+const within = <T>(span: Span | undefined, work: () => T): T => (span ? span.run(work) : work());
 
 /** Sends each batch when the client has taken the one before it. Ends early if the client has disconnected. */
 async function sendAll(

@@ -3,6 +3,7 @@ import type { Budget, Hold, Shortage } from "../admission/budget.ts";
 import { BUDGETS } from "../admission/budgets.ts";
 import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../admission/client-address.ts";
 import type { ListReader } from "../read/hub/turns.ts";
+import type { Spans } from "../runtime/trace/span.ts";
 import type { CallStats } from "./call-stats.ts";
 import { noRoom } from "./grpc-errors.ts";
 
@@ -29,6 +30,8 @@ export interface ServiceDeps {
   readonly clients: ClientAddresses;
   /** What clients may leave unread of the responses of unary methods. */
   readonly responses: Budget;
+  /** Undefined while traces are off. */
+  readonly spans?: Pick<Spans, "start"> | undefined;
 }
 
 /** What the calls of both kinds of method share. */

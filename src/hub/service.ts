@@ -8,6 +8,7 @@ import { encodeHubEvent, type HubEventRow } from "../read/hub/hub-event.ts";
 import type { HubReads } from "../read/hub/hub-reads.ts";
 import type { RowFormat } from "../read/hub/page.ts";
 import { encodeList, listedBytes } from "../read/hub/wire-bytes.ts";
+import type { Spans } from "../runtime/trace/span.ts";
 import type { CallStats } from "./call-stats.ts";
 import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
@@ -34,6 +35,8 @@ export interface HubDeps extends OwnMethodDeps {
   readonly blocks?: BlockRelay | undefined;
   /** By which other nodes fill their index from this one; undefined while that is off. */
   readonly replication?: ReplicationMethods | undefined;
+  /** Undefined while traces are off. */
+  readonly spans?: Pick<Spans, "start"> | undefined;
   /** Called for a fault that the caller did not cause. */
   readonly onFault: (method: string, cause: unknown) => void;
 }

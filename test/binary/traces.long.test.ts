@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { getInsecureHubRpcClient } from "@farcaster/hub-nodejs";
 import { makeBusy, metricsOf, untilPositive } from "../support/busy-node.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { keptDirectory } from "../support/kept-files.ts";
@@ -67,15 +68,20 @@ function checkTraces(requests: readonly Traces[]): void {
   expect(JSON.stringify(requests)).not.toMatch(/busy after|Fresh bread|send_secret|\/hook|sk_|https?:\/\//);
 }
 
-test("a busy node sends its requests, reads, deliveries and sends, and continues into the receiver of a webhook", async () => {
+test("a busy node sends its requests, gRPC calls, reads, deliveries and sends", async () => {
   await using collector = startReceiver({ respond: () => Response.json({ partialSuccess: {} }) });
   await using node = await startTracedNode("plain", `http://127.0.0.1:${collector.port}/`);
+  const hub = getInsecureHubRpcClient(node.hubAddress);
+  expect((await hub.getInfo({})).isOk()).toBe(true);
+  hub.close();
   await makeBusy(node);
   await untilPositive(node, "svc_trace_spans_total");
   expect(await node.stop()).toBe(0);
   expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(["/v1/traces"]));
   for (const { headers } of collector.requests) expect(headers.get("api-key")).toBe("traces-secret");
-  checkTraces(collector.requests.map(({ body }) => JSON.parse(body)));
+  const sent = collector.requests.map(({ body }) => JSON.parse(body));
+  checkTraces(sent);
+  expect(spansOf(sent).map(({ name }) => name)).toContain("HubService/GetInfo");
   expect(node.logs()).not.toContain("traces-secret");
 }, 120_000);
 

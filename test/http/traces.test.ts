@@ -23,7 +23,7 @@ function startTraced(http: RunHttpOptions["http"] = {}) {
     random: () => 0,
   });
   const { db } = startTestNode();
-  db.traceSnapshot = spansOfReads(spans);
+  db.traceRead = spansOfReads(spans);
   const routes = new Elysia({ name: "traced" })
     .get(
       "/user",

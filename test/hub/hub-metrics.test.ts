@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
-import type { ClientReadableStream, HubEvent } from "@farcaster/hub-nodejs";
+import { type ClientReadableStream, type HubEvent, Metadata } from "@farcaster/hub-nodejs";
 import { Registry } from "prom-client";
+import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { hubFigures } from "../../src/hub/rpc.ts";
 import { firstEventId } from "../../src/protocol/hub-event-id.ts";
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
+import { spansOfReads } from "../../src/runtime/trace/open-spans.ts";
+import { createSpans, type EndedSpan } from "../../src/runtime/trace/spans.ts";
+import { startTestHub } from "../support/hub.ts";
 import { startLoggedNode } from "../support/logged-node.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
@@ -51,4 +55,50 @@ test("the hub counts calls by method and code, rows, streams of events, and the 
   const after = await registry.metrics();
   expect(after).toContain('svc_hub_calls_total{method="Subscribe",code="CANCELLED"} 1\n');
   expect(after).toContain("svc_hub_subscribers 0\n");
+});
+
+test("a call is a span that continues the trace of a trusted proxy, with its read below it", async () => {
+  await using node = await startLoggedNode();
+  node.merge(...accountRecords(1), { kind: "message", bytes: signedCast(1, "a cast", accountSigner(1)) });
+  const ended: EndedSpan[] = [];
+  const spans = createSpans({
+    ratio: 1,
+    onEnd: (span) => ended.push(span),
+    stop: async () => undefined,
+    clock: node.clock,
+    monotonicMs: () => performance.now(),
+    random: () => 0,
+  });
+  node.db.traceRead = spansOfReads(spans);
+  const clients = createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "forwarded" });
+  await using trusting = await startTestHub(node.db, { deps: { spans, clients } });
+  await using open = await startTestHub(node.db, { deps: { spans } });
+  const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+  const metadata = new Metadata();
+  metadata.set("traceparent", `00-${traceId}-${spanId}-01`);
+
+  expect((await trusting.client.getCastsByFid({ fid: 1 }, metadata)).isOk()).toBe(true);
+  const [read, call] = ended.splice(0);
+  expect(read).toMatchObject({ name: "read index", traceId, parentId: call?.spanId });
+  expect(call).toMatchObject({
+    name: "HubService/GetCastsByFid",
+    kind: "server",
+    traceId,
+    parentId: spanId,
+    failure: undefined,
+    attributes: { "rpc.system": "grpc", "rpc.service": "HubService", "rpc.grpc.status_code": 0 },
+  });
+
+  await open.client.getCast({ fid: 1, hash: new Uint8Array(20) }, metadata);
+  // A caller's mistake is no failure of the node.
+  expect(ended.splice(0)).toMatchObject([
+    { name: "read index" },
+    {
+      name: "HubService/GetCast",
+      parentId: undefined,
+      link: { traceId },
+      failure: undefined,
+      attributes: { "rpc.grpc.status_code": 5 },
+    },
+  ]);
 });

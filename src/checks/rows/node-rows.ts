@@ -138,7 +138,7 @@ export const nodeRows: readonly Check[] = [
     remedy: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",
     runbook: "capacity.md#hardware",
     promql: ({ latency_ms }) =>
-      `histogram_quantile(0.99, sum without (route) (rate(svc_http_request_duration_seconds_bucket[5m]))) > ${latency_ms / 1000}`,
+      `histogram_quantile(0.99, sum without (route) ${promIncrease("svc_http_request_duration_seconds_bucket", WINDOW_SECS)}) > ${latency_ms / 1000}`,
   },
   {
     id: "connections_refused",

@@ -29,8 +29,8 @@ export abstract class SqliteConnection extends StatementConnection implements Di
   #needsRollback = false;
   /** Set in a node: whether another thread has found damage, after which the writer commits nothing more. */
   isDamagedElsewhere: (() => boolean) | undefined;
-  /** Set in a node that exports traces: runs each snapshot within a span. */
-  traceSnapshot: (<T>(work: () => T) => T) | undefined;
+  /** Set in a node that exports traces: runs each read within a span. */
+  traceRead: (<T>(work: () => T) => T) | undefined;
   #log: WriteAheadLog | undefined;
 
   /** Runs a statement without result rows. Returns the number of changed rows. */
@@ -116,8 +116,12 @@ export abstract class SqliteConnection extends StatementConnection implements Di
 
   /** Runs `work` on one snapshot: concurrent commits are invisible to all of its statements. */
   snapshot<T>(work: () => T): T {
-    if (!this.traceSnapshot) return this.#within(BEGIN, work);
-    return this.traceSnapshot(() => this.#within(BEGIN, work));
+    return this.traced(() => this.#within(BEGIN, work));
+  }
+
+  /** Runs a read of several statements, which may wait between them, as one of a request. */
+  traced<T>(work: () => T): T {
+    return this.traceRead ? this.traceRead(work) : work();
   }
 
   /**

@@ -93,12 +93,13 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
   },
   hub: {
     entry: "hub",
-    init: ({ config, channels, commits, admission }): HubWorkerInit => ({
+    init: ({ config, channels, commits, admission, spanCounts }): HubWorkerInit => ({
       config,
       commits,
       admission: admission.shared,
       ingest: channels.ingest.connect(),
       upstream: isFollowing(config) ? channels.upstream.connect() : undefined,
+      spanCounts,
     }),
   },
   writes: {

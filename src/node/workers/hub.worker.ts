@@ -27,6 +27,7 @@ import { rejection } from "../../protocol/rejection.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger, type Logger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
+import { openSpans, SPANS_GRACE_MS, spansOfReads } from "../../runtime/trace/open-spans.ts";
 import { createUpstreamClient } from "../../upstream/calls/client.ts";
 import type { UpstreamRpc } from "../../upstream/follow/progress.ts";
 import { createBuildCheck } from "../../upstream/positions.ts";
@@ -44,14 +45,19 @@ export interface HubWorkerInit {
   readonly admission: SharedAdmission;
   readonly ingest: MessagePort;
   readonly upstream: MessagePort | undefined;
+  /** Those of `SpanCounts`; undefined while traces are off. */
+  readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
 /** Serves gRPC: decodes and validates messages and forwards them to the writer, off the threads of reads and merges. */
-runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }, { keepLine }) => {
+runWorker<HubWorkerInit>(async (init, { keepLine }) => {
+  const { config, commits, admission, ingest, upstream } = init;
   const log = createLogger(config, { subsystem: "hub", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));
   const sequence = new CommitSequence(commits);
   db.commits = sequence;
+  const spans = await openSpans({ config, log, clock: systemClock }, init.spanCounts);
+  if (spans) db.traceRead = spansOfReads(spans);
   const network = networkOf(config.protocol.network);
   const unchosen = notSetUpReason(config, db);
   const notSetUp = unchosen === undefined ? undefined : rejection("unavailable", unchosen);
@@ -104,6 +110,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     subscribers,
     replication: pinned && createReplication(pinned),
     unavailableReason: following && createBuildCheck(db),
+    spans,
   };
   const { host, port } = config.hub;
   // -1 means any free port, because 0 disables gRPC. The HTTP workers are served in any case.
@@ -117,6 +124,7 @@ runWorker<HubWorkerInit>(async ({ config, commits, admission, ingest, upstream }
     connect: (client) => serveRpc<HubRpc>(client, rpc),
     async stop() {
       await server?.stop(config.http.shutdown_grace_secs * 1000);
+      await spans?.stop(SPANS_GRACE_MS);
       pinned?.close();
       following?.close();
       db[Symbol.dispose]();

@@ -46,14 +46,14 @@ export interface ReadContext extends CastDb {
 
 /** Runs a read by an fid that returns one thing. */
 export function readOne<T>(
-  { scope, isFilled }: ReadContext,
+  { db, scope, isFilled }: ReadContext,
   fid: number,
   needed: Needed,
   read: () => Result<T, Refusal>,
 ): Result<T, Refusal> {
   if (!isFilled()) return err(BEING_FILLED);
   if (fid === 0) return invalidParam("fid is required");
-  return scope.refusalOf(fid, needed) ?? read();
+  return scope.refusalOf(fid, needed) ?? db.traced(read);
 }
 
 /** Runs a list over the state of one fid. fid 0 has none. */
@@ -68,9 +68,9 @@ export async function readListOf<Item>(
 
 /** Runs a list over the state of all fids that the index has. */
 export async function readList<Item>(
-  { lists, isFilled }: ReadContext,
+  { db, lists, isFilled }: ReadContext,
   reader: ListReader | undefined,
   read: (turns: Turns) => Promise<Result<Page<Item>, Refusal>>,
 ): Promise<Result<Page<Item>, Refusal>> {
-  return isFilled() ? lists.run(read, reader) : err(BEING_FILLED);
+  return isFilled() ? lists.run((turns) => db.traced(() => read(turns)), reader) : err(BEING_FILLED);
 }

@@ -15,7 +15,7 @@ export const MAX_WAITING = 2048;
 export const MAX_BATCH = 256;
 /** How long a span waits for others. */
 const DELAY_MS = 2_000;
-const CALL_TIMEOUT_MS = 10_000;
+const CALL_TIMEOUT_MS = 5_000;
 const MAX_ATTEMPTS = 4;
 const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
@@ -89,11 +89,12 @@ export function startTraceExporter(deps: ExporterDeps): TraceExporter {
       const outcome = await call(body, batch.length);
       if (outcome === "taken") return;
       const { reason, retryAfterMs: waitMs } = outcome;
-      if (waitMs === undefined || attempt >= MAX_ATTEMPTS || stopping.signal.aborted) {
+      const isLast = waitMs === undefined || attempt >= MAX_ATTEMPTS || stopping.signal.aborted;
+      throttle((others) =>
+        log.warn({ reason, attempt, isLast, spans: batch.length, ...others }, "Traces were not exported"),
+      );
+      if (isLast) {
         counts.add("refused", batch.length);
-        throttle((others) =>
-          log.warn({ reason, spans: batch.length, ...others }, "Traces were not exported"),
-        );
         return;
       }
       await sleep(Math.max(waitMs, exponentialBackoffMs(BACKOFF_MS, attempt, MAX_BACKOFF_MS)));

@@ -12,17 +12,21 @@ export async function openSpans(
   return counts && (await import("./export-traces.ts")).startTraces(common, counts);
 }
 
-/** Gives each snapshot that a request reads a span below that of the request. */
+/** Gives each read of a request a span below that of the request. */
 export function spansOfReads(spans: Spans): <T>(work: () => T) => T {
-  return (work) => {
+  return <T>(work: () => T) => {
     const span = spans
       .active()
       ?.child({ name: "read index", kind: "internal", attributes: { "db.system.name": "sqlite" } });
     if (!span) return work();
+    let isOver = true;
     try {
-      return work();
+      const result = work();
+      if (!(result instanceof Promise)) return result;
+      isOver = false;
+      return result.finally(() => span.end()) as T;
     } finally {
-      span.end();
+      if (isOver) span.end();
     }
   };
 }

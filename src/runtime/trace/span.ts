@@ -58,6 +58,18 @@ export interface Spans {
   stop(graceMs: number): Promise<void>;
 }
 
+/**
+ * Returns what a request gives its span: it continues the trace of a trusted caller. Strangers continue no trace, and decide on no
+ * export: theirs is linked.
+ */
+export function traceOfCaller(
+  traceparent: string | null | undefined,
+  isTrusted: () => boolean,
+): { readonly parent?: TraceParent; readonly link?: TraceParent } | undefined {
+  const caller = parseTraceparent(traceparent);
+  return caller && (isTrusted() ? { parent: caller } : { link: caller });
+}
+
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_CHARS = 128;
 

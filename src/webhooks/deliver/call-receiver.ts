@@ -92,8 +92,6 @@ export function createCallReceiver(parts: {
       headers: {
         ...plainHeaders(sender, replayId),
         ...signedHeaders(content, secrets, signatureHeadersOf(sender, compatPrefix)),
-        // The receiver belongs to the owner of the webhook, whose own traces continue this one.
-        ...(span && { traceparent: span.traceparent }),
       },
       body: bytes,
       timeoutMs,
