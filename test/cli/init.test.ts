@@ -16,7 +16,7 @@ import { readSmallFile } from "../../src/config/files/small-file.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
-import { startNode } from "../support/program.ts";
+import { type RunningNode, startNode } from "../support/program.ts";
 import { makeChain } from "../support/upstream/chain.ts";
 import { UpstreamNode } from "../support/upstream/node.ts";
 import { UpstreamServer } from "../support/upstream/server.ts";
@@ -36,18 +36,26 @@ const settingsOf = (file: string) =>
   loadConfig({ argvFlags: { config: file }, env: {}, readFile: readSmallFile, cwd: "/" }).config;
 
 describe("svc init by flags", () => {
-  test("of a demo writes settings that every user can read, with which the node starts", async () => {
+  test("of a demo writes settings that every user can read: a node is not ready before `serve --demo`, then serves it as any other", async () => {
     using dir = emptyDir();
     const ended = await run(["init", "--demo"], { cwd: dir.path });
     expect(ended).toMatchObject({ exitCode: 0, errors: "" });
     expect(ended.out).toEndWith("Next:\n  svc doctor\n  svc serve --demo\n");
     const file = join(dir.path, "svc.toml");
     expect(statSync(file).mode & 0o777).toBe(0o644);
-    await using started = await startDemoNode({
-      dataDir: join(dir.path, "data"),
-      args: ["--config", file],
-    });
-    expect((await fetch(`${started.url}/v2/svc/user?fid=3`)).status).toBe(200);
+    const options = { command: compiledProgram, dataDir: join(dir.path, "data"), args: ["--config", file] };
+    const responses = async ({ url }: RunningNode) => {
+      const of = async (path: string) => (await fetch(url + path)).status;
+      return [await of("/ready"), await of("/v2/svc/user?fid=3")];
+    };
+    for (const [start, expected] of [
+      [startNode, [503, 404]],
+      [startDemoNode, [200, 200]],
+      [startNode, [200, 200]],
+    ] as const) {
+      await using node = await start(options);
+      expect(await responses(node)).toEqual([...expected]);
+    }
   }, 180_000);
 
   test("of followers writes their list beside the settings, and the node follows them", async () => {

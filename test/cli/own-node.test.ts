@@ -42,6 +42,7 @@ describe("a node without data and upstream, with service.ready_when_empty = fals
       {
         message:
           "not_set_up: the node has no data and follows no node; svc init chooses the users that it serves, " +
+          "svc serve --demo fills it with a demo network, " +
           "service.ready_when_empty = true makes it a network of its own",
       },
     ]);

@@ -227,7 +227,7 @@ function nextCommands({ choice, output }: Wanted): string[] {
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
   // The user of the unit has the name of the program.
   const doctor = isService ? `sudo -u ${programName} ${svc} doctor` : `${svc} doctor`;
-  // The unit does not serve a demo network, and only its user may write what it left in the data directory.
+  // The unit fills no demo network, and only its user may write what it left in the data directory. It serves one that is there.
   if (choice.kind === "demo")
     return isService
       ? [doctor, `sudo systemctl stop ${programName}`, `sudo -u ${programName} ${svc} serve --demo`]

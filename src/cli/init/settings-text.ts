@@ -6,6 +6,7 @@ import { findSetting } from "../../config/settings/settings.ts";
 import { parseText, tomlValue } from "../../config/values.ts";
 import { UserError } from "../../lib/failure.ts";
 import { printable } from "../../lib/text.ts";
+import { programName } from "../../version.ts";
 import type { Asked } from "./ask-upstream.ts";
 import type { Wanted } from "./choice.ts";
 import type { NewFile } from "./write-files.ts";
@@ -94,6 +95,12 @@ export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile,
     );
   }
   put("http.port", 8080);
+  if (wanted.choice.kind === "demo")
+    put(
+      "service.ready_when_empty",
+      false,
+      `Until \`${programName} serve --demo\` has filled it once, it is not ready for a balancer.`,
+    );
   const { upstreamUrl, furtherUrls = [] } = wanted;
   if (furtherUrls.length > 0)
     put(
@@ -173,7 +180,7 @@ export function planFiles(wanted: Wanted, { resolved }: Pick<Asked, "resolved">,
       });
     case "demo":
       return alone({
-        text: "A demo network of its own: start with `svc serve --demo`. Its keys are public, so keep it to this machine.",
+        text: "A demo network of its own: `svc serve --demo` fills it once and serves it, as `svc serve` does from then on. Its keys are public, so keep it to this machine.",
       });
     default:
       return alone({ text: "The whole network." });

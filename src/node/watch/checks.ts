@@ -139,5 +139,5 @@ export function firstReason(
  */
 export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
   if (service.ready_when_empty || isFollowing({ upstream }) || !isEmpty(db)) return undefined;
-  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, service.ready_when_empty = true makes it a network of its own`;
+  return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, ${programName} serve --demo fills it with a demo network, service.ready_when_empty = true makes it a network of its own`;
 }
