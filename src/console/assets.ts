@@ -1,5 +1,5 @@
 import { loadOnce } from "../lib/promises.ts";
-import { isPageServed, type PageSettings } from "./web/page-settings.ts";
+import { isLanguage, isPageServed, type Language, type PageSettings } from "./web/page-settings.ts";
 import {
   ASSET_PATH,
   type CodedFile,
@@ -76,6 +76,22 @@ function acceptedNames(header: string, anyCounts = true): (name: string) => bool
   return (name) => accepted.get(name) ?? (anyCounts && accepted.get("*") === true);
 }
 
+/** The language that a browser asks for, among those of the console; English otherwise. */
+export function preferredLanguage(acceptLanguage: string | null): Language {
+  const wanted = (acceptLanguage ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((item) => {
+      const [tag = "", ...parameters] = item.split(";").map((part) => part.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return { name: tag.split("-", 1)[0], weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
+    });
+  const [first] = wanted
+    .filter(({ name, weight }) => weight > 0 && isLanguage(name))
+    .sort((a, b) => b.weight - a.weight);
+  return isLanguage(first?.name) ? first.name : "en";
+}
+
 /** A document with the settings that the page needs. */
 export interface WebDocument extends CodedFile {
   /** The start of its strong ETags, without quotes; each encoding adds its name. */
@@ -90,7 +106,7 @@ export interface WebAssets {
 
 export interface LoadedAssets {
   /** Returns the document for a path, and whether the table of pages has a page with it. */
-  page(path: string): { readonly document: WebDocument; readonly isKnown: boolean };
+  page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean };
   /** Returns the text of a document that is completed for each request. */
   template(name: string): string;
   asset(name: string): CodedFile | undefined;
@@ -113,14 +129,16 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
 
 function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
-  const pages = build.pages
-    .filter(({ path }) => isPageServed(path, settings))
-    .map((page) => ({ ...page, segments: page.path.split("/") }));
-  /** By the path in the table; undefined for paths that have no page. */
-  const documents = new Map<string | undefined, WebDocument>();
+  /** By language and the path in the table. */
+  const documents = new Map<string, WebDocument>();
+  const pagesOf = (language: Language) =>
+    build.languages[language].pages
+      .filter(({ path }) => isPageServed(path, settings))
+      .map((page) => ({ ...page, segments: page.path.split("/") }));
+  const pages = { en: pagesOf("en"), de: pagesOf("de") } satisfies Record<Language, unknown>;
 
-  function template(name: string): string {
-    const file = build.documents.find((one) => one.name === name);
+  function template(name: string, language: Language = "en"): string {
+    const file = build.languages[language].documents.find((one) => one.name === name);
     if (!file) throw new Error(`there is no document ${name}`);
     const value = Bun.escapeHTML(JSON.stringify(settings));
     return new TextDecoder()
@@ -128,25 +146,26 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
       .replace(SETTINGS_SLOT, () => SETTINGS_SLOT.replace('""', `"${value}"`));
   }
 
-  function documentOf(page: PageScripts | undefined): WebDocument {
+  function documentOf(page: PageScripts | undefined, language: Language): WebDocument {
     // The page asks for its scripts only once the first script runs.
     const preloads = (page?.scripts ?? []).map(
       (name) => `<link rel="modulepreload" href="${ASSET_PATH}${name}">`,
     );
-    const html = template(SHELL).replace(HEAD_END, () => preloads.join("") + HEAD_END);
+    const html = template(SHELL, language).replace(HEAD_END, () => preloads.join("") + HEAD_END);
     const file = webFile(SHELL, page?.path === FIRST_PAGE ? html : html.replace(LANDING, ""));
     const hash = new Bun.CryptoHasher("sha256").update(file.body).digest("base64url").slice(0, 20);
     return { ...compressFile(file, DOCUMENT_BROTLI_QUALITY), hash };
   }
 
   return {
-    template,
+    template: (name) => template(name),
     asset: (name) => assets.get(name),
-    page(path) {
+    page(path, language) {
       const segments = path.split("/");
-      const found = pages.find((page) => matches(page.segments, segments));
-      const document = documents.get(found?.path) ?? documentOf(found);
-      documents.set(found?.path, document);
+      const found = pages[language].find((page) => matches(page.segments, segments));
+      const key = `${language} ${found?.path}`;
+      const document = documents.get(key) ?? documentOf(found, language);
+      documents.set(key, document);
       return { document, isKnown: found !== undefined };
     },
   };

@@ -3,10 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { bundleScripts, type ScriptBundle, SOURCE } from "./bundle-scripts.ts";
+import { LANGUAGES, type Language } from "./web/page-settings.ts";
 import {
   ASSET_PATH,
   compressFile,
   LICENSES,
+  type LocalizedBuild,
   type PageScripts,
   SERVICE_WORKER,
   type WebBuild,
@@ -37,34 +40,81 @@ export interface WebSources extends Omit<WebBuild, "assets"> {
  * @throws AggregateError with the faults of the sources
  */
 export async function bundleWeb(): Promise<WebSources> {
-  const [style, worker, ...bundles] = await Promise.all([
+  const [style, worker, source, ...bundled] = await Promise.all([
     bundleStyle(),
     bundleScripts({ root: join(WEB, "operator"), entry: "sw.ts", firstPages: [] }),
-    ...DOCUMENTS.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages })),
+    bundleLanguage(SOURCE),
+    ...OTHERS.map(async (language) => [language, await bundleLanguage(language)] as const),
   ]);
+  const bundles = Object.fromEntries([[SOURCE, source], ...bundled]) as Record<Language, LanguageBundles>;
   const assets = new Map([[STYLE, style]]);
-  const documents = DOCUMENTS.map(({ name, entry }, at) => {
-    const html = readFileSync(join(WEB, name), "utf8").replaceAll(LOCAL_REFERENCE, (_, path: string) => {
-      if (path === entry) return ASSET_PATH + bundles[at]?.entry;
-      const file = assets.get(path) ?? hashedFile(path, readFileSync(join(WEB, path)));
-      assets.set(path, file);
-      return ASSET_PATH + file.name;
-    });
-    return webFile(name, html.replaceAll(/>\s+</g, ">\n<"));
+  const entries = Object.entries(bundles).map(([language, [main]]) => [language, ASSET_PATH + main?.entry]);
+  const localized = async (language: Language): Promise<LocalizedBuild> => ({
+    documents: DOCUMENTS.flatMap(({ name, entry }, at) => {
+      const bundle = bundles[language][at];
+      if (!bundle) return [];
+      const html = readFileSync(join(WEB, name), "utf8")
+        .replaceAll(LOCAL_REFERENCE, (_, path: string) => {
+          if (path === entry) return ASSET_PATH + bundle.entry;
+          const file = assets.get(path) ?? hashedFile(path, readFileSync(join(WEB, path)));
+          assets.set(path, file);
+          return ASSET_PATH + file.name;
+        })
+        .replace(SCRIPTS_SLOT, () =>
+          SCRIPTS_SLOT.replace('""', `"${Bun.escapeHTML(JSON.stringify(Object.fromEntries(entries)))}"`),
+        );
+      return webFile(name, translated(html, language).replaceAll(/>\s+</g, ">\n<"));
+    }),
+    pages: await pageScripts(bundles[language][0]),
   });
+  const languages = Object.fromEntries(
+    await Promise.all(
+      (Object.keys(LANGUAGES) as Language[]).map(async (language) => [language, await localized(language)]),
+    ),
+  ) as Record<Language, LocalizedBuild>;
   // Two bundles may have the same chunk.
-  const scripts = new Map(bundles.flatMap(({ files }) => files).map((file) => [file.name, file]));
-  const packages = new Set(bundles.flatMap((bundle) => bundle.packages));
+  const all = Object.values(bundles).flat();
+  const scripts = new Map(all.flatMap(({ files }) => files).map((file) => [file.name, file]));
+  const packages = new Set(all.flatMap((bundle) => bundle.packages));
   return {
-    documents,
     assets: [
       ...scripts.values(),
       ...worker.files.map(({ body }) => webFile(SERVICE_WORKER, body)),
       ...assets.values(),
       webFile(LICENSES, licensesOf([...packages].sort())),
     ],
-    pages: await pageScripts(bundles[0]),
+    languages,
   };
+}
+
+const OTHERS = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== SOURCE);
+/** Where a document names the scripts of all languages. */
+const SCRIPTS_SLOT = 'name="console-scripts" content=""';
+
+/** The bundles of the documents, in their order. Of other languages there is only that of the console. */
+type LanguageBundles = readonly ScriptBundle[];
+
+function bundleLanguage(language: Language): Promise<LanguageBundles> {
+  const documents = language === SOURCE ? DOCUMENTS : DOCUMENTS.slice(0, 1);
+  return Promise.all(
+    documents.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages, language })),
+  );
+}
+
+/** A document in another language: its texts are those of the table, which has all of them. */
+function translated(html: string, language: Language): string {
+  if (language === SOURCE) return html;
+  const texts = JSON.parse(readFileSync(join(WEB, "text", language, "document.json"), "utf8")) as Record<
+    string,
+    string
+  >;
+  return Object.entries({ ...texts, '<html lang="en">': `<html lang="${language}">` }).reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`the document has no text “${from}”`);
+      return text.replaceAll(from, () => to);
+    },
+    html,
+  );
 }
 
 /** Returns the style sheet with what it imports. */
@@ -107,121 +157,6 @@ async function pageScripts(bundle: ScriptBundle | undefined): Promise<PageScript
     const [, module] = LOADS.exec(load.toString()) ?? [];
     return { path, scripts: module === undefined ? [] : (bundle?.scriptsOf(module) ?? []) };
   });
-}
-
-/** The scripts of one entry. */
-interface ScriptBundle {
-  /** The name of the entry's script. */
-  readonly entry: string;
-  readonly files: readonly WebFile[];
-  /** The packages that they contain. */
-  readonly packages: readonly string[];
-  /** Returns the name of the script of a lazily loaded module, and of those that it needs besides the entry. */
-  scriptsOf(source: string): readonly string[];
-}
-
-interface ScriptSources {
-  /** The directory of the sources. */
-  readonly root: string;
-  readonly entry: string;
-  /** Lazily loaded modules of first pages: what they share with others is in the script of the entry. */
-  readonly firstPages: readonly string[];
-}
-
-type Metafile = NonNullable<Bun.BuildOutput["metafile"]>;
-
-/**
- * Bundles an entry with its lazily loaded modules, which are chunks of their own. By itself the bundler makes a chunk for each set
- * of pages that share a module; a first page would need a dozen of them. So the modules of the first pages are imported by the entry.
- * @throws AggregateError with the faults of the sources
- */
-export async function bundleScripts({ root, entry, firstPages }: ScriptSources): Promise<ScriptBundle> {
-  const graph = await build(root, entry, []);
-  const shared = new Set<string>();
-  for (const page of firstPages)
-    addImports(graph.metafile, inputOf(graph.metafile, join(root, page)), shared);
-  const { outputs, metafile } =
-    shared.size === 0 ? graph : await build(root, entry, [importing(join(root, entry), [...shared])]);
-
-  const files = await Promise.all(
-    outputs.map(async (output) => webFile(basename(output.path), await output.text())),
-  );
-  const nameOf = (source: string) => {
-    const isOf = (path: string | undefined) => path !== undefined && absolute(path) === join(root, source);
-    const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => isOf(entryPoint)) ?? [];
-    if (path === undefined) throw new Error(`there is no script for ${source}`);
-    return basename(path);
-  };
-  const entryName = nameOf(entry);
-  const importsOf = (name: string) =>
-    Object.entries(metafile.outputs)
-      .filter(([path]) => basename(path) === name)
-      .flatMap(([, { imports }]) => imports)
-      .filter(({ kind }) => kind === "import-statement")
-      .map(({ path }) => basename(path));
-  const withImports = (name: string, found: string[] = []): string[] => {
-    if (name === entryName || found.includes(name)) return found;
-    found.push(name);
-    for (const next of importsOf(name)) withImports(next, found);
-    return found;
-  };
-  const packages = Object.keys(metafile.inputs).flatMap(
-    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-  );
-  return { entry: entryName, files, packages, scriptsOf: (source) => withImports(nameOf(source)) };
-}
-
-async function build(root: string, entry: string, plugins: BunPlugin[]) {
-  const built = await Bun.build({
-    entrypoints: [join(root, entry)],
-    root,
-    target: "browser",
-    format: "esm",
-    minify: true,
-    splitting: true,
-    publicPath: ASSET_PATH,
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
-    define: { "process.env.NODE_ENV": '"production"' },
-    metafile: true,
-    plugins,
-    throw: false,
-  });
-  if (!built.success || !built.metafile) throw new AggregateError(built.logs, `cannot bundle ${entry}`);
-  return { outputs: built.outputs, metafile: built.metafile };
-}
-
-/** Imports further modules after an entry. */
-function importing(entry: string, modules: readonly string[]): BunPlugin {
-  const statements = modules.map((path) => `\nimport ${JSON.stringify(path)};`).join("");
-  return {
-    name: "shared-modules",
-    setup(builder) {
-      builder.onLoad({ filter: new RegExp(`^${RegExp.escape(entry)}$`) }, async ({ path }) => ({
-        contents: (await Bun.file(path).text()) + statements,
-        loader: "tsx",
-      }));
-    },
-  };
-}
-
-/** Paths of a metafile are relative to the working directory. */
-const absolute = (path: string) => join(process.cwd(), path);
-
-function inputOf({ inputs }: Metafile, source: string): string {
-  const found = Object.keys(inputs).find((path) => absolute(path) === source);
-  if (found === undefined) throw new Error(`${source} is not in the bundle`);
-  return found;
-}
-
-/** Adds the modules of the project that a module imports, but not itself. */
-function addImports(metafile: Metafile, module: string, found: Set<string>): void {
-  const { inputs } = metafile;
-  for (const { kind, path } of inputs[module]?.imports ?? []) {
-    if (kind !== "import-statement" || !inputs[path] || path.includes("node_modules")) continue;
-    if (found.has(absolute(path))) continue;
-    found.add(absolute(path));
-    addImports(metafile, path, found);
-  }
 }
 
 /** The page as a file that the executable includes. */

@@ -11,6 +11,7 @@ import {
   chooseBytes,
   documentHeaders,
   type LoadedAssets,
+  preferredLanguage,
   type WebAssets,
   type WebDocument,
 } from "./assets.ts";
@@ -115,9 +116,14 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
 
   function respondWithPage(request: Request, loaded: LoadedAssets, path: string): Response {
     const withImages = images === "ask" && new URL(request.url).searchParams.get("images") === "1";
-    const { document, isKnown } = loaded.page(path.length > 1 ? path.replace(/\/$/, "") : path);
+    const { document, isKnown } = loaded.page(
+      path.length > 1 ? path.replace(/\/$/, "") : path,
+      preferredLanguage(request.headers.get("accept-language")),
+    );
     const headers = documentHeaders(withImages);
-    return respondWithDocument(request, document, { status: isKnown ? 200 : 404, headers });
+    const response = respondWithDocument(request, document, { status: isKnown ? 200 : 404, headers });
+    response.headers.append("vary", "accept-language");
+    return response;
   }
 
   const routes = new Elysia({ name: "console" }).get("/console/a/*", asset, hidden).get("/", landing, hidden);

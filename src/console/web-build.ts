@@ -1,4 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
+import type { Language } from "./web/page-settings.ts";
 
 /** A file of the page. */
 export interface WebFile {
@@ -20,9 +21,14 @@ export interface CodedFile {
 
 /** The page as it is served. */
 export interface WebBuild {
+  readonly assets: readonly CodedFile[];
+  readonly languages: Readonly<Record<Language, LocalizedBuild>>;
+}
+
+/** The page in one language. */
+export interface LocalizedBuild {
   /** The HTML documents, which name the assets that they need. */
   readonly documents: readonly WebFile[];
-  readonly assets: readonly CodedFile[];
   readonly pages: readonly PageScripts[];
 }
 

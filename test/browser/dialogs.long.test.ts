@@ -21,7 +21,7 @@ interface OpenedDialog {
 /** Every dialog of the console, and how a visitor gets to it. */
 const DIALOGS: readonly OpenedDialog[] = [
   {
-    file: "shell/shortcuts.tsx",
+    file: "shell/help-dialog.tsx",
     fid: 80,
     async open({ page, goto }) {
       await goto("/console");

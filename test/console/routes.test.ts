@@ -37,7 +37,7 @@ describe("check 1: the document at /", () => {
       const response = await get("/", { accept });
       expect(response.status).toBe(200);
       expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(response.headers.get("vary")).toBe("accept-encoding, accept");
+      expect(response.headers.get("vary")).toBe("accept-encoding, accept-language, accept");
       expect(await response.text()).toMatch(/<h1[ >]/);
     },
   );

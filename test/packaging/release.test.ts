@@ -5,7 +5,7 @@ import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { createSbom } from "../../packaging/sbom.ts";
 import { instanceUnitFor, unitFor } from "../../packaging/stage-files.ts";
-import { bundleScripts } from "../../src/console/bundle.ts";
+import { bundleScripts } from "../../src/console/bundle-scripts.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
 

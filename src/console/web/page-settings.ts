@@ -1,3 +1,10 @@
+/** The languages of the console, by their own names. English is the source of all texts, and is used where another language lacks a file. */
+export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+export const isLanguage = (text: string | null | undefined): text is Language =>
+  text !== null && text !== undefined && Object.hasOwn(LANGUAGES, text);
+
 /** What the page knows of the node's settings: the content of `<meta name="console-settings">`, as JSON. */
 export interface PageSettings {
   /** `service.name`, as in `/v2/<name>`. */

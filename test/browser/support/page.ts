@@ -14,6 +14,8 @@ export interface ConsolePageOptions {
   readonly trustedTypes?: boolean;
   /** Faults that the test causes: lines of the console, reports, or URLs. */
   readonly expects?: readonly RegExp[];
+  /** The browser's language. Default: en-US. */
+  readonly locale?: string;
 }
 
 /** A page in a context of its own: nothing is stored, no wallet is there. */
@@ -38,7 +40,7 @@ export async function consolePage(options: ConsolePageOptions = {}): Promise<Con
   const { theme = "light", width = 1280, height = HEIGHT_PX, expects = [], trustedTypes = true } = options;
   const [browser, origin] = await Promise.all([sharedBrowser(), options.origin ?? sharedNode()]);
   const context = await browser.newContext({
-    locale: "en-US",
+    locale: options.locale ?? "en-US",
     timezoneId: "UTC",
     colorScheme: theme,
     reducedMotion: options.reducedMotion ? "reduce" : "no-preference",

@@ -4,7 +4,7 @@ import { nowMs } from "../data/visibility.ts";
 import { Icon } from "../icons/icons.tsx";
 import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { pageConfig } from "../page-config.ts";
-import * as msg from "../text/en/common.ts";
+import * as msg from "../text/en/demo/demo.ts";
 
 const SECONDS = 15;
 const PER_SECOND = 3;

@@ -5,7 +5,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Checkbox, Field } from "../parts/form.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
 import { Facts } from "../parts/table.tsx";
-import * as msg from "../text/en/demo.ts";
+import * as msg from "../text/en/demo/demo.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
 import { useDemoPeople } from "./demo-feed.ts";

@@ -6,7 +6,7 @@ import { pageConfig } from "../page-config.ts";
 import { Radios } from "../parts/form.tsx";
 import { Pill, type PillKind, Time } from "../parts/pill.tsx";
 import { Card } from "../parts/region.tsx";
-import * as msg from "../text/en/demo.ts";
+import * as msg from "../text/en/demo/demo.ts";
 import { handleOf } from "../text/name.ts";
 import { GenerateActivity } from "./add-people.tsx";
 import { demoUserOf, followDemoFeed, useDemoPeople } from "./demo-feed.ts";

@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { refreshLists } from "../data/pages.ts";
@@ -14,7 +15,8 @@ import { PageHead } from "../parts/page-head.tsx";
 import { pages, type Section } from "../routes.ts";
 import * as msg from "../text/en/common.ts";
 import { readEntry } from "../text/page-paths.ts";
-import { HelpDialog, isHelpOpen, startShortcuts, type Theme, theme } from "./shortcuts.tsx";
+import { Footer } from "./footer.tsx";
+import { isHelpOpen, startShortcuts } from "./shortcuts.ts";
 
 const TYPING_MS = 150;
 
@@ -122,43 +124,6 @@ function NotFound() {
   );
 }
 
-/** What belongs to no page: version, theme, help. */
-function Footer() {
-  return (
-    <footer class="foot">
-      <span>
-        {pageConfig.service} {pageConfig.version}
-      </span>
-      <a href="/docs" target="_self">
-        {msg.api}
-      </a>
-      <a href="/console/status">{msg.status}</a>
-      <button
-        type="button"
-        class="btn quiet"
-        onClick={() => {
-          isHelpOpen.value = true;
-        }}
-      >
-        {msg.keyboard}
-      </button>
-      <label class="row">
-        {msg.theme}
-        <select
-          value={theme.value}
-          onChange={(event) => {
-            theme.value = event.currentTarget.value as Theme;
-          }}
-        >
-          <option value="auto">{msg.system}</option>
-          <option value="light">{msg.light}</option>
-          <option value="dark">{msg.dark}</option>
-        </select>
-      </label>
-    </footer>
-  );
-}
-
 /** Asks for an API key, which stays in memory. */
 function ApiKeyNotice() {
   const [text, setText] = useState("");
@@ -204,6 +169,22 @@ function isWellFormed(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The help, which is loaded when it is asked for. */
+function Help() {
+  const [HelpDialog, setHelpDialog] = useState<ComponentType>();
+  const isOpen = isHelpOpen.value;
+  useEffect(() => {
+    if (!isOpen || HelpDialog) return;
+    loadChunk(() => import("./help-dialog.tsx")).then(
+      (chunk) => setHelpDialog(() => chunk.HelpDialog),
+      () => {
+        isHelpOpen.value = false;
+      },
+    );
+  }, [isOpen, HelpDialog]);
+  return HelpDialog && isOpen ? <HelpDialog /> : null;
 }
 
 function ChunkNotice() {
@@ -256,7 +237,7 @@ function Frame() {
         )}
       </main>
       <Footer />
-      <HelpDialog />
+      <Help />
       <PendingSheet />
       <Announcer />
     </>

@@ -1,14 +1,18 @@
 import type { FigureUnit } from "../../../runtime/figures/figures.ts";
+import * as msg from "../text/en/time.ts";
+import { locale } from "./locale.ts";
 
 /** What a text has in its middle: something that the page draws. As wide as Preact's children, without its types of the DOM. */
 export type Rich = object | string | number | bigint | boolean | null | undefined;
 /** The same where the text is a string. */
 export type Value = string | number;
 
-const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const grouped = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+const dayAndTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const forms = new Intl.PluralRules(locale);
 
 /** `12,345`. */
 export const formatCount = (value: number) => grouped.format(value);
@@ -31,7 +35,7 @@ export function formatBytes(bytes: number): string {
 
 /** `0.6 ms`, `12 ms`, `1.4 s`. */
 export function formatDuration(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 10) return `${tenths.format(ms)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return `${grouped.format(ms / 1000)} s`;
 }
@@ -46,23 +50,23 @@ const STEPS = [
 /** A time beside now, short: `now`, `4 s`, `5 min`, `7 h`, `3 d`, then the day; `in 5 min` for a later one. Both in ms. */
 export function formatAge(atMs: number, nowMs: number): string {
   const secs = Math.round(Math.abs(nowMs - atMs) / 1000);
-  if (secs < 2) return "now";
+  if (secs < 2) return msg.now;
   const step = STEPS.find(({ below }) => secs < below);
   if (!step) return day.format(atMs);
   const age = `${Math.floor(secs / step.per)} ${step.unit}`;
-  return atMs > nowMs ? `in ${age}` : age;
+  return atMs > nowMs ? msg.inTime(age) : age;
 }
 
 /** A time before now in a sentence: `just now`, `5 min ago`, or the day. */
 export function formatAgo(atMs: number, nowMs: number): string {
   const age = formatAge(atMs, nowMs);
-  if (age === "now") return "just now";
-  return atMs > nowMs || age === day.format(atMs) ? age : `${age} ago`;
+  if (age === msg.now) return msg.justNow;
+  return atMs > nowMs || age === day.format(atMs) ? age : msg.agoOf(age);
 }
 
 /** A rate with the digits that matter. */
 export const formatRate = (value: number) =>
-  value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : formatCount(Math.round(value));
+  value !== 0 && Math.abs(value) < 10 ? tenths.format(value) : formatCount(Math.round(value));
 
 /** A part of a hundred, with the digits that matter. */
 export const formatPercent = (percent: number) => `${formatRate(percent)} %`;
@@ -89,7 +93,7 @@ export const FORMATS: Readonly<Record<FigureUnit, (value: number) => string>> = 
 /** Day and minute in the visitor's zone. */
 export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
 
-const clock = new Intl.DateTimeFormat(undefined, {
+const clock = new Intl.DateTimeFormat(locale, {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
@@ -103,9 +107,9 @@ export const formatClock = (atMs: number) => clock.format(atMs);
 export const formatExact = (atMs: number) =>
   `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 
-/** `1 person`, `2 people`. */
+/** `1 person`, `2 people`, by the rules of the language. */
 export const plural = (count: number, one: string, many = `${one}s`) =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
+  `${formatCount(count)} ${forms.select(count) === "one" ? one : many}`;
 
 /** `0x658a…19e0`. */
 export const shortHex = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);

@@ -134,18 +134,6 @@ export const theNodeDidNotTryAgain = (limitMs: Value) =>
   `the node did not respond within ${limitMs} s. It may still have done it: look before you try again`;
 export const theResponseIsNotComplete = "the response is not complete";
 
-// demo/add-people.tsx
-export const generateActivity = "Generate activity";
-export const peopleCastLikeAndFollowFor = (left: Value) =>
-  `People cast, like and follow for ${left} more seconds.`;
-export const thisIsADemoNetworkIts =
-  "This is a demo network: its people can add your app. Their clients report it as real ones do.";
-export const addDemoPeople = (people: Rich): Rich => ["Add ", people, " demo people"];
-export const addedTheApp = (count: Value) => `${count} added the app.`;
-export const countPeople = (count: number) => plural(count, "person", "people");
-export const addedTheAppThenTheNode = (count: Value, refusal: Value) =>
-  `${count} added the app, then the node said: ${refusal}`;
-
 // demo/demo-feed.ts
 export const fidOf = (fid: Value) => `fid ${fid}`;
 
@@ -245,6 +233,7 @@ export const goToOrSearchForA = (link: Rich): Rich => [
 ];
 export const keyboard = "Keyboard";
 export const theme = "Theme";
+export const languageOfThePage = "Language";
 export const system = "System";
 export const light = "light";
 export const dark = "dark";
@@ -256,21 +245,3 @@ export const theNodeDoesNotRespondThe = "The node does not respond. The page ope
 export const reload = "Reload";
 export const skipToContent = "Skip to content";
 export const thisPageFailed = "This page failed.";
-
-// shell/shortcuts.tsx
-export const refresh = "refresh";
-export const up = "up";
-export const toSearch = "search";
-export const toExplore = "explore";
-export const toStream = "stream";
-export const toManage = "manage";
-export const toStatus = "status";
-export const orCtrlK = "/ or Ctrl-K";
-export const jAndK = "j and k";
-export const nextAndPreviousRow = "next and previous row";
-export const openTheRow = "open the row";
-export const copyTheCallAsCurl = "copy the call as curl";
-export const showTheCall = "show the call";
-export const gThen = (listed: Value) => `g then ${listed}`;
-export const thisHelp = "this help";
-export const singleKeysAreShortcuts = "Single keys are shortcuts";

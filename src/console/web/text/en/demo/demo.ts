@@ -1,5 +1,5 @@
-import type { Rich } from "../format.ts";
-import { plural } from "../format.ts";
+import type { Rich, Value } from "../../format.ts";
+import { plural } from "../../format.ts";
 
 // demo/prompt.tsx
 export const chooseADemoPerson = "Choose a demo person";
@@ -44,3 +44,14 @@ export const theDemoReceiver = "The demo receiver";
 export const countRequests = (count: number) => plural(count, "request");
 export const itRespondsToEachDeliveryWith = "It responds to each delivery with";
 export const noRequestsYetSendATest = "No requests yet. Send a test, or generate activity.";
+
+// demo/add-people.tsx
+export const addDemoPeople = (people: Rich): Rich => ["Add ", people, " demo people"];
+export const addedTheApp = (count: Value) => `${count} added the app.`;
+export const addedTheAppThenTheNode = (count: Value, refusal: Value) =>
+  `${count} added the app, then the node said: ${refusal}`;
+export const generateActivity = "Generate activity";
+export const peopleCastLikeAndFollowFor = (left: Value) =>
+  `People cast, like and follow for ${left} more seconds.`;
+export const thisIsADemoNetworkIts =
+  "This is a demo network: its people can add your app. Their clients report it as real ones do.";

@@ -3,8 +3,6 @@ import { refreshLists } from "../data/pages.ts";
 import { refreshShown } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
 import { isPageServed } from "../page-settings.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import * as msg from "../text/en/common.ts";
 
 export type Theme = "auto" | "light" | "dark";
 
@@ -34,7 +32,7 @@ effect(() => {
 });
 
 /** Whether single keys are shortcuts; WCAG 2.1.4 wants a switch. */
-const shortcutsOn = signal(stored("shortcuts") !== "off");
+export const shortcutsOn = signal(stored("shortcuts") !== "off");
 effect(() => {
   if (!shortcutsOn.value || stored("shortcuts") !== null)
     store("shortcuts", shortcutsOn.value ? "on" : "off");
@@ -43,26 +41,13 @@ effect(() => {
 export const isHelpOpen = signal(false);
 
 const ALL_SECTIONS = [
-  { key: "e", href: "/console", word: msg.toExplore },
-  { key: "s", href: "/console/stream", word: msg.toStream },
-  { key: "m", href: "/console/manage", word: msg.toManage },
-  { key: "t", href: "/console/status", word: msg.toStatus },
+  { key: "e", href: "/console" },
+  { key: "s", href: "/console/stream" },
+  { key: "m", href: "/console/manage" },
+  { key: "t", href: "/console/status" },
 ] as const;
-const sections = ALL_SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
-const listed = (words: readonly string[]) => words.join(", ");
-
-/** What the keys do, as the help shows it. */
-const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
-  [msg.orCtrlK, msg.toSearch],
-  [msg.jAndK, msg.nextAndPreviousRow],
-  ["Enter", msg.openTheRow],
-  ["u", msg.up],
-  ["c", msg.copyTheCallAsCurl],
-  [".", msg.showTheCall],
-  [msg.gThen(listed(sections.map(({ key }) => key))), listed(sections.map(({ word }) => word))],
-  ["r", msg.refresh],
-  ["?", msg.thisHelp],
-];
+/** Those that this node serves, by the key after `g`. */
+export const sections = ALL_SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
 
 const CHORD_MS = 1500;
 
@@ -153,36 +138,4 @@ export function startShortcuts(navigate: (path: string) => void): () => void {
   }
   document.addEventListener("keydown", onKey);
   return () => document.removeEventListener("keydown", onKey);
-}
-
-/** What the keys do, and the switch that turns single keys off. */
-export function HelpDialog() {
-  if (!isHelpOpen.value) return null;
-  const close = () => {
-    isHelpOpen.value = false;
-  };
-  return (
-    <Dialog title={msg.keyboard} onClose={close}>
-      <dl class="pairs">
-        {shortcutHelp.map(([keys, what]) => (
-          <>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </>
-        ))}
-      </dl>
-      <label class="row">
-        <input
-          type="checkbox"
-          checked={shortcutsOn.value}
-          onChange={(event) => {
-            shortcutsOn.value = event.currentTarget.checked;
-          }}
-        />
-        {msg.singleKeysAreShortcuts}
-      </label>
-    </Dialog>
-  );
 }

@@ -1,0 +1,28 @@
+import type { Rich, Value } from "../format.ts";
+
+export const message = "Nachricht";
+export const title = "Titel";
+export const phone = "Handy";
+export const inApp = "In der App";
+export const preview = "Vorschau";
+export const where = "Wo";
+export const now = "jetzt";
+
+export const anHttpsUrl = "Eine https-URL.";
+export const tooManyAtMostCharacters = (tooMany: Value, maxChars: Value) =>
+  `${tooMany} zu viel: höchstens ${maxChars} Zeichen.`;
+export const aWholeNumberFrom1Or = "Eine ganze Zahl ab 1 oder nichts.";
+export const aDay = "Ein Tag.";
+export const aDayInTheFutureOr = "Ein künftiger Tag oder nichts.";
+export const isNotAnFidFidsAre = (bad: Value) => `„${bad}“ ist keine fid: fids sind Zahlen wie 3.`;
+export const oneFid = "Eine fid.";
+export const thisHasCharactersThatNoClient = "Das enthält Zeichen, die kein Client anzeigen kann.";
+
+export const ofCharacters = (charsOf: Rich, maxChars: Rich): Rich => [charsOf, " von ", maxChars, " Zeichen"];
+
+export const values = "Werte";
+export const noValuesYet = (name: Value) => `${name}: noch keine Werte`;
+export const fromToLast = (name: Value, low: Value, high: Value, at: Value) =>
+  `${name}: von ${low} bis ${high}, zuletzt ${at}`;
+export const valuesOf = (title: Value) => `${title}: Werte`;
+export const time = "Zeit";

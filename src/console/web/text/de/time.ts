@@ -1,0 +1,4 @@
+export const now = "jetzt";
+export const justNow = "gerade eben";
+export const inTime = (age: string) => `in ${age}`;
+export const agoOf = (age: string) => `vor ${age}`;

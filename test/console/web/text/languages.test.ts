@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { preferredLanguage } from "../../../../src/console/assets.ts";
+import type * as deChannels from "../../../../src/console/web/text/de/channels.ts";
+import type * as deCommon from "../../../../src/console/web/text/de/common.ts";
+import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
+import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
+import type * as deExplore from "../../../../src/console/web/text/de/explore.ts";
+import type * as deLanding from "../../../../src/console/web/text/de/landing.ts";
+import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
+import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
+import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
+import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
+import type * as deTime from "../../../../src/console/web/text/de/time.ts";
+import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
+import type * as enChannels from "../../../../src/console/web/text/en/channels.ts";
+import type * as enCommon from "../../../../src/console/web/text/en/common.ts";
+import type * as enDemo from "../../../../src/console/web/text/en/demo/demo.ts";
+import type * as enStory from "../../../../src/console/web/text/en/demo/story.ts";
+import type * as enExplore from "../../../../src/console/web/text/en/explore.ts";
+import type * as enLanding from "../../../../src/console/web/text/en/landing.ts";
+import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
+import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
+import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
+import type * as enStream from "../../../../src/console/web/text/en/stream.ts";
+import type * as enTime from "../../../../src/console/web/text/en/time.ts";
+import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
+
+/** The same texts in other words: a missing one, or one with other parameters, is a type error. */
+type InOtherWords<T> = T extends string
+  ? string
+  : T extends (...values: infer Values) => infer Made
+    ? (...values: Values) => InOtherWords<Made>
+    : T extends object
+      ? { readonly [Key in keyof T]: InOtherWords<T[Key]> }
+      : T;
+type Complete<Source, Other extends InOtherWords<Source>> = keyof Other;
+
+/** Each file of the second language. Another one is a line here. */
+export type Texts = [
+  Complete<typeof enChannels, typeof deChannels>,
+  Complete<typeof enCommon, typeof deCommon>,
+  Complete<typeof enDemo, typeof deDemo>,
+  Complete<typeof enExplore, typeof deExplore>,
+  Complete<typeof enHelp, typeof deHelp>,
+  Complete<typeof enLanding, typeof deLanding>,
+  Complete<typeof enMoment, typeof deMoment>,
+  Complete<typeof enParts, typeof deParts>,
+  Complete<typeof enStatus, typeof deStatus>,
+  Complete<typeof enStory, typeof deStory>,
+  Complete<typeof enStream, typeof deStream>,
+  Complete<typeof enTime, typeof deTime>,
+];
+
+/** Files that are English in every language so far. */
+const ENGLISH_ONLY: readonly string[] = [
+  "incidents.ts",
+  "manage/apps.ts",
+  "manage/login.ts",
+  "manage/manage.ts",
+  "manage/owner.ts",
+  "manage/schedules.ts",
+  "manage/signers.ts",
+  "manage/webhooks.ts",
+  "operator/notices.ts",
+  "sign-in.ts",
+  "tools/call.ts",
+];
+
+const TEXTS = join(import.meta.dir, "../../../../src/console/web/text");
+const filesOf = (language: string) => [...new Bun.Glob("**/*.ts").scanSync(join(TEXTS, language))].toSorted();
+
+test("console-next 9: each file of texts is translated or listed, and a translation has no text of its own", async () => {
+  expect([...filesOf("de"), ...ENGLISH_ONLY].toSorted()).toEqual(filesOf("en"));
+  const checked = await Bun.file(import.meta.path).text();
+  for (const file of filesOf("de")) {
+    expect(checked).toContain(`text/de/${file}"`);
+    const [en, de] = await Promise.all(["en", "de"].map((one) => import(join(TEXTS, one, file))));
+    expect([file, ...Object.keys(de).toSorted()]).toEqual([file, ...Object.keys(en).toSorted()]);
+  }
+});
+
+test.each([
+  [null, "en"],
+  ["de", "de"],
+  ["de-AT,de;q=0.9,en;q=0.8", "de"],
+  ["en;q=0.5, de;q=0.9", "de"],
+  ["fr, en-GB;q=0.9, de;q=0.8", "en"],
+  ["de;q=0, fr", "en"],
+  ["*", "en"],
+  ["constructor, de;q=0.1", "de"],
+] as const)("a browser that accepts %p gets %s", (header, language) => {
+  expect(preferredLanguage(header)).toBe(language);
+});
