@@ -2,6 +2,8 @@ import type { AuditEntry } from "./audit-store.ts";
 
 /** What the operator, or the node by the operator's settings, has changed. */
 export type OperatorAction =
+  | "backup.check"
+  | "backup.download"
   | "incident.ack"
   | "incident.note"
   | "incident.mute"

@@ -3,12 +3,20 @@ import { connectRpc, type RpcClient } from "../lib/port-rpc.ts";
 import type { Result } from "../lib/result.ts";
 import type { NoticesRpc } from "../notices/rpc.ts";
 import type { RecentLine } from "../runtime/log/recent-lines.ts";
+import type { TarFile } from "../runtime/tar.ts";
 import type { HistoryQueries } from "./history/queries.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
 import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
 import type { HistoryStep } from "./pulse/history.ts";
 import type { PulseRpc } from "./pulse/pulse.ts";
 import type { SeriesPage } from "./pulse/series-page.ts";
+
+/** A backup that may be downloaded once. */
+export interface OfferedBackup {
+  readonly name: string;
+  /** In the form in which they are stored: what is encrypted stays encrypted. */
+  readonly files: readonly TarFile[];
+}
 
 /** The methods of the main thread for the operator's page. */
 export interface OperatorRpc
@@ -22,6 +30,12 @@ export interface OperatorRpc
   backups(): Promise<BackupsReport>;
   /** Starts a backup of the state. It ends on its own, and `backups` has its outcome. */
   backUp(): Promise<Result<null, OperatorRefusal>>;
+  /** Starts to read a backup back; `backups` has the outcome. */
+  checkBackup(name: string): Promise<Result<null, OperatorRefusal>>;
+  /** Returns the secret by which a backup can be downloaded once. */
+  offerBackup(name: string): Promise<Result<string, OperatorRefusal>>;
+  takeBackup(ticket: string): Promise<Result<OfferedBackup, OperatorRefusal>>;
+  backupTaken(): Promise<void>;
 }
 
 /** The methods of the main thread for the console. */

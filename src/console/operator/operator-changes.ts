@@ -5,7 +5,10 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { NoticeChanged } from "../../notices/report.ts";
 import type { NoticeChange, NoticesRpc } from "../../notices/rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import type { readIncident } from "./operator-requests.ts";
+import { tarOf } from "../../runtime/tar.ts";
+import type { OfferedBackup, OperatorRpc } from "../console-rpc.ts";
+import type { readBackup, readIncident } from "./operator-requests.ts";
+import { unwrapOperator } from "./operator-sessions.ts";
 
 interface IncidentDeps {
   readonly incidents: IncidentStore;
@@ -38,4 +41,54 @@ export async function changeNotices(
   if (changed.ok) return changed.value;
   if (changed.error === null) throw new ApiError("notFound", "there is no such channel");
   throw new ApiError("badRequest", changed.error);
+}
+
+/** What a change of the backups needs of the main thread. */
+type BackupsRpc = Pick<
+  RpcClient<OperatorRpc>,
+  "backUp" | "checkBackup" | "offerBackup" | "takeBackup" | "backupTaken"
+>;
+
+/** Starts a backup, starts to read one back, or returns where one can be downloaded once. */
+export async function changeBackups(
+  node: BackupsRpc,
+  change: ReturnType<typeof readBackup>,
+): Promise<{ readonly started: true } | { readonly path: string }> {
+  if (!("file" in change)) {
+    unwrapOperator(await node.backUp());
+    return { started: true };
+  }
+  if (change.action === "download")
+    return { path: `/console/op/backup/${unwrapOperator(await node.offerBackup(change.file))}` };
+  unwrapOperator(await node.checkBackup(change.file));
+  return { started: true };
+}
+
+/** Sends a backup as one archive, as it is read from the disk. The next one may be taken once this one has ended, or its client has left. */
+export function downloadOf({ name, files }: OfferedBackup, node: Pick<BackupsRpc, "backupTaken">): Response {
+  async function* archive() {
+    try {
+      yield* tarOf(files);
+    } finally {
+      await node.backupTaken();
+    }
+  }
+  const chunks = archive();
+  const body = new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return();
+    },
+  });
+  return new Response(body, {
+    headers: {
+      "content-type": "application/x-tar",
+      "content-disposition": `attachment; filename="${name}.tar"`,
+      "cache-control": "no-store",
+    },
+  });
 }

@@ -8,6 +8,16 @@ import type { HookPreset } from "../../notices/report.ts";
 import { HOOK_PRESETS } from "../../notices/target.ts";
 import { MAX_UNIX_SECS } from "../history/operator-queries.ts";
 
+/** What the signature of an operator's request names. */
+export type OperatorOp =
+  | "console.read"
+  | "console.backup"
+  | "console.pause"
+  | "console.resume"
+  | "console.incident"
+  | "console.notice"
+  | "console.end";
+
 const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
 const MAX_REASON_CHARS = 200;
 
@@ -82,6 +92,16 @@ export const readNotice = jsonBodyDecoder(
           strict,
         ),
       ]),
+    }),
+  ]),
+);
+/** Makes a backup, or is about one, by its name. */
+export const readBackup = jsonBodyDecoder(
+  Type.Union([
+    Type.Object({}, { additionalProperties: false }),
+    Type.Object({
+      action: Type.Union([Type.Literal("check"), Type.Literal("download")]),
+      file: Type.String({ pattern: "^[0-9TZ]{16}[a-z-]{0,16}$" }),
     }),
   ]),
 );

@@ -52,12 +52,20 @@ export interface BackupEntry {
   readonly seconds: number | null;
   readonly ok: boolean;
   readonly reason: string | null;
+  /** When this process has last read it back because the operator asked, unix seconds; null before. */
+  readonly checked_at: number | null;
+  /** What that found; null where nothing was wrong. */
+  readonly check_fault: string | null;
 }
 
 /** Backups, and whether the operator can make one. */
 export interface BackupsReport {
   readonly backups: readonly BackupEntry[];
   readonly under_way: boolean;
+  /** The one that is being read back; null for none. */
+  readonly checking: string | null;
+  /** Whether backups can be downloaded: those in a directory. */
+  readonly downloads: boolean;
   /** How many of those that this page asked for stay; scheduled ones are counted by themselves. */
   readonly keep: number;
   /** Why none can be made here; null while one can. */

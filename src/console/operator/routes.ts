@@ -27,9 +27,11 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
-import { changeIncident, changeNotices } from "./operator-changes.ts";
+import { changeBackups, changeIncident, changeNotices, downloadOf } from "./operator-changes.ts";
 import {
   logQuery,
+  type OperatorOp,
+  readBackup,
   readIncident,
   readNotice,
   readPause,
@@ -41,16 +43,6 @@ import {
 } from "./operator-requests.ts";
 import { unwrapOperator } from "./operator-sessions.ts";
 import { pauseReport } from "./present.ts";
-
-/** What the signature of an operator's request names. */
-type OperatorOp =
-  | "console.read"
-  | "console.backup"
-  | "console.pause"
-  | "console.resume"
-  | "console.incident"
-  | "console.notice"
-  | "console.end";
 
 export interface OperatorRoutesDeps {
   readonly node: RpcClient<OperatorRpc & HistoryQueries>;
@@ -232,10 +224,17 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       "/backup",
       async ({ request }) => {
         await admit(request, "console.backup");
-        unwrapOperator(await node.backUp());
-        return { started: true };
+        const change = readBackup(rawBody(request));
+        const changed = await changeBackups(node, change);
+        if ("file" in change) await record(request, `backup.${change.action}`, change.file);
+        return changed;
       },
       posted,
+    )
+    .get(
+      "/backup/:ticket",
+      async ({ params }) => downloadOf(unwrapOperator(await node.takeBackup(params.ticket)), node),
+      hidden,
     )
     .get(
       "/incidents",

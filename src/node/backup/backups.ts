@@ -1,4 +1,8 @@
+import { timingSafeEqual } from "node:crypto";
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import type { OfferedBackup } from "../../console/console-rpc.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
 import type { BackupEntry, BackupsReport } from "../../console/operator/reports.ts";
 import { reasonOf } from "../../lib/failure.ts";
@@ -6,6 +10,8 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { placeOf } from "../snapshot/places/place-of.ts";
+import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS } from "../snapshot/places/snapshot-files.ts";
+import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
 import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from "./backup.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 
@@ -19,6 +25,10 @@ export interface Backups {
   /** The complete backups of the directory and the failed attempts of this process, newest first. */
   list(): Promise<readonly BackupEntry[]>;
   isUnderWay(): boolean;
+  /** Reads one back, after what is under way. @throws as `verifySnapshot` */
+  check(name: string, signal: AbortSignal): Promise<void>;
+  /** The one that is being read back, or waits for that. */
+  checking(): string | null;
 }
 
 interface Attempt {
@@ -33,6 +43,8 @@ const MAX_ATTEMPTS = 50;
 const MAX_LISTED = 100;
 /** A bucket may not respond. */
 const LIST_TIMEOUT_MS = 5000;
+const OFFERED_MS = 60_000;
+const LAPSES_MS = 6 * 3_600_000;
 
 export function createBackups(deps: {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
@@ -43,6 +55,9 @@ export function createBackups(deps: {
   const attempts: Attempt[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
+  let checking: string | null = null;
+  /** What the last look at each found, by name. */
+  const checks = new Map<string, { readonly at: number; readonly fault: string | null }>();
 
   async function make(kind: BackupKind, signal: AbortSignal, isManual: boolean): Promise<Backup> {
     const atMs = clock.nowMs();
@@ -71,6 +86,25 @@ export function createBackups(deps: {
         });
       return made;
     },
+    checking: () => checking,
+    check(name, signal) {
+      checking = name;
+      const checked = last.then(async () => {
+        const result = await attempt(() => verifySnapshot({ place: root.inside(name), config, signal }));
+        checks.delete(name);
+        checks.set(name, {
+          at: Math.floor(clock.nowMs() / 1000),
+          fault: result.ok ? null : reasonOf(result.error),
+        });
+        for (const old of [...checks.keys()].slice(0, -MAX_LISTED)) checks.delete(old);
+      });
+      last = checked
+        .catch(() => undefined)
+        .finally(() => {
+          checking = null;
+        });
+      return checked;
+    },
     async list() {
       const stored = (await backupsIn(root, AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
         ({ name, bytes, kind, atMs }): BackupEntry => ({
@@ -81,6 +115,8 @@ export function createBackups(deps: {
           seconds: attempts.find((made) => made.name === name)?.seconds ?? null,
           ok: true,
           reason: null,
+          checked_at: checks.get(name)?.at ?? null,
+          check_fault: checks.get(name)?.fault ?? null,
         }),
       );
       const failed = attempts.flatMap(({ atMs, seconds, reason }): BackupEntry[] =>
@@ -95,6 +131,8 @@ export function createBackups(deps: {
                 seconds,
                 ok: false,
                 reason,
+                checked_at: null,
+                check_fault: null,
               },
             ],
       );
@@ -116,6 +154,14 @@ interface OperatorBackups {
   report(): Promise<BackupsReport>;
   /** Starts a backup of the state. It ends on its own. */
   start(): Result<null, OperatorRefusal>;
+  /** Starts to read a backup back. It ends on its own, and the report has its outcome. */
+  check(name: string): Promise<Result<null, OperatorRefusal>>;
+  /** Lets one backup of a directory be downloaded once within a minute. Returns the secret that names it; an earlier one ends. */
+  offer(name: string): Promise<Result<string, OperatorRefusal>>;
+  /** Takes what was offered: one download at a time. */
+  take(ticket: string): Result<OfferedBackup, OperatorRefusal>;
+  /** Ends the download. */
+  taken(): void;
   /** Stops the one under way, and deletes what it has written. */
   stop(): Promise<void>;
 }
@@ -124,24 +170,77 @@ export function createOperatorBackups(deps: {
   readonly config: Pick<Config, "state" | "backup">;
   readonly backups: Backups;
   readonly schedule: Pick<BackupSchedule, "stats"> | undefined;
+  readonly clock: Clock;
   readonly log: Logger;
 }): OperatorBackups {
-  const { config, backups, schedule, log } = deps;
+  const { config, backups, schedule, clock, log } = deps;
   const unavailable = unavailableReason(config);
   const stopping = new AbortController();
   let started: Promise<unknown> = Promise.resolve();
+  const directory =
+    config.backup.url === "" && config.backup.dir !== "" ? resolve(config.backup.dir) : undefined;
+  let offered: { readonly ticket: string; readonly name: string; readonly untilMs: number } | undefined;
+  /** When the download that is under way lapses: its worker may have died. */
+  let takenUntilMs = 0;
+
+  /** Only a listed name reaches a path. */
+  async function refuseUnknown(name: string) {
+    if (isUnset(config)) return refuse("conflict", unavailable ?? UNSET);
+    const isKnown = (await backups.list()).some(({ file }) => file === name);
+    return isKnown ? undefined : refuse("notFound", "there is no such backup");
+  }
 
   return {
+    async check(name) {
+      const refused = await refuseUnknown(name);
+      if (refused) return refused;
+      if (backups.isUnderWay() || backups.checking() !== null)
+        return refuse("conflict", "a backup is being made or checked");
+      started = backups.check(name, stopping.signal).catch(() => undefined);
+      return ok(null);
+    },
+    async offer(name) {
+      const refused = await refuseUnknown(name);
+      if (refused) return refused;
+      if (directory === undefined)
+        return refuse("conflict", "the backups are in a bucket: download them from there");
+      const ticket = crypto.getRandomValues(new Uint8Array(32)).toHex();
+      offered = { ticket, name, untilMs: clock.nowMs() + OFFERED_MS };
+      return ok(ticket);
+    },
+    take(ticket) {
+      const now = clock.nowMs();
+      if (!offered || now > offered.untilMs || !isSame(ticket, offered.ticket))
+        return refuse("notFound", "this download is over: ask for it again");
+      if (now < takenUntilMs) return refuse("conflict", "another backup is being downloaded");
+      const { name } = offered;
+      offered = undefined;
+      takenUntilMs = now + LAPSES_MS;
+      const path = join(directory ?? "", name);
+      const files = [...SNAPSHOT_PARTS.map(compressedFile), MANIFEST_FILE].flatMap((file) => {
+        const found = statSync(join(path, file), { throwIfNoEntry: false });
+        if (!found?.isFile()) return [];
+        const modifiedAt = Math.floor(found.mtimeMs / 1000);
+        return { path: join(path, file), name: `${name}/${file}`, bytes: found.size, modifiedAt };
+      });
+      return ok({ name, files });
+    },
+    taken() {
+      takenUntilMs = 0;
+    },
     report: async () => ({
       backups: isUnset(config) ? [] : await backups.list(),
       under_way: backups.isUnderWay(),
+      checking: backups.checking(),
+      downloads: directory !== undefined,
       unavailable,
       keep: config.backup.keep,
       next_at: schedule?.stats().nextAt ?? null,
     }),
     start() {
       if (unavailable !== null) return refuse("conflict", unavailable);
-      if (backups.isUnderWay()) return refuse("conflict", "a backup is under way");
+      if (backups.isUnderWay() || backups.checking() !== null)
+        return refuse("conflict", "a backup is under way");
       started = backups.make("state", stopping.signal, true).then(
         ({ path, deleted, undeletable }) => {
           log.info({ path, deleted }, "Made a backup");
@@ -160,9 +259,14 @@ export function createOperatorBackups(deps: {
   };
 }
 
+const UNSET = "set backup.dir to a directory, best on another disk, and restart the node";
+
+const isSame = (given: string, secret: string) =>
+  given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret));
+
 function unavailableReason({ state, backup }: Pick<Config, "state" | "backup">): string | null {
   if (state.url !== "") return "the state is in PostgreSQL: back it up with the tools of PostgreSQL";
-  if (isUnset({ backup })) return "set backup.dir to a directory, best on another disk, and restart the node";
+  if (isUnset({ backup })) return UNSET;
   return null;
 }
 

@@ -198,6 +198,10 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       ...noticesRpc(deps.checks.notices),
       backups: () => maintenance.backups(),
       backUp: () => maintenance.backUp(),
+      checkBackup: (name) => maintenance.checkBackup(name),
+      offerBackup: (name) => maintenance.offerBackup(name),
+      takeBackup: (ticket) => maintenance.takeBackup(ticket),
+      backupTaken: () => maintenance.backupTaken(),
     },
     schedule: () =>
       scheduleSamples(sampler, (err) =>

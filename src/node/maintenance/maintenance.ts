@@ -1,4 +1,5 @@
 import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
+import type { OfferedBackup } from "../../console/console-rpc.ts";
 import type { OperatorRefusal } from "../../console/operator/operator-sessions.ts";
 import type { BackupsReport } from "../../console/operator/reports.ts";
 import type { Sweep } from "../../db/state/state-db.ts";
@@ -35,6 +36,11 @@ export interface MaintenanceRpc extends HistoryRpc {
   backups(): Promise<BackupsReport>;
   /** Starts a backup of the state. */
   backUp(): Result<null, OperatorRefusal>;
+  /** See `OperatorBackups`. */
+  checkBackup(name: string): Promise<Result<null, OperatorRefusal>>;
+  offerBackup(name: string): Promise<Result<string, OperatorRefusal>>;
+  takeBackup(ticket: string): Result<OfferedBackup, OperatorRefusal>;
+  backupTaken(): void;
 }
 
 export interface Maintenance {

@@ -42,7 +42,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
     config.backup.at === ""
       ? undefined
       : startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
-  const byOperator = createOperatorBackups({ config, backups, schedule, log });
+  const byOperator = createOperatorBackups({ config, backups, schedule, clock: systemClock, log });
   return {
     connect: (port) =>
       serveRpc<MaintenanceRpc>(port, {
@@ -54,6 +54,10 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
         ...history.rpc,
         backups: byOperator.report,
         backUp: byOperator.start,
+        checkBackup: byOperator.check,
+        offerBackup: byOperator.offer,
+        takeBackup: byOperator.take,
+        backupTaken: byOperator.taken,
       }),
     async stop() {
       await Promise.all([stop(), schedule?.stop(), byOperator.stop()]);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { BackupEntry, BackupsReport, ThreadsReport } from "../../operator/reports.ts";
 import type { PauseReport } from "../../pulse/pulse.ts";
 import { type Query, useQuery } from "../data/query.ts";
-import { Outcome, useAction } from "../owner/action.tsx";
+import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
@@ -153,7 +153,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
     send: operatorRequest,
     everyMs: isWaiting ? OFTEN_MS : EVERY_MS,
   });
-  const isUnderWay = query.data?.under_way ?? false;
+  const isUnderWay = query.data ? query.data.under_way || query.data.checking !== null : false;
   useEffect(() => setWaiting(isUnderWay), [isUnderWay]);
   const action = useAction();
   const backUp = () =>
@@ -161,6 +161,21 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
       await operatorRequest(operatorChange("backup"));
       query.refresh();
       return undefined;
+    });
+  const check = (file: string) =>
+    action.run(async () => {
+      await operatorRequest(operatorChange("backup", { action: "check", file }));
+      query.refresh();
+      return undefined;
+    });
+  const download = (file: string) =>
+    action.run(async () => {
+      const { path } = await operatorRequest<{ readonly path: string }>(
+        operatorChange("backup", { action: "download", file }),
+      );
+      // The browser stores what arrives, so the page stays.
+      location.assign(path);
+      return msg.theDownloadBegins;
     });
   return (
     <Region
@@ -181,12 +196,13 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
         )
       }
     >
-      {({ backups, unavailable, keep, next_at: nextAt }) => (
+      {({ backups, unavailable, keep, checking, downloads, next_at: nextAt }) => (
         <>
           <Outcome action={action} />
           <p class="pad s dim">
             {(unavailable && sentence(unavailable)) ?? msg.aBackupHoldsTheStateApps(keep)}
             {nextAt !== null && msg.theNextScheduledOneIsAt(formatMoment(nextAt * 1000))}
+            {mayChange && downloads && backups.length > 0 && msg.aDownloadHoldsSecrets}
           </p>
           {backups.length > 0 && (
             <DataTable
@@ -198,19 +214,45 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
                 { title: msg.started, cell: ({ at }) => <Time at={at} /> },
                 {
                   title: msg.outcome,
-                  cell: ({ ok, reason }) =>
-                    ok ? (
-                      <Pill kind="ok">{msg.verified}</Pill>
-                    ) : (
-                      <>
-                        <Pill kind="bad">{msg.failed}</Pill> <bdi>{reason}</bdi>
-                      </>
-                    ),
+                  cell: ({ ok, reason, checked_at: checkedAt, check_fault: fault }) => (
+                    <>
+                      {ok && fault === null ? (
+                        <Pill kind="ok">{msg.verified}</Pill>
+                      ) : (
+                        <>
+                          <Pill kind="bad">{ok ? msg.damaged : msg.failed}</Pill> <bdi>{fault ?? reason}</bdi>
+                        </>
+                      )}
+                      {checkedAt !== null && (
+                        <span class="dim s"> {msg.checkedAgo(<Time ago at={checkedAt} />)}</span>
+                      )}
+                    </>
+                  ),
                 },
                 { title: msg.directory, cell: ({ file }) => <span class="mono">{file ?? "–"}</span> },
                 { title: msg.holds, cell: ({ kind }) => (kind === null ? "–" : KINDS[kind]) },
                 numberColumn(msg.size, ({ bytes }: BackupEntry) => bytes, formatBytes),
                 numberColumn(msg.took, ({ seconds }: BackupEntry) => seconds, formatSecs),
+                ...(mayChange
+                  ? [
+                      {
+                        title: msg.actions,
+                        cell: ({ file }: BackupEntry) =>
+                          file !== null && (
+                            <span class="row wrap">
+                              <ActionButton action={action} onClick={() => check(file)}>
+                                {checking === file ? msg.checking : msg.check}
+                              </ActionButton>
+                              {downloads && (
+                                <ActionButton action={action} onClick={() => download(file)}>
+                                  {msg.download}
+                                </ActionButton>
+                              )}
+                            </span>
+                          ),
+                      },
+                    ]
+                  : []),
               ]}
             />
           )}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IncidentsReport, OperatorIncident } from "../../../../src/checks/incident-report.ts";
 import { createIncidents } from "../../../../src/checks/incident-store.ts";
@@ -258,6 +258,45 @@ describe("check 34: the operator's page", () => {
     expect(await createSwitches(taskStateDb(db)).list()).toEqual([
       expect.objectContaining({ name: "deliveries" }),
     ]);
+  });
+
+  test("console-next 7: reads a backup back, and lets it be downloaded once by whoever has the session", async () => {
+    const [backup] = (await read<BackupsReport>("backups")).backups;
+    const file = backup?.file ?? "";
+    const about = (action: string, name = file) =>
+      call<{ path: string }>({
+        method: "POST",
+        path: "/console/op/backup",
+        op: "console.backup",
+        body: JSON.stringify({ action, file: name }),
+      });
+    for (const name of ["20200101T000000Z", "../../../../etc/passwd", "..", ""])
+      await expect(about("download", name)).rejects.toThrow(/^(400|404)/);
+    expect((await post("/backup", { action: "download", file })).status).toBe(401);
+    const { path } = await about("download");
+    const taken = await fetch(node.url + path);
+    expect(taken.headers.get("content-disposition")).toBe(`attachment; filename="${file}.tar"`);
+    await Bun.write(join(dir.path, "backup.tar"), taken);
+    expect((await fetch(node.url + path)).status).toBe(404);
+    const unpacked = Bun.spawnSync(["tar", "xf", join(dir.path, "backup.tar"), "-C", dir.path]);
+    expect(unpacked.exitCode).toBe(0);
+    const bytesOf = (name: string) => readFileSync(join(name, "state.db.zst"));
+    const stored = join(dir.path, "backups", file);
+    expect(bytesOf(join(dir.path, file)).equals(bytesOf(stored))).toBe(true);
+
+    const checked = async () => {
+      await about("check");
+      for (;;) {
+        const report = await read<BackupsReport>("backups");
+        if (report.checking === null) return report.backups[0];
+        await Bun.sleep(50);
+      }
+    };
+    expect(await checked()).toMatchObject({ check_fault: null, checked_at: expect.any(Number) });
+    const damaged = bytesOf(stored);
+    damaged[damaged.length - 9] = (damaged[damaged.length - 9] ?? 0) ^ 1;
+    writeFileSync(join(stored, "state.db.zst"), damaged);
+    expect((await checked())?.check_fault).toContain("is not the file that was written");
   });
 
   test("ends a session", async () => {

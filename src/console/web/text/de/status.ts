@@ -32,6 +32,15 @@ export const directory = "Verzeichnis";
 export const holds = "Enthält";
 export const size = "Größe";
 export const took = "Dauer";
+export const damaged = "beschädigt";
+export const check = "Prüfen";
+export const checking = "Wird geprüft";
+export const checkedAgo = (when: Rich): Rich => ["geprüft ", when];
+export const download = "Herunterladen";
+export const actions = "Aktionen";
+export const theDownloadBegins = "Das Herunterladen beginnt.";
+export const aDownloadHoldsSecrets =
+  " Der Download ist ein Archiv in der gespeicherten Form. Ohne backup.encryption_key enthält er die Geheimnisse der Webhooks: Bewahre ihn so sicher auf wie die Festplatte des Knotens.";
 
 export const searchTheLog = "Protokoll durchsuchen";
 export const process = "Prozess";

@@ -33,6 +33,15 @@ export const directory = "Directory";
 export const holds = "Holds";
 export const size = "Size";
 export const took = "Took";
+export const damaged = "damaged";
+export const check = "Check";
+export const checking = "Checking";
+export const checkedAgo = (when: Rich): Rich => ["checked ", when];
+export const download = "Download";
+export const actions = "Actions";
+export const theDownloadBegins = "The download begins.";
+export const aDownloadHoldsSecrets =
+  " A download is one archive in the stored form. Without backup.encryption_key it has the secrets of webhooks: store it as safely as the node's disk.";
 
 // operator/operator.tsx
 export const searchTheLog = "Search the log";
