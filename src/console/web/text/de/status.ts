@@ -188,6 +188,14 @@ export const validatorsForked = (shard: Value, height: Value) =>
   `Validatoren haben für Höhe ${height} von Shard ${shard} zwei Blöcke signiert; er steht jetzt still.`;
 export const whatToDoAboutAFork =
   "Frage die Betreiber des Netzes, welcher gilt, und verschiebe dann die Zertifikate aus „forks“ im Datenverzeichnis.";
+export const accountsAreQuarantined = (accounts: Value) =>
+  `Konten, die vom Zustand abweichen, den Validatoren signiert haben, und die kein Knoten reparieren konnte: ${accounts}.`;
+export const whatToDoAboutQuarantinedAccounts =
+  "Der Abschnitt „trust“ von /status führt sie auf. Füge upstream.urls einen Knoten hinzu; jedes wird nach einem Tag erneut versucht.";
+export const stateIsStale = (shard: Value, ago: Value) =>
+  `Seit ${ago} wurde kein Block von Shard ${shard} bewiesen.`;
+export const whatToDoAboutAStaleProof =
+  "Der Abschnitt „trust“ von /status nennt die Knoten, denen gefolgt wird, und wie viele Wurzeln noch zu berechnen sind.";
 export const behindTheNodeThatItFollows = (lagSecs: Rich): Rich => [
   " ",
   lagSecs,
