@@ -1,12 +1,20 @@
+import { join } from "node:path";
 import { seededRandom } from "../src/demo/random.ts";
 import { type EvidenceGraph, GraphBuilder } from "../src/scores/graph.ts";
 import { mapByMass } from "../src/scores/mapping.ts";
 import { computeTrust, evidenceWeight, isDormantAt } from "../src/scores/method.ts";
+import { tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { median } from "./start.ts";
 
 const NOW_SECS = 1_795_423_200;
 const DORMANT_SECS = NOW_SECS - 300 * 86_400;
+
+/** Accounts of an index whose scores a process computes, each with follows and acts; none unless it is set. */
+const INDEXED = Number(process.env.BENCH_INDEXED ?? 0);
+const INDEXED_FOLLOWS = 20;
+const INDEXED_ACTS = 15;
+const MAX_MB = 1024;
 
 const HONEST = Number(process.env.BENCH_ACCOUNTS ?? 100_000);
 const ACTIVE_SHARE = 0.55;
@@ -38,6 +46,7 @@ interface Planted {
  * members follow and answer each other, which some honest accounts follow.
  */
 export async function benchScores(): Promise<Figure[]> {
+  if (INDEXED > 0) return await wholeRun();
   const planted = plant();
   const { graph, seeds, active, starts, boss } = planted;
   const noTurn = async () => {};
@@ -98,6 +107,34 @@ export async function benchScores(): Promise<Figure[]> {
     },
   );
   return figures;
+}
+
+/** Computes the scores of an index that another process has built, in a process that does nothing else. */
+async function wholeRun(): Promise<Figure[]> {
+  using dir = tempDir();
+  const run = async (script: string, ...args: readonly (string | number)[]) => {
+    const command = [
+      process.execPath,
+      join(import.meta.dir, "processes", script),
+      dir.path,
+      ...args.map(String),
+    ];
+    const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+    const text = await new Response(child.stdout).text();
+    if ((await child.exited) !== 0) throw new Error(`${script} failed`);
+    return text;
+  };
+  await run("score-index.ts", INDEXED, INDEXED_FOLLOWS, INDEXED_ACTS);
+  const { pairs, seconds, cpuSecs, startedMb, peakMb } = JSON.parse(await run("score-run.ts"));
+  const of = `the goal of ${MAX_MB} MB for a million accounts`;
+  return [
+    { what: "accounts in the index", value: INDEXED, unit: "" },
+    { what: "pairs", value: pairs, unit: "" },
+    { what: "the run", value: seconds, unit: "s" },
+    { what: "  of it CPU", value: cpuSecs, unit: "s" },
+    { what: "resident before", value: startedMb, unit: "MB" },
+    { what: "largest resident", value: peakMb, unit: "MB", ratio: { of, value: peakMb / MAX_MB } },
+  ];
 }
 
 /** The largest of each thousand: too many arguments for one call. */

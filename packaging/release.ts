@@ -1,9 +1,7 @@
 /**
- * Makes all files of a release: `bun run release [--targets linux-x64,…] [--outdir dist/release] [--download-url <url>]
- * [--repository <url>] [--bugs <url>]`. `bun run release --version 0.2.0` raises the version before (packaging/raise-version.ts).
- * For each target an archive with the program, its unit, completions and manual page; Debian packages for linux; SHA256SUMS; the
- * bill of materials; and `install.sh`, which downloads from `--download-url` (default: the folder that it is in is named by
- * SVC_DOWNLOAD_URL). `--minisign-key <file>` signs SHA256SUMS, and `install.sh` checks it by the public key beside it, `<file>.pub`. The packages for npm are in the folder `npm` of the outdir, in `--npm-scope` (default `@svc`).
+ * Makes all files of a release; `--help` names its flags. For each target an archive with the program, its unit, completions and manual
+ * page; Debian packages for linux; SHA256SUMS; the bill of materials; and `install.sh`, which downloads from `--download-url` and checks
+ * the signature by the public key beside `--minisign-key`, `<file>.pub`. The packages for npm are in the folder `npm` of the outdir.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,26 +33,49 @@ const MADE =
 const MADE_FOR_NPM = /^[a-z0-9._-]+-(node|node-[a-z0-9-]+|client)-\d+\.\d+\.\d+\.tgz$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
-const { values } = parseArgs({
-  options: {
-    targets: { type: "string", default: TARGETS.join(",") },
-    outdir: { type: "string", default: "dist/release" },
-    "download-url": { type: "string", default: "" },
-    /** Programs that were built before, as `svc-<target>`; without it they are built. */
-    binaries: { type: "string" },
-    /** Where the sources are, and where to report bugs (default: the issues of the repository). */
-    repository: { type: "string" },
-    bugs: { type: "string" },
-    /** Raises the version and ends. */
-    version: { type: "string" },
-    "npm-scope": { type: "string", default: "@svc" },
-    /** A secret key of minisign without a password (`minisign -GW`). */
-    "minisign-key": { type: "string" },
-    "no-packages": { type: "boolean", default: false },
-    /** Of the release, for what is generated (ISO 8601); now by default. */
-    date: { type: "string", default: new Date().toISOString() },
-  },
-});
+/** Reads the flags; says in a line which one is wrong. */
+function readFlags() {
+  try {
+    return parseArgs({ options: FLAGS }).values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
+
+const FLAGS = {
+  help: { type: "boolean", short: "h", default: false },
+  targets: { type: "string", default: TARGETS.join(",") },
+  outdir: { type: "string", default: "dist/release" },
+  "download-url": { type: "string", default: "" },
+  binaries: { type: "string" },
+  repository: { type: "string" },
+  bugs: { type: "string" },
+  version: { type: "string" },
+  "npm-scope": { type: "string", default: "@svc" },
+  "minisign-key": { type: "string" },
+  "no-packages": { type: "boolean", default: false },
+  date: { type: "string", default: new Date().toISOString() },
+} as const;
+const HELP = `bun run release [flags]      make the files of a release
+bun run release --version X  raise the version, and end
+
+  --targets <list>       of ${TARGETS.join(", ")}; default: all
+  --outdir <dir>         default: dist/release
+  --binaries <dir>       programs that were built before, as svc-<target>; default: they are built
+  --download-url <url>   where install.sh finds the files; default: SVC_DOWNLOAD_URL when it runs
+  --repository <url>     where the sources are
+  --bugs <url>           where to report bugs; default: the issues of the repository
+  --npm-scope <scope>    default: @svc
+  --minisign-key <file>  signs SHA256SUMS, with a key without a password (minisign -GW)
+  --no-packages          no Debian packages
+  --date <time>          of the release (ISO 8601); default: now
+`;
+const values = readFlags();
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
 if (values.version !== undefined) {
   await raiseVersion(ROOT, { version: values.version, date: values.date.slice(0, 10) });
   process.stdout.write(

@@ -3,7 +3,7 @@ import { nowSecs } from "../runtime/clock.ts";
 import type { Session, SessionLookup } from "./session.ts";
 import { isSignedBySession, mayUse, type SessionRule } from "./session.ts";
 import { createSessionHeadersReader } from "./signed-headers.ts";
-import type { AuthDeps } from "./verify.ts";
+import { type AuthDeps, wrongOp } from "./verify.ts";
 
 /** Verifies a request with the header of a session. */
 export type VerifySession = (request: {
@@ -91,7 +91,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
       throw unauthorized("signature is not by the key of the session");
     }
     if (op !== operation.op) {
-      throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
+      throw wrongOp(operation.op);
     }
     if (!mayUse(operation.session, session, { url, body })) {
       throw new ApiError("forbidden", "this needs the custody wallet", { code: "needs_custody" });

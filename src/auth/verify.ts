@@ -123,13 +123,18 @@ export function createVerify(deps: AuthDeps): Verify {
       throw unauthorized("signature is not by the custody address of the fid");
     }
     if (signed.op !== op) {
-      throw new ApiError("badRequest", "signed op does not match the HTTP method/path");
+      throw wrongOp(op);
     }
     // A request signed a whole window in the future is valid for two windows from now.
     const isFirst = await nonces.spend({ fid, nonce }, { ...times, expiresAt: now + 2 * windowSecs });
     if (!isFirst) throw nonceSpent();
     return fid;
   };
+}
+
+/** What each operation is named is public, so the refusal says it. */
+export function wrongOp(op: string): ApiError {
+  return new ApiError("badRequest", `signed op does not match the HTTP method/path, which needs ${op}`);
 }
 
 function nonceSpent(): ApiError {

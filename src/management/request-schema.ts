@@ -1,6 +1,7 @@
 import { Kind, type Static, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { formInWords } from "../http/response/validation-message.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { textFault } from "./fields.ts";
 import {
@@ -196,6 +197,11 @@ export function schemaReader<S extends TSchema>(
 /** Unknown keys come from the client, so they are truncated. */
 const MAX_SHOWN_KEY_CHARS = 50;
 
+/** @param parent what has the key */
+export function unknownKey(parent: string, key: string): string {
+  return `${parent} has an unknown key ${JSON.stringify(key.slice(0, MAX_SHOWN_KEY_CHARS))}`;
+}
+
 function describe({ type, path, schema, value }: ValueError, root: string): string {
   const keys = path.split("/").slice(1).map(unescapePointer);
   const last = keys.at(-1) ?? "";
@@ -208,7 +214,7 @@ function describe({ type, path, schema, value }: ValueError, root: string): stri
     case ValueErrorType.ObjectRequiredProperty:
       return `missing field ${name}`;
     case ValueErrorType.ObjectAdditionalProperties:
-      return `${parent} has an unknown key ${JSON.stringify(last.slice(0, MAX_SHOWN_KEY_CHARS))}`;
+      return unknownKey(parent, last);
     case ValueErrorType.Object:
       return `${name} must be an object`;
     case ValueErrorType.Array:
@@ -229,6 +235,10 @@ function describe({ type, path, schema, value }: ValueError, root: string): stri
       return `${name} must have at most ${schema.maxLength} characters`;
     case ValueErrorType.StringMinLength:
       return `${name} must have at least ${schema.minLength} character${schema.minLength === 1 ? "" : "s"}`;
+    case ValueErrorType.StringPattern: {
+      const form = formInWords(String(schema.pattern));
+      return form === undefined ? `${name} is not valid` : `${name} must be ${form}`;
+    }
     default:
       return `${name} is not valid`;
   }

@@ -3,7 +3,7 @@ import type { AppService } from "../apps/app-service.ts";
 import type { App } from "../apps/app-store.ts";
 import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { ownValue, readObject } from "../management/fields.ts";
+import { type JsonObject, ownValue, readObject } from "../management/fields.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { checked, FidNumber, Name, schemaReader } from "../management/request-schema.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -60,7 +60,7 @@ export const SaveSegmentRequest = Type.Object(
     name: Name,
     filter: Type.Object(conditions, {
       additionalProperties: false,
-      description: "Conditions that all hold. Without any, everyone",
+      description: "Conditions that all hold, at least one",
     }),
   },
   { $id: "SaveSegmentRequest", additionalProperties: false },
@@ -139,14 +139,23 @@ export function createSavedService(deps: {
   const { apps, saved, clock } = deps;
   const missing = (kind: SavedKind) => refused("notFound", `no such ${kind}`);
 
-  function contentOf(kind: SavedKind, body: unknown): Result<Pick<SavedItem, "content">, Refusal> {
+  const noCondition = () =>
+    badField(`filter must have at least one condition: ${Object.keys(conditions).join(", ")}`);
+
+  function contentOf(kind: SavedKind, body: JsonObject): Result<Pick<SavedItem, "content">, Refusal> {
     if (kind === "draft") {
       const read = readDraft(body);
       return read.ok ? ok({ content: { name: read.value.name, send: read.value.send } }) : read;
     }
+    const given = ownValue(body, "filter");
+    if (given === undefined) return noCondition();
     const read = readSegment(body);
     if (!read.ok) return read;
     const { name, filter } = read.value;
+    if (Object.keys(filter).length === 0) return noCondition();
+    const { added_after: after, added_before: before } = filter;
+    if (after !== undefined && before !== undefined && after >= before)
+      return badField("filter.added_after must be before filter.added_before");
     if (filter.opened_within_days !== undefined && filter.not_opened_within_days !== undefined)
       return badField("filter has both opened_within_days and not_opened_within_days");
     const zones = filter.time_zones?.map((zone) => zoneNamed(zone) ?? zone);
@@ -164,7 +173,7 @@ export function createSavedService(deps: {
       const id = ownValue(fields.value, `${kind}_id`);
       const before = typeof id === "string" ? await saved.find(id) : undefined;
       if (id !== undefined && (before?.appId !== appId || before.kind !== kind)) return missing(kind);
-      const read = contentOf(kind, body);
+      const read = contentOf(kind, fields.value);
       if (!read.ok) return read;
       const now = nowSecs(clock);
       const item = {

@@ -55,6 +55,9 @@ export interface Computation {
 }
 
 const MEBIBYTE = 2 ** 20;
+/** Turns, and rows of the result, after which garbage is collected: some 30 MB of it. */
+const TURNS_PER_COLLECTION = 64;
+const ROWS_PER_COLLECTION = 20_000;
 const BIG_MOVE = 20;
 const FIFTH = 20;
 
@@ -64,7 +67,8 @@ const FIFTH = 20;
  * @throws UserError without enough seeds; GraphTooLargeError when the network does not fit into the bound.
  */
 export async function computeScores(db: IndexDatabase, options: ComputeOptions): Promise<Computation> {
-  const { nowSecs, maxMemoryMb, turn } = options;
+  const { nowSecs, maxMemoryMb } = options;
+  const turn = collecting(options.turn);
   const scan = await scanEvidence(db, { nowSecs, maxBytes: maxMemoryMb * MEBIBYTE, turn });
   const { graph, accountOf, leftOut } = scan;
   const { fids } = graph;
@@ -97,6 +101,7 @@ export async function computeScores(db: IndexDatabase, options: ComputeOptions):
     scoreOf,
     *rows() {
       for (const [account, fid] of fids.entries()) {
+        if (account % ROWS_PER_COLLECTION === 0) Bun.gc(true);
         const viaAccount = via[account] ?? 0;
         yield {
           fid,
@@ -109,6 +114,19 @@ export async function computeScores(db: IndexDatabase, options: ComputeOptions):
         };
       }
     },
+  };
+}
+
+/**
+ * Returns a turn that collects garbage now and then. The engine counts the arrays of the graph in their largest size, which the system has
+ * not given yet, and would let as much garbage pile up.
+ */
+function collecting(turn: () => Promise<void>): () => Promise<void> {
+  let turns = 0;
+  return async () => {
+    await turn();
+    turns += 1;
+    if (turns % TURNS_PER_COLLECTION === 0) Bun.gc(true);
   };
 }
 

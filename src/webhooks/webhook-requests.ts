@@ -59,7 +59,7 @@ export const ReplayRequest = Type.Object(
       }),
     ),
   },
-  { $id: "ReplayWebhookDeliveriesRequest" },
+  { $id: "ReplayWebhookDeliveriesRequest", additionalProperties: false },
 );
 
 export const PreviewRequest = Type.Object(

@@ -298,6 +298,16 @@ test("a send at once may have a segment and links that are tracked, and is a cam
   expect(client.requests[0]?.targetUrl).toContain("svc_open=");
 });
 
+test.each([
+  [{}, /^filter must have at least one condition: added_after, added_before, /],
+  [undefined, /^filter must have at least one condition: /],
+  [{ added_after: 20, added_before: 20 }, /^filter.added_after must be before filter.added_before$/],
+  [{ added: 20 }, /^filter has an unknown key "added"$/],
+])("a segment with the filter %j is 400", async (filter, message) => {
+  const response = await call("POST", "/frame/app/segment", { app_id: APP_ID, name: "S", filter });
+  expect(response).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
+});
+
 describe("opens", () => {
   const report = (body: object, headers: Record<string, string> = {}) =>
     fetch(`${api.signed.api.url}/v2/svc/frame/app/open`, {
@@ -318,7 +328,8 @@ describe("opens", () => {
     const responses = [
       await report(opened),
       await report(opened),
-      await report({ ...opened, fid: 2, goal: "bought", token: "forged.token.here" }),
+      // The link is of the host of a client, in which the person has the app.
+      await report({ ...opened, client_fid: undefined, fid: 2, goal: "bought", token: "forged.token.here" }),
       await report({ ...opened, fid: 777 }),
       await report({ ...opened, fid: 3, open: "1111111111" }),
       await report({ ...opened, fid: 3, app_id: "nobody" }),
@@ -327,6 +338,9 @@ describe("opens", () => {
       expect([status, headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
     for (const wrong of [{}, { ...opened, fid: -1 }, { ...opened, open: "x" }, { ...opened, goal: "a b" }])
       expect((await report(wrong)).status).toBe(400);
+    expect(await (await report({ ...opened, goal: "a b" })).json()).toEqual({
+      message: "goal must be 1 to 32 lower-case letters, digits, _ and -",
+    });
     const { status, body: results } = await resultsOf(`campaign_id=${body.campaign_id}`);
     expect(status).toBe(200);
     expect(results).toEqual({

@@ -221,6 +221,7 @@ describe("sending again", () => {
     ["from must be a whole number of unix seconds", { webhook_id: "own", from: -1 }],
     ["to must be a whole number of unix seconds", { webhook_id: "own", from: 1, to: 1.5 }],
     ["from must not be after to", { webhook_id: "own", from: 2, to: 1 }],
+    ['request body has an unknown key "since"', { webhook_id: "own", from: 1, since: 1 }],
   ];
   test.each(bad)("400: %s", async (message, fields) => {
     const body = "webhook_id" in fields ? { ...fields, webhook_id: hook } : fields;

@@ -91,7 +91,7 @@ async function resources(fid: number): Promise<Ids> {
     appId,
     scheduleId: (await post("campaign", { notification, send_at })).schedule.schedule_id,
     draftId: (await post("draft", { name: "D", send: {} })).draft.draft_id,
-    segmentId: (await post("segment", { name: "S", filter: {} })).segment.segment_id,
+    segmentId: (await post("segment", { name: "S", filter: { fids: [3] } })).segment.segment_id,
     campaignId,
     webhookId,
     messageId: tested.body.deliveries[0].message_id,
@@ -180,7 +180,7 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/frame/app/draft" && method === "POST")
     return { method, path, body: { app_id: ids.appId, name: "D", send: {} } };
   if (path === "/frame/app/segment" && method === "POST")
-    return { method, path, body: { app_id: ids.appId, name: "S", filter: {} } };
+    return { method, path, body: { app_id: ids.appId, name: "S", filter: { fids: [3] } } };
   if (/\/(?:schedule|draft|segment)$/.test(path) && method === "DELETE") {
     const [kind = ""] = /\w+$/.exec(path) ?? [];
     return { method, path: `${path}?${kind}_id=${ids[`${kind}Id` as "draftId"]}` };
@@ -354,7 +354,7 @@ describe.each(requests.map((request, at) => ({ ...request, at })))("$method $pat
       await expectRefused(
         () => signed.call({ ...good(), op }),
         400,
-        "signed op does not match the HTTP method/path",
+        `signed op does not match the HTTP method/path, which needs ${request.op}`,
       );
     }
   });

@@ -275,7 +275,7 @@ describe("check 21: the checks of a request, in their order", () => {
     await expectNoTrace(
       () => by(operating, { method: "POST", path: "/frame/app", body: "{}", op: "app.read" }),
       400,
-      "signed op does not match the HTTP method/path",
+      "signed op does not match the HTTP method/path, which needs app.create",
     );
   });
 

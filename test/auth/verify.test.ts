@@ -66,7 +66,9 @@ test("only custody signs for a fid, and only for the operation of the request", 
     "signature is not by the custody address of the fid",
   );
   expect(await service.send({ fid: 4 })).toBe("unknown fid");
-  expect(await service.send({}, "app.delete")).toBe("signed op does not match the HTTP method/path");
+  expect(await service.send({}, "app.delete")).toBe(
+    "signed op does not match the HTTP method/path, which needs app.delete",
+  );
   service.setStale("the index lags");
   expect(await service.send()).toBe("signed operations have to wait: the index lags");
   expect(await service.send({ fid: 4 })).toBe("signed operations have to wait: the index lags");

@@ -179,6 +179,8 @@ describe("a mini app", () => {
       await page.getByLabel("Segment").selectOption({ label: "Followers of 3" });
       await page.getByLabel("Quiet from").fill("22:00");
       await page.getByLabel("Quiet to").fill("08:00");
+      await page.getByLabel("Compare two versions").check();
+      await page.getByLabel("Second title").fill("Warm bread");
       await page.getByRole("button", { name: "Save draft" }).click();
       await page.getByText("Draft saved").waitFor();
       expect(await axeViolations(page)).toEqual([]);
@@ -187,7 +189,10 @@ describe("a mini app", () => {
       expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe(`${day}T07:15`);
 
       await page.getByRole("button", { name: "Sign and schedule" }).click();
-      await page.getByRole("dialog").getByText(`${day} 07:15 on each person’s clock`).waitFor();
+      const sheet = page.getByRole("dialog");
+      await sheet.getByText(`${day} 07:15 on each person’s clock`).waitFor();
+      await sheet.getByText("0 people (0 tokens) as of now, of the segment “Followers of 3”").waitFor();
+      await sheet.getByText("Half of them get “Warm bread” in its place.").waitFor();
       await sign(page);
       const row = page.locator("tr").filter({ hasText: "Fresh bread" });
       await row.getByText("Due").waitFor();

@@ -118,6 +118,14 @@ describe("a stream of server-sent events", () => {
   });
 
   test("takes the subscription of a webhook by POST", async () => {
+    const wrong = await fetch(bench.url(), {
+      method: "POST",
+      body: JSON.stringify({ subscription: { "cast.created": {} }, cursor: "x" }),
+    });
+    expect([wrong.status, await wrong.json()]).toEqual([
+      400,
+      { message: 'request body has an unknown key "cursor"' },
+    ]);
     await using client = await SseClient.open(bench.url(), {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -210,6 +210,12 @@ test("without an RPC of Base balances are empty, and there is no check of subscr
   await using without = await startTestApi({ compatPrefixes: ["farcaster"] });
   const { body } = await without.get("/v2/farcaster/user/balance?fid=3");
   expect(body).toEqual({ balances: [], next: { cursor: null } });
-  const response = await fetch(`${without.url}/v2/stp/subscription_check?addresses=${holder}`);
-  expect(response.status).toBe(404);
+  for (const path of ["/v2/stp/subscription_check", "/v2/onchain/token/balances"]) {
+    const response = await fetch(`${without.url}${path}?addresses=${holder}`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({
+      message: "this node reads no balances: chain.base_rpc_url is not set",
+    });
+  }
+  expect((await fetch(`${without.url}/v2/onchain/other`)).status).toBe(404);
 });

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { isSignedBySession, type SessionMessage } from "../../auth/session.ts";
+import { wrongOp } from "../../auth/verify.ts";
 import { secretDigest } from "../../db/state/secret.ts";
 import { ApiError, type ErrorName } from "../../http/errors.ts";
 import { randomBase58 } from "../../lib/base58.ts";
@@ -209,7 +210,7 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
         return refuse("unauthorized", `node ${nodeId} has no such operator session, or it has ended`);
       if (!isSignedBySession(session.publicKey, message, signature))
         return refuse("unauthorized", "signature is not valid");
-      if (message.op !== op) return refuse("badRequest", "signed op does not match the HTTP method/path");
+      if (message.op !== op) return refuse("badRequest", wrongOp(op).message);
       return isOnce ? spendNonce(session, message, now) : ok(null);
     },
 

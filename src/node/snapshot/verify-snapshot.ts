@@ -82,7 +82,7 @@ async function refuseCollection(place: Place, signal: AbortSignal): Promise<void
     .at(-1);
   if (newest !== undefined)
     throw new UserError(
-      `${place.label} holds ${inside.length} snapshots. Name one of them, such as the newest: ${place.inside(newest).label}`,
+      `${place.label} holds ${inside.length === 1 ? "one snapshot. Name it: " : `${inside.length} snapshots. Name one of them, such as the newest: `}${place.inside(newest).label}`,
     );
 }
 

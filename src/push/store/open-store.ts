@@ -84,6 +84,7 @@ export interface Open {
   readonly appId: string;
   readonly token: string;
   readonly fid: number;
+  /** 0 for the client of the fid to whose host the link was sent. */
   readonly clientFid: number;
   readonly isVerified: boolean;
   readonly goal: string | null;
@@ -131,14 +132,23 @@ const putLink = sql<unknown, [token: string, appId: string, campaign: number, ho
   "open-links.put",
   `INSERT INTO open_links (token, app_id, campaign, host) VALUES ($1, $2, $3, $4) ON CONFLICT (token) DO NOTHING`,
 );
-const campaignOfLink = sql<{ campaign: number; started_at: number }, [token: string, appId: string]>(
+const campaignOfLink = sql<
+  { campaign: number; host: string; started_at: number },
+  [token: string, appId: string]
+>(
   "open-links.campaign",
-  `SELECT l.campaign, coalesce(c.started_at, c.created_at) AS started_at FROM open_links l
+  `SELECT l.campaign, l.host, coalesce(c.started_at, c.created_at) AS started_at FROM open_links l
    JOIN campaigns c ON c.seq = l.campaign WHERE l.token = $1 AND l.app_id = $2`,
 );
 const hasToken = sql<{ one: number }, [appId: string, fid: number]>(
   "app-opens.has-token",
   "SELECT 1 AS one FROM tokens WHERE app_id = $1 AND fid = $2 LIMIT 1",
+);
+/** More client apps than a person has. */
+const MAX_CLIENTS = 100;
+const clientsOf = sql<{ client_fid: number; host: string | null }, [appId: string, fid: number]>(
+  "app-opens.clients",
+  `SELECT client_fid, host FROM tokens WHERE app_id = $1 AND fid = $2 ORDER BY client_fid LIMIT ${MAX_CLIENTS}`,
 );
 const lockOpen = sql<
   { client_fid: number; opened_at: number; verified: boolean | number; goal: string | null },
@@ -256,10 +266,13 @@ export function createOpens(db: StateDb): OpenStore {
 }
 
 async function addOpen(tx: Tx, open: Open): Promise<void> {
-  const { appId, token, fid, clientFid, isVerified, goal, nowSecs } = open;
+  const { appId, token, fid, isVerified, goal, nowSecs } = open;
   const campaign = await tx.get(campaignOfLink, token, appId);
-  if (!campaign || !(await tx.get(hasToken, appId, fid))) return;
-  const { campaign: id, started_at: startedAt } = campaign;
+  const clients = campaign ? await tx.all(clientsOf, appId, fid) : [];
+  if (!campaign || clients.length === 0) return;
+  const { campaign: id, host, started_at: startedAt } = campaign;
+  // The link is of a client's host, so a report may leave the client out.
+  const clientFid = open.clientFid || (clients.find((client) => client.host === host)?.client_fid ?? 0);
   const first = await tx.run(insertOpen, id, fid, appId, clientFid, nowSecs, isVerified, goal);
   if (first === 1) {
     const age = ageMinutes(nowSecs - startedAt);

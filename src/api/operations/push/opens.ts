@@ -16,7 +16,9 @@ const ReportOpenRequest = Type.Object(
     app_id: Type.String({ maxLength: 64, description: "The app's id" }),
     open: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{10}$", description: "The parameter of the link" }),
     fid: Fid,
-    client_fid: Type.Optional(Fid),
+    client_fid: Type.Optional(
+      Type.Integer({ ...Fid, description: "Default: the client that the link was sent to" }),
+    ),
     zone: Type.Optional(Type.String({ maxLength: 64, description: "The IANA zone of the person's clock" })),
     goal: Type.Optional(
       Type.String({

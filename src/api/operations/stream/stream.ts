@@ -7,6 +7,7 @@ import { badRequest, choice, decodeQuery, optional } from "../../../http/request
 import { parseQueryString } from "../../../http/request/query-string.ts";
 import type { Access } from "../../../http/route-terms.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
+import { unknownKey } from "../../../management/request-schema.ts";
 import { readSubscription } from "../../../webhooks/read-subscription.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { SubscriptionSchema } from "../../../webhooks/subscription-schema.ts";
@@ -151,6 +152,8 @@ export const streamOperations = [
       const query = decodeQuery(params, parseQueryString(request.url));
       const body = unwrapOrThrow(readObject(parseBody(rawBody(request)), "request body"));
       const exchange = exchangeOf(request);
+      const other = Object.keys(body).find((key) => key !== "subscription");
+      if (other !== undefined) throw badRequest(unknownKey("request body", other));
       const value = ownValue(body, "subscription");
       chargeExpressions(exchange, value);
       const read = unwrapOrThrow(

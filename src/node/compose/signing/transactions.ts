@@ -1,7 +1,9 @@
+import { type AnyElysia, Elysia } from "elysia";
 import type { Admission } from "../../../admission/admission.ts";
 import { pluginOf } from "../../../api/op.ts";
 import { subscriptionOperations, walletOperations } from "../../../api/operations/users/balances.ts";
 import type { Config } from "../../../config/schema.ts";
+import { ApiError } from "../../../http/errors.ts";
 import type { HttpServerOptions } from "../../../http/server.ts";
 import { createEthCall } from "../../../net/eth-call.ts";
 import type { Hex } from "../../../protocol/validate/eth.ts";
@@ -24,14 +26,24 @@ export function createNodeBalances({
   return createBaseBalances({ ethCall: createEthCall(rpcUrl), tokens: contracts, admission });
 }
 
-/** Mounts what the hosted API has beside its prefix; nothing without an RPC of Base. */
+const OFF = "this node reads no balances: chain.base_rpc_url is not set";
+
+/** Mounts what the hosted API has beside its prefix; without an RPC of Base, 404 that names the setting. */
 export function balanceMounts(balances: BaseBalances | undefined): NonNullable<HttpServerOptions["mounts"]> {
-  return balances
-    ? [
-        { path: "/v2/stp", plugin: pluginOf("stp", subscriptionOperations, { balances }) },
-        { path: "/v2/onchain", plugin: pluginOf("onchain", walletOperations, { balances }) },
-      ]
-    : [];
+  if (!balances) return [off("stp", subscriptionOperations), off("onchain", walletOperations)];
+  return [
+    { path: "/v2/stp", plugin: pluginOf("stp", subscriptionOperations, { balances }) },
+    { path: "/v2/onchain", plugin: pluginOf("onchain", walletOperations, { balances }) },
+  ];
+}
+
+function off(name: string, operations: readonly { readonly path: string }[]) {
+  const plugin: AnyElysia = new Elysia({ name });
+  const refuse = () => {
+    throw new ApiError("notFound", OFF);
+  };
+  for (const { path } of operations) plugin.get(path, refuse, { detail: { hide: true } });
+  return { path: `/v2/${name}`, plugin };
 }
 
 /** Composes what prepares transactions for users' wallets. */

@@ -57,7 +57,8 @@ export function SegmentsTab({ appId }: { appId: string }) {
   const [draft, setDraft] = useState(emptySegment);
   const action = useAction();
   const problems = problemsIn(draft);
-  const isReady = draft.name !== "" && Object.keys(problems).length === 0;
+  const hasCondition = Object.keys(filterOf(draft)).length > 0;
+  const isReady = draft.name !== "" && hasCondition && Object.keys(problems).length === 0;
   const save = () =>
     action.run(async () => {
       await sessionRequest({

@@ -2,7 +2,6 @@ import { type Draft, type FieldSpec, problemsOf } from "../../../parts/fields.ts
 import { Checkbox, Fields, Labelled, Radios } from "../../../parts/form.tsx";
 import * as msg from "../../../text/en/manage/schedules.ts";
 import { plainName } from "../../../text/name.ts";
-import { useSegments } from "../segments.tsx";
 
 const FIELDS = [
   { name: "time", label: msg.time, kind: "moment" },
@@ -80,13 +79,21 @@ export function whenOf({ at, time }: ScheduleDraft): string | undefined {
   return at === "local" ? msg.onEachClock(shown) : `${shown} (${zone()})`;
 }
 
+/** What half of the people get instead, in a few words; undefined where all get one text. */
+export function secondOf({ compares, second_title, second_body }: ScheduleDraft): string | undefined {
+  return compares ? second_title || second_body : undefined;
+}
+
 interface Props {
   readonly draft: ScheduleDraft;
   readonly onChange: (draft: ScheduleDraft) => void;
 }
 
-function SegmentChoice({ appId, draft, onChange }: Props & { appId: string }) {
-  const segments = useSegments(appId).data?.segments ?? [];
+interface SegmentProps extends Props {
+  readonly segments: readonly { readonly segment_id: string; readonly name: string }[];
+}
+
+function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
   return (
     <Labelled id="send-segment" label={msg.segment}>
       <select
@@ -106,7 +113,7 @@ function SegmentChoice({ appId, draft, onChange }: Props & { appId: string }) {
 }
 
 /** The part of the form that says when, in which quiet hours and in which texts. */
-export function ScheduleFields(props: Props & { appId: string }) {
+export function ScheduleFields(props: SegmentProps) {
   const { draft, onChange } = props;
   const problems = scheduleProblems(draft);
   const hint = draft.at === "local" ? msg.onAQuarter : msg.inYourZone(zone());

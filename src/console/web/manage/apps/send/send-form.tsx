@@ -29,8 +29,17 @@ import {
 } from "../campaign.ts";
 import { campaignPath } from "../campaign-results.tsx";
 import { FirstSendCheck } from "../manifest-check.tsx";
+import { useSegments } from "../segments.tsx";
 import { DraftsCard } from "./drafts.tsx";
-import { emptySchedule, ScheduleFields, scheduleOf, scheduleProblems, whenOf } from "./schedule-fields.tsx";
+import {
+  emptySchedule,
+  type ScheduleDraft,
+  ScheduleFields,
+  scheduleOf,
+  scheduleProblems,
+  secondOf,
+  whenOf,
+} from "./schedule-fields.tsx";
 
 const ESTIMATE = "POST /frame/app/campaign/estimate";
 type Estimate = ResponseOf<typeof ESTIMATE>;
@@ -160,12 +169,29 @@ function Recipients({ draft, problems, onChange }: FormProps) {
   );
 }
 
-function wordsOf(title: string, estimate: Estimate | undefined): string {
-  const recipients =
-    estimate === undefined
-      ? msg.everyoneTheFormSelects
-      : `${msg.countPeople(estimate.fids)} (${msg.countTokens(estimate.tokens - estimate.sent_before)})`;
-  return msg.isSentToANotificationCannot(title, recipients);
+interface Words {
+  readonly draft: SendDraft;
+  readonly estimate: Estimate | undefined;
+  readonly schedule: ScheduleDraft | undefined;
+  /** The name of the segment. */
+  readonly segment: string | undefined;
+}
+
+/** What the signature does: who gets which text, and when. */
+function wordsOf({ draft: { title }, estimate, schedule, segment }: Words): string {
+  const when = schedule && whenOf(schedule);
+  const counted =
+    estimate &&
+    `${msg.countPeople(estimate.fids)} (${msg.countTokens(estimate.tokens - estimate.sent_before)})`;
+  const people =
+    counted && when !== undefined ? msg.asOfNow(counted) : (counted ?? msg.everyoneTheFormSelects);
+  const recipients = segment === undefined ? people : msg.inSegment(people, segment);
+  const sentence =
+    when === undefined
+      ? msg.isSentToANotificationCannot(title, recipients)
+      : msg.isScheduledFor(title, when, recipients);
+  const second = schedule && secondOf(schedule);
+  return second === undefined ? sentence : `${sentence} ${msg.halfOfThemGet(second)}`;
 }
 
 /** A notification: its text, its audience, its preview, its estimate, and the one prompt that sends it. */
@@ -179,6 +205,8 @@ export function SendForm({ app }: { app: App }) {
   const schedule = draft.uuid === undefined ? (draft.schedule ?? emptySchedule) : undefined;
   const isValid = Object.keys({ ...problems, ...(schedule && scheduleProblems(schedule)) }).length === 0;
   const when = schedule && whenOf(schedule);
+  const segments = useSegments(app_id).data?.segments ?? [];
+  const segment = segments.find((one) => one.segment_id === schedule?.segment_id)?.name;
   const { query, current } = useEstimate(app_id, draft, problems);
 
   async function send() {
@@ -192,7 +220,7 @@ export function SendForm({ app }: { app: App }) {
         },
       }),
       title: msg.sendTheNotification,
-      words: when === undefined ? wordsOf(draft.title, current) : msg.isScheduledFor(draft.title, when),
+      words: wordsOf({ draft, estimate: current, schedule, segment }),
     });
     if (!sent) return;
     discard();
@@ -221,7 +249,7 @@ export function SendForm({ app }: { app: App }) {
         <Recipients draft={draft} problems={problems} onChange={set} />
         {schedule && (
           <ScheduleFields
-            appId={app_id}
+            segments={segments}
             draft={schedule}
             onChange={(next) => set({ ...draft, schedule: next })}
           />

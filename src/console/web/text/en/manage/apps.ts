@@ -219,8 +219,11 @@ export const isSentToANotificationCannot = (title: Value, recipients: Value) =>
   `“${title}” is sent to ${recipients}. A notification cannot be recalled.`;
 export const sendTheNotification = "Send the notification";
 export const signAndSchedule = "Sign and schedule";
-export const isScheduledFor = (title: Value, when: Value) =>
-  `“${title}” is sent ${when}. You sign once, now. It can be cancelled until then.`;
+export const isScheduledFor = (title: Value, when: Value, recipients: Value) =>
+  `“${title}” is sent ${when}, to ${recipients}. You sign once, now. It can be cancelled until then.`;
+export const asOfNow = (recipients: Value) => `${recipients} as of now`;
+export const inSegment = (recipients: Value, segment: Value) => `${recipients}, of the segment “${segment}”`;
+export const halfOfThemGet = (text: Value) => `Half of them get “${text}” in its place.`;
 export const signAndSend = "Sign and send";
 export const signAndSendTo = (fids: Value) => `Sign and send to ${fids}`;
 export const oneWalletSignatureNoSecretIs = "One wallet signature. No secret is needed.";
