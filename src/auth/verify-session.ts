@@ -1,9 +1,9 @@
-import { ApiError, pausedByOperator } from "../http/errors.ts";
+import { ApiError, pausedByOperator, wrongOp } from "../http/errors.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Session, SessionLookup } from "./session.ts";
 import { isSignedBySession, mayUse, type SessionRule } from "./session.ts";
 import { createSessionHeadersReader } from "./signed-headers.ts";
-import { type AuthDeps, wrongOp } from "./verify.ts";
+import type { AuthDeps } from "./verify.ts";
 
 /** Verifies a request with the header of a session. */
 export type VerifySession = (request: {

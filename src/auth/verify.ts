@@ -1,5 +1,5 @@
 import type { ServiceNames } from "../config/names.ts";
-import { ApiError, pausedByOperator } from "../http/errors.ts";
+import { ApiError, pausedByOperator, wrongOp } from "../http/errors.ts";
 import { UNKNOWN_FID } from "../protocol/fid.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
@@ -130,11 +130,6 @@ export function createVerify(deps: AuthDeps): Verify {
     if (!isFirst) throw nonceSpent();
     return fid;
   };
-}
-
-/** What each operation is named is public, so the refusal says it. */
-export function wrongOp(op: string): ApiError {
-  return new ApiError("badRequest", `signed op does not match the HTTP method/path, which needs ${op}`);
 }
 
 function nonceSpent(): ApiError {

@@ -98,6 +98,11 @@ export class ApiError extends Error {
 
 const RETRY_AFTER_SECS = 60;
 
+/** What each operation is named is public, so the refusal says it. */
+export function wrongOp(op: string): ApiError {
+  return new ApiError("badRequest", `signed op does not match the HTTP method/path, which needs ${op}`);
+}
+
 /** The response while the operator has paused what a request asks for. */
 export function pausedByOperator(what: string): ApiError {
   return new ApiError("unavailable", `${what} are paused by the operator`, {

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { isSignedBySession, type SessionMessage } from "../../auth/session.ts";
-import { wrongOp } from "../../auth/verify.ts";
 import { secretDigest } from "../../db/state/secret.ts";
-import { ApiError, type ErrorName } from "../../http/errors.ts";
+import { ApiError, type ErrorName, wrongOp } from "../../http/errors.ts";
 import { randomBase58 } from "../../lib/base58.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
