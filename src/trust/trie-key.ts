@@ -142,6 +142,13 @@ export function kindOfKey(key: TrieKey): number {
   return key[ACCOUNT_BYTES] ?? 0;
 }
 
+/** Returns how many bytes follow a kind in its keys; undefined for a kind that this version does not know. */
+export function restBytesOf(kind: number): number | undefined {
+  if (kind >= 1 && kind <= MAX_ON_CHAIN_TYPE) return TRANSACTION_HASH_BYTES + LOG_INDEX_BYTES;
+  if (kind === FNAME_KIND) return NAME_BYTES;
+  return kind % MESSAGE_KIND_UNIT === 0 ? HASH_BYTES : undefined;
+}
+
 /** Returns the fid of a key. */
 export function fidOfKey(key: TrieKey): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(1);

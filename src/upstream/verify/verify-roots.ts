@@ -260,9 +260,10 @@ class Verification {
   }
 }
 
-/** Returns the kinds whose roots differ. */
+/** Returns the kinds whose roots differ, or the number of their keys. */
 function differingKinds(computed: readonly KindRoot[], stored: readonly KindRoot[]): number[] {
-  const roots = (kinds: readonly KindRoot[]) => new Map(kinds.map(({ kind, root }) => [kind, root.toHex()]));
+  const roots = (kinds: readonly KindRoot[]) =>
+    new Map(kinds.map(({ kind, root, keys }) => [kind, `${root.toHex()} ${keys}`]));
   const [ours, theirs] = [roots(computed), roots(stored)];
   return [...new Set([...ours.keys(), ...theirs.keys()])]
     .filter((kind) => ours.get(kind) !== theirs.get(kind))

@@ -1,4 +1,6 @@
+import { TRIE_HASH_BYTES } from "../../../protocol/message/message-hash.ts";
 import type { AccountRoot, KindRoot } from "../../../trust/trie/trie.ts";
+import { ACCOUNT_BYTES } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
@@ -13,6 +15,8 @@ export interface StoredAccount {
 }
 
 const COLUMNS = "account, root, kinds, claimed";
+/** A damaged row is no account: the root of its shard then differs from the signed one. */
+const IS_WHOLE = `length(account) = ${ACCOUNT_BYTES} AND length(root) = ${TRIE_HASH_BYTES}`;
 
 const accountRow = statement<StoredAccount, [shard: number, account: Uint8Array]>(
   "trie-accounts.get",
@@ -20,14 +24,14 @@ const accountRow = statement<StoredAccount, [shard: number, account: Uint8Array]
 );
 const accountsAfter = statement<StoredAccount, [shard: number, account: Uint8Array, limit: number]>(
   "trie-accounts.after",
-  `SELECT ${COLUMNS} FROM trie_accounts WHERE shard = ? AND account > ? ORDER BY account LIMIT ?`,
+  `SELECT ${COLUMNS} FROM trie_accounts WHERE shard = ? AND account > ? AND ${IS_WHOLE} ORDER BY account LIMIT ?`,
 );
 const accountsBetween = statement<
   Pick<AccountRoot, "prefix" | "root">,
   [shard: number, from: Uint8Array, to: Uint8Array]
 >(
   "trie-accounts.between",
-  "SELECT account AS prefix, root FROM trie_accounts WHERE shard = ? AND account >= ? AND account <= ? ORDER BY account",
+  `SELECT account AS prefix, root FROM trie_accounts WHERE shard = ? AND account >= ? AND account <= ? AND ${IS_WHOLE} ORDER BY account`,
 );
 const claimedAccounts = statement<{ account: Uint8Array }, [shard: number, limit: number]>(
   "trie-accounts.claimed",
@@ -101,9 +105,11 @@ export function encodeKinds(kinds: readonly KindRoot[]): Uint8Array {
   return bytes;
 }
 
+/** Returns the kinds in ascending order; none of a row that is damaged. */
 export function decodeKinds(bytes: Uint8Array): KindRoot[] {
+  if (bytes.length % KIND_BYTES !== 0) return [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.length / KIND_BYTES }, (_, index) => {
+  const kinds = Array.from({ length: bytes.length / KIND_BYTES }, (_, index) => {
     const at = index * KIND_BYTES;
     return {
       kind: view.getUint8(at),
@@ -111,6 +117,7 @@ export function decodeKinds(bytes: Uint8Array): KindRoot[] {
       root: bytes.subarray(at + ROOT_START, at + KIND_BYTES),
     };
   });
+  return kinds.every(({ kind }, index) => index === 0 || kind > (kinds[index - 1]?.kind ?? 0)) ? kinds : [];
 }
 
 /** A kind of an account whose root is out of date. */
@@ -125,7 +132,8 @@ const markDirtyKind = statement<unknown, [shard: number, account: Uint8Array, ki
 );
 const dirtyFrom = statement<DirtyKind, [shard: number, account: Uint8Array, limit: number]>(
   "trie-dirty.from",
-  "SELECT account, kind FROM trie_dirty WHERE shard = ? AND account >= ? ORDER BY account, kind LIMIT ?",
+  `SELECT account, kind FROM trie_dirty WHERE shard = ? AND account >= ? AND length(account) = ${ACCOUNT_BYTES} AND kind BETWEEN 0 AND 255
+   ORDER BY account, kind LIMIT ?`,
 );
 const dropDirtyKind = statement<unknown, [shard: number, account: Uint8Array, kind: number]>(
   "trie-dirty.drop",

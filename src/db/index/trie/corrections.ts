@@ -1,4 +1,4 @@
-import { ACCOUNT_BYTES, REST_START, type TrieKey } from "../../../trust/trie-key.ts";
+import { ACCOUNT_BYTES, MAX_KEY_BYTES, REST_START, type TrieKey } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
@@ -27,7 +27,9 @@ const dropCorrectionsBetween = statement<unknown, [shard: number, from: Uint8Arr
 );
 const nextCorrection = statement<{ key: Uint8Array }, [shard: number, from: Uint8Array]>(
   "trie-corrections.next",
-  "SELECT key FROM trie_corrections WHERE shard = ? AND key >= ? ORDER BY key LIMIT 1",
+  // A damaged key may lack its kind, or come after all others.
+  `SELECT key FROM trie_corrections WHERE shard = ? AND key >= ? AND length(key) BETWEEN ${REST_START} AND ${MAX_KEY_BYTES}
+   ORDER BY key LIMIT 1`,
 );
 const presentCorrections = statement<{ count: number }, [shard: number]>(
   "trie-corrections.count",

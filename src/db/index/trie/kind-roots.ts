@@ -2,7 +2,7 @@ import { shardOfFid } from "../../../protocol/network/shard.ts";
 import type { FarcasterNetwork } from "../../../protocol/wire/generated/message.ts";
 import type { KindKeys } from "../../../trust/trie/kept-kind.ts";
 import { type KindRoot, KindTrie } from "../../../trust/trie/trie.ts";
-import { ACCOUNT_BYTES, fidOfKey, REST_START } from "../../../trust/trie-key.ts";
+import { ACCOUNT_BYTES, fidOfKey, MAX_KEY_BYTES, REST_START, restBytesOf } from "../../../trust/trie-key.ts";
 import type { IndexDatabase } from "../database.ts";
 import { correctedKinds, correctionsBelow } from "./corrections.ts";
 import { DERIVED_KINDS, derivedKeys, isOnAllShards } from "./derived-keys.ts";
@@ -41,20 +41,26 @@ export class KindRoots {
     return this.#trie.keys();
   }
 
+  /** A damaged row has no key: the root then differs from the stored and the signed one. */
   #compute(shard: number, account: Uint8Array, kind: number, isCorrected: boolean): KindRoot | undefined {
     const trie = this.#trie;
     trie.start(account, kind);
+    let width = restBytesOf(kind);
+    const add = (rest: Uint8Array) => {
+      width ??= rest.length;
+      if (rest.length === width && width <= MAX_KEY_BYTES - REST_START) trie.add(rest);
+    };
     const absent = new Set<string>();
     const corrections = isCorrected ? correctionsBelow(this.#db, shard, kindPrefix(account, kind)) : [];
     for (const { key, isPresent } of corrections) {
       const rest = key.subarray(REST_START);
-      if (isPresent) trie.add(rest);
+      if (isPresent) add(rest);
       else absent.add(rest.toHex());
     }
     const fid = fidOfKey(account);
     if (isOnAllShards(kind) || shardOfFid(fid, this.#shards) === shard)
       derivedKeys(this.#db, this.#network, fid, kind, (rest) => {
-        if (absent.size === 0 || !absent.has(rest.toHex())) trie.add(rest);
+        if (absent.size === 0 || !absent.has(rest.toHex())) add(rest);
       });
     const root = trie.root();
     return root && { kind, ...root };

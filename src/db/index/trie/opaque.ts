@@ -1,3 +1,4 @@
+import { TRIE_HASH_BYTES } from "../../../protocol/message/message-hash.ts";
 import type { OpaqueChild } from "../../../trust/trie/trie.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
@@ -12,7 +13,9 @@ export interface OpaqueAt extends OpaqueChild {
 
 const opaqueOf = statement<OpaqueChild, [shard: number, account: Uint8Array]>(
   "trie-opaque.of-account",
-  "SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ?",
+  // A damaged row is no child: the root of its account then differs from the signed one.
+  `SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ? AND nibble BETWEEN 0 AND 15
+     AND length(root) = ${TRIE_HASH_BYTES}`,
 );
 const opaqueKeys = statement<{ keys: number }, [shard: number]>(
   "trie-opaque.keys",
