@@ -15,7 +15,7 @@ export interface StoredAccount {
 }
 
 const COLUMNS = "account, root, kinds, claimed";
-/** A damaged row is no account: the root of its shard then differs from the signed one. */
+/** A damaged row is not an account: the root of its shard then differs from the signed one. */
 const IS_WHOLE = `length(account) = ${ACCOUNT_BYTES} AND length(root) = ${TRIE_HASH_BYTES}`;
 
 const accountRow = statement<StoredAccount, [shard: number, account: Uint8Array]>(

@@ -13,7 +13,7 @@ export interface OpaqueAt extends OpaqueChild {
 
 const opaqueOf = statement<OpaqueChild, [shard: number, account: Uint8Array]>(
   "trie-opaque.of-account",
-  // A damaged row is no child: the root of its account then differs from the signed one.
+  // A damaged row is not a child: the root of its account then differs from the signed one.
   `SELECT nibble, root, keys FROM trie_opaque WHERE shard = ? AND account = ? AND nibble BETWEEN 0 AND 15
      AND length(root) = ${TRIE_HASH_BYTES}`,
 );
