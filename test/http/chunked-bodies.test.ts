@@ -7,8 +7,8 @@ import { runHttp } from "../support/http.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
 const ATTACKER = "203.0.113.1";
-const headOf = (client: string) =>
-  `POST /v2/svc/webhook HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${client}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
+const headOf = (client: string, path: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${client}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
 /** Chunks of one byte. Bun's parser takes a hundred times longer for each byte of them than for one of a body with a length. */
 const crumbs = (count: number) => "1\r\nx\r\n".repeat(count);
 
@@ -23,7 +23,7 @@ function run(plugins: readonly AnyElysia[] = sampleRoutes()) {
   return { http, use: () => admission.budgets.chunkedBodies.use() };
 }
 
-function open(port: number, client: string) {
+function open(port: number, client: string, path = "/v2/svc/webhook") {
   const socket: Socket = connect(port, "127.0.0.1");
   const closed = new Promise<string>((resolve) => {
     let text = "";
@@ -33,7 +33,7 @@ function open(port: number, client: string) {
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(text));
   });
-  socket.write(headOf(client));
+  socket.write(headOf(client, path));
   return { socket, closed };
 }
 
@@ -75,6 +75,15 @@ test("a chunked body has its place until it is read, not until the response", as
   expect(use()).toEqual({ held: 0, refused: { client: 0, total: 0 } });
   responding.resolve();
   for (const { closed } of sent) expect(await closed).toStartWith("HTTP/1.1 200");
+});
+
+test("a chunked body that no route reads frees its place with the response", async () => {
+  const { http, use } = run();
+  await using _ = http;
+  const { socket, closed } = open(http.port, ATTACKER, "/nothing");
+  socket.write("1\r\nx\r\n");
+  expect(await closed).toStartWith("HTTP/1.1 404");
+  expect(use().held).toBe(0);
 });
 
 test("chunked bodies are read within a share of their client, also refused ones; bodies with a length do not count", async () => {

@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { budgetsWithin } from "../../src/admission/budgets.ts";
+import { ANONYMOUS } from "../../src/http/caller.ts";
 import { ApiError } from "../../src/http/errors.ts";
+import type { Exchange } from "../../src/http/exchange.ts";
 import type { Gate } from "../../src/http/gate.ts";
-import { delaysOf } from "../../src/http/limits/late-refusals.ts";
+import { createLateRefusals } from "../../src/http/limits/late-refusals.ts";
 
 import { runHttp } from "../support/http.ts";
 import { sendRaw, statusesOf } from "../support/raw-socket.ts";
@@ -99,8 +101,29 @@ test("no refusal of a client with 600 connections is sent at once, and others ar
   for (const socket of sockets) socket.destroy();
 });
 
-test("the more refusals of a client wait, the later they are: a thread sends it about 512 in each delay", () => {
-  expect([1, 512, 513, 2_048, 8_192].map(delaysOf)).toEqual([1, 1, 513 / 512, 4, 16]);
+test("the more refusals of a client wait on a thread, the later the next one is; once they are sent it is as at first", async () => {
+  const { budgets, buckets } = createAdmission(1e6);
+  const shares = { ...createAdmission().shares, refusals: { perMinute: 0.001, burst: 1 } };
+  const refuse = createLateRefusals({ budgets, buckets, shares }, 100);
+  const exchangeOf = (bucket: string) =>
+    ({ caller: ANONYMOUS, client: () => ({ bucket }), request: new Request("http://x/") }) as Exchange;
+  const delays: number[] = [];
+  let sent = Promise.withResolvers<void>();
+  using _ = spyOn(Bun, "sleep").mockImplementation((ms) => {
+    delays.push(Number(ms));
+    return sent.promise;
+  });
+  const late = (bucket: string) => refuse(exchangeOf(bucket), new Response());
+  for (const bucket of ["a", "b"]) expect(late(bucket)).toBeInstanceOf(Response);
+  const waiting = Array.from({ length: 1_536 }, () => late("a"));
+  waiting.push(late("b"));
+  expect([0, 511, 767, 1_023, 1_535, 1_536].map((at) => delays[at])).toEqual([100, 100, 150, 200, 300, 100]);
+  sent.resolve();
+  await Promise.all(waiting);
+  expect(budgets.lateRefusals.use().held).toBe(0);
+  sent = Promise.withResolvers();
+  void late("a");
+  expect(delays.at(-1)).toBe(100);
 });
 
 /** Sends requests on one connection, each after the response to the one before, until it closes. */

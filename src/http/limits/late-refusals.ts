@@ -9,7 +9,7 @@ const DEFAULT_DELAY_MS = 1_000;
 const SENT_IN_A_DELAY = 512;
 
 /** How many delays a refusal waits, by the number of its client that wait on its thread. */
-export function delaysOf(waiting: number): number {
+function delaysOf(waiting: number): number {
   return Math.max(1, waiting / SENT_IN_A_DELAY);
 }
 
