@@ -100,3 +100,13 @@ test("chunked bodies are read within a share of their client, also refused ones;
     fetch(http.api("/webhook"), { method: "POST", body, headers: { "x-forwarded-for": client } });
   expect((await post(ATTACKER, JSON.stringify("y".repeat(200_000)))).status).toBe(200);
 });
+
+test("what is read of a chunked body after its refusal counts, too", async () => {
+  const { http } = run();
+  await using _ = http;
+  // A path that takes 32 KiB.
+  const { socket, closed } = open(http.port, ATTACKER, "/v2/svc/frame/app");
+  socket.write(crumbs(300_000));
+  expect(await closed).toStartWith("HTTP/1.1 413");
+  expect(await open(http.port, ATTACKER).closed).toStartWith("HTTP/1.1 429");
+});
