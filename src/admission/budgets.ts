@@ -28,6 +28,8 @@ export const BUDGETS = {
   unsentBytes: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests of gRPC, from the arrival of their bytes to the end of the call. */
   hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
+  /** Calls of gRPC until their streams are closed, which a client that takes no response delays by two minutes. */
+  hubCalls: { unit: "calls", total: 8192, perClient: 1024 },
   /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */

@@ -47,12 +47,18 @@ const SECOND_MESSAGE = { code: status.INVALID_ARGUMENT, details: "a request is o
  * size before it is decompressed, and with its actual size afterwards. A call that finds no room ends with
  * RESOURCE_EXHAUSTED. The bytes of a request count until its call ends.
  *
+ * A client with too many calls in flight loses the connection on which it begins another one.
+ *
  * A call whose client stops sending, or does not read the response, is ended, because it would keep its share of the
  * memory from other calls.
  */
 export function limitReceiving(
   limits: ReceiveLimits,
-  { clients, budget }: { readonly clients: ClientAddresses; readonly budget: Budget },
+  {
+    clients,
+    budget,
+    calls,
+  }: { readonly clients: ClientAddresses; readonly budget: Budget; readonly calls: Budget },
 ): ServerInterceptor {
   const { requestBytes, receiveTimeoutMs, respondTimeoutMs } = limits;
   return (method, call) => {
@@ -60,11 +66,22 @@ export function limitReceiving(
     const maxBytes = requestBytes(method.path);
     const handleDataFrame = call.handleDataFrame.bind(call);
     const decompressMessage = call.decompressMessage.bind(call);
-    const client = clients.of(addressOfPeer(call.getPeer()), (name) => call.metadata.get(name).join(","));
+    const peer = addressOfPeer(call.getPeer());
+    const client = clients.of(peer, (name) => call.metadata.get(name).join(","));
     const hold = budget.open(client.bucket);
     const exhausted = (shortage: Shortage) => noRoom(budget.terms.unit, shortage);
     let messages = 0;
     let isOver = false;
+    const place = calls.open(client.bucket);
+    call.stream.once("close", () => place.end());
+    const lack = place.grow(1);
+    if (lack !== undefined) {
+      isOver = true;
+      // To refuse each of thousands takes the thread. A proxy's connection has the calls of others, too.
+      const isOwnConnection = clients.of(peer, () => null).bucket === client.bucket;
+      if (lack === "client" && isOwnConnection) call.stream.session?.destroy();
+      else call.sendStatus(noRoom(calls.terms.unit, lack));
+    }
     call.maxReceiveMessageSize = maxBytes;
     call.decoder.maxReadMessageLength = maxBytes;
     call.handleDataFrame = (data) => {

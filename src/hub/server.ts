@@ -58,9 +58,14 @@ export async function startHubServer(
 ): Promise<HubServer> {
   const server = new Server({
     interceptors: [
-      limitReceiving(receiveLimits, { clients: context.clients, budget: context.budgets.hubRequests }),
+      limitReceiving(receiveLimits, {
+        clients: context.clients,
+        budget: context.budgets.hubRequests,
+        calls: context.budgets.hubCalls,
+      }),
     ],
-    "grpc.max_concurrent_streams": 1000,
+    // Each costs a third of a millisecond, also one that waits. Clients queue what is beyond.
+    "grpc.max_concurrent_streams": 128,
     // A client that vanished silently is detected and its connection closed.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,

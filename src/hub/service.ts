@@ -26,7 +26,7 @@ export interface HubDeps extends OwnMethodDeps {
   readonly admin: boolean;
   readonly clients: ClientAddresses;
   /** What clients may hold of the memory of this thread. */
-  readonly budgets: Pick<Admission["budgets"], "hubRequests" | "hubResponses">;
+  readonly budgets: Pick<Admission["budgets"], "hubCalls" | "hubRequests" | "hubResponses">;
   /** The reads; undefined while they are off. */
   readonly reads?: HubReads | undefined;
   /** The subscribers of hub events; undefined while the reads are off. */
