@@ -7,8 +7,6 @@ import { startTestHub, type TestHub } from "../support/hub.ts";
 import { type TemporaryIndex, temporaryIndex } from "../support/temporary-index.ts";
 
 const EMPTY = Buffer.alloc(5);
-/** A call that names no other client is the peer's own. */
-const PROXIES = { trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" } as const;
 const RESOURCE_EXHAUSTED = "8";
 
 let index: TemporaryIndex;
@@ -21,7 +19,8 @@ beforeAll(async () => {
   hub = await startTestHub(index.path, {
     deps: {
       budgets: { ...createAdmission().budgets, hubCalls: calls },
-      clients: createClientAddresses(PROXIES),
+      // A call that names no other client is the peer's own.
+      clients: createClientAddresses({ trusted_proxies: ["127.0.0.0/8"], proxy_header: "x-forwarded-for" }),
     },
   });
 });
