@@ -1,7 +1,10 @@
 import type { Command } from "commander";
 import type { Config } from "../config/schema.ts";
 import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
+import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
+import { loadOnce } from "../lib/promises.ts";
 import type { CommandContext } from "./context.ts";
+import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
 
 interface ServeOptions {
@@ -29,34 +32,55 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { serviceNames } = await import("../config/names.ts");
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
-      const { EXIT_OK } = await import("../lib/failure.ts");
+      const { EXIT_OK, EXIT_RETRYABLE } = await import("../lib/failure.ts");
       const { RecentLines } = await import("../runtime/log/recent-lines.ts");
-      const given = readConfig(context);
-      const loaded = acceptLoad ? { ...given, config: acceptingLoad(given.config) } : given;
-      const lines = new RecentLines();
-      const keepLine = (line: string) => lines.add("main", line);
-      const common = createCommon(context, { isNode: true, keepLine, loaded });
+      let isDemoWanted = demo;
+      let indexDir = "";
       let hasServed = false;
-      context.exitCode = await runService(common, async () => {
-        const served = await serve(common, {
-          demo,
-          newState,
-          migrate,
-          settingSources: loaded.sources,
-          lines,
+      // After its set-up in the browser an empty node starts again in this process, with the settings that were written.
+      for (let isSetUp = true; isSetUp; ) {
+        isSetUp = false;
+        const given = readConfig(context);
+        const loaded = acceptLoad ? { ...given, config: acceptingLoad(given.config) } : given;
+        const lines = new RecentLines();
+        const keepLine = (line: string) => lines.add("main", line);
+        const common = createCommon(context, { isNode: true, keepLine, loaded });
+        const setUp = lazySetUp({
+          loaded,
+          onApplied({ isDemo }) {
+            isDemoWanted = isDemo;
+            // For a supervisor a stop is the end of the process, which it starts again after a failure.
+            const isSupervised = process.env.NOTIFY_SOCKET !== undefined;
+            isSetUp = !isSupervised;
+            void common.shutdown.start("the node was set up", isSupervised ? EXIT_RETRYABLE : EXIT_OK);
+          },
         });
-        hasServed = true;
-        const { service, console: pages, log } = common.config;
-        const { basePath } = serviceNames(service.name);
-        const places = { ...served, basePath, hasConsole: pages.enabled };
-        // A terminal has a reader, unless the operator has chosen JSON.
-        const isChosen = loaded.sources.get("log.format") !== "default";
-        const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
-        print(isJson ? placesJson(places) : placesText(places));
-      });
+        const sources = loaded.sources;
+        context.exitCode = await runService(common, async () => {
+          const options = { demo: isDemoWanted, newState, migrate, settingSources: sources, lines };
+          const served = await serve(common, { ...options, setUp });
+          hasServed = true;
+          const { service, console: pages, log } = common.config;
+          const { basePath } = serviceNames(service.name);
+          const places = { ...served, basePath, hasConsole: pages.enabled };
+          // A terminal has a reader, unless the operator has chosen JSON.
+          const isChosen = sources.get("log.format") !== "default";
+          const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
+          print(isJson ? placesJson(places) : placesText(places));
+        });
+        indexDir = common.config.data.dir;
+        if (context.exitCode !== EXIT_OK) isSetUp = false;
+      }
       // The node has run with the migrated index, so nothing needs the older file.
-      if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(common.config.data.dir));
+      if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(indexDir));
     });
+}
+
+/** The parts of `init` and `doctor` are loaded by the first step, which most starts never make. */
+function lazySetUp(deps: SetUpDeps): SetUp {
+  const load = loadOnce(async () => (await import("./init/set-up.ts")).createSetUp(deps));
+  const step = (name: SetUpStep) => async (wish: SetUpWish) => (await load())[name](wish);
+  return { test: step("test"), estimate: step("estimate"), check: step("check"), apply: step("apply") };
 }
 
 /** The settings with all followed nodes as ones from which the index may be filled. */
@@ -71,6 +95,7 @@ interface Places {
   readonly isDemo: boolean;
   readonly basePath: string;
   readonly hasConsole: boolean;
+  readonly setUpCode: string | undefined;
 }
 
 /** One line, as everything that a node writes with `log.format = json`. */
@@ -84,13 +109,15 @@ function placesJson({ httpUrl, hubAddress, basePath, hasConsole }: Places): stri
   return `${JSON.stringify(places)}\n`;
 }
 
-function placesText({ httpUrl, hubAddress, isDemo, basePath, hasConsole }: Places): string {
+function placesText({ httpUrl, hubAddress, isDemo, basePath, hasConsole, setUpCode }: Places): string {
   const lines = [
     ...(hasConsole ? [`Console  ${httpUrl}/`] : []),
     `API      ${httpUrl}${basePath}`,
     `Docs     ${httpUrl}/docs`,
     `gRPC     ${hubAddress ?? "off"}`,
   ];
+  if (setUpCode !== undefined)
+    lines.push(`Set up   ${httpUrl}/console/setup#code=${setUpCode}  (15 minutes, once)`);
   if (isDemo) lines.push(`Try      curl '${httpUrl}${basePath}/user?fid=3'`);
   return `${lines.join("\n")}\n`;
 }

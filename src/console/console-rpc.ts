@@ -7,6 +7,7 @@ import type { TarFile } from "../runtime/tar.ts";
 import type { HistoryQueries } from "./history/queries.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
 import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
+import type { SetUpRuns } from "./operator/set-up-runs.ts";
 import type { HistoryStep } from "./pulse/history.ts";
 import type { PulseRpc } from "./pulse/pulse.ts";
 import type { SeriesPage } from "./pulse/series-page.ts";
@@ -21,6 +22,7 @@ export interface OfferedBackup {
 /** The methods of the main thread for the operator's page. */
 export interface OperatorRpc
   extends NoticesRpc,
+    SetUpRuns,
     Pick<OperatorSessions, "checkToken" | "issueCode" | "open" | "admit" | "end"> {
   /** The rows of the whole history after a time (unix seconds). */
   series(step: HistoryStep, since: number): SeriesPage;

@@ -17,7 +17,6 @@ import type { PreviewsRpc } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import type { Common } from "../runtime/common.ts";
 import { openDataDir } from "../runtime/data-dir.ts";
-import type { RecentLines } from "../runtime/log/recent-lines.ts";
 import { processDescriptors } from "../runtime/process.ts";
 import { watchForReplacement } from "../runtime/replacement.ts";
 import { SpanCounts } from "../runtime/trace/span-counts.ts";
@@ -33,9 +32,10 @@ import { settingSourcesOf } from "./console/operator-settings.ts";
 import { createNodeOps } from "./main-ops.ts";
 import type { MaintenanceRpc } from "./maintenance/maintenance.ts";
 import type { PartStats } from "./part-stats.ts";
+import type { Served, ServeOptions } from "./serve-options.ts";
 import { masterKeysOf, withoutMasterKeys } from "./signers/master-keys.ts";
 import { commonOfNode, withMadeSettings } from "./start/node-common.ts";
-import { type PrepareOptions, prepareDatabases } from "./start/prepare-databases.ts";
+import { prepareDatabases } from "./start/prepare-databases.ts";
 import { createStarting } from "./start/starting.ts";
 import { drainFirst, endOnReplacement, signalLife } from "./start/stop-steps.ts";
 import { openStreamSlots } from "./start/stream-slots.ts";
@@ -49,21 +49,6 @@ import { notSetUpReason } from "./watch/checks.ts";
 import { createLiveness, type Liveness, NOT_LIVE } from "./watch/liveness.ts";
 import { scheduleStateWatch } from "./watch/state-watch.ts";
 import { createDamageReports, scheduleStorageWatch } from "./watch/storage-watch.ts";
-
-/** The addresses of a running node. */
-export interface Served {
-  readonly httpUrl: string;
-  /** Undefined when the hub is disabled. */
-  readonly hubAddress: string | undefined;
-  readonly isDemo: boolean;
-}
-
-export interface ServeOptions extends Omit<PrepareOptions, "starting"> {
-  /** Where each setting comes from, by `section.name`. */
-  readonly settingSources: ReadonlyMap<string, string>;
-  /** Gets the log lines of level info and above of all threads; has those of this one. */
-  readonly lines: RecentLines;
-}
 
 /**
  * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and
@@ -146,9 +131,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   let isStarted = false;
   const scores = computesScores(config) ? await import("./threads/score-runs.ts") : undefined;
   let scoreRuns: ScoreSchedule | undefined;
-  const files = databases.map(({ file }) => file);
-  const companions = files.flatMap(companionsOf);
-  const replaced = await watchForReplacement([dataDir.path, dataDir.lockFile, ...files, ...companions]);
+  const companions = databases.flatMap(({ file }) => companionsOf(file));
+  const files = [dataDir.path, dataDir.lockFile, ...databases.map(({ file }) => file), ...companions];
+  const replaced = await watchForReplacement(files);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const checks = config.console.enabled
     ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, state, connectState })
@@ -206,6 +191,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
         lines,
         settingSources: settingSourcesOf(base.config, options.settingSources),
         operatorToken,
+        setUp: options.setUp,
       })
     : undefined;
   // An index without a ranking gets one before the first request is served.
@@ -295,5 +281,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     httpUrl,
     hubAddress: hubPort === undefined ? undefined : `${config.hub.host}:${hubPort}`,
     isDemo: isDemo(db),
+    setUpCode: consoleNode?.setUpCode(),
   };
 }

@@ -21,6 +21,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "/console/stream": "its call does not end",
   "/console/operator": "the routes of the operator are private to the page",
   "/console/call": "it runs nothing before a person says so",
+  "/console/setup": "the routes of the operator are private to the page",
   "/console/manage": "it asks for nothing before a wallet connects",
   "/console/manage/apps/new": "it is a form",
   "/console/sign-in": "it makes its calls when a visitor tries a sign-in",

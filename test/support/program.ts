@@ -78,7 +78,8 @@ export async function startNode(options: {
     // Text where the test has chosen readable lines.
     const [, api = "", grpc = ""] = /^API\s+(\S+)[\s\S]*^gRPC\s+(\S+)$/m.exec(out) ?? [];
     if (api !== "") places.resolve({ api, grpc });
-    else if (out.startsWith("{") && out.endsWith("\n")) places.resolve(JSON.parse(out));
+    // A node that was set up in the browser prints them again.
+    else if (/^\{.*\n/.test(out)) places.resolve(JSON.parse(out.slice(0, out.indexOf("\n"))));
   }).then(() => places.reject(new Error(`the program ended: ${out}${log}`)));
   const { api, grpc } = await places.promise;
   const stop = async () => {

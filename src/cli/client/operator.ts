@@ -30,6 +30,8 @@ const NOT_FOUND = 404;
 const issued = Type.Object({
   code: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,64}$" }),
   expires_in: Type.Integer(),
+  /** False of an empty node, whose set-up it opens. */
+  set_up: Type.Optional(Type.Boolean()),
 });
 
 /**
@@ -55,8 +57,9 @@ export async function requestConsoleCode(
     );
   if (status < 200 || status > 299) throw new UserError(`${status}: ${messageOf(response, text)}`);
   if (!Value.Check(issued, response)) throw new UserError(`${base.origin} is not a node with a console`);
+  const page = response.set_up === false ? "setup" : "operator";
   return {
-    link: `${base.origin}${path}/console/operator#code=${response.code}`,
+    link: `${base.origin}${path}/console/${page}#code=${response.code}`,
     expiresInSecs: response.expires_in,
   };
 }

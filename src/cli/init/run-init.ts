@@ -25,7 +25,7 @@ import { fileBeside, planFiles, writesFidFile } from "./settings-text.ts";
 import { checkFiles, refuseExisting, writeFiles } from "./write-files.ts";
 
 /** Found in the working directory. */
-const SETTINGS_FILE = "svc.toml";
+export const SETTINGS_FILE = "svc.toml";
 const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
 /** There while systemd is the first process. */
 const SYSTEMD = "/run/systemd/system";
@@ -139,7 +139,7 @@ async function refuse(
   }
 }
 
-async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Promise<Asked> {
+export async function ask(wanted: Wanted, { estimate, json = false }: InitOptions): Promise<Asked> {
   const { choice, upstreamUrl: url } = wanted;
   const nothing = { resolved: undefined, estimate: undefined };
   if (choice.kind === "demo") return nothing;
@@ -170,7 +170,7 @@ function settingsOf({ set }: Wanted): Config {
 const TEST_TIMEOUT_MS = 15_000;
 
 /** Tests each node as `doctor` does: certificates, lag, replication, limits of calls. */
-async function testUpstreams(wanted: Wanted): Promise<readonly Finding[]> {
+export async function testUpstreams(wanted: Wanted): Promise<readonly Finding[]> {
   const { choice, upstreamUrl, furtherUrls = [] } = wanted;
   if (choice.kind === "demo") return [];
   const config = settingsOf(wanted);
@@ -207,7 +207,7 @@ function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
   return resolved?.fids.length ?? namedFids(choice)?.size ?? null;
 }
 
-async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promise<string> {
+export async function costText({ choice, dataDir }: Wanted, { estimate }: Asked): Promise<string> {
   if (choice.kind === "demo") return DEMO_COST;
   const lines = estimate ? [formatUpstreamEstimate(estimate, availableParallelism()).trimEnd()] : [];
   if (choice.kind === "all") lines.push(`the whole network: ${wholeNetworkText()}`, `instead: ${partText()}`);

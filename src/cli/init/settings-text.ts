@@ -118,6 +118,10 @@ export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile,
   return [{ path: wanted.output, text }, ...secrets];
 }
 
+/** The section of a settings file that says what is followed. */
+export const upstreamSection = (text: string): string =>
+  /^\[upstream\]\n(?:[^[\n].*\n)*/m.exec(text)?.[0] ?? "";
+
 function sectionText([section, lines]: [string, Map<string, Line>]): string {
   const texts = [...lines].map(
     ([name, { value, comment }]) =>
@@ -153,15 +157,19 @@ function fidFileText(fids: readonly number[], origin: string, upstreamUrl: strin
 const MAX_FIDS_IN_SETTINGS = 1000;
 
 /** The files of a choice: the settings, then those that they name: secrets, and the list of fids where it needs one of its own. */
-export function planFiles(wanted: Wanted, { resolved }: Pick<Asked, "resolved">, now: Date): NewFile[] {
+export function planFiles(
+  wanted: Wanted,
+  { resolved }: Pick<Asked, "resolved">,
+  now: Date,
+): [settings: NewFile, ...others: NewFile[]] {
   const { choice, output, upstreamUrl } = wanted;
   const beside = fileBeside(output, "fids");
-  const withFile = (fids: readonly number[], origin: string): NewFile[] => {
+  const withFile = (fids: readonly number[], origin: string): [NewFile, ...NewFile[]] => {
     const scope: Scope = { fidFile: beside, text: `${origin}, as of ${now.toISOString().slice(0, 10)}.` };
     const list = { path: beside, text: fidFileText(fids, origin, upstreamUrl, now) };
     return [...settingsFiles(wanted, scope), list];
   };
-  const alone = (scope: Scope): NewFile[] => settingsFiles(wanted, scope);
+  const alone = (scope: Scope) => settingsFiles(wanted, scope);
   if (resolved) return withFile(resolved.fids, resolved.origin);
   switch (choice.kind) {
     case "fids": {

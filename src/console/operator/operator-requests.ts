@@ -16,6 +16,7 @@ export type OperatorOp =
   | "console.resume"
   | "console.incident"
   | "console.notice"
+  | "console.setup"
   | "console.end";
 
 const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;

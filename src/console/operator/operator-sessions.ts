@@ -98,6 +98,8 @@ export interface OperatorSessions {
   checkToken(token: string, client: string): Result<null, OperatorRefusal>;
   /** @param client who counts wrong tokens */
   issueCode(token: string, client: string): Result<IssuedCode, OperatorRefusal>;
+  /** For the terminal of the process itself, which needs no token. */
+  issueSetUpCode(): string;
   /** A code counts once. */
   open(code: string, publicKey: Uint8Array, client: string): Result<OperatorSession, OperatorRefusal>;
   admit(request: OperatorRequest): Promise<Result<null, OperatorRefusal>>;
@@ -115,6 +117,7 @@ export interface OperatorSessionsDeps {
 
 const CODE_CHARS = 24;
 const CODE_TTL_MS = 60_000;
+const SET_UP_TTL_MS = 15 * 60_000;
 const SESSION_ID_CHARS = 16;
 const SESSION_TTL_MS = 12 * 3_600_000;
 /** The oldest beyond these ends. */
@@ -167,24 +170,29 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
       : wrong(client, "the operator token is not that of this node");
   };
 
+  const issue = (ttlMs: number): string => {
+    const code = randomBase58(CODE_CHARS);
+    codes.set(keyOf(code), monotonicMs() + ttlMs);
+    dropOldest(codes, MAX_CODES);
+    return code;
+  };
+
   return {
     checkToken,
 
     issueCode(given, client) {
       const checked = checkToken(given, client);
       if (!checked.ok) return checked;
-      const code = randomBase58(CODE_CHARS);
-      codes.set(keyOf(code), monotonicMs() + CODE_TTL_MS);
-      dropOldest(codes, MAX_CODES);
-      return ok({ code, expires_in: CODE_TTL_MS / 1000 });
+      return ok({ code: issue(CODE_TTL_MS), expires_in: CODE_TTL_MS / 1000 });
     },
+    issueSetUpCode: () => issue(SET_UP_TTL_MS),
 
     open(code, publicKey, client) {
       if (publicKey.length !== PUBLIC_KEY_BYTES) return refuse("badRequest", "public_key must have 32 bytes");
       const endsAtMs = codes.get(keyOf(code));
       codes.delete(keyOf(code));
       if (endsAtMs === undefined || monotonicMs() >= endsAtMs)
-        return wrong(client, "the code is wrong, was used, or is older than a minute");
+        return wrong(client, "the code is wrong, was used, or is too old");
       const sessionId = randomBase58(SESSION_ID_CHARS);
       sessions.set(sessionId, {
         publicKey,

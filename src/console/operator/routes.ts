@@ -1,6 +1,5 @@
 import type { AuditStore } from "../../audit/audit-store.ts";
 import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
-import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
@@ -27,10 +26,11 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
+import { readSetUp } from "../setup/set-up-request.ts";
+import { createAdmit } from "./admit.ts";
 import { changeBackups, changeIncident, changeNotices, downloadOf } from "./operator-changes.ts";
 import {
   logQuery,
-  type OperatorOp,
   readBackup,
   readIncident,
   readNotice,
@@ -76,45 +76,15 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, incidents, audit, history, own, names, nodeId, isOpen, clock, rotateTokenKey } =
-    deps;
-  const readHeaders = createSessionHeadersReader(names);
-  const sessionHeader = `${names.headerPrefix}Session`;
+  const { node, switches, incidents, audit, history } = deps;
+  const { own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
+  const { admit, hasSession } = createAdmit(node, names);
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
   const clientOf = (request: Request) => exchangeOf(request).client().bucket;
-
-  async function admit(request: Request, op: OperatorOp): Promise<{ readonly sessionId: string }> {
-    if (!request.headers.has(sessionHeader))
-      throw new ApiError(
-        "unauthorized",
-        `locked: \`${names.segment} console\` prints the link that opens this`,
-        {
-          code: "operator_locked",
-        },
-      );
-    const { fid, signature, ...headers } = readHeaders(request.headers);
-    const { pathname, search } = new URL(request.url);
-    unwrapOperator(
-      await node.admit({
-        message: {
-          service: names.segment,
-          ...headers,
-          method: request.method,
-          path: `${pathname}${search}`,
-          body: rawBody(request),
-        },
-        fid,
-        signature,
-        op,
-        isOnce: op !== "console.read",
-      }),
-    );
-    return headers;
-  }
   const read =
     <T>(answer: (request: Request) => T | Promise<T>) =>
     async ({ request }: { readonly request: Request }) => {
-      if (!isOpen || request.headers.has(sessionHeader)) await admit(request, "console.read");
+      if (!isOpen || hasSession(request)) await admit(request, "console.read");
       return answer(request);
     };
 
@@ -132,9 +102,10 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
   return privateRoutes("/console/op", own)
     .post(
       "/code",
-      async ({ request }) => {
-        return unwrapOperator(await node.issueCode(tokenOf(request), clientOf(request)));
-      },
+      async ({ request }) => ({
+        ...unwrapOperator(await node.issueCode(tokenOf(request), clientOf(request))),
+        set_up: !(await node.setUpState()).is_open,
+      }),
       posted,
     )
     .post(
@@ -267,6 +238,21 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
         const { id } = changed;
         if (change.action !== "key" && id !== undefined) await record(request, `notice.${change.action}`, id);
         return changed;
+      },
+      posted,
+    )
+    .get(
+      "/setup",
+      read(() => node.setUpState()),
+      hidden,
+    )
+    .post(
+      "/setup",
+      async ({ request }) => {
+        await admit(request, "console.setup");
+        const { step, ...wish } = readSetUp(rawBody(request));
+        unwrapOperator(await node.startSetUp(step, wish));
+        return { started: true };
       },
       posted,
     )

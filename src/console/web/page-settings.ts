@@ -54,7 +54,7 @@ export function isPageServed(
 ): boolean {
   const { manage, operator, stream, quickAuth, webSignIn } = settings;
   if (isWithin(path, "/console/manage")) return manage;
-  if (isWithin(path, "/console/operator")) return operator;
+  if (isWithin(path, "/console/operator") || isWithin(path, "/console/setup")) return operator;
   if (isWithin(path, "/console/sign-in")) return quickAuth || webSignIn;
   return stream || !isWithin(path, "/console/stream");
 }

@@ -30,6 +30,7 @@ export const pages: readonly PageRoute[] = [
   page("/console/channels", "explore", () => import("./explore/channels.tsx")),
   page("/console/channels/:id", "explore", () => import("./explore/channels.tsx")),
   page("/console/search", "explore", () => import("./explore/search.tsx")),
+  page("/console/setup", undefined, () => import("./setup/setup-page.tsx")),
   page("/console/call", undefined, () => import("./call/call-page.tsx")),
   page("/console/manage", "manage", () => import("./manage/overview.tsx")),
   page("/console/manage/activity", "manage", () => import("./manage/activity.tsx")),

@@ -1,21 +1,25 @@
 import type { Budget } from "../../admission/budget.ts";
 import { findRisks } from "../../config/checks/risks.ts";
 import type { Config } from "../../config/schema.ts";
+import { isFollowing } from "../../config/upstream-urls.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
 import { pauseReport, settingsInForce } from "../../console/operator/present.ts";
 import type { ThreadsReport } from "../../console/operator/reports.ts";
+import { createSetUpRuns } from "../../console/operator/set-up-runs.ts";
 import { type HistoryStep, SAMPLE_SECS } from "../../console/pulse/history.ts";
 import type { Following, Pulse } from "../../console/pulse/pulse.ts";
-import { createSampler, type Reading, scheduleSamples } from "../../console/pulse/sampler.ts";
+import { createSampler, scheduleSamples } from "../../console/pulse/sampler.ts";
 import { rounded, seriesPage } from "../../console/pulse/series-page.ts";
+import type { SetUp } from "../../console/setup/set-up.ts";
 import { readTotals } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { isDemo } from "../../db/index/identity.ts";
+import { isDemo, isEmpty } from "../../db/index/identity.ts";
 import { httpFigures, summedFigures } from "../../http/metrics/http-figures.ts";
 import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
 import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import type { IndexSize } from "../../ingest/size-bound.ts";
+import { reasonOf } from "../../lib/failure.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { oncePer } from "../../lib/promises.ts";
 import { noticesRpc } from "../../notices/rpc.ts";
@@ -31,7 +35,7 @@ import { version } from "../../version.ts";
 import type { NodeChecks } from "../compose/checks.ts";
 import type { MaintenanceRpc } from "../maintenance/maintenance.ts";
 import type { NodeOps } from "../node-ops.ts";
-import { type FigureSource, figuresHere, type PartStats, requestStats } from "../part-stats.ts";
+import { type FigureSource, figuresHere, type PartStats } from "../part-stats.ts";
 import type { MainState } from "../state/thread-state.ts";
 import { THREAD_NAMES } from "../threads/node-workers.ts";
 import type { Threads } from "../threads/threads.ts";
@@ -42,10 +46,12 @@ import { historyQueries } from "./history-queries.ts";
 import { createHistoryRecorder } from "./history-recorder.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
 import { proofOf } from "./proof.ts";
+import { createReader, seriesIn } from "./sample-reader.ts";
 
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {
   readonly rpc: ConsoleRpc;
+  setUpCode(): string | undefined;
   /** Starts to take figures. Returns what stops it, once the sample under way has ended. */
   schedule(): () => Promise<void>;
   /** Starts to hand what was noted to the history. Returns what stops it, with the rest. */
@@ -75,8 +81,8 @@ export interface ConsoleNodeDeps {
   readonly checks: Pick<NodeChecks, "evaluate" | "notices">;
   readonly maintenance: RpcClient<MaintenanceRpc>;
   readonly lines: RecentLines;
-  /** The sources of the settings in force. */
   readonly settingSources: ReadonlyMap<string, string>;
+  readonly setUp?: SetUp | undefined;
   /** See `OperatorSessionsDeps`. */
   readonly operatorToken: string | undefined;
 }
@@ -135,6 +141,8 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
   });
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const sessions = createOperatorSessions({ token: deps.operatorToken, nodeId, clock });
+  const maySetUp = () => config.console.operator && !isFollowing(config) && isEmpty(db);
+  const setUp = createSetUpRuns(deps.setUp, maySetUp, reasonOf);
   const uptimeSecs = () => Math.max(0, Math.floor((clock.nowMs() - startedAtMs) / 1000));
 
   const pulse = oncePer(ONE_SECOND_MS, async (): Promise<Pulse> => {
@@ -162,8 +170,8 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
 
   function mergedHistory(): (number | null)[] {
     const since = nowSecs(clock) - HISTORY_POINTS * SAMPLE_SECS;
-    const page = pageOf(SAMPLE_SECS, since, ({ name }) => name === "merged_per_second");
-    const merged = page.series.merged_per_second ?? [];
+    const { series } = pageOf(SAMPLE_SECS, since, ({ name }) => name === "merged_per_second");
+    const merged = series.merged_per_second ?? [];
     const missing = new Array<null>(Math.max(0, HISTORY_POINTS - merged.length)).fill(null);
     return [...missing, ...merged.slice(-HISTORY_POINTS)];
   }
@@ -181,11 +189,8 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
         ...(since === 0 && { shown }),
       }),
       series: (step, since) => pageOf(step, since),
-      checkToken: sessions.checkToken,
-      issueCode: sessions.issueCode,
-      open: sessions.open,
-      admit: sessions.admit,
-      end: sessions.end,
+      ...sessions,
+      ...setUp,
       threads: oncePer(ONE_SECOND_MS, async () => ({
         node: nodeId,
         uptime_secs: uptimeSecs(),
@@ -203,49 +208,12 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       takeBackup: (ticket) => maintenance.takeBackup(ticket),
       backupTaken: () => maintenance.backupTaken(),
     },
+    setUpCode: () => (setUp.setUpState().is_open ? sessions.issueSetUpCode() : undefined),
     schedule: () =>
       scheduleSamples(sampler, (err) =>
         throttle((others) => log.warn({ err, ...others }, "Failed to take figures")),
       ),
     record: () => (config.history.enabled ? recorder.schedule() : async () => {}),
-  };
-}
-
-/** Sources whose stats ask the state. A PostgreSQL is asked for them once a minute. */
-const POSTGRES_EVERY = 12;
-
-const seriesIn = (figures: FigureSource["figures"]): readonly Series[] =>
-  figures.flatMap(({ series }) => series ?? []);
-
-/** Returns the function that reads what the parts report for one sample. A part that does not respond in time is left out. */
-function createReader(
-  { state }: Pick<Config, "state">,
-  sources: readonly FigureSource[],
-  onReading: (reading: SourceReading) => Promise<void>,
-): () => Promise<Reading> {
-  const read = sources.filter(({ figures }) => seriesIn(figures).length > 0);
-  const asksStateEvery = state.url === "" ? 1 : POSTGRES_EVERY;
-  let readings = 0;
-  return async () => {
-    const asksState = readings++ % asksStateEvery === 0;
-    const values = new Map<string, unknown>();
-    const counts = new Map<string, number>();
-    const reading = new Map<FigureSource, unknown>();
-    const addAll = async (source: FigureSource) => {
-      const now = source.asksState && !asksState ? source.part?.latest : await requestStats(source);
-      if (source.part || now !== undefined) reading.set(source, now);
-      if (now === undefined) return;
-      for (const series of seriesIn(source.figures)) values.set(series.name, series.read(now as never));
-      for (const { lane } of source.figures) {
-        if (!lane) continue;
-        for (const [kind, n] of Object.entries(lane.read(now as never)))
-          counts.set(`${lane.name}:${kind}`, n);
-      }
-    };
-    await Promise.all(read.map(addAll));
-    const atMs = performance.now();
-    await onReading(reading);
-    return { atMs, values, counts };
   };
 }
 

@@ -81,6 +81,13 @@ const WAYS: readonly { readonly title: string; readonly words: string; readonly 
 export function WaysToFill() {
   return (
     <Card title={msg.fillIt}>
+      {pageConfig.operator && (
+        <p>
+          <a class="btn go" href="/console/setup">
+            {msg.setItUpHere}
+          </a>
+        </p>
+      )}
       <dl class="stack">
         {WAYS.map(({ title, words, command }) => (
           <div key={title}>

@@ -118,7 +118,7 @@ export const operatorRead = <T>(path: string): Call<T> & { readonly op: string }
 
 /** A change by the operator. */
 export const operatorChange = <T>(
-  what: "backup" | "pause" | "resume" | "incident" | "notice",
+  what: "backup" | "pause" | "resume" | "incident" | "notice" | "setup",
   body: object = {},
 ): Call<T> => ({
   method: "POST",

@@ -87,6 +87,7 @@ export const lookAroundFirst = "Look around first";
 export const itMakesASmallSignedNetwork =
   "It makes a small signed network, with 200 people, to try everything on.";
 export const fillIt = "Fill it";
+export const setItUpHere = "Set it up in the browser";
 export const castsAppearHereOnceItHas = (bold: Rich, reason: Rich): Rich => [
   bold,
   ": ",

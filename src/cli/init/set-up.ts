@@ -1,0 +1,146 @@
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { readSmallFile } from "../../config/files/small-file.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import type { SetUp, SetUpResult, SetUpWish } from "../../console/setup/set-up.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
+import { resolveBySystem } from "../../net/resolve.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { programName } from "../../version.ts";
+import { examine } from "../doctor/examine.ts";
+import { kernelClock } from "../doctor/machine.ts";
+import { askPlace } from "../doctor/place.ts";
+import type { Asked } from "./ask-upstream.ts";
+import type { Wanted } from "./choice.ts";
+import { ask, costText, SETTINGS_FILE, testUpstreams } from "./run-init.ts";
+import { planFiles, upstreamSection } from "./settings-text.ts";
+import { checkFiles, type NewFile, refuseExisting, writeFiles } from "./write-files.ts";
+
+export interface SetUpDeps {
+  /** The settings that the node runs with. */
+  readonly loaded: LoadedConfig;
+  /** Where a settings file is found. Default: the working directory of the process. */
+  readonly cwd?: string;
+  /** Called once the settings are written, or a demo network is wanted: the node starts again. */
+  readonly onApplied: (next: { readonly isDemo: boolean }) => void;
+}
+
+/** Sets a running node up by the parts of `init` and `doctor`. Nothing is written before `apply`. */
+export function createSetUp({ loaded, cwd = "", onApplied }: SetUpDeps): SetUp {
+  const { config, file } = loaded;
+  const output = file ?? resolve(cwd, SETTINGS_FILE);
+  /** The settings file as its change was shown. */
+  let shown: string | undefined;
+  /** What the last estimate asked the followed node for is not asked again. */
+  let known: { readonly wish: string; readonly asked: Asked } | undefined;
+
+  const wantedOf = ({ scope, urls }: SetUpWish): Wanted => {
+    const [upstreamUrl = "", ...furtherUrls] = urls;
+    if (scope.kind !== "demo" && upstreamUrl === "") throw new UserError("name the node to follow");
+    const set = [`http.host=${config.http.host}`, `http.port=${config.http.port}`];
+    const choice = scope.kind === "demo" ? { kind: scope.kind } : scope;
+    return {
+      choice: choice as Wanted["choice"],
+      upstreamUrl,
+      furtherUrls,
+      output,
+      dataDir: resolve(config.data.dir),
+      isPublic: false,
+      set,
+    };
+  };
+
+  const askedOf = async (wish: SetUpWish, wanted: Wanted): Promise<Asked> => {
+    const key = JSON.stringify(wish);
+    if (known?.wish !== key)
+      known = { wish: key, asked: await ask(wanted, { output, estimate: true, json: true }) };
+    return known.asked;
+  };
+
+  /** The files to write: the whole of a new settings file, or the one that the node has read with a section more. */
+  const filesOf = async (wish: SetUpWish) => {
+    const wanted = wantedOf(wish);
+    const isAsked = wish.scope.kind === "channel" || wish.scope.kind === "followers";
+    const [settings, ...others] = planFiles(
+      wanted,
+      isAsked ? await askedOf(wish, wanted) : NOTHING,
+      new Date(),
+    );
+    const lines = upstreamSection(settings.text);
+    const before = file === undefined ? undefined : readSmallFile(file);
+    const text = before === undefined ? settings.text : `${before.replace(/\n*$/, "\n\n")}${lines}`;
+    return { files: [{ path: output, text }, ...others], lines };
+  };
+
+  /** Why the files cannot be written; undefined where they can. */
+  const problemOf = (files: readonly NewFile[]): string | undefined => {
+    const before = file === undefined ? undefined : readSmallFile(file);
+    if (before !== undefined && "upstream" in Bun.TOML.parse(before))
+      return `${output} has a section [upstream] already`;
+    const fresh = files.slice(before === undefined ? 0 : 1);
+    try {
+      refuseExisting(fresh.map(({ path }) => path));
+    } catch (cause) {
+      return reasonOf(cause).replace(/;.*/, "");
+    }
+    try {
+      accessSync(dirname(output), constants.W_OK);
+      if (existsSync(output)) accessSync(output, constants.W_OK);
+      return undefined;
+    } catch (cause) {
+      return `the node may not write ${output}: ${reasonOf(cause)}`;
+    }
+  };
+
+  const planOf = async (wish: SetUpWish): Promise<SetUpResult & { files: readonly NewFile[] }> => {
+    const { files, lines } = await filesOf(wish);
+    const message = problemOf(files);
+    if (message === undefined) checkFiles(files);
+    if (message === undefined) return { files };
+    return {
+      files,
+      problem: { message: `${message}. Put these lines into it, and restart the node`, lines },
+    };
+  };
+
+  return {
+    test: async (wish) => ({ findings: await testUpstreams(wantedOf(wish)) }),
+    async estimate(wish) {
+      const wanted = wantedOf(wish);
+      const asked = wish.scope.kind === "demo" ? NOTHING : await askedOf(wish, wanted);
+      return { cost: await costText(wanted, asked) };
+    },
+    async check(wish) {
+      const looked = examine({
+        ...loaded,
+        config: { ...config, upstream: { ...config.upstream, urls: wish.urls.slice() } },
+        clock: systemClock,
+        kernelClock,
+        resolve: resolveBySystem,
+        askPlace,
+        askReady: async () => "the node is up and waits to be set up",
+      });
+      if (wish.scope.kind === "demo") return { findings: await looked };
+      const plan = await planOf(wish);
+      shown = plan.files[0]?.text;
+      return { findings: await looked, ...plan };
+    },
+    async apply(wish) {
+      if (wish.scope.kind === "demo") {
+        if (process.env.NOTIFY_SOCKET !== undefined)
+          throw new UserError(`a unit serves no demo network: run ${programName} serve --demo`);
+        onApplied({ isDemo: true });
+        return {};
+      }
+      const { files, problem } = await planOf(wish);
+      if (problem) throw new UserError(`${problem.message}:\n${problem.lines}`);
+      if (files[0]?.text !== shown)
+        throw new UserError("the settings changed since they were shown: check again");
+      writeFiles(files, resolve(config.data.dir));
+      onApplied({ isDemo: false });
+      return { files };
+    },
+  };
+}
+
+const NOTHING: Asked = { resolved: undefined, estimate: undefined };

@@ -1,0 +1,28 @@
+import { Type } from "@sinclair/typebox";
+import { MAX_UPSTREAMS } from "../../config/formats.ts";
+import { jsonBodyDecoder } from "../../http/request/body.ts";
+import { SET_UP_STEPS } from "./set-up.ts";
+
+const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+/** Longer lists are for `fid_file`. */
+const MAX_FIDS = 10_000;
+const Url = Type.String({ pattern: "^https?://[^\\s/?#@]+$", maxLength: 300 });
+
+export const readSetUp = jsonBodyDecoder(
+  Type.Object({
+    step: Type.Union(SET_UP_STEPS.map((step) => Type.Literal(step))),
+    scope: Type.Union([
+      Type.Object({ kind: Type.Union([Type.Literal("all"), Type.Literal("demo")]) }),
+      Type.Object({
+        kind: Type.Literal("fids"),
+        fids: Type.Array(Fid, { minItems: 1, maxItems: MAX_FIDS }),
+      }),
+      Type.Object({
+        kind: Type.Literal("channel"),
+        channel: Type.String({ pattern: "^[^\\s\\u0000-\\u001f]+$", maxLength: 256 }),
+      }),
+      Type.Object({ kind: Type.Literal("followers"), fid: Fid }),
+    ]),
+    urls: Type.Array(Url, { maxItems: MAX_UPSTREAMS }),
+  }),
+);

@@ -1,0 +1,45 @@
+/** What the operator of an empty node wants it to be. */
+export interface SetUpWish {
+  readonly scope:
+    | { readonly kind: "all" | "demo" }
+    | { readonly kind: "fids"; readonly fids: readonly number[] }
+    | { readonly kind: "channel"; readonly channel: string }
+    | { readonly kind: "followers"; readonly fid: number };
+  /** The nodes to follow; none for a demo network. */
+  readonly urls: readonly string[];
+}
+
+export const SET_UP_STEPS = ["test", "estimate", "check", "apply"] as const;
+export type SetUpStep = (typeof SET_UP_STEPS)[number];
+
+/** A finding of `doctor`. */
+export interface SetUpFinding {
+  readonly check: string;
+  readonly level: "ok" | "warn" | "fail";
+  readonly text: string;
+  readonly advice?: string;
+}
+
+/** What a step has found; a step that has nothing of a kind leaves it out. */
+export interface SetUpResult {
+  readonly findings?: readonly SetUpFinding[];
+  /** Lines for people: disk, time, calls. */
+  readonly cost?: string;
+  /** The files that `apply` writes. */
+  readonly files?: readonly { readonly path: string; readonly text: string }[];
+  /** Why the node cannot write them, and what to paste where. */
+  readonly problem?: { readonly message: string; readonly lines: string };
+}
+
+/** The set-up of a node, by the parts of `init` and `doctor`. Each step throws a sentence for the operator. */
+export type SetUp = Readonly<Record<SetUpStep, (wish: SetUpWish) => Promise<SetUpResult>>>;
+
+/** The step that runs, or ran last. */
+export interface SetUpState {
+  /** Whether the node has nothing yet, so that it can be set up. */
+  readonly is_open: boolean;
+  readonly step: SetUpStep | null;
+  readonly is_running: boolean;
+  readonly result: SetUpResult | null;
+  readonly error: string | null;
+}

@@ -1,0 +1,159 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
+import { Filling, isEmptyNode, ReadyPill } from "../content/node-state.tsx";
+import { type Pulse, type Query, usePulse, useQuery } from "../data/query.ts";
+import { nowMs } from "../data/visibility.ts";
+import {
+  access,
+  enter,
+  lockedBecause,
+  operatorChange,
+  operatorRead,
+  operatorRequest,
+} from "../operator/session.ts";
+import { Outcome, useAction } from "../owner/action.tsx";
+import { pageConfig } from "../page-config.ts";
+import { Command } from "../parts/copy.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Card, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/tools/setup.ts";
+import { formatCount } from "../text/format.ts";
+import { WishForm } from "./wish-form.tsx";
+
+const EVERY_MS = 1_000;
+/** A first query on what is there already. */
+const FIRST_QUERY = `/console/call#${new URLSearchParams({ call: `GET /v2/${pageConfig.service}/feed/trending?limit=3` })}`;
+
+/** What anybody sees of a node that is not set up. */
+function Locked() {
+  const failure = lockedBecause.value;
+  const { port, hostname } = location;
+  return (
+    <section class="card">
+      <div class="pad stack measure">
+        <h2>{msg.notSetUpYet}</h2>
+        {failure && (
+          <p class="failure" role="alert">
+            <b>{msg.itDidNotOpen}</b> {failure.message}.
+          </p>
+        )}
+        {access.value === "unable" ? (
+          <p>
+            {msg.yourBrowserSignsOnlyOn(
+              <code>{`ssh -L ${port || 80}:localhost:${port || 80} ${hostname}`}</code>,
+            )}
+          </p>
+        ) : (
+          <>
+            <p>{msg.onlyTheOperatorSetsItUp}</p>
+            <Command text={`${pageConfig.service} console`} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The form, with the step that runs in the node. */
+function Steps({ onApplied }: { onApplied: () => void }) {
+  const [isRunning, setRunning] = useState(false);
+  const startedMs = useRef(0);
+  const isApplying = useRef(false);
+  const action = useAction();
+  const query = useQuery(operatorRead<SetUpState>("/setup"), {
+    send: operatorRequest,
+    everyMs: isRunning ? EVERY_MS : undefined,
+  });
+  const state = query.data;
+  useEffect(() => {
+    if (!state) return;
+    setRunning(state.is_running);
+    if (state.step === "apply" && !state.is_running && state.result) onApplied();
+    if (state.error !== null) isApplying.current = false;
+  }, [state]);
+  // The node that applied it has stopped, or started again without the session.
+  const hasLeft = query.error !== undefined && [0, 401].includes(query.error.status);
+  useEffect(() => {
+    if (hasLeft && isApplying.current) onApplied();
+  }, [hasLeft]);
+  if (!state) return <Skeleton rows={4} />;
+  const onStep = (step: SetUpStep, wish: SetUpWish) =>
+    action.run(async () => {
+      startedMs.current = Date.now();
+      await operatorRequest(operatorChange("setup", { step, ...wish }));
+      isApplying.current = step === "apply";
+      setRunning(true);
+      query.refresh();
+      return undefined;
+    });
+  const secs = Math.max(0, Math.round((Math.max(nowMs.value, Date.now()) - startedMs.current) / 1000));
+  return (
+    <div class="stack">
+      <WishForm
+        state={state}
+        secs={startedMs.current === 0 ? 0 : secs}
+        onStep={(step, wish) => void onStep(step, wish)}
+      />
+      <Outcome action={action} />
+      <p class="s dim">{msg.orFeedIt(<a href="/console/operator">{msg.theOperatorsPage}</a>)}</p>
+    </div>
+  );
+}
+
+/** A node that fills, and what can be asked meanwhile. */
+function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolean }) {
+  const pulse = query.data;
+  const hasPeople = pulse !== undefined && (pulse.counts.fids ?? 0) > 0;
+  const isEmpty = pulse === undefined || isEmptyNode(pulse);
+  return (
+    <Card
+      title={isEmpty || pulse.ready ? msg.theNodeHasData : msg.itFills}
+      aside={<ReadyPill pulse={pulse} query={query} />}
+    >
+      {isApplied && isEmpty && <p role="status">{msg.theNodeStartsAgain}</p>}
+      {pulse && <Filling pulse={pulse} />}
+      {!isEmpty && pulse.ready && <p role="status">{msg.itIsReady}</p>}
+      {hasPeople && (
+        <>
+          <p>{msg.peopleAreHere(formatCount(pulse?.counts.fids ?? 0))}</p>
+          <div class="row wrap">
+            <a class="btn go" href={FIRST_QUERY}>
+              {msg.firstQuery}
+            </a>
+            <a class="btn" href="/console">
+              {msg.explore}
+            </a>
+          </div>
+        </>
+      )}
+      {!isEmpty && (
+        <p class="s dim">{msg.seeItsSettings(<a href="/console/operator">{msg.theOperatorsPage}</a>)}</p>
+      )}
+    </Card>
+  );
+}
+
+/** The first run of a node in the browser: what it is to be, the checks, and how it fills. */
+export function Page() {
+  const query = usePulse();
+  const [isApplied, setApplied] = useState(false);
+  useEffect(() => {
+    void enter();
+  }, []);
+  const pulse = query.data;
+  const isEmpty = pulse !== undefined && isEmptyNode(pulse) && !isApplied;
+  return (
+    <>
+      <PageHead title={msg.setUpYourNode} />
+      {pulse === undefined || access.value === "asking" ? (
+        <Skeleton rows={4} />
+      ) : !isEmpty ? (
+        <Progress query={query} isApplied={isApplied} />
+      ) : access.value === "open" ? (
+        <Steps onApplied={() => setApplied(true)} />
+      ) : (
+        <Locked />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,207 @@
+import { useState } from "preact/hooks";
+import type { SetUpFinding, SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
+import { pageConfig } from "../page-config.ts";
+import { Command, RawText } from "../parts/copy.tsx";
+import { Field, Radios } from "../parts/form.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Card } from "../parts/region.tsx";
+import * as msg from "../text/en/tools/setup.ts";
+import { EMPTY, type WishTexts, wishOf } from "./wish.ts";
+
+const STEPS: Readonly<Record<SetUpStep, string>> = {
+  test: msg.testTheNode,
+  estimate: msg.estimate,
+  check: msg.checkEverything,
+  apply: msg.apply,
+};
+const LEVELS = {
+  ok: ["ok", msg.ok],
+  warn: ["warn", msg.warning],
+  fail: ["bad", msg.failed],
+} as const;
+
+function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
+  return (
+    <ul class="rows" aria-label={msg.findings}>
+      {findings.map(({ check, level, text, advice }, at) => (
+        <li class="record" key={at}>
+          <p class="row wrap">
+            <Pill kind={LEVELS[level][0]}>{LEVELS[level][1]}</Pill>
+            <span class="grow s">
+              <b>{check}</b> <bdi class="user">{text}</bdi>
+            </span>
+          </p>
+          {advice !== undefined && (
+            <p class="s dim">
+              <bdi class="user">{advice}</bdi>
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the last step has found. */
+function Found({ state, secs }: { state: SetUpState; secs: number }) {
+  const { step, result, error } = state;
+  if (step === null) return null;
+  if (state.is_running)
+    return (
+      <p class="s dim" role="status">
+        {msg.working(STEPS[step], secs)}
+      </p>
+    );
+  if (error !== null)
+    return (
+      <p class="failure user" role="alert">
+        {error}
+      </p>
+    );
+  return (
+    <div class="card stack">
+      {result?.cost !== undefined && <RawText text={result.cost.trimEnd()} label={msg.whatItCosts} />}
+      {result?.findings && <Findings findings={result.findings} />}
+      {result?.problem && (
+        <div class="failure" role="alert">
+          <p>
+            <b>{msg.theNodeCannotWrite}</b> <bdi class="user">{result.problem.message}</bdi>
+          </p>
+          <RawText text={result.problem.lines} label={msg.theNodeCannotWrite} />
+        </div>
+      )}
+      {!result?.problem &&
+        result?.files?.map(({ path, text }) => (
+          <div key={path}>
+            <p class="s">{msg.itWillWrite(<code class="user">{path}</code>)}</p>
+            <RawText text={text} label={path} />
+          </div>
+        ))}
+    </div>
+  );
+}
+
+/** The form of an empty node: its source, its scope, the checks. */
+export function WishForm(props: {
+  state: SetUpState;
+  /** How long the step under way has taken. */
+  secs: number;
+  onStep: (step: SetUpStep, wish: SetUpWish) => void;
+}) {
+  const { state, secs, onStep } = props;
+  const [texts, setTexts] = useState<WishTexts>(EMPTY);
+  const [checked, setChecked] = useState<string>();
+  const [isTried, setTried] = useState(false);
+  const { wish, problems } = wishOf(texts);
+  const shown = isTried ? problems : {};
+  const set = (change: Partial<WishTexts>) => setTexts({ ...texts, ...change });
+  const key = JSON.stringify(wish);
+  const isChecked =
+    checked === key && state.step === "check" && state.result !== null && !state.result.problem;
+  const step = (name: SetUpStep) => () => {
+    setTried(true);
+    if (!wish || state.is_running) return;
+    if (name === "check") setChecked(key);
+    onStep(name, wish);
+  };
+  const button = (name: SetUpStep, kind = "") => (
+    <button type="button" class={`btn ${kind}`} aria-disabled={state.is_running} onClick={step(name)}>
+      {STEPS[name]}
+    </button>
+  );
+  return (
+    <div class="stack">
+      <Card title={msg.whatShouldItBe}>
+        <Radios
+          name="source"
+          options={[
+            ["follow", msg.followANode],
+            ["demo", msg.demo],
+            ["import", msg.importAFile],
+          ]}
+          value={texts.source}
+          onChange={(source) => set({ source })}
+        />
+        {texts.source === "follow" && (
+          <>
+            <p class="s dim">{msg.itCopiesAndFollows}</p>
+            <Field
+              label={msg.nodeToFollow}
+              name="nodes"
+              value={texts.nodes}
+              hint={msg.hostAndPort}
+              problem={shown.nodes}
+              onInput={(nodes) => set({ nodes })}
+            />
+            <p>{button("test")}</p>
+          </>
+        )}
+        {texts.source === "demo" && <p class="s dim">{msg.aSmallNetwork}</p>}
+        {texts.source === "import" && (
+          <>
+            <p class="s">{msg.stopTheNodeAndRun}</p>
+            <Command text={`${pageConfig.service} import FILE`} />
+          </>
+        )}
+      </Card>
+      {texts.source === "follow" && (
+        <Card title={msg.whoseData}>
+          <Radios
+            name="scope"
+            options={[
+              ["all", msg.everyone],
+              ["fids", msg.someFids],
+              ["channel", msg.channel],
+              ["followers", msg.followers],
+            ]}
+            value={texts.scope}
+            onChange={(scope) => set({ scope })}
+          />
+          {texts.scope === "fids" && (
+            <Field
+              label={msg.fidsSeparated}
+              name="fids"
+              rows={3}
+              value={texts.fids}
+              problem={shown.fids}
+              onInput={(fids) => set({ fids })}
+            />
+          )}
+          {texts.scope === "channel" && (
+            <Field
+              label={msg.channelName}
+              name="channel"
+              value={texts.channel}
+              problem={shown.channel}
+              onInput={(channel) => set({ channel })}
+            />
+          )}
+          {texts.scope === "followers" && (
+            <Field
+              label={msg.fidOfThePerson}
+              name="person"
+              value={texts.person}
+              problem={shown.person}
+              onInput={(person) => set({ person })}
+            />
+          )}
+          <p>{button("estimate")}</p>
+        </Card>
+      )}
+      {texts.source !== "import" && (
+        <Card title={msg.checksFirst}>
+          <p class="s dim">{msg.theChangeIsShownFirst}</p>
+          <div class="row wrap">
+            {button("check", isChecked ? "" : "go")}
+            {isChecked && (
+              <button type="button" class="btn go" onClick={step("apply")}>
+                {texts.source === "demo" ? msg.startTheDemo : msg.apply}
+              </button>
+            )}
+          </div>
+        </Card>
+      )}
+      <Found state={state} secs={secs} />
+    </div>
+  );
+}

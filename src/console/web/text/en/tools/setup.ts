@@ -1,0 +1,66 @@
+import type { Rich, Value } from "../../format.ts";
+
+// setup/setup-page.tsx
+export const setUpYourNode = "Set up your node";
+export const notSetUpYet = "This node is not set up yet";
+export const onlyTheOperatorSetsItUp =
+  "Only its operator sets it up. This command, on the machine of the node, prints the link that opens this page once:";
+export const itDidNotOpen = "It did not open:";
+export const yourBrowserSignsOnlyOn = (command: Rich): Rich => [
+  "Your browser signs requests only on https and on this machine. Forward the port, and open the link there: ",
+  command,
+];
+export const theNodeHasData = "This node is set up";
+export const seeItsSettings = (link: Rich): Rich => ["To change what it follows, see ", link, "."];
+export const orFeedIt = (link: Rich): Rich => [
+  "A node that takes messages over gRPC needs no set-up. You may leave this page for ",
+  link,
+  ".",
+];
+export const theOperatorsPage = "the operator's page";
+export const theNodeStartsAgain = "The node starts again with its settings. This takes a few seconds.";
+export const itFills = "It fills its index";
+export const peopleAreHere = (count: Value) => `${count} people are here already.`;
+export const firstQuery = "Run a first query";
+export const explore = "Explore what is here";
+export const itIsReady = "The node is up to date.";
+
+// setup/wish-form.tsx
+export const whatShouldItBe = "Source";
+export const followANode = "Follow a node";
+export const itCopiesAndFollows = "Copies what a Farcaster node has, then follows it block by block.";
+export const demo = "Demo network";
+export const aSmallNetwork = "200 people with public keys, in a few seconds, to try everything on.";
+export const importAFile = "Import a file";
+export const stopTheNodeAndRun =
+  "Stop the node, import messages that another node wrote, and start it again:";
+export const nodeToFollow = "Node to follow";
+export const hostAndPort =
+  "Host and gRPC port, such as node.example:3383. Further ones, which take over, after a space.";
+export const whoseData = "Scope";
+export const everyone = "The whole network";
+export const someFids = "These fids";
+export const channel = "The authors of a channel";
+export const followers = "A person and their followers";
+export const fidsSeparated = "Fids, separated by spaces or commas";
+export const channelName = "Name of the channel, or its parent URL";
+export const fidOfThePerson = "Fid of the person";
+export const required = "Required.";
+export const fidsAreNumbers = "Fids are numbers such as 3.";
+export const aHostAndPort = "A host with its port.";
+export const testTheNode = "Test the node";
+export const estimate = "Estimate";
+export const checkEverything = "Check everything";
+export const apply = "Write and start";
+export const startTheDemo = "Start the demo network";
+export const checksFirst = "Checks and start";
+export const theChangeIsShownFirst =
+  "“Check everything” runs the doctor and shows what will be written. Nothing is written before you say so.";
+export const working = (step: Value, secs: Value) => `${step}: ${secs} s`;
+export const whatItCosts = "What it costs";
+export const findings = "Findings";
+export const itWillWrite = (path: Rich): Rich => ["It will write ", path, ":"];
+export const theNodeCannotWrite = "The node cannot write its settings";
+export const ok = "ok";
+export const warning = "warning";
+export const failed = "failed";

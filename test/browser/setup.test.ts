@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../cli/run.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
+import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { axeViolations } from "./support/axe.ts";
+import { consoleTest } from "./support/console-test.ts";
+import { HAS_BROWSER, sharedHub } from "./support/shared.ts";
+
+/** The first run of a node in the browser (console-next 3). */
+
+const MAX_FIRST_QUERY_MS = 90_000;
+
+/** A port of the loopback address that was free a moment ago: the node must have the same one after its set-up. */
+function freePort(): number {
+  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  return server.port ?? 0;
+}
+
+describe.skipIf(!HAS_BROWSER)("an empty node", () => {
+  const dir = tempDir();
+  const dataDir = join(dir.path, "data");
+  let node: RunningNode;
+  beforeAll(async () => {
+    node = await startNode({
+      command: ["sh", "-c", 'cd "$0" && exec "$@"', dir.path, ...compiledProgram],
+      dataDir,
+      // The demo network signs no blocks.
+      args: ["--port", String(freePort()), "--set", "http.workers=1", "--set", "trust.level=node"],
+    });
+  }, 180_000);
+  afterAll(async () => {
+    await node?.[Symbol.asyncDispose]();
+    dir[Symbol.dispose]();
+  });
+
+  consoleTest(
+    "check 23: leads to its set-up, says nowhere that it is ready, and shows strangers no form",
+    async (open) => {
+      const { page, goto } = await open({ origin: node.url });
+      await goto("/");
+      await page.getByRole("link", { name: "Set it up in the browser" }).click();
+      await page.getByRole("heading", { name: "This node is not set up yet" }).waitFor();
+      expect(await page.getByText("Ready", { exact: true }).count()).toBe(0);
+      expect(await page.locator("main input, main form").count()).toBe(0);
+      expect(await axeViolations(page)).toEqual([]);
+      for (const method of ["GET", "POST"]) {
+        const body = JSON.stringify({ step: "apply", scope: { kind: "demo" }, urls: [] });
+        const init =
+          method === "GET" ? {} : { method, body, headers: { "content-type": "application/json" } };
+        const response = await fetch(`${node.url}/console/op/setup`, init);
+        expect([method, response.status]).toEqual([method, 401]);
+      }
+      expect(existsSync(join(dir.path, "svc.toml"))).toBe(false);
+    },
+  );
+
+  consoleTest(
+    "checks 24, 26: is set up from a link of svc console to a first query within 90 s, in one process, and once",
+    async (open) => {
+      const { page, goto } = await open({ origin: node.url, expects: [/ERR_CONNECTION|401|503/] });
+      const printed = await run(["--data-dir", dataDir, "console"]);
+      const link = printed.out.trim();
+      expect(link).toStartWith(`${node.url}/console/setup#code=`);
+      const startedMs = performance.now();
+      await goto(link.slice(node.url.length));
+      await page.getByLabel("Node to follow").fill("nowhere:x");
+      await page.getByRole("button", { name: "Test the node" }).click();
+      await page.getByText("A host with its port.").waitFor();
+      await page.getByLabel("Node to follow").fill(await sharedHub());
+      await page.getByRole("button", { name: "Test the node" }).click();
+      await page
+        .getByRole("list", { name: "Findings" })
+        .getByText("followed node", { exact: true })
+        .waitFor();
+      await page.getByLabel("These fids").check();
+      await page.getByLabel("Fids, separated by spaces or commas").fill("3 4 5");
+      await page.getByRole("button", { name: "Check everything" }).click();
+      const start = page.getByRole("button", { name: "Write and start" });
+      await start.waitFor({ timeout: 60_000 });
+      expect(await axeViolations(page)).toEqual([]);
+      expect(existsSync(join(dir.path, "svc.toml"))).toBe(false);
+      await start.click();
+      const first = page.getByRole("link", { name: "Run a first query" });
+      await first.waitFor({ timeout: MAX_FIRST_QUERY_MS });
+      await first.click();
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      await page.locator('section[aria-label="Response"] .pill.ok').waitFor();
+      expect(performance.now() - startedMs).toBeLessThan(MAX_FIRST_QUERY_MS);
+      expect(readFileSync(join(dir.path, "svc.toml"), "utf8")).toContain("fids = [3, 4, 5]");
+
+      const again = await run(["--data-dir", dataDir, "console"]);
+      expect(again.out).toStartWith(`${node.url}/console/operator#code=`);
+      await goto(again.out.trim().slice(node.url.length));
+      await goto("/console/setup");
+      await page.getByText("This node is set up").first().waitFor();
+      expect(await page.locator("main input").count()).toBe(0);
+    },
+    180_000,
+  );
+});

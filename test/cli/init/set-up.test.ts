@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createSetUp } from "../../../src/cli/init/set-up.ts";
+import { readSmallFile } from "../../../src/config/files/small-file.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { createSetUpRuns } from "../../../src/console/operator/set-up-runs.ts";
+import type { SetUpWish } from "../../../src/console/setup/set-up.ts";
+import { reasonOf } from "../../../src/lib/failure.ts";
+import { until } from "../../support/manual-time.ts";
+import { makeChain } from "../../support/upstream/chain.ts";
+import { UpstreamNode } from "../../support/upstream/node.ts";
+import { UpstreamServer } from "../../support/upstream/server.ts";
+import { emptyDir, run } from "../run.ts";
+
+const TICKS = 25;
+const node = new UpstreamNode(makeChain("setup1", TICKS));
+const server = new UpstreamServer(node);
+
+beforeAll(async () => {
+  node.produce(TICKS);
+  await server.start();
+});
+afterAll(() => server.stop());
+
+const all = (urls: readonly string[] = [server.url]): SetUpWish => ({ scope: { kind: "all" }, urls });
+
+/** The set-up of a node with a settings file in a directory of its own. */
+function setUpIn(dir: string, text: string | undefined) {
+  const file = `${dir}/svc.toml`;
+  if (text !== undefined) writeFileSync(file, text);
+  mkdirSync(`${dir}/data`, { recursive: true });
+  const argvFlags = { dataDir: `${dir}/data`, ...(text !== undefined && { config: file }) };
+  const loaded = loadConfig({ argvFlags, env: {}, readFile: readSmallFile, cwd: dir });
+  const applied: boolean[] = [];
+  const onApplied = ({ isDemo }: { isDemo: boolean }) => void applied.push(isDemo);
+  return { file, applied, setUp: createSetUp({ loaded, onApplied, cwd: dir }) };
+}
+
+describe("the set-up of a running node", () => {
+  test("check 24: writes the file that svc init writes, once it was shown", async () => {
+    using dir = emptyDir();
+    const { file, applied, setUp } = setUpIn(dir.path, undefined);
+    expect(setUp.apply(all())).rejects.toThrow("check again");
+    const { files, findings = [] } = await setUp.check(all());
+    expect(existsSync(file)).toBe(false);
+    expect(findings.map(({ check }) => check)).toContain("data directory");
+    expect(findings.map(({ check }) => check)).toContain("followed node");
+    await setUp.apply(all());
+    expect(applied).toEqual([false]);
+    expect(readFileSync(file, "utf8")).toBe(files?.[0]?.text ?? "");
+    using other = emptyDir();
+    const flags = ["--all", "--upstream", server.url, "--data-dir", `${dir.path}/data`, "--no-estimate"];
+    const ended = await run(["init", ...flags, "--output", `${other.path}/svc.toml`]);
+    expect(ended.exitCode).toBe(0);
+    expect(readFileSync(`${other.path}/svc.toml`, "utf8")).toBe(readFileSync(file, "utf8"));
+  }, 180_000);
+
+  test("adds a section to the file that the node has read, and changes nothing else of it", async () => {
+    using dir = emptyDir();
+    const before = `# mine\n[http]\nport = 8099\n`;
+    const { file, setUp } = setUpIn(dir.path, before);
+    const wish: SetUpWish = { scope: { kind: "followers", fid: 7 }, urls: [server.url] };
+    await setUp.check(wish);
+    await setUp.apply(wish);
+    const after = readFileSync(file, "utf8");
+    expect(after).toStartWith(`${before}\n[upstream]\n`);
+    const { upstream, http } = loadConfig({
+      argvFlags: { config: file },
+      env: {},
+      readFile: readSmallFile,
+      cwd: "/",
+    }).config;
+    expect([upstream.url, http.port]).toEqual([server.url, 8099]);
+    expect(readFileSync(upstream.fid_file, "utf8")).toContain("Fid 7 and its one follower");
+  }, 60_000);
+
+  test("check 25: says of a dead node, one that is not a node, and a foreign file what is wrong, and writes nothing", async () => {
+    using dir = emptyDir();
+    using web = Bun.serve({ port: 0, fetch: () => new Response("a page") });
+    const { setUp } = setUpIn(dir.path, undefined);
+    for (const url of ["http://127.0.0.1:1", web.url.origin]) {
+      const { findings = [] } = await setUp.test(all([url]));
+      expect([url, findings.some(({ level }) => level === "fail")]).toEqual([url, true]);
+      expect(setUp.estimate(all([url]))).rejects.toThrow();
+    }
+    expect(existsSync(`${dir.path}/svc.toml`)).toBe(false);
+
+    using foreign = emptyDir();
+    const before = "[upstream]\nready_lag_secs = 5\n";
+    const theirs = setUpIn(foreign.path, before);
+    const checked = await theirs.setUp.check(all());
+    expect(checked.problem?.message).toContain("has a section [upstream] already");
+    expect(checked.problem?.lines).toContain(`url = "${server.url}"`);
+    expect(theirs.setUp.apply(all())).rejects.toThrow("has a section [upstream] already");
+    expect(readFileSync(theirs.file, "utf8")).toBe(before);
+    expect(theirs.applied).toEqual([]);
+  }, 120_000);
+
+  test.skipIf(process.getuid?.() === 0)(
+    "check 25: says the lines to paste where the file cannot be written",
+    async () => {
+      using dir = emptyDir();
+      const { setUp } = setUpIn(dir.path, undefined);
+      chmodSync(dir.path, 0o500);
+      const { problem } = await setUp.check(all());
+      chmodSync(dir.path, 0o700);
+      expect(problem?.message).toContain("may not write");
+      expect(problem?.lines).toContain(`url = "${server.url}"`);
+    },
+    60_000,
+  );
+
+  test("a file that was changed after it was shown is not written over", async () => {
+    using dir = emptyDir();
+    const { file, applied, setUp } = setUpIn(dir.path, "[http]\nport = 8099\n");
+    await setUp.check(all());
+    writeFileSync(file, "[http]\nport = 8098\n");
+    await expect(setUp.apply(all())).rejects.toThrow("changed since they were shown");
+    expect(readFileSync(file, "utf8")).toBe("[http]\nport = 8098\n");
+    expect(applied).toEqual([]);
+  }, 60_000);
+});
+
+describe("the steps of a set-up", () => {
+  const never = new Promise<never>(() => {});
+  const step = async () => ({});
+
+  test("check 26: run one at a time, apply works once, and a node with data is not set up again", async () => {
+    let isEmpty = true;
+    const runs = createSetUpRuns(
+      { test: () => never, estimate: step, check: step, apply: step },
+      () => isEmpty,
+      reasonOf,
+    );
+    const refusal = (name: "test" | "check" | "apply") => {
+      const started = runs.startSetUp(name, all());
+      return started.ok ? "started" : started.error.kind;
+    };
+    expect(refusal("apply")).toBe("started");
+    await until(() => !runs.setUpState().is_running);
+    expect(refusal("apply")).toBe("conflict");
+    expect(runs.setUpState()).toMatchObject({ is_open: false, step: "apply", result: {} });
+
+    const others = createSetUpRuns(
+      { test: () => never, estimate: step, check: step, apply: step },
+      () => isEmpty,
+      reasonOf,
+    );
+    expect(others.startSetUp("test", all()).ok).toBe(true);
+    expect(others.startSetUp("check", all())).toMatchObject({
+      ok: false,
+      error: { kind: "tooManyRequests" },
+    });
+    isEmpty = false;
+    expect(others.startSetUp("check", all())).toMatchObject({ ok: false, error: { kind: "conflict" } });
+  });
+
+  test("what failed can be tried again, and its reason is a sentence", async () => {
+    const apply = async () => {
+      throw new Error("the disk is full");
+    };
+    const runs = createSetUpRuns({ test: step, estimate: step, check: step, apply }, () => true, reasonOf);
+    runs.startSetUp("apply", all());
+    await until(() => !runs.setUpState().is_running);
+    expect(runs.setUpState()).toMatchObject({ is_open: true, error: "the disk is full", result: null });
+  });
+});
