@@ -5,10 +5,10 @@ import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { NoticeChanged } from "../../notices/report.ts";
 import type { NoticeChange, NoticesRpc } from "../../notices/rpc.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
-import { tarOf } from "../../runtime/tar.ts";
 import type { OfferedBackup, OperatorRpc } from "../console-rpc.ts";
 import type { readBackup, readIncident } from "./operator-requests.ts";
 import { unwrapOperator } from "./operator-sessions.ts";
+import { tarOf } from "./tar.ts";
 
 interface IncidentDeps {
   readonly incidents: IncidentStore;

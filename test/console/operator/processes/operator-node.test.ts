@@ -261,7 +261,7 @@ describe("check 34: the operator's page", () => {
     ]);
   });
 
-  test("console-next 7: reads a backup back, and lets it be downloaded once by whoever has the session", async () => {
+  test("console-next 7: reads a backup back, and lets the session download it once", async () => {
     const [backup] = (await read<BackupsReport>("backups")).backups;
     const file = backup?.file ?? "";
     const about = (action: string, name = file) =>

@@ -65,6 +65,7 @@ const ENGLISH_ONLY: readonly string[] = [
   "operator/notices.ts",
   "sign-in.ts",
   "tools/call.ts",
+  "tools/setup.ts",
 ];
 
 const TEXTS = join(import.meta.dir, "../../../../src/console/web/text");

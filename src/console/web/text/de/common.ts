@@ -86,6 +86,7 @@ export const lookAroundFirst = "Erst umsehen";
 export const itMakesASmallSignedNetwork =
   "Er erzeugt ein kleines signiertes Netz mit 200 Personen zum Ausprobieren.";
 export const fillIt = "Füllen";
+export const setItUpHere = "Im Browser einrichten";
 export const castsAppearHereOnceItHas = (bold: Rich, reason: Rich): Rich => [
   bold,
   ": ",
