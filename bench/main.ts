@@ -125,6 +125,8 @@ for (const [name, bench] of Object.entries(BENCHMARKS)) {
   process.stdout.write(`\n${name}\n${figures.map(row).join("\n")}\n`);
   await Bun.write(join(resultsDir, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
 }
+// A server that a benchmark had in its own process keeps it alive.
+process.exit(0);
 
 function row({ what, value, unit, ratio }: Figure): string {
   const shown = value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(value < 10 ? 2 : 1);

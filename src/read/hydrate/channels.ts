@@ -102,7 +102,7 @@ const registeredRows = statement<RegisteredRow, [channelIdsJson: string]>(
      c.registered_at AS registeredAt, n.members, n.moderators, n.followers,
      ${detailOf(ChannelSlotKind.Settings)} AS settings, ${detailOf(ChannelSlotKind.Pin)} AS pinned,
      (SELECT o.fid FROM owner_claims o WHERE o.address = c.owner_address AND o.is_add = 1
-      ORDER BY o.timestamp DESC, o.hash DESC LIMIT 1) AS ownerFid,
+      ORDER BY o.timestamp DESC, o.hash DESC, o.fid LIMIT 1) AS ownerFid,
      (SELECT json_group_array(s.target_fid) FROM channel_slots s WHERE s.channel_id = c.channel_id
         AND s.kind = ${ChannelSlotKind.Member} AND s.state = ${MemberState.Moderator}) AS moderatorFids
    FROM json_each(?) j

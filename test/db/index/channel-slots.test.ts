@@ -58,7 +58,7 @@ test("checks 5 and 11: a slot is held by the last decision, whatever its time, i
   );
 });
 
-test("check 8: the owner is the fid with the newest live claim, of equally late ones that with the greater hash", () => {
+test("check 8: the owner is the fid with the newest live claim, of equally late ones that with the greater hash, of equal ones the lower fid", () => {
   using db = openIndexInMemory();
   const address = new Uint8Array(20).fill(1);
   const claim = (fid: number, timestamp: number, seqnum: number, isAdd = true) =>
@@ -76,6 +76,11 @@ test("check 8: the owner is the fid with the newest live claim, of equally late 
   expect(fidOfOwner(db, address)).toBe(0);
   claim(5, 130, 6);
   expect(fidOfOwner(db, address)).toBe(5);
+  // Claims that the upstream reported have no hashes.
+  const reported = new Uint8Array(20).fill(2);
+  for (const fid of [9, 8])
+    putOwnerClaim(db, { fid, address: reported, isAdd: true, timestamp: 7, hash: new Uint8Array(20), seqnum: 0 });
+  expect(fidOfOwner(db, reported)).toBe(8);
   // An earlier decision, applied again.
   expect(claim(5, 120, 5, false)).toBe(false);
   expect(fidOfOwner(db, address)).toBe(5);

@@ -26,7 +26,7 @@ const putClaim = statement<
 );
 const newestClaim = statement<{ fid: number }, [address: Uint8Array]>(
   "owner-claims.newest",
-  `SELECT fid FROM owner_claims WHERE address = ? AND is_add = 1 ORDER BY timestamp DESC, hash DESC LIMIT 1`,
+  `SELECT fid FROM owner_claims WHERE address = ? AND is_add = 1 ORDER BY timestamp DESC, hash DESC, fid LIMIT 1`,
 );
 
 const newestDecision = statement<{ seqnum: number | null }, [address: Uint8Array]>(

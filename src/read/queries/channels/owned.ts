@@ -19,7 +19,7 @@ const ownedAfter = statement<OwnedChannel, [fid: number, address: Uint8Array, ke
    FROM owner_claims o CROSS JOIN channels c ON c.owner_address = o.address
    WHERE o.fid = ?1 AND o.is_add = 1 AND (c.owner_address, c.key) > (?2, ?3) AND o.address >= ?2
      AND ?1 = (SELECT n.fid FROM owner_claims n WHERE n.address = o.address AND n.is_add = 1
-       ORDER BY n.timestamp DESC, n.hash DESC LIMIT 1)
+       ORDER BY n.timestamp DESC, n.hash DESC, n.fid LIMIT 1)
    ORDER BY o.address, c.key LIMIT ?4`,
 );
 const byAddress = statement<OwnedChannel, [address: Uint8Array, key: string, limit: number]>(

@@ -128,7 +128,7 @@ const slotsOf = statement<
    WHERE s.target_fid = ?1 AND s.target_fid > 0 AND s.channel_id > ?2
      AND s.state IN (${MemberState.Member}, ${MemberState.Moderator})
      AND ?1 IS NOT (SELECT o.fid FROM owner_claims o WHERE o.address = c.owner_address AND o.is_add = 1
-       ORDER BY o.timestamp DESC, o.hash DESC LIMIT 1)
+       ORDER BY o.timestamp DESC, o.hash DESC, o.fid LIMIT 1)
    ORDER BY s.channel_id LIMIT ?3`,
 );
 
