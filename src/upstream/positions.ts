@@ -125,10 +125,10 @@ export const appliedPosition = (shard: number, block: number): PositionUpdate =>
   key: appliedKey(shard),
   position: block,
 });
-/** @param seqnum undefined if it is not known. */
+/** @param seqnum undefined or 0 if it is not known. */
 export const replayedPosition = (shard: number, seqnum: number | undefined): PositionUpdate => ({
   key: replayedKey(shard),
-  position: seqnum ?? -1,
+  position: seqnum || -1,
 });
 export const startPosition = (shard: number, block: number): PositionUpdate => ({
   key: startKey(shard),
