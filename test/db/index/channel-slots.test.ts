@@ -79,7 +79,14 @@ test("check 8: the owner is the fid with the newest live claim, of equally late 
   // Claims that the upstream reported have no hashes.
   const reported = new Uint8Array(20).fill(2);
   for (const fid of [9, 8])
-    putOwnerClaim(db, { fid, address: reported, isAdd: true, timestamp: 7, hash: new Uint8Array(20), seqnum: 0 });
+    putOwnerClaim(db, {
+      fid,
+      address: reported,
+      isAdd: true,
+      timestamp: 7,
+      hash: new Uint8Array(20),
+      seqnum: 0,
+    });
   expect(fidOfOwner(db, reported)).toBe(8);
   // An earlier decision, applied again.
   expect(claim(5, 120, 5, false)).toBe(false);
