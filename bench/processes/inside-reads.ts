@@ -8,7 +8,9 @@ import type { BenchNetwork } from "../network.ts";
 
 /** A batch takes about this long: less than a slice of a busy machine. */
 const BATCH_CPU_MS = 10;
-const WARM_UP_ROUNDS = 20;
+/** Enough for the compilers of the engine. */
+const WARM_UP_MS = 700;
+const ROUNDS_AT_A_TIME = 20;
 
 const [checkout = "", messages = ""] = process.argv.slice(2);
 const load = (path: string) => import(join(checkout, path));
@@ -47,7 +49,9 @@ process.on("message", async (message: readonly string[] | "run") => {
     if (response.status !== 200) throw new Error(`${path} returned ${response.status}`);
     bytes += (await response.arrayBuffer()).byteLength;
   }
-  const us = await cpuUs(WARM_UP_ROUNDS);
+  let us = 0;
+  for (const until = performance.now() + WARM_UP_MS; performance.now() < until; )
+    us = await cpuUs(ROUNDS_AT_A_TIME);
   rounds = Math.max(1, Math.round((BATCH_CPU_MS * 1000) / us / paths.length));
   process.send?.(bytes);
 });

@@ -1,7 +1,8 @@
 import type { SideFile } from "../db/side/side-file.ts";
 import { GenerationCache } from "../lib/generation-cache.ts";
 import { memoizeJson } from "../lib/json-text.ts";
-import type { PreviewMetadata, PreviewSource } from "../read/hydrate/previews.ts";
+import type { PreviewApp, PreviewMetadata, PreviewSource } from "../read/hydrate/previews.ts";
+import { checkedApp } from "./catalog/catalog-store.ts";
 import type { PreviewSignal } from "./preview-signal.ts";
 import { findPreview, type StoredPreview } from "./preview-store.ts";
 import { previewUrlOf } from "./preview-url.ts";
@@ -30,6 +31,7 @@ interface Known {
   readonly fetchedAt: number;
   readonly expiresAtMs: number;
   readonly metadata: PreviewMetadata;
+  readonly app: PreviewApp | undefined;
 }
 
 /** Looks up previews for the reads of a thread. A URL without one, or with an expired one, is reported to be fetched once an hour. */
@@ -55,6 +57,11 @@ export class PreviewReader implements PreviewSource, Disposable {
     return found;
   }
 
+  appOf(url: string): PreviewApp | undefined {
+    const target = previewUrlOf(url);
+    return target && this.#known.get(target.href)?.app;
+  }
+
   /** Returns what is stored for one URL, without asking for more; undefined for nothing. */
   peek(href: string): PreviewMetadata | undefined {
     return this.#stored(href)?.metadata;
@@ -77,11 +84,23 @@ export class PreviewReader implements PreviewSource, Disposable {
     const earlier = this.#known.get(href);
     if (earlier?.changes === changes) return earlier;
     // A read does without previews until there is a file, and while it cannot be read.
-    const read = changes === 0 ? undefined : this.#deps.file.read((db) => findPreview(db, href));
-    const stored = read?.ok ? read.value : undefined;
+    const read =
+      changes === 0
+        ? undefined
+        : this.#deps.file.read((db) => {
+            const stored = findPreview(db, href);
+            return { stored, app: stored?.frame && checkedApp(db, new URL(href).hostname) };
+          });
+    const { stored, app } = read?.ok ? read.value : {};
     if (!stored) return undefined;
     const metadata = earlier && earlier.fetchedAt === stored.fetchedAt ? earlier.metadata : shownOf(stored);
-    const known = { changes, fetchedAt: stored.fetchedAt, expiresAtMs: stored.expiresAt * 1000, metadata };
+    const known = {
+      changes,
+      fetchedAt: stored.fetchedAt,
+      expiresAtMs: stored.expiresAt * 1000,
+      metadata,
+      app,
+    };
     this.#known.set(href, known);
     return known;
   }

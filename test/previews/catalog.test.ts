@@ -20,11 +20,14 @@ import {
 import { createAppCheck } from "../../src/previews/catalog/check-app.ts";
 import { earlierShares } from "../../src/previews/catalog/earlier-shares.ts";
 import { rankApps } from "../../src/previews/catalog/rank-apps.ts";
-import { PREVIEW_SCHEMA } from "../../src/previews/preview-store.ts";
+import { PreviewReader } from "../../src/previews/preview-reader.ts";
+import { PreviewSignal } from "../../src/previews/preview-signal.ts";
+import { PREVIEW_SCHEMA, putOutcome } from "../../src/previews/preview-store.ts";
 import { fromHex } from "../../src/protocol/validate/eth.ts";
 import { configWith } from "../runtime/config.ts";
 import type { TestApi } from "../support/api.ts";
 import { createCertificateAuthority } from "../support/certificates.ts";
+import { createGraph } from "../support/graph.ts";
 import { silentLog } from "../support/log.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { startTestNode } from "../support/node.ts";
@@ -157,6 +160,8 @@ describe("the catalog", () => {
   let api: TestApi;
   let receiver: Receiver;
   let catalog: Catalog;
+  const signal = new PreviewSignal();
+  const source = new PreviewReader({ file, signal, nowMs: () => time.nowMs(), report: () => undefined });
   beforeAll(async () => {
     const authority = createCertificateAuthority();
     receiver = startReceiver({
@@ -179,6 +184,7 @@ describe("the catalog", () => {
     api = await startSignInApi({
       compatPrefixes: ["farcaster"],
       previews: {
+        source,
         catalog: createCatalogReads({ file, nowMs: () => time.nowMs() }),
       },
     });
@@ -242,6 +248,48 @@ describe("the catalog", () => {
       },
     });
     expect(frames[2]?.manifest).toBeUndefined();
+  });
+
+  test("says in the preview of an embed who signed its manifest, and what is in it, in the form of the hosted API only", async () => {
+    const pages = ["signed.example", "copied.example"].map((domain) => `https://${domain}/page`);
+    const found = { contentType: "text/html", contentLength: 9, image: undefined, html: undefined };
+    file.write((db) => {
+      for (const href of pages) {
+        const host = new URL(href).hostname;
+        const frame = { ...frameOf(host), frames_url: href };
+        putOutcome(
+          db,
+          { href, host },
+          { kind: "found", found: { ...found, frame, maxAgeSecs: undefined } },
+          NOW,
+        );
+      }
+    });
+    signal.noteChange();
+    const graph = createGraph(api.node);
+    graph.account(51);
+    const embeds = pages.map((value) => ({ embed: { $case: "url" as const, value } }));
+    const { hash } = graph.post(51, 1, { text: "two apps", embeds });
+    type Shown = { cast: { embeds: { metadata: { frame: Record<string, unknown> } }[] } };
+    const framesOf = async (prefix: string, more = "") => {
+      const { body } = await api.get(`${prefix}/cast?identifier=${hash}&type=hash${more}`);
+      return (body as Shown).cast.embeds.map(({ metadata }) => metadata.frame);
+    };
+    for (const more of ["", `&viewer_fid=${OTHER}`, ""]) {
+      const [signed, copied] = await framesOf("/v2/farcaster", more);
+      const { frames: listed } = await get("/frame/catalog");
+      expect(signed).toEqual({
+        ...frameOf("signed.example"),
+        frames_url: pages[0],
+        author: listed[0]?.author,
+        manifest: listed[0]?.manifest,
+      });
+      expect(copied?.author).toBeUndefined();
+    }
+    expect(await framesOf("/v2/svc")).toEqual([
+      { ...frameOf("signed.example"), frames_url: pages[0] },
+      { ...frameOf("copied.example"), frames_url: pages[1] },
+    ]);
   });
 
   test("is read page by page", async () => {

@@ -1,6 +1,6 @@
 import { decodeStored, type SideDatabase } from "../../db/side/side-database.ts";
 import { statement } from "../../db/side/statement.ts";
-import type { PreviewFrame, PreviewHtml } from "../../read/hydrate/previews.ts";
+import type { PreviewApp, PreviewFrame, PreviewHtml } from "../../read/hydrate/previews.ts";
 
 /** The tables of the catalog, beside the previews. */
 export const CATALOG_TABLES = `CREATE TABLE shares (
@@ -149,6 +149,22 @@ const ranked = statement<AppRow & { rank: number }, [timeWindow: string, after: 
    FROM app_ranks r CROSS JOIN mini_apps a ON a.domain = r.domain
    WHERE r.time_window = ? AND r.rank > ? AND a.is_hidden = 0 ORDER BY r.rank LIMIT ?`,
 );
+
+/** A longer manifest is not shown with each cast that embeds the app. */
+const MAX_EMBEDDED_CHARS = 8_192;
+const checked = statement<{ manifest: string | null; authorFid: number | null }, [domain: string]>(
+  "catalog.checked",
+  `SELECT iif(length(manifest) <= ${MAX_EMBEDDED_CHARS}, manifest, NULL) AS manifest, author_fid AS authorFid
+   FROM mini_apps WHERE domain = ? AND is_hidden = 0 AND checked_at > 0`,
+);
+
+/** Returns what the domain of a mini app says of it; undefined for one that is not in the catalog or not checked. */
+export function checkedApp(db: SideDatabase, domain: string): PreviewApp | undefined {
+  const row = db.get(checked, domain);
+  if (!row) return undefined;
+  const { manifest, authorFid } = row;
+  return { manifest: manifest === null ? undefined : decoded(manifest), authorFid: authorFid ?? undefined };
+}
 
 export function putShares(db: SideDatabase, shares: readonly Share[]): void {
   for (const { host, fid, at } of shares) db.run(putShare, host, fid, at);

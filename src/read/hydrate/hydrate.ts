@@ -5,7 +5,7 @@ import { type HydrationCache, readThrough } from "./cache.ts";
 import type { CastState, Hash, StoredCast } from "./casts.ts";
 import type { ChannelRelation } from "./channel-relations.ts";
 import { type ChannelState, channelAt, loadChannels } from "./channels.ts";
-import type { PreviewMetadata, PreviewSource } from "./previews.ts";
+import type { PreviewApp, PreviewMetadata, PreviewSource } from "./previews.ts";
 import { type HiddenReason, type OwnerRules, openRelations } from "./relations.ts";
 import { loadShownRelations } from "./shown-relations.ts";
 import { loadUsers, type UserState } from "./users.ts";
@@ -37,6 +37,8 @@ export interface Hydration {
   readonly hidden: ReadonlyMap<number, HiddenReason> | undefined;
   /** By the URLs that the casts embed. Undefined while previews are off. */
   readonly previews: ReadonlyMap<string, PreviewMetadata> | undefined;
+  /** The mini apps among them, by the same URLs. */
+  readonly apps: ReadonlyMap<string, PreviewApp>;
 }
 
 /** The objects that a skeleton names. */
@@ -94,6 +96,9 @@ export function hydrate(
     for (const [mentioned] of mentions) fids.add(mentioned);
     if (rootParentUrl !== null) channelIds.add(channelIdOf(rootParentUrl));
   }
+  const previews = request.previews?.of(embeddedUrls(referring));
+  const apps = previews ? appsAmong(previews, request.previews) : NO_APPS;
+  for (const { authorFid } of apps.values()) if (authorFid !== undefined) fids.add(authorFid);
   const channels = channelsAt(db, channelIds, nowSecs, cache);
   let at = 0;
   for (const id of channelIds) {
@@ -130,12 +135,27 @@ export function hydrate(
     version: cache.versionAt(nowSecs),
     viewer,
     hidden: hiddenAuthors({ db, cache }, request, casts),
-    previews: request.previews?.of(embeddedUrls(referring)),
+    previews,
+    apps,
   };
 }
 
 function* embeddedUrls(casts: Iterable<CastState>): Generator<string> {
   for (const { embeds } of casts) for (const embed of embeds) if ("url" in embed) yield embed.url;
+}
+
+const NO_APPS: ReadonlyMap<string, PreviewApp> = new Map();
+
+function appsAmong(
+  previews: ReadonlyMap<string, PreviewMetadata>,
+  source: PreviewSource | undefined,
+): ReadonlyMap<string, PreviewApp> {
+  const apps = new Map<string, PreviewApp>();
+  for (const [url, { frame }] of previews) {
+    const app = frame && source?.appOf?.(url);
+    if (app) apps.set(url, app);
+  }
+  return apps;
 }
 
 /** Returns why authors of quoted casts are hidden from the reader; undefined if none is. */

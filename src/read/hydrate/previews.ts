@@ -37,8 +37,18 @@ export interface PreviewMetadata {
   readonly frame?: PreviewFrame;
 }
 
+/** What is known of a mini app from its domain. */
+export interface PreviewApp {
+  /** Who signed its manifest for the domain. */
+  readonly authorFid: number | undefined;
+  /** As the domain has it. */
+  readonly manifest: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Where the previews of embedded URLs are looked up. It never waits for another host. */
 export interface PreviewSource {
   /** By the URL as it is in the cast; URLs that are never fetched are left out. */
   of(urls: Iterable<string>): ReadonlyMap<string, PreviewMetadata>;
+  /** The checked mini app that a URL with a frame is; undefined for another. */
+  readonly appOf?: (url: string) => PreviewApp | undefined;
 }

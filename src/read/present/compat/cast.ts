@@ -3,7 +3,7 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import type { Page } from "../../cursor.ts";
 import type { CastState, Hash } from "../../hydrate/casts.ts";
 import type { Hydration } from "../../hydrate/hydrate.ts";
-import type { PreviewMetadata } from "../../hydrate/previews.ts";
+import type { PreviewApp, PreviewMetadata } from "../../hydrate/previews.ts";
 import type { HiddenReason } from "../../hydrate/relations.ts";
 import {
   createCastParts,
@@ -11,11 +11,11 @@ import {
   type Mentioned,
   presentMentions,
   presentUrl,
-  previewsOf,
   textWithNames,
 } from "../cast-parts.ts";
 import { memoizePresenter, oncePerVersion } from "../presenters.ts";
 import { type ChannelDehydrated, presentChannelDehydrated, presentRelation } from "./channel.ts";
+import { presentManifest } from "./mini-app.ts";
 import { type BareUser, presentUser, presentUserDehydrated, type User, type UserDehydrated } from "./user.ts";
 
 type ChannelShown = ChannelDehydrated | null;
@@ -92,6 +92,37 @@ const presentMemoized = memoizePresenter(presentState);
 export type Cast = ReturnType<typeof presentState> & {
   viewer_context?: { liked: boolean; recasted: boolean };
 };
+
+/** A preview of a mini app with what its domain says of it. */
+const withApp = memoizePresenter(
+  (metadata: PreviewMetadata, { manifest }: PreviewApp, author: User | undefined): PreviewMetadata => ({
+    ...metadata,
+    ...(metadata.frame && {
+      frame: {
+        ...metadata.frame,
+        ...(author && { author }),
+        ...(manifest && { manifest: presentManifest(manifest) }),
+      },
+    }),
+  }),
+);
+
+function previewsOf({ embeds }: CastState, hydration: Hydration): EmbedPreviews {
+  const { previews, apps } = hydration;
+  return (
+    previews &&
+    embeds.map((embed) => {
+      const metadata = "url" in embed ? previews.get(embed.url) : undefined;
+      const app = metadata && "url" in embed ? apps.get(embed.url) : undefined;
+      if (!app) return metadata;
+      const { authorFid } = app;
+      // The author as everyone is shown it: a viewer's own context would be a part of what is kept.
+      const author =
+        authorFid === undefined ? undefined : presentUser(authorFid, { ...hydration, viewer: undefined });
+      return metadata && withApp(metadata, app, author);
+    })
+  );
+}
 
 /** Presents the live casts among `hashes`, in the order of `hashes`. */
 function presentCasts(hashes: readonly Hash[], hydration: Hydration): Cast[] {

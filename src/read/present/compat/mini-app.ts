@@ -70,7 +70,7 @@ function appOf(manifest: ShownApp["manifest"]): Members {
 }
 
 /** The hosted API has the names of a manifest with underscores. */
-function presentManifest(manifest: Members) {
+export function presentManifest(manifest: Members) {
   const { accountAssociation, miniapp, frame } = manifest;
   return {
     account_association: Object(accountAssociation) as object,
