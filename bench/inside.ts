@@ -10,6 +10,8 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 100_000);
 /** A checkout to compare with, in turns. */
 const BEFORE = process.env.BENCH_BEFORE;
 const PREFIX = process.env.BENCH_PREFIX ?? "/v2/svc";
+/** Whether the compared reads have a viewer, another user each. */
+const HAS_VIEWER = process.env.BENCH_VIEWER === "1";
 const UNIT = "us of CPU per request";
 
 /**
@@ -54,7 +56,8 @@ async function compareWith(before: string): Promise<Figure[]> {
     await Promise.all([now.ready, former.ready]);
     const figures: Figure[] = [];
     for (const { name, path } of selectedReads()) {
-      const paths = Array.from({ length: REQUESTS }, () => `${PREFIX}${path(draw)}`);
+      const viewer = () => (HAS_VIEWER ? `&viewer_fid=${draw.fid()}` : "");
+      const paths = Array.from({ length: REQUESTS }, () => `${PREFIX}${path(draw)}${viewer()}`);
       const bytes = [await now.ask(paths), await former.ask(paths)] as const;
       if (Math.max(...bytes) > 1.3 * Math.min(...bytes))
         throw new Error(
