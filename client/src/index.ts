@@ -1,6 +1,7 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of the package
 export type { components, operations, paths } from "./api.generated.ts";
 export { ApiFailure, type ClientOptions, createClient, type SvcClient } from "./client.ts";
+export { type OpenContext, type ReportOpenOptions, reportOpen } from "./report-open.ts";
 export {
   type Eip1193Provider,
   type OperationToSign,

@@ -6,6 +6,7 @@ import {
   ApiFailure,
   createClient,
   DeliveryRefused,
+  reportOpen,
   StreamRefused,
   streamEvents,
   verifyDelivery,
@@ -206,4 +207,36 @@ describe("a delivery", () => {
       expect(await verified.catch((cause: unknown) => cause)).toBeInstanceOf(TypeError);
     },
   );
+});
+
+describe("a report of an open", () => {
+  const context = { user: { fid: 7 }, client: { clientFid: 9152 } };
+  const report = (url: string, baseUrl: string) =>
+    reportOpen({ baseUrl, appId: "app", context, goal: "bought", url });
+
+  test("has the parameter of the link, the person, the client and the zone, in a request without a preflight", async () => {
+    const bodies: unknown[] = [];
+    await using server = scripted(async (request) => {
+      const isSimple = !/json/.test(request.headers.get("content-type") ?? "");
+      bodies.push([request.method, isSimple, await request.json()]);
+      return new Response(null, { status: 204 });
+    });
+    expect(await report("https://app.example/x?a=1&svc_open=abc123#y", `${server.url}/`)).toBe(true);
+    const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
+    expect(bodies).toEqual([
+      ["POST", true, { app_id: "app", open: "abc123", fid: 7, client_fid: 9152, zone, goal: "bought" }],
+    ]);
+    expect(new URL(server.requests[0]?.url ?? "").pathname).toBe("/v2/svc/frame/app/open");
+  });
+
+  test("is not made for a page that no notification opened, and never rejects", async () => {
+    await using server = scripted(() => new Response(null, { status: 429 }));
+    const outcomes = [
+      await report("https://app.example/x", server.url),
+      await report("not a url", server.url),
+      await report("https://app.example/?svc_open=a", server.url),
+      await report("https://app.example/?svc_open=a", "http://127.0.0.1:1"),
+    ];
+    expect([outcomes, server.requests.length]).toEqual([[false, false, false, false], 1]);
+  });
 });

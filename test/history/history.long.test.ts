@@ -318,7 +318,7 @@ describe("the history of a node", () => {
     expect(lanes(NOW, NOW + 60).marks).toHaveLength(1);
   });
 
-  test("of days is small and costs little", () => {
+  test("check 2: of 30 days (in the long form) has at most 10 MB and costs little", () => {
     const { watch, dir, clock, record } = open();
     watch(NOW, NOW + 120, () => 1);
     const names = Array.from({ length: 39 }, (_, n) => `series ${n}`);

@@ -5,7 +5,9 @@ import { Icon, type IconName } from "../icons/icons.tsx";
 import { ActionButton, useAction } from "../owner/action.tsx";
 import { leave } from "../owner/connection.ts";
 import { type Owner, owner } from "../owner/owner.ts";
+import { apiPrefix, pageConfig } from "../page-config.ts";
 import { Pill } from "../parts/pill.tsx";
+import { SinceCard } from "../status/since.tsx";
 import * as msg from "../text/en/manage/manage.ts";
 import { formatExact, formatMoment } from "../text/format.ts";
 import { displayNameOf, handleOf } from "../text/name.ts";
@@ -93,6 +95,7 @@ export function Page() {
     <ManagePage title={owner.value ? msg.manage : msg.manageWhatIsYours}>
       {(current) => (
         <>
+          {pageConfig.history && <SinceCard path={`${apiPrefix}/history/since`} />}
           <Who current={current} />
           <div class="split even doors">
             {DOORS.map(({ href, icon, title, text }) => (

@@ -109,6 +109,16 @@ export const reasonText = (reason: string): string | undefined => REASONS[reason
 
 const HEADER = ["host", "delivered", "failed", "not_attempted", "reasons"] as const;
 
+const OPENS = ["client_fid", "delivered", "opened", "verified"] as const;
+
+/** The opens by client app, one line for each. */
+export function opensCsv(clients: readonly Readonly<Record<(typeof OPENS)[number], number>>[]): string {
+  return csvFile(
+    OPENS,
+    clients.map((client) => OPENS.map((name) => client[name])),
+  );
+}
+
 /** The results by client host, one line for each (RFC 4180). */
 export function campaignCsv(hosts: readonly CampaignHost[]): string {
   const rows = hosts.map(({ host, success_count, failure_count, not_attempted_count, errors }) => [

@@ -1,10 +1,13 @@
 import type { ResponseOf } from "../../data/call.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
+import { CopyButton } from "../../parts/copy.tsx";
 import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
+import * as apps from "../../text/en/manage/apps.ts";
 import * as msg from "../../text/en/manage/schedules.ts";
 import { formatCount } from "../../text/format.ts";
 import { ClientName, useClients } from "./audience-card.tsx";
+import { opensCsv } from "./campaign.ts";
 
 type Client = ResponseOf<"GET /frame/app/campaign/results">["clients"][number];
 
@@ -17,6 +20,12 @@ export function OpenResults({ campaignId }: { campaignId: string }) {
     <OwnerRegion
       title={msg.opens}
       query={query}
+      aside={
+        query.data &&
+        query.data.results.opened > 0 && (
+          <CopyButton text={opensCsv(query.data.clients)} label={apps.copyAsCsv} quiet={false} />
+        )
+      }
       isEmpty={({ results }) => results.opened === 0}
       empty={msg.noOpensYet}
     >
