@@ -200,6 +200,20 @@ describe("a mini app", () => {
       expect(await axeViolations(page)).toEqual([]);
       await row.getByRole("button", { name: "Cancel" }).click();
       await row.getByText("Cancelled").waitFor();
+
+      await one.goto(`/console/manage/apps/${appId}?tab=send`);
+      await page.getByLabel("Title", { exact: true }).fill("Rye bread");
+      await page.getByLabel("Text", { exact: true }).fill("It is dark.");
+      await page.getByText("More options").click();
+      await page.getByText("Compare two versions").click();
+      await page.getByLabel("Second title").fill("Wheat bread");
+      await page.getByRole("button", { name: /^Sign and s/ }).click();
+      await sign(page);
+      const compared = page.locator("tr").filter({ hasText: "Rye bread" });
+      await compared.getByRole("button", { name: "Results" }).click();
+      await page.getByText("No clear difference yet.").waitFor();
+      await page.getByRole("row").filter({ hasText: "Wheat bread" }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
     },
   );
 });

@@ -65,7 +65,7 @@ function Campaign(props: {
       />
       <RetryCard campaign={campaign} onSend={onSend} />
       <HostResults campaign={campaign} />
-      <OpenResults campaignId={campaign.campaign_id} />
+      <OpenResults of={{ campaign_id: campaign.campaign_id }} />
       <div class="split even">
         <NotificationPreview
           appId={app_id}

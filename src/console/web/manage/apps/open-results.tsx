@@ -6,14 +6,47 @@ import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
 import * as apps from "../../text/en/manage/apps.ts";
 import * as msg from "../../text/en/manage/schedules.ts";
 import { formatCount } from "../../text/format.ts";
+import { UserName } from "../../text/user-text.tsx";
 import { ClientName, useClients } from "./audience-card.tsx";
 import { opensCsv } from "./campaign.ts";
 
-type Client = ResponseOf<"GET /frame/app/campaign/results">["clients"][number];
+type Results = ResponseOf<"GET /frame/app/campaign/results">;
+type Client = Results["clients"][number];
+type Variant = Results["variants"][number];
 
-/** Who opened a campaign, as the app reports it, by client app. */
-export function OpenResults({ campaignId }: { campaignId: string }) {
-  const call = signed("GET /frame/app/campaign/results", { query: { campaign_id: campaignId } });
+/** The texts of a schedule with what each has come to, and which is better. @param texts their titles. */
+function Variants({ results, texts }: { results: Results; texts: readonly string[] }) {
+  const { variants, likely_better: better } = results;
+  const titleOf = (variant: number) => texts[variant] ?? String(variant + 1);
+  return (
+    <>
+      <p class="pad">
+        {better === null ? msg.noClearDifference : msg.isLikelyBetter(<UserName name={titleOf(better)} />)}
+      </p>
+      <DataTable
+        stacks
+        label={msg.opensByText}
+        rows={variants}
+        keyOf={({ variant }) => variant}
+        columns={[
+          { title: msg.notification, cell: ({ variant }) => <UserName name={titleOf(variant)} /> },
+          numberColumn(msg.delivered, ({ delivered }: Variant) => delivered),
+          numberColumn(msg.opened, ({ opened }: Variant) => opened),
+          numberColumn(msg.goals, ({ goals }: Variant) => goals),
+        ]}
+      />
+    </>
+  );
+}
+
+/** Who opened a campaign, or those of a schedule, as the app reports it: by client app, and by text where there are several. */
+export function OpenResults(props: {
+  of: { readonly campaign_id: string } | { readonly schedule_id: string };
+  /** The titles of the texts of a schedule. */
+  texts?: readonly string[];
+}) {
+  const { of, texts = [] } = props;
+  const call = signed("GET /frame/app/campaign/results", { query: of });
   const query = useOwnerQuery(call);
   const users = useClients(query.data?.clients.map(({ client_fid }) => client_fid) ?? []);
   return (
@@ -26,11 +59,12 @@ export function OpenResults({ campaignId }: { campaignId: string }) {
           <CopyButton text={opensCsv(query.data.clients)} label={apps.copyAsCsv} quiet={false} />
         )
       }
-      isEmpty={({ results }) => results.opened === 0}
+      isEmpty={({ results, variants }) => results.opened === 0 && variants.length < 2}
       empty={msg.noOpensYet}
     >
-      {({ results, clients }) => (
+      {({ results, clients, ...rest }) => (
         <>
+          {rest.variants.length > 1 && <Variants results={{ results, clients, ...rest }} texts={texts} />}
           <div class="pad stats">
             <Stat label={msg.opened} name="opened" value={formatCount(results.opened)} />
             <Stat label={msg.verified} name="verified" value={formatCount(results.verified)} />

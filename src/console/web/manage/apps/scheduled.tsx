@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { Schemas } from "../../data/call.ts";
 import { listOf } from "../../data/pages.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
@@ -9,8 +10,11 @@ import * as msg from "../../text/en/manage/schedules.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { appPath } from "./apps.tsx";
 import { campaignPath } from "./campaign-results.tsx";
+import { OpenResults } from "./open-results.tsx";
 
 type Schedule = Schemas["NotificationSchedule"];
+
+const EVERY_MS = 5_000;
 
 const KINDS: Readonly<Record<Schedule["state"], PillKind>> = {
   due: "acc",
@@ -48,8 +52,9 @@ function Made({ waves }: Schedule) {
 /** The scheduled sends and their outcomes. */
 export function ScheduledTab({ appId }: { appId: string }) {
   const call = signed("GET /frame/app/schedule", { query: { app_id: appId, limit: 25 } });
-  const pages = useOwnerPages(call, listOf("schedules"));
+  const pages = useOwnerPages(call, listOf("schedules"), { everyMs: EVERY_MS });
   const action = useAction();
+  const [looked, setLooked] = useState<Schedule>();
   const cancel = ({ schedule_id, texts }: Schedule) =>
     action.run(async () => {
       await sessionRequest({
@@ -98,17 +103,32 @@ export function ScheduledTab({ appId }: { appId: string }) {
               { title: msg.campaigns, cell: Made },
               {
                 title: "",
-                cell: (schedule) =>
-                  schedule.state === "due" && (
-                    <ActionButton action={action} onClick={() => cancel(schedule)}>
-                      {msg.cancel}
-                    </ActionButton>
-                  ),
+                cell: (schedule) => (
+                  <span class="row wrap">
+                    {schedule.state === "due" && (
+                      <ActionButton action={action} onClick={() => cancel(schedule)}>
+                        {msg.cancel}
+                      </ActionButton>
+                    )}
+                    {schedule.waves.some(({ campaign_id }) => campaign_id !== null) && (
+                      <button type="button" class="btn" onClick={() => setLooked(schedule)}>
+                        {msg.results}
+                      </button>
+                    )}
+                  </span>
+                ),
               },
             ]}
           />
         )}
       </OwnerRegion>
+      {looked && (
+        <OpenResults
+          of={{ schedule_id: looked.schedule_id }}
+          texts={looked.texts.map(({ title }) => title)}
+          key={looked.schedule_id}
+        />
+      )}
     </div>
   );
 }

@@ -101,6 +101,10 @@ export const verified = "Verified";
 export const goals = "Goals";
 export const medianMinutes = "Median minutes";
 export const opensByClient = "Opens by client";
+export const opensByText = "Opens by text";
+export const results = "Results";
+export const noClearDifference = "No clear difference yet.";
+export const isLikelyBetter = (title: Rich): Rich => [title, " is likely better (95 %)."];
 export const clientApp = "Client";
 export const delivered = "Delivered";
 export const noOpensYet =
