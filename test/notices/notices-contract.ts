@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import pino from "pino";
 import { FLAP_SECS, type IncidentStore, REMIND_SECS } from "../../src/checks/incident-store.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
@@ -11,6 +10,7 @@ import { readMasterKey } from "../../src/vault/master-key.ts";
 import { createSealer } from "../../src/vault/sealer.ts";
 import { verifyDelivery } from "../../src/webhooks/deliver/sign.ts";
 import { ManualClock } from "../support/clock.ts";
+import { silentLog } from "../support/log.ts";
 import { createBrowser, startPushService, vapidClaims } from "./push-service.ts";
 
 export interface NoticeFixture extends AsyncDisposable {
@@ -48,7 +48,7 @@ async function fixtureOf(open: () => Promise<NoticeFixture>) {
       publicUrl: "https://node.example",
       contact: "mailto:ops@node.example",
       clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
     });
   const notices = start();
   const browser = await createBrowser();
