@@ -54,7 +54,10 @@ export async function waitAfter(
   signal.throwIfAborted();
   if (cause instanceof UserError) throw cause;
   if (failures >= policy.maxFailures)
-    throw new RetryableError(`${label}: ${printable(reasonOf(cause)).slice(0, MAX_REASON_CHARS)}`, { cause });
+    throw new RetryableError(
+      `${label}: ${printable(reasonOf(cause)).slice(0, MAX_REASON_CHARS)}, after ${failures} attempts`,
+      { cause },
+    );
   const delayMs = exponentialBackoffMs(policy.initialDelayMs, failures, policy.maxDelayMs);
   try {
     await delay(withJitter(delayMs, Math.random()), undefined, { signal });

@@ -157,6 +157,27 @@ test.each([
   expect(() => placeOf(text, settings().backup)).toThrow(message);
 });
 
+test("a web server that has sent nothing is given up after four attempts; one that has, after as many as a bucket", async () => {
+  let calls = 0;
+  let isUp = false;
+  using dead = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      calls += 1;
+      return isUp ? new Response('{"snapshots":[]}') : new Response(null, { status: 503 });
+    },
+  });
+  const retries = { maxFailures: 8, initialDelayMs: 1, maxDelayMs: 1, stallMs: 10_000 };
+  const place = placeOf(`http://127.0.0.1:${dead.port}/nodes`, settings().backup, retries);
+  await expect(place.snapshots(UNENDING)).rejects.toThrow("HTTP 503, after 4 attempts");
+  isUp = true;
+  expect(await place.snapshots(UNENDING)).toEqual([]);
+  isUp = false;
+  await expect(place.snapshots(UNENDING)).rejects.toThrow("HTTP 503, after 8 attempts");
+  expect(calls).toBe(13);
+});
+
 test("a bucket needs credentials, and one place has the backups", () => {
   expect(() => placeOf("s3://bucket/x", configWith().backup)).toThrow("needs backup.access_key_id");
   expect(() => configWith("backup.url=s3://bucket/x")).toThrow(

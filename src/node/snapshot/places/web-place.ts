@@ -10,6 +10,9 @@ import { unseal } from "./seal-stream.ts";
 /** The list of the snapshots in a folder, which a writer to a bucket keeps. */
 export const SNAPSHOT_LIST = "snapshots.json";
 const MAX_LIST_BYTES = 1024 * 1024;
+/** Until a server has sent a file: four attempts, of ten seconds at most, because its name may be wrong. */
+const FIRST_FAILURES = 4;
+const FIRST_STALL_MS = 10_000;
 
 const listSchema = Type.Object({
   snapshots: Type.Array(
@@ -37,13 +40,24 @@ export function webPlace(deps: {
   base.pathname = base.pathname.replace(/\/*$/, "/");
   const label = base.href.replace(/\/$/, "");
   const call = createOperatorFetch(base.href);
+  let policy: RetryPolicy = {
+    ...retries,
+    maxFailures: Math.min(retries.maxFailures, FIRST_FAILURES),
+    stallMs: Math.min(retries.stallMs, FIRST_STALL_MS),
+  };
   const readStored = (name: string, signal: AbortSignal) => {
     const file = new URL(base);
     file.pathname += encodeURIComponent(name);
     file.search = url.search;
-    const open = (headers: Readonly<Record<string, string>>, either: AbortSignal) =>
-      call(file, { headers: { ...headers, "accept-encoding": "identity" }, signal: either });
-    return resumingRead(`${label}/${name}`, open, { policy: retries, signal });
+    const open = async (headers: Readonly<Record<string, string>>, either: AbortSignal) => {
+      const response = await call(file, {
+        headers: { ...headers, "accept-encoding": "identity" },
+        signal: either,
+      });
+      if (response.ok) policy = retries;
+      return response;
+    };
+    return resumingRead(`${label}/${name}`, open, { policy, signal });
   };
   const refuse = async () => {
     throw new UserError(`${label} is only read. Name a directory or a URL of s3://`);
