@@ -161,6 +161,8 @@ describe("the packages", () => {
       const [, step = ""] =
         /name: Publish the packages of npm\n +run: \|\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
       expect(step).toContain("npm publish");
+      expect(workflow).toContain("NPM_CONFIG_PROVENANCE: true");
+      expect(workflow).toContain("npm audit signatures");
       using other = startNpmRegistry();
       const work = join(folder, "publish/dist/release");
       mkdirSync(work, { recursive: true });

@@ -11,8 +11,16 @@ const NOT_AT_START: Readonly<Record<string, readonly string[]>> = {
     "src/node/state/postgres/open-postgres",
     "src/db/index/bulk/stages",
     "viem/_esm/index.js",
+    // The tools of agents, until the first request of /mcp.
+    "@modelcontextprotocol",
+    "src/mcp/server",
+    "src/runtime/trace/export-traces",
   ],
-  "src/node/workers/hub.worker.ts": ["viem/_esm/index.js", "src/node/state/"],
+  "src/node/workers/hub.worker.ts": [
+    "viem/_esm/index.js",
+    "src/node/state/",
+    "src/runtime/trace/export-traces",
+  ],
   "src/node/workers/ingest.worker.ts": [
     "@sinclair/typebox",
     "src/node/state/postgres/open-postgres",
