@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { statSync, utimesSync } from "node:fs";
-import { pino } from "pino";
 import { NodeSignals } from "../../../src/cluster/node-signals.ts";
 import { clockMarkOf, saveClock } from "../../../src/db/state/state-clock.ts";
 import { openMainState } from "../../../src/node/state/main-state.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { createPrivateFile } from "../../../src/runtime/files.ts";
 import { configWith } from "../../runtime/config.ts";
+import { silentLog } from "../../support/log.ts";
 import { openStateFile } from "../../support/state-file.ts";
 
 const SAVED_SECS = 1_750_000_000;
@@ -21,7 +21,7 @@ test("a node notes the time of its state from its start on", async () => {
   const state = await openMainState({
     common: {
       config: configWith(`data.dir=${file.dir.path}`),
-      log: pino({ level: "silent" }),
+      log: silentLog,
       clock: systemClock,
     },
     nodeId: "a",
