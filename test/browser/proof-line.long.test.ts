@@ -1,5 +1,4 @@
 import { afterAll, expect } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { putShardProof, shardProof } from "../../src/db/index/trie/shard-proofs.ts";
@@ -8,11 +7,11 @@ import { type SignedChunk, SignedShardHeader } from "../../src/protocol/wire/gen
 import { FarcasterNetwork, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { fidOfKey, kindOfKey, MESSAGE_KIND_UNIT } from "../../src/trust/trie-key.ts";
 import type { ValidatorSet } from "../../src/trust/validator-sets.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { makeSigner } from "../support/messages.ts";
-import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { type RunningNode, tempDir } from "../support/program.ts";
 import { withEvents } from "../support/upstream/changed-events.ts";
+import { isProvenFrom, startCompiledFollower, untilStatus } from "../support/upstream/compiled-follower.ts";
 import { RECORDED_NETWORKS, serveNetwork } from "../support/upstream/follow-recorded.ts";
 import { type Recording, serveRecording } from "../support/upstream/recorded.ts";
 import { withChunk } from "../support/upstream/recorded-nodes.ts";
@@ -78,43 +77,15 @@ interface Scene {
 async function follow(
   stack: AsyncDisposableStack,
   name: string,
-  { chains, network = "devnet", sets = [chainValidators] }: Scene,
+  { chains, network, sets = [chainValidators] }: Scene,
 ): Promise<RunningNode> {
   const heads = new Map([0, 1, 2].map((shard) => [shard, BLOCKS]));
   const listing = { count: 0 };
   const urls: string[] = [];
   for (const chain of chains) urls.push(stack.use(await serveRecording(() => chain, heads, { listing })).url);
-  return start(stack, name, urls, { network, sets });
-}
-
-async function start(
-  stack: AsyncDisposableStack,
-  name: string,
-  urls: readonly string[],
-  { network, sets }: { readonly network: string; readonly sets: readonly ValidatorSet[] },
-): Promise<RunningNode> {
-  const file = join(dir.path, `${name}.json`);
-  writeFileSync(file, JSON.stringify({ sets }));
-  const settings = [
-    `protocol.network=${network}`,
-    `upstream.urls=${JSON.stringify(urls)}`,
-    `trust.validators_file=${file}`,
-    "trust.roots=full",
-  ];
-  const args = settings.flatMap((one) => ["--set", one]);
-  return stack.use(await startNode({ command: compiledProgram, dataDir: join(dir.path, name), args }));
-}
-
-/** Waits until both data shards are proven. */
-async function untilProven({ url }: RunningNode): Promise<void> {
-  type Status = {
-    readonly trust: { readonly shards: readonly { readonly proven_height?: number | null }[] };
-  };
-  const isProven = async () => {
-    const { trust } = (await (await fetch(`${url}/status`)).json()) as Status;
-    return trust.shards.filter(({ proven_height: height }) => height === BLOCKS).length === 2;
-  };
-  while (!(await isProven())) await Bun.sleep(100);
+  return stack.use(
+    await startCompiledFollower(join(dir.path, name), { urls, sets, ...(network && { network }) }),
+  );
 }
 
 /** Tests that the page shows a sentence about the proof, and what is wrong as such. */
@@ -183,7 +154,7 @@ if (IS_LONG) {
     true,
     async (stack) => {
       const first = await follow(stack, "stale", { chains: [honest] });
-      await untilProven(first);
+      await untilStatus(first, isProvenFrom(BLOCKS));
       await first.stop();
       using db = openIndexWriter(indexPath(join(dir.path, "stale")));
       for (const shard of [1, 2])
@@ -210,7 +181,8 @@ if (IS_LONG) {
             ({ key }) => fidOfKey(key) !== 5008 || !isReaction(kindOfKey(key) / MESSAGE_KIND_UNIT),
           );
       const sets = RECORDED_NETWORKS.oneValidator.sets();
-      return start(stack, "quarantined", [served.upstream.url], { network: "devnet", sets });
+      const urls = [served.upstream.url];
+      return stack.use(await startCompiledFollower(join(dir.path, "quarantined"), { urls, sets }));
     },
   );
 }
