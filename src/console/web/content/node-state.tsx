@@ -59,20 +59,17 @@ export function NotReadyYet() {
 
 const { service } = pageConfig;
 /** What the operator of an empty node can do, and by which command. */
-const WAYS: readonly { readonly title: string; readonly words: string; readonly command: string }[] = [
+const WAYS: readonly { readonly title: string; readonly command: string }[] = [
   {
     title: msg.followANode,
-    words: msg.itCopiesWhatAFarcasterNode,
     command: `${service} serve --set upstream.url=http://host:3383`,
   },
   {
     title: msg.importAFile,
-    words: msg.itReadsMessagesFromAFile,
     command: `${service} import FILE`,
   },
   {
     title: msg.lookAroundFirst,
-    words: msg.itMakesASmallSignedNetwork,
     command: `${service} serve --demo`,
   },
 ];
@@ -89,10 +86,10 @@ export function WaysToFill() {
         </p>
       )}
       <dl class="stack">
-        {WAYS.map(({ title, words, command }) => (
+        {WAYS.map(({ title, command }) => (
           <div key={title}>
             <dt>
-              <b>{title}</b> <span class="dim s">{words}</span>
+              <b>{title}</b>
             </dt>
             <dd class="row">
               <code class="user">{command}</code>

@@ -79,12 +79,8 @@ export const whatIsMissingHereMayStill = (bold: Rich, reason: Rich): Rich => [
 export const thisNodeIsNotReady = "Dieser Knoten ist nicht bereit";
 export const itIsStarting = "er startet gerade";
 export const followANode = "Einem Knoten folgen";
-export const itCopiesWhatAFarcasterNode = "Er kopiert einen Farcaster-Knoten und folgt ihm Block für Block.";
 export const importAFile = "Datei importieren";
-export const itReadsMessagesFromAFile = "Er liest Nachrichten aus der Datei eines anderen Knotens.";
 export const lookAroundFirst = "Erst umsehen";
-export const itMakesASmallSignedNetwork =
-  "Er erzeugt ein kleines signiertes Netz mit 200 Personen zum Ausprobieren.";
 export const fillIt = "Füllen";
 export const setItUpHere = "Im Browser einrichten";
 export const castsAppearHereOnceItHas = (bold: Rich, reason: Rich): Rich => [

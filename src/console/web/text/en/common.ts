@@ -79,13 +79,8 @@ export const whatIsMissingHereMayStill = (bold: Rich, reason: Rich): Rich => [
 export const thisNodeIsNotReady = "This node is not ready";
 export const itIsStarting = "it is starting";
 export const followANode = "Follow a node";
-export const itCopiesWhatAFarcasterNode =
-  "It copies what a Farcaster node has, then follows it block by block.";
 export const importAFile = "Import a file";
-export const itReadsMessagesFromAFile = "It reads messages from a file that another node wrote.";
 export const lookAroundFirst = "Look around first";
-export const itMakesASmallSignedNetwork =
-  "It makes a small signed network, with 200 people, to try everything on.";
 export const fillIt = "Fill it";
 export const setItUpHere = "Set it up in the browser";
 export const castsAppearHereOnceItHas = (bold: Rich, reason: Rich): Rich => [
