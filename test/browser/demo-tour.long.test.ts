@@ -21,7 +21,9 @@ describe("the demo's wallet", () => {
       const start = page.getByRole("button", { name: "Start a session" });
       await start.click();
       const sheet = page.getByRole("dialog", { name: "Signature request" });
+      await sheet.getByText("Technical details").click();
       await sheet.getByText("session.create").waitFor();
+      await sheet.getByLabel("Do not ask again in this visit").uncheck();
       await sheet.getByRole("button", { name: "Decline" }).click();
       await page.getByText("Nothing was sent").waitFor();
       await page.getByRole("button", { name: /Sign in the wallet|Try again/ }).click();
@@ -73,7 +75,6 @@ describe("the tour of a demo network", () => {
       await type(page.getByLabel("Find a person"), "petra");
       await click(button(/Petra Rushlight/));
       await click(button("Start a session"));
-      await click(page.getByLabel("Do not ask again in this visit"));
       await click(page.getByRole("button", { name: "Sign", exact: true }));
       await page.getByText(/This browser reads/).waitFor();
 

@@ -158,6 +158,9 @@ describe("check 19: what a wallet refuses is said in a sentence, and nothing is 
     await wallet.switchAccount(demoAccount(18));
     await page.getByRole("button", { name: "End all" }).click();
     const dialog = page.getByRole("dialog");
+    // Check 29: no hex before the visitor unfolds it.
+    expect(await dialog.getByText("requestHash").isVisible()).toBe(false);
+    await dialog.getByText("Technical details").click();
     await dialog.getByText("requestHash").waitFor();
     const requests = requestsOf(page);
     await dialog.getByRole("button", { name: "Sign in the wallet" }).click();

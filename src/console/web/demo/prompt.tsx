@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Face } from "../content/face.tsx";
 import { type DemoPrompt, demoPrompt, signUnasked } from "../owner/wallet/demo-wallet.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Checkbox, Field } from "../parts/form.tsx";
+import { Checkbox, Field, TechnicalDetails } from "../parts/form.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
 import { Facts } from "../parts/table.tsx";
 import * as msg from "../text/en/demo/demo.ts";
@@ -59,7 +59,7 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
 }
 
 function Sign({ prompt }: { prompt: Extract<DemoPrompt, { kind: "sign" }> }) {
-  const [isTrusted, setTrusted] = useState(false);
+  const [isTrusted, setTrusted] = useState(true);
   const agree = () => {
     if (isTrusted) signUnasked();
     prompt.settle(true);
@@ -67,17 +67,19 @@ function Sign({ prompt }: { prompt: Extract<DemoPrompt, { kind: "sign" }> }) {
   return (
     <Dialog title={msg.signatureRequest} onClose={() => prompt.settle(undefined)}>
       <p>{msg.signThisRequestYourOwnWallet}</p>
-      <Facts
-        class="pairs mono"
-        facts={Object.fromEntries(
-          Object.entries(prompt.message).map(([name, value]) => [
-            name,
-            <span class="text" key={name}>
-              {String(value)}
-            </span>,
-          ]),
-        )}
-      />
+      <TechnicalDetails>
+        <Facts
+          class="pairs mono"
+          facts={Object.fromEntries(
+            Object.entries(prompt.message).map(([name, value]) => [
+              name,
+              <span class="text" key={name}>
+                {String(value)}
+              </span>,
+            ]),
+          )}
+        />
+      </TechnicalDetails>
       <Checkbox class="row s" checked={isTrusted} onChange={setTrusted}>
         {msg.doNotAskAgainInThis}
       </Checkbox>

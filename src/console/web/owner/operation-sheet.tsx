@@ -3,7 +3,7 @@ import { request } from "../data/request.ts";
 import { pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Field } from "../parts/form.tsx";
+import { Field, TechnicalDetails } from "../parts/form.tsx";
 import { Facts } from "../parts/table.tsx";
 import * as msg from "../text/en/manage/owner.ts";
 import { attachWallet } from "./connection.ts";
@@ -52,13 +52,13 @@ async function perform(
 function SignedFacts(props: { operation: OwnerOperation; prepared: Prepared; fid: number }) {
   const { operation, prepared, fid } = props;
   return (
-    <div class="stack tight">
+    <TechnicalDetails>
       <p class="s dim">{msg.yourWalletShowsTheseLinesCompare}</p>
       <Facts
         class="pairs mono"
         facts={{ op: operation.op, fid, nonce: prepared.nonce, requestHash: prepared.requestHash }}
       />
-    </div>
+    </TechnicalDetails>
   );
 }
 

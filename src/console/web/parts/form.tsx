@@ -68,6 +68,14 @@ export function Field(props: FieldProps) {
   );
 }
 
+/** What a sheet shows only to those who unfold it: hashes, nonces, names of operations. */
+export const TechnicalDetails = ({ children }: { children: ComponentChildren }) => (
+  <details>
+    <summary>{msg.technicalDetails}</summary>
+    {children}
+  </details>
+);
+
 /** One of several values, each with its label. */
 export function Radios<Value extends string | number>(props: {
   /** Unique on the page. */

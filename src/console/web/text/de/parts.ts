@@ -26,3 +26,4 @@ export const fromToLast = (name: Value, low: Value, high: Value, at: Value) =>
   `${name}: von ${low} bis ${high}, zuletzt ${at}`;
 export const valuesOf = (title: Value) => `${title}: Werte`;
 export const time = "Zeit";
+export const technicalDetails = "Technische Details";

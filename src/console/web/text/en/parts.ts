@@ -21,6 +21,7 @@ export const oneFid = "One fid.";
 export const thisHasCharactersThatNoClient = "This has characters that no client can show.";
 
 // parts/form.tsx
+export const technicalDetails = "Technical details";
 export const ofCharacters = (charsOf: Rich, maxChars: Rich): Rich => [
   charsOf,
   " of ",
