@@ -57,7 +57,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         });
         const sources = loaded.sources;
         context.exitCode = await runService(common, async () => {
-          const options = { demo: isDemoWanted, newState, migrate, settingSources: sources, lines };
+          const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
           const served = await serve(common, { ...options, setUp });
           hasServed = true;
           const { service, console: pages, log } = common.config;

@@ -3,6 +3,7 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./checks/conflicts.ts";
 import defaultsText from "./defaults.toml" with { type: "text" };
 import { followedFids } from "./files/fid-file.ts";
+import { settingPlaces } from "./files/setting-places.ts";
 import { findSettingsFile, type SettingsFile } from "./files/settings-file.ts";
 import { readSmallFile } from "./files/small-file.ts";
 import {
@@ -35,6 +36,8 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** A description of the source of each `section.key`. */
   readonly sources: ReadonlyMap<string, string>;
+  /** The same, with the line of the file where that is the source. */
+  readonly places: ReadonlyMap<string, string>;
   /** What is odd about the file, as sentences. */
   readonly warnings: readonly string[];
 }
@@ -62,6 +65,21 @@ export class ConfigError extends UserError {
 /** The text of the default settings, with their documentation. */
 export function defaultConfigText(): string {
   return defaultsText;
+}
+
+/** What each setting is for, by `section.key`: the comments of the default settings. */
+export function settingMeanings(): ReadonlyMap<string, string> {
+  return new Map(Array.from(settingPlaces(defaultsText), ([key, { comment }]) => [key, comment]));
+}
+
+/** The default of each setting, by `section.key`. */
+export function settingDefaults(): ReadonlyMap<string, unknown> {
+  const sections = Object.entries(Bun.TOML.parse(defaultsText)) as [string, object][];
+  return new Map(
+    sections.flatMap(([section, values]) =>
+      Object.entries(values).map(([name, value]) => [`${section}.${name}`, value] as const),
+    ),
+  );
 }
 
 /** The sources of this process. Only this function reads the environment. */
@@ -113,8 +131,20 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
     config: deepFreeze(table),
     file: ofFile && file.path,
     sources,
+    places: ofFile && file.text !== undefined ? withLines(sources, file.path, file.text) : sources,
     warnings: [...file.warnings, ...(ofFile ? readableSecrets(ofFile, file) : [])],
   };
+}
+
+function withLines(sources: ReadonlyMap<string, string>, path: string, text: string) {
+  const places = settingPlaces(text);
+  const lineOf = (key: string) => places.get(key)?.line ?? places.get(`${key}_file`)?.line;
+  return new Map(
+    Array.from(sources, ([key, source]) => {
+      const line = source === path || source === `file of ${key}_file` ? lineOf(key) : undefined;
+      return [key, line === undefined ? source : `${path}, line ${line}`] as const;
+    }),
+  );
 }
 
 /** What is wrong between valid settings, and with the file that one of them names. */

@@ -80,6 +80,9 @@ export interface SettingInForce {
   readonly key: string;
   /** Secrets are masked. */
   readonly value: unknown;
-  /** `default`, a file, a variable of the environment, or a flag. */
+  /** `default`, a file with the line, a variable of the environment, or a flag. */
   readonly source: string;
+  readonly default: unknown;
+  /** What it is for. */
+  readonly meaning: string;
 }

@@ -35,6 +35,8 @@ test("no secret of settings full of them is shown, and each setting has its sour
     key: "state.password",
     value: "***",
     source: "SVC_STATE_PASSWORD",
+    default: "",
+    meaning: expect.stringContaining("password"),
   });
   // Each setting that is marked as secret was given one.
   const masked = settings.filter(({ secret }) => secret).map(({ key }) => key);

@@ -208,6 +208,7 @@ export function SettingsCard() {
         return (
           <>
             <div class="pad">
+              <p class="s dim">{msg.changesTakeEffect}</p>
               <Field
                 label={msg.findASetting}
                 name="setting"
@@ -227,10 +228,28 @@ export function SettingsCard() {
               rows={shown}
               keyOf={({ key }) => key}
               columns={[
-                { title: msg.setting, cell: ({ key }) => <span class="mono s">{key}</span> },
+                {
+                  title: msg.setting,
+                  cell: ({ key, meaning }) => (
+                    <>
+                      <span class="mono s">{key}</span>
+                      <details>
+                        <summary class="dim s">{msg.meaning}</summary>
+                        <p class="s measure">{meaning}</p>
+                      </details>
+                    </>
+                  ),
+                },
                 {
                   title: msg.value,
-                  cell: ({ value }) => <bdi class="mono s value">{valueText(value)}</bdi>,
+                  cell: ({ value, source, default: usual }) => (
+                    <>
+                      <bdi class="mono s value">{valueText(value)}</bdi>
+                      {source !== "default" && (
+                        <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
+                      )}
+                    </>
+                  ),
                 },
                 { title: msg.from, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
               ]}

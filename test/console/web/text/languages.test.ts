@@ -7,6 +7,9 @@ import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
 import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
 import type * as deExplore from "../../../../src/console/web/text/de/explore.ts";
 import type * as deLanding from "../../../../src/console/web/text/de/landing.ts";
+import type * as deManage from "../../../../src/console/web/text/de/manage/manage.ts";
+import type * as deOwner from "../../../../src/console/web/text/de/manage/owner.ts";
+import type * as deSigners from "../../../../src/console/web/text/de/manage/signers.ts";
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
@@ -19,6 +22,9 @@ import type * as enDemo from "../../../../src/console/web/text/en/demo/demo.ts";
 import type * as enStory from "../../../../src/console/web/text/en/demo/story.ts";
 import type * as enExplore from "../../../../src/console/web/text/en/explore.ts";
 import type * as enLanding from "../../../../src/console/web/text/en/landing.ts";
+import type * as enManage from "../../../../src/console/web/text/en/manage/manage.ts";
+import type * as enOwner from "../../../../src/console/web/text/en/manage/owner.ts";
+import type * as enSigners from "../../../../src/console/web/text/en/manage/signers.ts";
 import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
 import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
 import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
@@ -44,6 +50,9 @@ export type Texts = [
   Complete<typeof enExplore, typeof deExplore>,
   Complete<typeof enHelp, typeof deHelp>,
   Complete<typeof enLanding, typeof deLanding>,
+  Complete<typeof enManage, typeof deManage>,
+  Complete<typeof enOwner, typeof deOwner>,
+  Complete<typeof enSigners, typeof deSigners>,
   Complete<typeof enMoment, typeof deMoment>,
   Complete<typeof enParts, typeof deParts>,
   Complete<typeof enStatus, typeof deStatus>,
@@ -57,10 +66,7 @@ const ENGLISH_ONLY: readonly string[] = [
   "incidents.ts",
   "manage/apps.ts",
   "manage/login.ts",
-  "manage/manage.ts",
-  "manage/owner.ts",
   "manage/schedules.ts",
-  "manage/signers.ts",
   "manage/webhooks.ts",
   "operator/notices.ts",
   "sign-in.ts",

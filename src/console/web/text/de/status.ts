@@ -134,6 +134,10 @@ export const settings = "Einstellungen";
 export const setting = "Einstellung";
 export const value = "Wert";
 export const from = "Quelle";
+export const meaning = "Bedeutung";
+export const byDefault = (value: Rich): Rich => ["Standard ", value];
+export const changesTakeEffect =
+  "Eine Einstellung gilt ab dem nächsten Start. Eine Option der Befehlszeile geht der Umgebung vor, diese der Datei.";
 
 export const thisBrowserCannotMakeAKey = "dieser Browser kann keinen Schlüssel erzeugen (Ed25519)";
 

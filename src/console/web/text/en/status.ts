@@ -137,6 +137,10 @@ export const settings = "Settings";
 export const setting = "Setting";
 export const value = "Value";
 export const from = "From";
+export const meaning = "Meaning";
+export const byDefault = (value: Rich): Rich => ["default ", value];
+export const changesTakeEffect =
+  "A setting takes effect at the next start. A flag beats the environment, which beats the file.";
 
 // operator/session.ts
 export const thisBrowserCannotMakeAKey = "this browser cannot make a key (Ed25519)";

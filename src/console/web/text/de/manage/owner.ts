@@ -1,0 +1,140 @@
+import type { Rich, Value } from "../../format.ts";
+
+export const noWalletWasFoundInThis =
+  "In diesem Browser wurde keine Wallet gefunden. Öffne diese Seite in dem Browser oder in der Wallet-App mit deiner Custody-Adresse.";
+export const nothingWasSigned = "nichts wurde signiert";
+export const theWalletFailed = "die Wallet ist fehlgeschlagen";
+export const doneTheAppMayActFor = (fid: Value) =>
+  `Fertig. Die App darf für fid ${fid} handeln. Du kannst diese Seite schließen.`;
+export const signedTheNetworkHasNotConfirmed = (fid: Value) =>
+  `Signiert. Das Netz hat den Schlüssel für fid ${fid} noch nicht bestätigt; die App sieht ihn, sobald es das tut. Du kannst diese Seite schließen.`;
+export const theAppHasBeenApproved = "Die App wurde bestätigt.";
+export const waitingForTheWallet = "Warten auf die Wallet …";
+export const theWalletGaveNoAddress = "Die Wallet nannte keine Adresse.";
+export const sending = "Wird gesendet …";
+export const connect = (more: Rich, name: Rich): Rich => [more, "Verbinden: ", name];
+export const backToTheApp = "Zurück zur App";
+export const youApproveThisAppAsFid = (fid: Rich, address: Rich, part: Rich): Rich => [
+  "Du bestätigst diese App als fid ",
+  fid,
+  ", mit ",
+  address,
+  ". ",
+  part,
+  "Es kostet nichts.",
+];
+export const youAddThisKeyAsFid = (fid: Rich, address: Rich): Rich => [
+  "Du fügst diesen Schlüssel on-chain als fid ",
+  fid,
+  " hinzu, mit ",
+  address,
+  ". Deine Wallet sendet eine Transaktion auf OP Mainnet und zahlt dafür das Gas.",
+];
+export const sentTheAppWillSeeTheKey = (fid: Value) =>
+  `Gesendet. Die App sieht den Schlüssel von fid ${fid}, sobald das Netz die Transaktion hat. Du kannst diese Seite schließen.`;
+export const send = "Senden";
+export const theWalletAsksTwice = "Die Wallet fragt zweimal. ";
+export const sign = "Signieren";
+export const useAnotherWallet = "Andere Wallet verwenden";
+export const thisIsADemoNetworkSign =
+  "Dies ist ein Demo-Netz. Signiere ohne Wallet als eine seiner Personen, deren Schlüssel öffentlich sind.";
+export const personByFid = "Person, nach fid";
+export const signAsThisPerson = "Als diese Person signieren";
+
+export const browser = "Browser";
+export const theWalletShowsNoAccountNothing = "Die Wallet zeigt kein Konto. Nichts wurde gesendet.";
+export const isNotTheCustodyAddressOf = (first: Value) =>
+  `${first} ist nicht die Custody-Adresse einer fid, die dieser Knoten kennt. Wähle in der Wallet ein anderes Konto. Nichts wurde gesendet.`;
+export const theAccountInYourWalletChanged =
+  "Das Konto in deiner Wallet hat gewechselt, und der Knoten hat nicht gesagt, wem es gehört.";
+export const yourWalletNoLongerShowsThis = "Deine Wallet zeigt dieser Seite kein Konto mehr.";
+export const yourWalletChangedToAnotherAccount = (fid: Value) =>
+  `Deine Wallet hat das Konto gewechselt: Das ist jetzt fid ${fid}.`;
+export const yourWalletChangedToWhichIs = (first: Value) =>
+  `Deine Wallet hat zu ${first} gewechselt; das ist nicht die Custody-Adresse einer fid, die dieser Knoten kennt.`;
+export const on = (browser: Value, system: Value) => `${browser} auf ${system}`;
+export const startASession = "Sitzung beginnen";
+export const aKeyOfThisBrowserMay = (part: Value, fid: Value) =>
+  `Ein Schlüssel dieses Browsers darf einige Stunden lang für fid ${fid} ${part}. Alles andere fragt weiter deine Wallet.`;
+export const readTestReplayAndEnableAnd = "lesen, testen, wiederholen und Webhooks ein- und ausschalten";
+
+export const theAccountInYourWasSent = "Das Konto in deiner Wallet hat gewechselt. Nichts wurde gesendet.";
+export const yourWalletShowsTheseLinesCompare =
+  "Deine Wallet zeigt diese Zeilen. Vergleiche sie, bevor du signierst.";
+export const confirmInYourWallet = "Bestätige in deiner Wallet.";
+export const signedSendingTheRequest = "Signiert. Die Anfrage wird gesendet.";
+export const canceled = "Abgebrochen.";
+export const youClosedTheConfirmationNothingWas =
+  "Du hast die Bestätigung geschlossen. Nichts wurde gesendet.";
+export const confirmWithYourWallet = "Mit der Wallet bestätigen";
+export const typeToConfirm = (typedName: Value) => `Tippe ${typedName}, um zu bestätigen`;
+export const custodyKeyOnAnotherDevice = "Custody-Schlüssel auf einem anderen Gerät";
+export const theSameRequest = "Dieselbe Anfrage";
+export const cancel = "Abbrechen";
+export const signInTheWallet = "In der Wallet signieren";
+export const tryAgain = "Erneut versuchen";
+
+export const withoutASessionEachRequestRequires =
+  "Ohne Sitzung braucht jede Anfrage eine Signatur der Wallet.";
+export const signAndShow = "Signieren und zeigen";
+export const startASessionOrSignFor = "Beginne eine Sitzung oder signiere nur dies.";
+
+export const fid = (fid: Rich): Rich => ["fid ", fid];
+export const connectYourWallet = "Verbinde deine Wallet";
+export const miniAppsWebhooksKeysAndSigners =
+  "Mini-Apps, Webhooks, Schlüssel und Signierer gehören zu einer fid. Ihre Custody-Adresse verwaltet sie: kein Konto, kein Passwort. Verbinden zeigt dieser Seite deine Adresse und signiert nichts.";
+export const thisBrowserHasNoWalletWithout =
+  "Dieser Browser hat keine Wallet. „Ohne Wallet hier“ nennt andere Wege.";
+export const yourAccountsOwnSeveralFidsWhich = "Deinen Konten gehören mehrere fids. Welche soll es sein?";
+export const withoutAWalletHere = "Ohne Wallet hier";
+export const tryItAsADemoPerson = "Als Demo-Person ausprobieren";
+export const thisNodeIsADemoNetwork =
+  "Dieser Knoten ist ein Demo-Netz: Wähle „Wallet einer Demo-Person“ in der Liste, um als eine seiner Personen zu handeln.";
+export const aNodeStartedWithLendsYou = (code: Rich): Rich => [
+  "Ein Knoten, der mit ",
+  code,
+  " gestartet wurde, leiht dir die Wallets erfundener Personen: Probiere alles in zwei Minuten aus.",
+];
+export const useTheCommandLineWhereYour = "Die Befehlszeile nutzen, wo dein Schlüssel ist";
+export const everythingHereIsACommandAs =
+  "Alles hier gibt es auch als Befehl. Er signiert mit einer Schlüsseldatei auf deinem eigenen Rechner:";
+export const myCustodyAddressIsInsideA = "Meine Custody-Adresse liegt in einer Farcaster-App";
+export const mostAppsMakeTheCustodyAddress =
+  "Die meisten Apps erzeugen die Custody-Adresse für dich und zeigen ihre Wiederherstellungsphrase in den Einstellungen, etwa unter „recovery phrase“ oder „advanced“. Eine Wallet, die diese Phrase importiert, hat ab dann deine Custody-Adresse. Wer die Phrase hat, dem gehört deine fid: Importiere sie in eine Wallet, der du vertraust, und nie in eine Webseite.";
+export const soEachRequestAsksYourWallet = (reason: Rich): Rich => [
+  reason,
+  " Deshalb fragt jede Anfrage deine Wallet.",
+];
+export const yourSessionHasEnded = "Deine Sitzung ist beendet";
+export const signInOnce = "Einmal anmelden";
+export const yourWalletSignsOnceForA =
+  "Deine Wallet signiert einmal für einen Schlüssel dieses Browsers. Mit ihm zeigen diese Seiten einige Stunden lang, was dir gehört, ohne jedes Mal deine Wallet zu fragen. Der Schlüssel sieht nie ein Geheimnis. Erstellen, Senden, Löschen und Aufdecken fragen weiter deine Wallet.";
+export const alsoTestWebhooksReplayDeliveries =
+  "Auch Webhooks testen, Zustellungen wiederholen und Webhooks ein- und ausschalten";
+export const startASessionAgain = "Sitzung neu beginnen";
+export const oneWalletSignature = "Eine Signatur der Wallet.";
+
+export const theNodeShowsWhatBelongsToYou = "Der Knoten zeigt, was zu deiner fid gehört. Nichts ändert sich.";
+export const thisBrowserCannotCreateAKey =
+  "Dieser Browser kann keinen Schlüssel erzeugen (Ed25519). Nichts wurde gesendet.";
+
+export const nothingWasSent = "Nichts wurde gesendet.";
+export const youDeclinedInTheWallet = (nothing: Value) => `Du hast in der Wallet abgelehnt. ${nothing}`;
+export const noReasonGiven = "ohne Angabe von Gründen";
+export const theWalletDidNotSign = (message: Value, nothing: Value) =>
+  `Die Wallet hat nicht signiert: ${message}. ${nothing}`;
+export const theAccountOfYourWalletIs = (current: Value) => `Das Konto deiner Wallet ist ${current}`;
+export const yourWalletShowsNoAccount = "Deine Wallet zeigt kein Konto";
+export const butFidBelongsToChooseThat = (instead: Value, fid: Value, address: Value, nothing: Value) =>
+  `${instead}, aber fid ${fid} gehört ${address}. Wähle dieses Konto in der Wallet. ${nothing}`;
+export const yourWalletDoesNotKnowOp = (chainId: Value, nothing: Value) =>
+  `Deine Wallet kennt OP Mainnet (Kette ${chainId}) nicht, das Custody-Signaturen brauchen. Füge es in der Wallet hinzu und versuche es erneut. ${nothing}`;
+export const yourWalletIsOnAnotherNetwork = (chainId: Value, nothing: Value) =>
+  `Deine Wallet ist in einem anderen Netz und hat nicht zu OP Mainnet (Kette ${chainId}) gewechselt. Wähle es in der Wallet und versuche es erneut. ${nothing}`;
+export const thisBrowserNoLongerHas = (walletName: Value, nothing: Value) =>
+  `Dieser Browser hat ${walletName} nicht mehr. ${nothing}`;
+export const theWalletReturnedTheSignatureOf = (nothing: Value) =>
+  `Die Wallet gab die Signatur eines Vertragskontos zurück. Der Knoten prüft nur Signaturen von Schlüsseln. ${nothing}`;
+
+export const wallet = "Wallet";
+export const theWalletOfThisBrowser = "Die Wallet dieses Browsers";
