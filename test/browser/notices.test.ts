@@ -72,7 +72,7 @@ consoleTest(
     await page.getByRole("button", { name: "Notify this browser" }).click();
     await page.getByText("This browser is subscribed.").waitFor();
     await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByText("taken", { exact: true }).waitFor();
+    await page.getByText("delivered", { exact: true }).waitFor();
 
     const [message] = pushed;
     expect(JSON.parse(await browser.decrypt(message?.body ?? new Uint8Array()))).toEqual({

@@ -6,11 +6,15 @@ import type * as deCommon from "../../../../src/console/web/text/de/common.ts";
 import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
 import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
 import type * as deExplore from "../../../../src/console/web/text/de/explore.ts";
+import type * as deIncidents from "../../../../src/console/web/text/de/incidents.ts";
 import type * as deLanding from "../../../../src/console/web/text/de/landing.ts";
+import type * as deLogin from "../../../../src/console/web/text/de/manage/login.ts";
 import type * as deManage from "../../../../src/console/web/text/de/manage/manage.ts";
 import type * as deOwner from "../../../../src/console/web/text/de/manage/owner.ts";
 import type * as deSigners from "../../../../src/console/web/text/de/manage/signers.ts";
+import type * as deWebhooks from "../../../../src/console/web/text/de/manage/webhooks.ts";
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
+import type * as deNotices from "../../../../src/console/web/text/de/operator/notices.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
@@ -21,11 +25,15 @@ import type * as enCommon from "../../../../src/console/web/text/en/common.ts";
 import type * as enDemo from "../../../../src/console/web/text/en/demo/demo.ts";
 import type * as enStory from "../../../../src/console/web/text/en/demo/story.ts";
 import type * as enExplore from "../../../../src/console/web/text/en/explore.ts";
+import type * as enIncidents from "../../../../src/console/web/text/en/incidents.ts";
 import type * as enLanding from "../../../../src/console/web/text/en/landing.ts";
+import type * as enLogin from "../../../../src/console/web/text/en/manage/login.ts";
 import type * as enManage from "../../../../src/console/web/text/en/manage/manage.ts";
 import type * as enOwner from "../../../../src/console/web/text/en/manage/owner.ts";
 import type * as enSigners from "../../../../src/console/web/text/en/manage/signers.ts";
+import type * as enWebhooks from "../../../../src/console/web/text/en/manage/webhooks.ts";
 import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
+import type * as enNotices from "../../../../src/console/web/text/en/operator/notices.ts";
 import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
 import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
 import type * as enStream from "../../../../src/console/web/text/en/stream.ts";
@@ -53,6 +61,10 @@ export type Texts = [
   Complete<typeof enManage, typeof deManage>,
   Complete<typeof enOwner, typeof deOwner>,
   Complete<typeof enSigners, typeof deSigners>,
+  Complete<typeof enIncidents, typeof deIncidents>,
+  Complete<typeof enLogin, typeof deLogin>,
+  Complete<typeof enWebhooks, typeof deWebhooks>,
+  Complete<typeof enNotices, typeof deNotices>,
   Complete<typeof enMoment, typeof deMoment>,
   Complete<typeof enParts, typeof deParts>,
   Complete<typeof enStatus, typeof deStatus>,
@@ -63,12 +75,8 @@ export type Texts = [
 
 /** Files that are English in every language so far. */
 const ENGLISH_ONLY: readonly string[] = [
-  "incidents.ts",
   "manage/apps.ts",
-  "manage/login.ts",
   "manage/schedules.ts",
-  "manage/webhooks.ts",
-  "operator/notices.ts",
   "sign-in.ts",
   "tools/call.ts",
   "tools/setup.ts",

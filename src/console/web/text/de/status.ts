@@ -141,11 +141,11 @@ export const changesTakeEffect =
 
 export const thisBrowserCannotMakeAKey = "dieser Browser kann keinen Schlüssel erzeugen (Ed25519)";
 
-export const n1Hour = "1 Stunde";
+export const n1Hour = "1 Std.";
 export const lastHour = "Letzte Stunde";
-export const n6Hours = "6 Stunden";
+export const n6Hours = "6 Std.";
 export const last6Hours = "Letzte 6 Stunden";
-export const n24Hours = "24 Stunden";
+export const n24Hours = "24 Std.";
 export const n7Days = "7 Tage";
 export const n30Days = "30 Tage";
 export const last24Hours = "Letzte 24 Stunden";

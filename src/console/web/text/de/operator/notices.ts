@@ -1,0 +1,56 @@
+import type { Rich, Value } from "../../format.ts";
+
+export const pushIsOff =
+  "Die Einstellung notify.push_hosts ist leer, deshalb sendet dieser Knoten nichts an Browser.";
+export const pushNeedsHttps =
+  "Browser zeigen Mitteilungen nur für Seiten auf https, localhost oder 127.0.0.1. Öffne die Seite unter ihrer https-Adresse.";
+export const pushNeedsHomeScreen =
+  "Ab iOS 16.4: Füge diese Seite dem Home-Bildschirm hinzu und öffne sie dort.";
+export const pushIsMissing = "Dieser Browser kennt keine Push-Nachrichten.";
+export const pushIsBlocked = "Mitteilungen dieser Seite sind in den Einstellungen des Browsers blockiert.";
+export const pushServiceFailed = (reason: Value) =>
+  `der Push-Dienst dieses Browsers ließ sich nicht benutzen: ${reason}`;
+
+export const notices = "Mitteilungen";
+export const whatNoticesAre =
+  "Meldet, wenn ein Vorfall beginnt und wenn er behoben ist, einmal für alle Knoten, und alle vier Stunden, solange ihn niemand zur Kenntnis nimmt. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
+export const noChannels = "Noch keine Kanäle.";
+export const channel = "Kanal";
+export const goesTo = "Geht an";
+export const from = "Ab";
+export const lastCall = "Letzter Aufruf";
+export const actions = "Aktionen";
+export const browser = "Browser";
+export const hook = "URL";
+export const FROM = { critical: "Kritisch", warning: "Warnung und höher", notice: "Alle" } as const;
+export const quietFor = (hours: Rich): Rich => [", ruhig ", hours];
+export const taken = "zugestellt";
+export const notTaken = "fehlgeschlagen";
+export const sendATest = "Test senden";
+export const remove = "Entfernen";
+export const theTestIsOnItsWay = "Der Test ist unterwegs.";
+export const removed = "Entfernt.";
+export const addAChannel = "Kanal hinzufügen";
+export const name = "Name";
+export const myPhone = "mein Handy";
+export const severity = "Schwere";
+export const quietHours = "Ruhezeit";
+export const quietHoursHint = (zone: Value) =>
+  `Etwa 22:00-07:00, in ${zone}. Kritische Mitteilungen kommen trotzdem.`;
+export const notifyThisBrowser = "Diesem Browser melden";
+export const thisBrowserIsSubscribed = "Dieser Browser bekommt Mitteilungen.";
+export const orCallAHook = "Oder eine URL aufrufen";
+export const url = "URL";
+export const kindOfHook = "Format";
+export const PRESETS = {
+  json: "JSON, signiert wie Webhooks",
+  slack: "Slack",
+  discord: "Discord",
+  ntfy: "ntfy",
+  telegram: "Telegram",
+} as const;
+export const chatId = "Chat-Kennung";
+export const addHook = "URL hinzufügen";
+export const theHookIsAdded = "Die URL wurde hinzugefügt.";
+export const theSecretOfTheHook =
+  "Das Geheimnis, mit dem ihre Signaturen geprüft werden. Es wird einmal gezeigt:";
