@@ -57,7 +57,7 @@ export function registerListen(program: Command, context: CommandContext): void 
     .option("--until <time>", "of a stream: end there", parseTime)
     .option(
       "--speed <n>",
-      "of a stream with --since: print events as far apart as they were, so many times as fast, at most 20 seconds apart",
+      "of a stream with --since: replay events at this multiple of their pace, at most 20 seconds apart",
       parseSpeed,
     )
     .option("--answer <status>", "the response status for genuine deliveries, 200 to 599", parseStatus, 200)

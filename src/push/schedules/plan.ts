@@ -59,7 +59,7 @@ export const scheduleFields = {
       },
       {
         additionalProperties: false,
-        description: "People for whom it is quiet get it at the end of these hours",
+        description: "Held back during these hours of a person's own clock, and sent at their end",
       },
     ),
   ),

@@ -23,7 +23,7 @@ const ReportOpenRequest = Type.Object(
     goal: Type.Optional(
       Type.String({
         pattern: "^[a-z0-9_-]{1,32}$",
-        description: "What the person went on to do; the first counts",
+        description: "What the person did next, such as `buy`; the first report counts",
       }),
     ),
     token: Type.Optional(
@@ -45,7 +45,7 @@ const outcome = {
     minimum: 0,
     description: "Of them, those whose Quick Auth token came with the report",
   }),
-  goals: Type.Integer({ minimum: 0, description: "Of them, those who went on to a goal" }),
+  goals: Type.Integer({ minimum: 0, description: "How many of them reached a goal" }),
 };
 
 const SendResultsResponse = Type.Object(

@@ -92,7 +92,7 @@ const scheduleFlags: Readonly<Record<string, CommandFlag | false>> = {
     within: "quiet_hours",
     flag: "quiet-from",
     valueName: "<time>",
-    help: "people for whom it is quiet get it later: 22:00",
+    help: "hold it back from this time of the person's clock: 22:00",
   },
   to: {
     type: "text",
