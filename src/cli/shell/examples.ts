@@ -75,6 +75,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "signer approve http://127.0.0.1:8080/approve/<token> --fid 3 --key-file fid-3.key",
   ],
   "signer keygen": ["signer keygen > signers.key"],
+  "signer create": [
+    "signer create --fid 3 --key-file fid-3.key",
+    "signer create --user 7 --permissions PUBLISH_CAST,FOLLOW_USER --fid 3 --key-file fid-3.key",
+  ],
+  "signer cast": [
+    `signer cast 2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11 --text "Hello" --fid 3 --key-file fid-3.key`,
+  ],
   "signer list": ["signer list --fid 3 --key-file fid-3.key", "signer list --fid 3 --user 7 --json"],
   "signer get": ["signer get 2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11 --fid 3 --key-file fid-3.key"],
   "signer import": ["signer import --fid 3 --user 7 --seed-file user-7.seed --key-file fid-3.key"],
