@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { SignedChunk } from "../../src/protocol/wire/generated/certificate.ts";
 import { HubEvent, HubEventType } from "../../src/protocol/wire/generated/hub.ts";
 import type { SnapshotPage } from "../../src/protocol/wire/generated/snapshot.ts";
+import { compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 import { tempDir } from "../support/program.ts";
 import { withEvents } from "../support/upstream/changed-events.ts";
@@ -54,6 +55,17 @@ function rssKib(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
+/** Runs `verify --roots` over the index of a node that was stopped. Returns what it prints, and its exit code. */
+async function verifyRoots(dataDir: string): Promise<readonly [string, number]> {
+  const flags = ["--data-dir", dataDir, "--set", "protocol.network=devnet"];
+  const child = Bun.spawn([...compiledProgram, ...flags, "verify", "--roots"], {
+    env: { PATH: process.env.PATH ?? "", HOME: dir.path },
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  return [await new Response(child.stdout).text(), await child.exited];
+}
+
 type Change = (events: readonly HubEvent[]) => readonly HubEvent[];
 const after = (events: readonly HubEvent[], event: Partial<HubEvent>): HubEvent => {
   const last = events.at(-1) as HubEvent;
@@ -100,6 +112,9 @@ describe("a node that follows one that lies in a block, beside an honest one", (
       move(behind, LAST);
       const { trust } = await untilStatus(node, isProvenFrom(LAST));
       expect([trust.mismatches, trust.healed, trust.refused]).toEqual([1, 1, {}]);
+      await node.stop();
+      const [text, code] = await verifyRoots(join(dir.path, `lie-${at}`));
+      expect([text.match(/proven at 40/g)?.length, code]).toEqual([2, 0]);
     }, 120_000);
 });
 
