@@ -69,6 +69,20 @@ export const SaveSegmentRequest = Type.Object(
 /** A draft may be unfinished, so its fields have only the type and length of those of a send. */
 const draftText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
+/** A private key, or a secret of an app or webhook. */
+const SECRET = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])|whsec_/i;
+/** What people will read. A secret that was typed into the wrong field would be stored as text. */
+const draftWords = (maxLength: number) =>
+  Type.Optional(
+    checked<string>({ type: "string", maxLength }, (value) => {
+      if (typeof value !== "string" || value.length > maxLength)
+        return `must be text of at most ${maxLength} characters`;
+      return SECRET.test(value.replace(/0x/gi, " "))
+        ? "must not be a secret: drafts are stored as text"
+        : undefined;
+    }),
+  );
+
 export const SaveDraftRequest = Type.Object(
   {
     app_id: Type.String({ description: "The app's id" }),
@@ -76,8 +90,8 @@ export const SaveDraftRequest = Type.Object(
     name: Name,
     send: Type.Object(
       {
-        title: draftText(256),
-        body: draftText(1_024),
+        title: draftWords(256),
+        body: draftWords(1_024),
         target_url: draftText(2_048),
         target_fids: Type.Optional(Type.Array(FidNumber, { maxItems: 2_000 })),
         exclude_fids: Type.Optional(Type.Array(FidNumber, { maxItems: 2_000 })),
@@ -92,7 +106,7 @@ export const SaveDraftRequest = Type.Object(
         variants: Type.Optional(
           Type.Array(
             Type.Object(
-              { title: draftText(256), body: draftText(1_024), target_url: draftText(2_048) },
+              { title: draftWords(256), body: draftWords(1_024), target_url: draftText(2_048) },
               closed(),
             ),
             { maxItems: 4 },

@@ -54,6 +54,22 @@ test.each([
   },
 );
 
+test("a secret typed into a text of a draft is refused and not repeated; a hash in a link is not one", async () => {
+  const key = "5e".repeat(32);
+  const save = (send: object) => call(OWNER, "POST", "draft", { app_id: APP_ID, name: "D", send });
+  const refused = [
+    await save({ title: `0x${key}` }),
+    await save({ body: `key ${key.toUpperCase()}.` }),
+    await save({ title: "x".repeat(257) }),
+    await save({ variants: [{ title: "a" }, { body: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }] }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+  expect(JSON.stringify(refused.map(({ body }) => body))).not.toMatch(/5e5e|MfKQ/i);
+  expect(refused[0]?.body.message).toContain("must not be a secret");
+  const kept = await save({ title: `${key}5e`, target_url: `https://app.example/tx/0x${key}` });
+  expect(kept.status).toBe(200);
+});
+
 test("a scheduled send to a segment of too many fids is refused with what to do instead", async () => {
   const fids = Array.from({ length: 40_000 }, (_, at) => 1_000_000 + at);
   const { segment } = (await call(OWNER, "POST", "segment", { app_id: APP_ID, name: "S", filter: { fids } }))
