@@ -132,7 +132,7 @@ step "the end"
 const SHOW = "systemctl show svc --property ActiveState,SubState,Result,NRestarts,WatchdogUSec";
 
 test.skipIf(!boots)(
-  "systemd waits for /health, restarts a node that hangs, and runs several nodes of one package",
+  "systemd waits for /health, restarts a node that hangs, runs several nodes of one package, and a demo network",
   async () => {
     await buildPackage();
     const out = await runOnMachine(
@@ -170,6 +170,19 @@ for name in a b; do
 done
 systemctl stop svc svc@a svc@b
 check ended "systemctl show svc svc@a svc@b --property Result --value"
+svc init --demo --output /etc/svc/svc.toml --force > /shared/init
+systemctl start svc
+while curl -s http://127.0.0.1:8080/ready | grep -q starting; do sleep 0.2; done
+check empty "code 8080 ready; curl -s http://127.0.0.1:8080/ready"
+systemctl stop svc
+setpriv --reuid=svc --regid=svc --clear-groups svc serve --demo > /shared/demo 2>&1 &
+until test "$(code 8080 ready)" = 200; do sleep 0.2; done
+kill $!
+wait $! || true
+systemctl start svc
+until test "$(code 8080 ready)" = 200; do sleep 0.2; done
+check demo "code 8080 'v2/svc/user?fid=3'"
+systemctl stop svc
 `,
       shared,
     );
@@ -182,6 +195,8 @@ check ended "systemctl show svc svc@a svc@b --property Result --value"
       "node a": "200 svc",
       "node b": "200 svc",
       ended: "success  success  success",
+      empty: expect.stringMatching(/^503.*svc serve --demo fills it/),
+      demo: "200",
     });
     expect(checks.installed).toContain("ActiveState=active SubState=running");
     expect(checks.installed).toContain("WatchdogUSec=2min");
