@@ -15,7 +15,7 @@ const OWNER = 87;
 const TRIED_EVERY = IS_LONG ? 1 : 9;
 /** What two calls after each other may have differently. */
 const CHANGES =
-  /^\/(status|ready|health)|\/(history|feed\/trending|channel\/trending|frame\/catalog|storage)/;
+  /^\/(status|ready|health)|\/(history|feed\/trending|channel\/trending|frame\/catalog|manifest\/check|storage)/;
 
 const runButton = (page: Page) => page.getByRole("button", { name: "Run", exact: true });
 const responseCard = (page: Page) => page.getByRole("region", { name: "Response", exact: true });
