@@ -33,7 +33,10 @@ async function shows(list: string, wanted: number, cursor?: string): Promise<boo
 async function readsOf(fid: number): Promise<string[]> {
   const { casts } = await get(`/feed/user/casts?fid=${fid}&limit=50&include_replies=true`);
   const reply = casts.find((cast: { parent_hash: string | null }) => cast.parent_hash !== null);
-  const inChannel = casts.find((cast: { channel: object | null }) => cast.channel !== null);
+  const inChannel = casts.find(
+    (cast: { channel: object | null; parent_hash: string | null }) =>
+      cast.channel !== null && cast.parent_hash === null,
+  );
   const liked = (await get(`/reactions/user?fid=${fid}&type=likes&limit=1`)).reactions[0].cast;
   const followed = (await get(`/following?fid=${fid}&limit=1`)).users[0].user;
   const follower = (await get(`/followers?fid=${fid}&limit=1`)).users[0].user;
@@ -43,7 +46,7 @@ async function readsOf(fid: number): Promise<string[]> {
     `/feed/user/casts?fid=${fid}`,
     `/feed/user/popular?fid=${fid}`,
     `/feed/user/replies_and_recasts?fid=${fid}&filter=replies`,
-    `/feed/channels?channel_ids=${inChannel.channel.id}&with_replies=true&members_only=false&limit=100`,
+    `/feed/channels?channel_ids=${inChannel.channel.id}&limit=100`,
     `/cast/search?q=${encodeURIComponent(inChannel.text.split(" ").slice(0, 4).join(" "))}`,
     `/user/search?q=${encodeURIComponent(name.split(" ")[0])}&limit=10`,
     `/cast/conversation?identifier=${reply.parent_hash}&type=hash&reply_depth=5&limit=50`,
