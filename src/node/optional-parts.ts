@@ -47,6 +47,7 @@ export const OPTIONAL_PARTS = {
       "api/operations/writes/casts.ts",
       "api/operations/writes/links.ts",
       "api/operations/writes/messages.ts",
+      "api/operations/writes/own-writes.ts",
       "api/operations/preview.ts",
       "api/operations/writes/profile.ts",
       "api/operations/writes/reactions.ts",
