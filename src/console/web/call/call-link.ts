@@ -1,7 +1,8 @@
 import type { Call } from "../data/call.ts";
 
-/** Members of a request that no link has. */
-const SECRET = /(?:^|_)(?:secret|token|jwt|password|key|signature|authorization)s?$/i;
+/** Members of a request that no link has. The key of a channel and a public key are no secrets. */
+const SECRET =
+  /(?:^|_)(?:secret|token|jwt|password|seed|(?<!(?:channel|public)_)key|signature|authorization)s?$/i;
 const MAX_LINK_CHARS = 8_000;
 
 const withoutSecrets = (_: string, value: unknown) =>

@@ -66,16 +66,21 @@ describe("the form of an operation", () => {
 });
 
 describe("a link of a call", () => {
-  test("leaves out what is secret, of the query and of any depth of the body", () => {
+  test("leaves out what is secret, of the query and of any depth of the body, and no other key", () => {
     const link = callLink({
       method: "POST",
-      path: "/v2/svc/x?fid=3&token=abc&next_token=d",
-      body: { name: "a", secret: "s", inner: [{ api_key: "k", url: "u" }], password: "p" },
+      path: "/v2/svc/x?fid=3&token=abc&next_token=d&channel_key=art",
+      body: {
+        name: "a",
+        secret: "s",
+        inner: [{ api_key: "k", public_key: "0x1", url: "u" }],
+        private_key: "p",
+      },
     });
     expect(readCallLink(link.slice(link.indexOf("#")))).toEqual({
       method: "POST",
-      path: "/v2/svc/x?fid=3",
-      body: { name: "a", inner: [{ url: "u" }] },
+      path: "/v2/svc/x?fid=3&channel_key=art",
+      body: { name: "a", inner: [{ public_key: "0x1", url: "u" }] },
     });
   });
 
