@@ -11,6 +11,10 @@ import { type CallField, type CallTexts, choicesOf } from "./form.ts";
 import type { OperationForm } from "./operation.ts";
 import { Picker, pickedBy } from "./picker.tsx";
 
+/** A text of the document, in which code is between backticks. */
+const withCode = (text: string) =>
+  text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
+
 /** What the document says of a field, in a line. */
 function hintOf({ schema, kind, description, isRequired }: CallField): string {
   const { minimum, maximum, default: byDefault } = schema;
@@ -33,7 +37,7 @@ function CallInput(props: {
   const { field, text, problem, onInput } = props;
   const { key, name, kind, isRequired } = field;
   const label = name === "" ? msg.theBody : name;
-  const shared = { label, problem: text === "" ? undefined : problem, hint: hintOf(field) };
+  const shared = { label, problem: text === "" ? undefined : problem, hint: withCode(hintOf(field)) };
   const choices = choicesOf(field);
   const picked = pickedBy(field);
   if (kind !== "choice")
@@ -141,7 +145,7 @@ export function CallForm(props: CallFormProps) {
         <p class="mono s">
           <b>{form.method}</b> <span class="user">{form.path}</span>
         </p>
-        {form.description !== undefined && <p class="s dim measure">{form.description}</p>}
+        {form.description !== undefined && <p class="s dim measure">{withCode(form.description)}</p>}
         {fields.map((field) => (
           <CallInput
             key={field.key}
