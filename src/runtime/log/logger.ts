@@ -81,12 +81,13 @@ function loggerTo(least: Config["log"]["level"], bindings: object, write: (line:
   };
 }
 
+/** A field that is named like one of the logger's own does not replace it. */
 function lineOf(level: LogLevel, bindings: object, event: string | object, sentence?: string): string {
-  const time = new Date().toISOString();
-  if (typeof event === "string") return `${JSON.stringify({ level, time, ...bindings, msg: event })}\n`;
-  const fields = redact(event instanceof Error ? { err: event } : event);
-  const msg = sentence ?? (event instanceof Error ? event.message : undefined);
-  return `${JSON.stringify({ level, time, ...bindings, ...fields, msg })}\n`;
+  const own = { level, time: new Date().toISOString() };
+  const fields = typeof event === "string" ? {} : redact(event instanceof Error ? { err: event } : event);
+  const msg =
+    typeof event === "string" ? event : (sentence ?? (event instanceof Error ? event.message : undefined));
+  return `${JSON.stringify(Object.assign({ ...own }, bindings, fields, { ...own, msg }))}\n`;
 }
 
 /** Lines of nodes that share a state name theirs, because they are often read together. */
