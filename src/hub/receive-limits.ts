@@ -1,4 +1,5 @@
-import type { ServerHttp2Stream } from "node:http2";
+import type { Http2Session, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import {
   Metadata,
   ServerInterceptingCall,
@@ -79,7 +80,7 @@ export function limitReceiving(
       isOver = true;
       // To refuse each of thousands takes the thread. A proxy's connection has the calls of others, too.
       const isOwnConnection = clients.of(peer, () => null).bucket === client.bucket;
-      if (lack === "client" && isOwnConnection) call.stream.session?.destroy();
+      if (lack === "client" && isOwnConnection) cut(call.stream.session);
       else call.sendStatus(noRoom(calls.terms.unit, lack));
     }
     call.maxReceiveMessageSize = maxBytes;
@@ -127,6 +128,14 @@ export function limitReceiving(
         }),
     });
   };
+}
+
+/**
+ * Ends a connection with all of its calls. `session.destroy()` of Bun says goodbye to the client and leaves it the socket while it has an open
+ * stream: its calls have no end then, and the descriptor stays taken.
+ */
+function cut(session: Http2Session | undefined): void {
+  if (session !== undefined && !session.destroyed) (session.socket as Socket).resetAndDestroy();
 }
 
 /** @throws Error if this version of the library receives in another way. */

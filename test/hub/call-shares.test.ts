@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { connect as connectSocket } from "node:net";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
@@ -63,6 +64,53 @@ test("a client with as many calls as its share, which it does not read, loses th
     begin(second);
     await lost;
     expect([first.destroyed, calls.use()]).toEqual([false, { held: 10, refused: { client: 1, total: 0 } }]);
+  }
+  await until(() => calls.use().held === 0);
+});
+
+/** The frames that begin a call, without a client that would close its end by itself. */
+function rawCall(): Buffer {
+  const frame = (type: number, flags: number, stream: number, payload: Uint8Array) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.byteLength, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]);
+  };
+  const text = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
+  const headers = {
+    ":method": "POST",
+    ":scheme": "http",
+    ":path": "/HubService/GetInfo",
+    ":authority": hub.address,
+    "content-type": "application/grpc",
+    te: "trailers",
+  };
+  const fields = Object.entries(headers).map(([name, value]) =>
+    Buffer.concat([Buffer.of(0), text(name), text(value)]),
+  );
+  return Buffer.concat([
+    Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    frame(4, 0, 0, Buffer.alloc(0)),
+    frame(1, 4, 1, Buffer.concat(fields)),
+    frame(0, 1, 1, EMPTY),
+  ]);
+}
+
+test("the node closes the socket of the lost connection itself, so that no call waits without end and no descriptor stays taken", async () => {
+  {
+    using first = closedConnection();
+    for (let n = 0; n < 10; n += 1) begin(first);
+    await until(() => calls.use().held === 10);
+    const [host = "", port = ""] = hub.address.split(":");
+    const socket = connectSocket({ host, port: Number(port), allowHalfOpen: true });
+    socket.on("error", () => undefined);
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.resume();
+    socket.write(rawCall());
+    await closed;
+    expect(calls.use().held).toBe(10);
   }
   await until(() => calls.use().held === 0);
 });
