@@ -5,6 +5,7 @@ import type { Config } from "../../config/schema.ts";
 import type { OfferedBackup } from "../../console/console-rpc.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
 import type { BackupEntry, BackupsReport } from "../../console/operator/reports.ts";
+import { secretDigest } from "../../db/state/secret.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -261,8 +262,7 @@ export function createOperatorBackups(deps: {
 
 const UNSET = "set backup.dir to a directory, best on another disk, and restart the node";
 
-const isSame = (given: string, secret: string) =>
-  given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret));
+const isSame = (given: string, secret: string) => timingSafeEqual(secretDigest(given), secretDigest(secret));
 
 function unavailableReason({ state, backup }: Pick<Config, "state" | "backup">): string | null {
   if (state.url !== "") return "the state is in PostgreSQL: back it up with the tools of PostgreSQL";

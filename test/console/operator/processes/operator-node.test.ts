@@ -275,6 +275,9 @@ describe("check 34: the operator's page", () => {
       await expect(about("download", name)).rejects.toThrow(/^(400|404)/);
     expect((await post("/backup", { action: "download", file })).status).toBe(401);
     const { path } = await about("download");
+    // As many characters as the secret has, and more bytes.
+    for (const ticket of ["0", "0".repeat(64), encodeURIComponent("é".repeat(64))])
+      expect((await fetch(`${node.url}/console/op/backup/${ticket}`)).status).toBe(404);
     const taken = await fetch(node.url + path);
     expect(taken.headers.get("content-disposition")).toBe(`attachment; filename="${file}.tar"`);
     await Bun.write(join(dir.path, "backup.tar"), taken);
