@@ -33,6 +33,8 @@ const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
 const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 /** What the client and the signature set. */
 const OWN_HEADERS = /^(?:host|connection|content-|transfer-|accept-encoding|te$|upgrade|webhook-)/i;
+/** The topics that ntfy takes. */
+const TOPIC = /^[-_A-Za-z0-9]{1,64}$/;
 const SECRET_BYTES = 32;
 
 /** The bodies that well-known receivers take. */
@@ -54,10 +56,11 @@ export function hookTargetOf(request: HookRequest): Result<HookTarget, string> {
     // ntfy takes JSON at its root only; people have the URL of their topic.
     const parsed = URL.parse(url);
     const topic = parsed?.pathname.split("/").filter(Boolean) ?? [];
-    if (!parsed || topic.length !== 1)
+    const [name = ""] = topic;
+    if (!parsed || topic.length !== 1 || !TOPIC.test(name))
       return err("url must be that of a topic, such as https://ntfy.sh/my-topic");
     url = `${parsed.origin}/`;
-    recipient = decodeURIComponent(topic[0] ?? "");
+    recipient = name;
   }
   if (template?.includes("{{to}}") && recipient === "") return err("to is missing: the id of the chat");
   const body = template?.replaceAll("{{to}}", () => inJson(recipient)) ?? null;

@@ -91,6 +91,8 @@ describe("the bodies of hooks", () => {
     ["printable ASCII", { headers: { authorization: "a\r\nb: c" } }],
     ["to is missing", { preset: "telegram" }],
     ["topic", { preset: "ntfy", url: "https://ntfy.example/" }],
+    ["topic", { preset: "ntfy", url: "https://ntfy.example/%E0%A4" }],
+    ["topic", { preset: "ntfy", url: "https://ntfy.example/a%2Fb" }],
   ] as const)("refuses what would break a call: %s", (words, more) => {
     const made = hookTargetOf({ url: "https://hooks.example/x", preset: "json", ...more } as HookRequest);
     expect(made).toMatchObject({ ok: false, error: expect.stringContaining(words) });
