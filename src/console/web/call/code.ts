@@ -89,13 +89,16 @@ with urllib.request.urlopen(request) as response:
 print(json.dumps(body))`;
 }
 
+/** JSON whose texts have no `{{…}}`: clients put the reader's variables there, and the text may be of a link from a stranger. */
+const withoutPlaces = (text: string) => text.replaceAll("{{", "{\\u007b");
+
 function httpFile(call: Call, form: OperationForm, site: Site): string {
   return [
     `${call.method} ${site.origin}${call.path}`,
     ...(site.needsApiKey || form.access === "key" ? ["x-api-key: {{secret}}"] : []),
     ...(call.body === undefined
       ? []
-      : ["content-type: application/json", "", JSON.stringify(call.body, null, 2)]),
+      : ["content-type: application/json", "", withoutPlaces(JSON.stringify(call.body, null, 2))]),
     "",
   ].join("\n");
 }

@@ -15,12 +15,13 @@ interface Around {
 }
 
 const HASH = /^0x[0-9a-f]{40}$/;
-const RECORDS: Readonly<Record<string, string>> = {
-  webhook_id: "webhooks",
-  app_id: "apps",
-  campaign_id: "campaigns",
-  api_key_id: "keys",
-};
+/** A map, because the names are of a response, which may have `constructor`. */
+const RECORDS: ReadonlyMap<string, string> = new Map([
+  ["webhook_id", "webhooks"],
+  ["app_id", "apps"],
+  ["campaign_id", "campaigns"],
+  ["api_key_id", "keys"],
+]);
 
 /** The page of the console that shows what a value of a response names. The value is of a stranger: it is encoded. */
 export function pageOf(value: unknown, { name, parent }: Around): string | undefined {
@@ -29,7 +30,7 @@ export function pageOf(value: unknown, { name, parent }: Around): string | undef
   if (/(^|_)hash$/.test(name) && HASH.test(value)) return castPage(value);
   if (name === "username" && typeof parent?.fid === "number") return personPage(parent.fid);
   if (name === "channel_id" || (name === "id" && parent?.object === "channel")) return channelPage(value);
-  const record = RECORDS[name];
+  const record = RECORDS.get(name);
   return record && `/console/manage/${record}/${encodeURIComponent(value)}`;
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { operationsOf } from "../../../../src/console/operation-route.ts";
 import { callLink, readCallLink } from "../../../../src/console/web/call/call-link.ts";
-import { streamFiltersOf } from "../../../../src/console/web/call/code.ts";
+import { codeOf, streamFiltersOf } from "../../../../src/console/web/call/code.ts";
 import {
   callOf,
   exampleTexts,
@@ -128,4 +128,18 @@ test("a read of what happens becomes the filter of a stream, any other does not"
   expect(filters("/stream?kinds=cast.created")).toBe("kinds=cast.created");
   expect(filters("/feed/user/casts")).toBeUndefined();
   expect(filters("/feed/trending")).toBeUndefined();
+});
+
+test("a file of requests has no place for a variable of the reader in what a link from a stranger has filled in", () => {
+  const form = formOf("createWebhook");
+  const site = { origin: "http://127.0.0.1:8080", service: "svc", domain: "Svc", headerPrefix: "X-Svc-" };
+  const body = { name: "{{secret}} {{{$processEnv HOME}}}", inner: { text: "}}{{" } };
+  const call = { method: "POST", path: "/v2/svc/webhook?q=%7B%7Bsecret%7D%7D", body } as const;
+  const file = codeOf(call, form, { ...site, needsApiKey: true }).find(
+    ({ language }) => language === ".http",
+  );
+  const [head = "", sent = ""] = file?.text.split("\n\n") ?? [];
+  expect(head.match(/\{\{/g)).toHaveLength(1);
+  expect(sent).not.toContain("{{");
+  expect(JSON.parse(sent)).toEqual(body);
 });
