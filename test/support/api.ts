@@ -14,6 +14,7 @@ import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
 import { loginRoutes } from "../../src/console/sign-in/login-routes.ts";
 import { signInRoutes } from "../../src/console/sign-in/routes.ts";
 import { type IndexDatabase, indexPath, openIndexReader } from "../../src/db/index/database.ts";
+import { CommitSequence } from "../../src/db/index/log/commit-sequence.ts";
 import type { StateDatabase } from "../../src/db/state/database.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { createOwnOrigin } from "../../src/http/request/own-origin.ts";
@@ -118,6 +119,8 @@ export interface TestApiOptions {
     readonly source?: ReadSource["previews"];
     readonly crawls?: ApiDeps["previews"];
     readonly catalog?: ApiDeps["catalog"];
+    /** How often what is known of URLs has changed. */
+    readonly changes?: () => number;
   };
   readonly timings?: Partial<FanOutTimings>;
   readonly http?: RunHttpOptions["http"];
@@ -133,6 +136,19 @@ export interface TestApiOptions {
   readonly log?: Logger;
   /** See `OpenState`. Default: the clock of the node. */
   readonly stateClock?: Clock;
+  /**
+   * What reads keep between each other. `known`: as in a node whose writer is in the same process. `nothing`: each read sees what a node that
+   * has just started would. Default: objects, which each read checks.
+   */
+  readonly keeps?: "known" | "nothing";
+}
+
+/** Keeps nothing from one read to the next. */
+class EmptyCache extends HydrationCache {
+  override sync(db: IndexDatabase): void {
+    this.clear();
+    super.sync(db);
+  }
 }
 
 const UNBOUNDED = { perMinute: 1e9, burst: 1e9 };
@@ -224,8 +240,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const management = createManagement({ ...parts, delivery, contracts });
   const fanOut = createFanOut({ common, index: db, state: stores, client, timings });
   registerFigures(common.metrics, sendFigures, () => fanOut.stats());
-  const cache = new HydrationCache(undefined, options.scores);
-  const responses = new ResponseCache({ dataVersion: () => db.dataVersion(), clock: node.clock });
+  const { keeps } = options;
+  if (keeps === "known") node.db.commits = new CommitSequence();
+  const Cache = keeps === "nothing" ? EmptyCache : HydrationCache;
+  const cache = new Cache(node.db.commits && new CommitSequence(node.db.commits.shared), options.scores);
+  let readCount = 0;
+  const dataVersion = () =>
+    keeps === "nothing" ? readCount++ : db.dataVersion() + (options.previews?.changes?.() ?? 0);
+  const responses = new ResponseCache({ dataVersion, clock: node.clock });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const reads = createHubReads({ db, network: NETWORK, clock: node.clock, ...options.hubReads });
