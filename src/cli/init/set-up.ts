@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -73,13 +73,12 @@ export function createSetUp({ loaded, cwd = "", onApplied }: SetUpDeps): SetUp {
   };
 
   /** Why the files cannot be written; undefined where they can. */
-  const problemOf = (files: readonly NewFile[]): string | undefined => {
+  const problemOf = (): string | undefined => {
     const before = file === undefined ? undefined : readSmallFile(file);
     if (before !== undefined && "upstream" in Bun.TOML.parse(before))
       return `${output} has a section [upstream] already`;
-    const fresh = files.slice(before === undefined ? 0 : 1);
     try {
-      refuseExisting(fresh.map(({ path }) => path));
+      if (before === undefined) refuseExisting([output]);
     } catch (cause) {
       return reasonOf(cause).replace(/;.*/, "");
     }
@@ -94,7 +93,10 @@ export function createSetUp({ loaded, cwd = "", onApplied }: SetUpDeps): SetUp {
 
   const planOf = async (wish: SetUpWish): Promise<SetUpResult & { files: readonly NewFile[] }> => {
     const { files, lines } = await filesOf(wish);
-    const message = problemOf(files);
+    // The lines name these files: with what is in them now, they would be another choice.
+    const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
+    if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
+    const message = problemOf();
     if (message === undefined) checkFiles(files);
     if (message === undefined) return { files };
     return {

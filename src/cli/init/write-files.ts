@@ -56,11 +56,13 @@ export function checkFiles(files: readonly NewFile[]): void {
 
 /**
  * Writes files that every user can read, each at once; secrets for their owner, who as root is the owner of the data directory. One that
- * replaces another keeps its owner and group. A link stays, and what it leads to is replaced.
+ * replaces another keeps its owner and group. A link stays, and what it leads to is replaced. Where one cannot be written, the new ones before
+ * it are removed: they would be in the way of the next attempt.
  *
  * @throws UserError when one cannot be written.
  */
 export function writeFiles(files: readonly NewFile[], dataDir: string): void {
+  const added: string[] = [];
   for (const { path, text, isSecret = false } of files.toReversed()) {
     let draft = "";
     try {
@@ -71,9 +73,11 @@ export function writeFiles(files: readonly NewFile[], dataDir: string): void {
       const model = isSecret ? dataDir : target;
       if (existsSync(model)) giveToOwnerOf(model, draft);
       if (!isSecret) chmodSync(draft, READABLE_BY_ALL);
+      const isNew = !existsSync(target);
       renameSync(draft, target);
+      if (isNew) added.push(target);
     } catch (cause) {
-      if (draft !== "") rmSync(draft, { force: true });
+      for (const left of [...added, draft]) if (left !== "") rmSync(left, { force: true });
       throw new UserError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
     }
   }

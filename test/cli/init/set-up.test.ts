@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createSetUp } from "../../../src/cli/init/set-up.ts";
 import { readSmallFile } from "../../../src/config/files/small-file.ts";
 import { loadConfig } from "../../../src/config/load.ts";
@@ -72,6 +72,23 @@ describe("the set-up of a running node", () => {
     }).config;
     expect([upstream.url, http.port]).toEqual([server.url, 8099]);
     expect(readFileSync(upstream.fid_file, "utf8")).toContain("Fid 7 and its one follower");
+  }, 60_000);
+
+  test("a list of fids that is there already is in the way: the lines to paste would follow what is in it", async () => {
+    using dir = emptyDir();
+    const { file, setUp } = setUpIn(dir.path, undefined);
+    const fids = Array.from({ length: 1500 }, (_, at) => at + 1);
+    const wish: SetUpWish = { scope: { kind: "fids", fids }, urls: [server.url] };
+    writeFileSync(`${dir.path}/svc.fids`, "1\n");
+    await expect(setUp.check(wish)).rejects.toThrow("svc.fids exists already: move it away, and check again");
+    rmSync(`${dir.path}/svc.fids`);
+    await setUp.check(wish);
+    // The settings cannot be written: what was written before is no longer there, and the next attempt succeeds.
+    writeFileSync(`${file}.${process.pid}.new`, "of a process that was killed");
+    await expect(setUp.apply(wish)).rejects.toThrow("svc.toml cannot be written");
+    expect(readdirSync(dir.path)).toEqual(["data"]);
+    await setUp.apply(wish);
+    expect(readFileSync(`${dir.path}/svc.fids`, "utf8")).toContain("1500");
   }, 60_000);
 
   test("check 25: says of a dead node, one that is not a node, and a foreign file what is wrong, and writes nothing", async () => {
