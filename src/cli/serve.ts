@@ -29,6 +29,7 @@ export function registerServe(program: Command, context: CommandContext): void {
     .action(async ({ demo = false, newState = false, migrate = false, acceptLoad = false }: ServeOptions) => {
       const { createCommon, readConfig, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
+      const { processInput } = await import("../config/load.ts");
       const { serviceNames } = await import("../config/names.ts");
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
@@ -47,6 +48,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         const common = createCommon(context, { isNode: true, keepLine, loaded });
         const setUp = lazySetUp({
           loaded,
+          given: processInput(context.flags()),
           onApplied({ isDemo }) {
             isDemoWanted = isDemo;
             // For a supervisor a stop is the end of the process, which it starts again after a failure.

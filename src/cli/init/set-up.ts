@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readSmallFile } from "../../config/files/small-file.ts";
+import type { ConfigInput } from "../../config/layers.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { SetUp, SetUpResult, SetUpWish } from "../../console/setup/set-up.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
@@ -19,6 +20,8 @@ import { checkFiles, type NewFile, refuseExisting, writeFiles } from "./write-fi
 export interface SetUpDeps {
   /** The settings that the node runs with. */
   readonly loaded: LoadedConfig;
+  /** The flags and the environment of the node, with which it will read what is written. */
+  readonly given?: Pick<ConfigInput, "argvFlags" | "env">;
   /** Where a settings file is found. Default: the working directory of the process. */
   readonly cwd?: string;
   /** Called once the settings are written, or a demo network is wanted: the node starts again. */
@@ -26,7 +29,7 @@ export interface SetUpDeps {
 }
 
 /** Sets a running node up by the parts of `init` and `doctor`. Nothing is written before `apply`. */
-export function createSetUp({ loaded, cwd = "", onApplied }: SetUpDeps): SetUp {
+export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): SetUp {
   const { config, file } = loaded;
   const output = file ?? resolve(cwd, SETTINGS_FILE);
   /** The settings file as its change was shown. */
@@ -97,7 +100,7 @@ export function createSetUp({ loaded, cwd = "", onApplied }: SetUpDeps): SetUp {
     const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
     if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
     const message = problemOf();
-    if (message === undefined) checkFiles(files);
+    if (message === undefined) checkFiles(files, given);
     if (message === undefined) return { files };
     return {
       files,

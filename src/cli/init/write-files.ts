@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { readSmallFile } from "../../config/files/small-file.ts";
+import type { ConfigInput } from "../../config/layers.ts";
 import { loadConfig } from "../../config/load.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { giveToOwnerOf } from "../../runtime/files.ts";
@@ -40,18 +41,22 @@ export function refuseExisting(paths: readonly string[]): void {
 }
 
 /**
- * Checks settings that are not written yet, as \`config check\` would, without the environment.
+ * Checks settings that are not written yet, as \`config check\` would.
  *
+ * @param given the flags and the environment that they are read with. Default: none.
  * @param files the settings file, then the files that it names.
  * @throws ConfigError for settings that are not valid; UserError for a file that would be too large to be read.
  */
-export function checkFiles(files: readonly NewFile[]): void {
+export function checkFiles(
+  files: readonly NewFile[],
+  given: Pick<ConfigInput, "argvFlags" | "env"> = { argvFlags: {}, env: {} },
+): void {
   const large = files.find(({ text }) => Buffer.byteLength(text) > MAX_BYTES);
   if (large)
     throw new UserError(`${large.path} would be larger than 1 MiB; follow fewer fids, or all with --all`);
   const readFile = (path: string) => files.find((file) => file.path === path)?.text ?? readSmallFile(path);
   const config = files[0]?.path ?? "";
-  loadConfig({ argvFlags: { config }, env: {}, readFile, cwd: dirname(config) });
+  loadConfig({ env: given.env, argvFlags: { ...given.argvFlags, config }, readFile, cwd: dirname(config) });
 }
 
 /**

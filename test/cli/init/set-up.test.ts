@@ -25,15 +25,15 @@ afterAll(() => server.stop());
 const all = (urls: readonly string[] = [server.url]): SetUpWish => ({ scope: { kind: "all" }, urls });
 
 /** The set-up of a node with a settings file in a directory of its own. */
-function setUpIn(dir: string, text: string | undefined) {
+function setUpIn(dir: string, text: string | undefined, env: Record<string, string> = {}) {
   const file = `${dir}/svc.toml`;
   if (text !== undefined) writeFileSync(file, text);
   mkdirSync(`${dir}/data`, { recursive: true });
   const argvFlags = { dataDir: `${dir}/data`, ...(text !== undefined && { config: file }) };
-  const loaded = loadConfig({ argvFlags, env: {}, readFile: readSmallFile, cwd: dir });
+  const loaded = loadConfig({ argvFlags, env, readFile: readSmallFile, cwd: dir });
   const applied: boolean[] = [];
   const onApplied = ({ isDemo }: { isDemo: boolean }) => void applied.push(isDemo);
-  return { file, applied, setUp: createSetUp({ loaded, onApplied, cwd: dir }) };
+  return { file, applied, setUp: createSetUp({ loaded, given: { argvFlags, env }, onApplied, cwd: dir }) };
 }
 
 describe("the set-up of a running node", () => {
@@ -72,6 +72,16 @@ describe("the set-up of a running node", () => {
     }).config;
     expect([upstream.url, http.port]).toEqual([server.url, 8099]);
     expect(readFileSync(upstream.fid_file, "utf8")).toContain("Fid 7 and its one follower");
+  }, 60_000);
+
+  test("what the environment of the node forbids is said before anything is written: the node would not start again", async () => {
+    using dir = emptyDir();
+    const { setUp } = setUpIn(dir.path, undefined, { SVC_UPSTREAM_FIDS: "7" });
+    const fids = Array.from({ length: 1500 }, (_, at) => at + 1);
+    const wish: SetUpWish = { scope: { kind: "fids", fids }, urls: [server.url] };
+    for (const step of ["check", "apply"] as const)
+      await expect(setUp[step](wish)).rejects.toThrow("must be empty while upstream.fids names fids");
+    expect(readdirSync(dir.path)).toEqual(["data"]);
   }, 60_000);
 
   test("a list of fids that is there already is in the way: the lines to paste would follow what is in it", async () => {
