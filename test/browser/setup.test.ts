@@ -64,6 +64,9 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       const link = printed.out.trim();
       expect(link).toStartWith(`${node.url}/console/setup#code=`);
       const startedMs = performance.now();
+      await goto("/console/setup");
+      await page.getByRole("heading", { name: "This node is not set up yet" }).waitFor();
+      // In the same tab, as the page says: only the fragment changes.
       await goto(link.slice(node.url.length));
       await page.getByLabel("Node to follow").fill("nowhere:x");
       await page.getByRole("button", { name: "Test the node" }).click();

@@ -138,7 +138,11 @@ export function Page() {
   const query = usePulse();
   const [isApplied, setApplied] = useState(false);
   useEffect(() => {
-    void enter();
+    const take = () => void enter();
+    take();
+    // The link of the command, opened in the tab that shows the command, changes only the fragment.
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
   }, []);
   const pulse = query.data;
   const isEmpty = pulse !== undefined && isEmptyNode(pulse) && !isApplied;
