@@ -78,6 +78,7 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
         .getByText("followed node", { exact: true })
         .waitFor();
       await page.getByLabel("These fids").check();
+      expect(await page.locator('main [aria-invalid="true"]').count()).toBe(0);
       await page.getByLabel("Fids, separated by spaces or commas").fill("3 4 5");
       await page.getByRole("button", { name: "Check everything" }).click();
       const start = page.getByRole("button", { name: "Write and start" });

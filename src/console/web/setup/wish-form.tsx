@@ -95,6 +95,11 @@ export function WishForm(props: {
   const { wish, problems } = wishOf(texts);
   const shown = isTried ? problems : {};
   const set = (change: Partial<WishTexts>) => setTexts({ ...texts, ...change });
+  // Fields that appear have no problem before the next step.
+  const choose = (change: Partial<WishTexts>) => {
+    setTried(false);
+    set(change);
+  };
   const key = JSON.stringify(wish);
   const isChecked =
     checked === key && state.step === "check" && state.result !== null && !state.result.problem;
@@ -120,7 +125,7 @@ export function WishForm(props: {
             ["import", msg.importAFile],
           ]}
           value={texts.source}
-          onChange={(source) => set({ source })}
+          onChange={(source) => choose({ source })}
         />
         {texts.source === "follow" && (
           <>
@@ -155,7 +160,7 @@ export function WishForm(props: {
               ["followers", msg.followers],
             ]}
             value={texts.scope}
-            onChange={(scope) => set({ scope })}
+            onChange={(scope) => choose({ scope })}
           />
           {texts.scope === "fids" && (
             <Field
