@@ -158,6 +158,8 @@ describe("webhooks", () => {
       await button(page, "Retry failed").click();
       await page.getByText(/deliver(y|ies) queued again\.$/).waitFor();
       await page.locator('li[data-state="delivered"]').first().waitFor();
+      // As tall as the lists beside it.
+      expect((await page.getByLabel("Find").boundingBox())?.height).toBeGreaterThanOrEqual(32);
       await page.getByLabel("Find").fill("0xabcdef");
       await page.getByLabel("Find").press("Enter");
       await page.getByText("No deliveries match.").waitFor();
