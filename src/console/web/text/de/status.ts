@@ -128,7 +128,7 @@ export const copyAll = "Alles kopieren";
 export const settingsInForce = "Geltende Einstellungen";
 export const findASetting = "Einstellung finden";
 export const theThatAreNotTheDefault = (length: Value, length2: Value) =>
-  `Die ${length} von ${length2}, die vom Standard abweichen. Geheimnisse sind verdeckt.`;
+  `${length} von ${length2} sind gesetzt, die übrigen haben ihren Standard. Geheimnisse sind verdeckt.`;
 export const shownOfAll = (length: Value, length2: Value) => `${length} von ${length2}`;
 export const settings = "Einstellungen";
 export const setting = "Einstellung";

@@ -131,7 +131,7 @@ export const copyAll = "Copy all";
 export const settingsInForce = "Settings in force";
 export const findASetting = "Find a setting";
 export const theThatAreNotTheDefault = (length: Value, length2: Value) =>
-  `The ${length} that are not the default, of ${length2}. Secrets are masked.`;
+  `${length} of ${length2} are set; the others have their default. Secrets are masked.`;
 export const shownOfAll = (length: Value, length2: Value) => `${length} of ${length2}`;
 export const settings = "Settings";
 export const setting = "Setting";
