@@ -28,6 +28,7 @@ const sign = (page: Page) => page.getByRole("button", { name: "Sign in the walle
 async function register({ page, goto }: ConsolePage, name: string) {
   await goto("/console/manage/apps/new");
   await page.getByLabel("Name").fill(name);
+  await page.getByText("any name under demo.example will do").waitFor();
   await page.getByLabel("URL", { exact: true }).fill("https://bread.demo.example");
   await page.getByRole("button", { name: "Sign and register" }).click();
   await sign(page);
@@ -190,7 +191,7 @@ describe("a mini app", () => {
 
       await page.getByRole("button", { name: "Sign and schedule" }).click();
       const sheet = page.getByRole("dialog");
-      await sheet.getByText(`${day} 07:15 on each person’s clock`).waitFor();
+      await sheet.getByText(`${day} 07:15 on each person's clock`).waitFor();
       await sheet.getByText("0 people (0 tokens) as of now, of the segment “Followers of 3”").waitFor();
       await sheet.getByText("Half of them get “Warm bread” in its place.").waitFor();
       await sign(page);
@@ -211,7 +212,7 @@ describe("a mini app", () => {
       await sign(page);
       const compared = page.locator("tr").filter({ hasText: "Rye bread" });
       await compared.getByRole("button", { name: "Results" }).click();
-      await page.getByText("No clear difference yet.").waitFor();
+      await page.getByText("No clear difference yet. It is decided from 100 opens of each text.").waitFor();
       await page.getByRole("row").filter({ hasText: "Wheat bread" }).waitFor();
       expect(await axeViolations(page)).toEqual([]);
     },

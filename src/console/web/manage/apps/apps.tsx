@@ -2,7 +2,7 @@ import { AppFace } from "../../content/face.tsx";
 import type { BodyOf, Schemas } from "../../data/call.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/session-request.ts";
-import { apiPrefix, nodeOrigin } from "../../page-config.ts";
+import { apiPrefix, nodeOrigin, pageConfig } from "../../page-config.ts";
 import { type FieldSpec, withoutNulls } from "../../parts/fields.ts";
 import { Time } from "../../parts/pill.tsx";
 import * as msg from "../../text/en/manage/apps.ts";
@@ -26,8 +26,8 @@ export const APP_FIELDS = [
     label: msg.url,
     kind: "url",
     isRequired: true,
-    placeholder: "https://example.com",
-    hint: msg.whereTheAppIsNotificationsCan,
+    placeholder: pageConfig.demo ? "https://bread.demo.example" : "https://example.com",
+    hint: pageConfig.demo ? msg.whereTheAppIsOnADemo : msg.whereTheAppIsNotificationsCan,
   },
   { name: "description", label: msg.description },
   {

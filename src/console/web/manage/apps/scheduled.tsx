@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../data/call.ts";
 import { listOf } from "../../data/pages.ts";
@@ -39,12 +40,13 @@ function Made({ waves }: Schedule) {
   const made = waves.flatMap(({ campaign_id }) => (campaign_id === null ? [] : [campaign_id]));
   return (
     <>
-      {made.slice(0, 4).map((id, at) => (
-        <a href={campaignPath(id)} key={id}>
-          {at + 1}{" "}
-        </a>
-      ))}
       <span class="xs dim">{msg.sentOf(made.length, waves.length)}</span>
+      {made.slice(0, 4).map((id, at) => (
+        <Fragment key={id}>
+          {" "}
+          <a href={campaignPath(id)}>{at + 1}</a>
+        </Fragment>
+      ))}
     </>
   );
 }

@@ -39,11 +39,11 @@ export const whichPrints = (code: Rich, code2: Rich): Rich => [code, "; ", code2
 export const managedSigners = "Verwaltete Signierer";
 export const noManagedSigners = "Keine verwalteten Signierer.";
 export const noManagedSignersYetAnApp = (link: Rich, bold: Rich): Rich => [
-  "Noch keine verwalteten Signierer. Eine App erstellt einen mit einem ",
+  "Noch keine verwalteten Signierer. Einer entsteht oben oder aus einer App, mit einem ",
   link,
   " mit dem Recht ",
   bold,
-  " und bittet ihre Person um Bestätigung: Danach castet und liked der Schlüssel für sie, und sie kann ihn jederzeit widerrufen.",
+  ". Eine Person bestätigt ihn: Danach castet und liked der Schlüssel für sie, und sie kann ihn jederzeit widerrufen.",
 ];
 export const signersScope = "signers";
 export const apiKey = "API-Schlüssel";

@@ -49,6 +49,8 @@ export const peopleSeeItsFirstLetterBeside = "People see its first letter beside
 export const url = "URL";
 export const whereTheAppIsNotificationsCan =
   "Where the app is. Notifications can open pages of this host only.";
+export const whereTheAppIsOnADemo =
+  "Where the app is: on this demo network, any name under demo.example will do. Notifications can open pages of this host only.";
 export const description = "Description";
 export const acceptedClients = "Accepted clients";
 export const fidsOfTheClientAppsWhose = "Fids of the client apps whose reports count; empty for all.";
@@ -162,11 +164,11 @@ export const skippedBecause = (reasonPills: Rich): Rich => ["Skipped: ", reasonP
 // manage/apps/campaign.ts
 export const theClientAskedToSendLater = "the client asked to send later";
 export const theClientNoLongerKnowsThe = "the client no longer knows the token";
-export const theClientsResponseDoesNotName = "the client’s response does not name the token";
+export const theClientsResponseDoesNotName = "the client's response does not name the token";
 export const theClientTimedOut = "the client timed out";
-export const theClientsHostNameDidNot = "the client’s host name did not resolve";
+export const theClientsHostNameDidNot = "the client's host name did not resolve";
 export const theClientRefusedTheConnection = "the client refused the connection";
-export const theClientsCertificateWasRejected = "the client’s certificate was rejected";
+export const theClientsCertificateWasRejected = "the client's certificate was rejected";
 export const theClientClosedTheConnection = "the client closed the connection";
 export const theClientWasUnreachableForHalf = "the client was unreachable for half a minute";
 export const theUrlIsNotOnA = "the URL is not on a public host";

@@ -115,9 +115,9 @@ export const theIdOfTheMiniApp = "The id of the mini app that it pushes for; emp
 export const lastDay = "Last day";
 export const emptyNeverExpires = "Empty: never expires.";
 export const unitsPerMinute = "Units per minute";
-export const readUnitsEmptyTheNodesLimit = "Read units. Empty: the node’s limit.";
+export const readUnitsEmptyTheNodesLimit = "Read units. Empty: the node's limit.";
 export const writesPerMinute = "Writes per minute";
-export const messagesEmptyTheNodesLimit = "Messages. Empty: the node’s limit.";
+export const messagesEmptyTheNodesLimit = "Messages. Empty: the node's limit.";
 export const chooseAtLeastOne = "Choose at least one.";
 
 // manage/keys/key.tsx

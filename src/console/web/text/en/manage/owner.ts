@@ -93,7 +93,7 @@ export const yourAccountsOwnSeveralFidsWhich = "Your accounts own several fids. 
 export const withoutAWalletHere = "Without a wallet here";
 export const tryItAsADemoPerson = "Try it as a demo person";
 export const thisNodeIsADemoNetwork =
-  "This node is a demo network: choose “A demo person’s wallet” in the list to act as one of its people.";
+  "This node is a demo network: choose “A demo person's wallet” in the list to act as one of its people.";
 export const aNodeStartedWithLendsYou = (code: Rich): Rich => [
   "A node started with ",
   code,

@@ -24,7 +24,7 @@ export const heldBecause = {
 } as const;
 export const sentOf = (sent: number, all: number) =>
   all === 1 ? "" : `${sent} of ${plural(all, "campaign")} sent`;
-export const onEachClock = (time: Value) => `${time} on each person’s clock`;
+export const onEachClock = (time: Value) => `${time} on each person's clock`;
 export const variants = (count: number) => plural(count, "text");
 export const theNodeCancels = (title: Value) => `The node cancels what “${title}” has not sent yet.`;
 export const cancelled = "Cancelled";
@@ -33,7 +33,7 @@ export const cancelled = "Cancelled";
 export const time = "Time";
 export const now = "Now";
 export const atATime = "At a time";
-export const onTheirClock = "At a time on each person’s clock";
+export const onTheirClock = "At a time on each person's clock";
 export const inYourZone = (zone: Value) => `In your time zone, ${zone}. At most 30 days ahead.`;
 export const onAQuarter = "On a quarter of an hour, still ahead in every time zone.";
 export const quietFrom = "Quiet from";
@@ -103,7 +103,7 @@ export const medianMinutes = "Median minutes";
 export const opensByClient = "Opens by client";
 export const opensByText = "Opens by text";
 export const results = "Results";
-export const noClearDifference = "No clear difference yet.";
+export const noClearDifference = "No clear difference yet. It is decided from 100 opens of each text.";
 export const isLikelyBetter = (title: Rich): Rich => [title, " is likely better (95 %)."];
 export const clientApp = "Client";
 export const delivered = "Delivered";

@@ -34,11 +34,11 @@ export const whichPrints = (code: Rich, code2: Rich): Rich => [code, ", which ",
 export const managedSigners = "Managed signers";
 export const noManagedSigners = "No managed signers.";
 export const noManagedSignersYetAnApp = (link: Rich, bold: Rich): Rich => [
-  "No managed signers yet. An app creates one with an ",
+  "No managed signers yet. Create one above, or from your app by an ",
   link,
   " with the ",
   bold,
-  " scope, and asks its user to approve it: the key then casts and likes for them, and they can revoke it at any time.",
+  " scope. Its user approves it: the key then casts and likes for them, and they can revoke it at any time.",
 ];
 export const signersScope = "signers";
 
