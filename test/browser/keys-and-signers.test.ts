@@ -163,7 +163,7 @@ describe("signers", () => {
       await approved.waitFor();
       // The user has a name here, and the permissions are those that were chosen.
       expect(await approved.textContent()).not.toContain(`fid ${SIGNER_USER}`);
-      expect(await approved.textContent()).toContain("publish cast");
+      expect(await approved.textContent()).toContain("Publish casts");
       await page.getByRole("button", { name: "Publish a test cast" }).click();
       await confirm(one);
       await page.getByRole("link", { name: "open the cast" }).click();

@@ -29,6 +29,10 @@ consoleTest(
     );
     expect(scripts.some((url) => url.endsWith(english))).toBe(false);
 
+    await goto("/console/stream");
+    await page.locator("main summary", { hasText: "Filter" }).click();
+    expect(await page.locator("main details details > summary").allTextContents()).toContain("Kanäle");
+
     await goto("/");
     await page.getByRole("combobox", { name: "Sprache" }).selectOption("en");
     await page.getByRole("navigation", { name: "Main" }).waitFor();

@@ -119,7 +119,7 @@ export function FilterForm({ filters, reader }: { filters: StreamFilters; reader
         const isUsed = fields.some(({ name }) => (texts[name] ?? "") !== "");
         return (
           <details open={isUsed} key={group}>
-            <summary>{group}</summary>
+            <summary>{msg.filterGroups[group]}</summary>
             <div class="stack">
               {fields.map((field) => (
                 <Field

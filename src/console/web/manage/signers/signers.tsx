@@ -31,9 +31,11 @@ const PAGE_SIZE = 50;
 const PENDING_MS = 5_000;
 const isOff = pageConfig.signers !== "on";
 
-/** `PUBLISH_CAST` as `publish cast`. */
-const permissionWords = (permission: string) =>
-  permission === "WRITE_ALL" ? "everything" : permission.toLowerCase().replaceAll("_", " ");
+const PERMISSION_WORDS: Readonly<Record<string, string>> = {
+  ...msg.PERMISSION_NAMES,
+  WRITE_ALL: msg.everything,
+};
+const permissionWords = (permission: string) => PERMISSION_WORDS[permission] ?? permission;
 
 /** A person by name, where this node has them. */
 function Person({ fid }: { fid: number }) {

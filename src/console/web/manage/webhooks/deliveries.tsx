@@ -11,7 +11,7 @@ import { Pill, Time } from "../../parts/pill.tsx";
 import { PublicScrubber } from "../../status/public-scrubber.tsx";
 import { EVENT_KINDS } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
-import { NextAttempt, STATES, StatePill } from "./delivery.tsx";
+import { NextAttempt, StatePill } from "./delivery.tsx";
 import {
   type Delivery,
   deliveryPage,
@@ -54,14 +54,10 @@ function Row({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
 
 /** What the list shows: parameters of the page, and of the API. */
 const CHOICES = [
-  { name: "state", label: msg.state, words: wordsOf(Object.keys(STATES)) },
-  { name: "type", label: msg.kind, words: wordsOf(EVENT_KINDS) },
-  { name: "test", label: msg.tests, words: { true: "only", false: "none" } },
+  { name: "state", label: msg.state, words: msg.deliveryStates },
+  { name: "type", label: msg.kind, words: Object.fromEntries(EVENT_KINDS.map((kind) => [kind, kind])) },
+  { name: "test", label: msg.tests, words: { true: msg.onlyTests, false: msg.noTests } },
 ] as const;
-
-function wordsOf(words: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(words.map((word) => [word, word]));
-}
 
 /** The deliveries of a webhook, newest first. What is selected is in the URL. */
 export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplayed: () => void }) {

@@ -34,7 +34,7 @@ export function NextAttempt({ at, isOn }: { at: number; isOn: boolean }) {
 }
 
 export function StatePill({ delivery: { state, attempts } }: { delivery: Delivery }) {
-  const word = state === "queued" && attempts.length > 0 ? "retrying" : state;
+  const word = state === "queued" && attempts.length > 0 ? msg.retrying : msg.deliveryStates[state];
   return <Pill kind={STATES[state]}>{word}</Pill>;
 }
 

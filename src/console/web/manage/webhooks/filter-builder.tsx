@@ -3,6 +3,7 @@ import { Checkbox, Field } from "../../parts/form.tsx";
 import { KindChecks, MatchRadios } from "../../stream/filter-form.tsx";
 import { EVENT_KINDS, EXCLUDED_PEOPLE, type FilterField, splitValues } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
+import { filterGroups } from "../../text/en/stream.ts";
 import { ChannelField, PeopleField } from "./chips.tsx";
 import {
   EMPTY_GROUP,
@@ -111,7 +112,7 @@ function FilterGroup(props: {
         const isUsed = fields.some(({ name }) => values[name] !== undefined || typed[name] !== undefined);
         return (
           <details open={isUsed || title === "Who" || title === "Says"} key={title}>
-            <summary>{title}</summary>
+            <summary>{filterGroups[title]}</summary>
             <div class="fields">
               {fields.map((field) => (
                 <FieldInput

@@ -71,8 +71,7 @@ export function volumeOf({ matched, from }: Pick<Preview, "matched" | "from">, n
   const count = perSecond * unit.secs;
   return msg.about(
     formatCount(count < 10 ? Math.round(count * 10) / 10 : Math.round(count)),
-    unit.name === "hour" ? "an" : "a",
-    unit.name,
+    msg.perUnit[unit.name],
   );
 }
 
@@ -114,7 +113,7 @@ function Values({ field, values }: { field: string; values: readonly string[] })
     );
   });
   const more = values.length - named.length;
-  return <>{joined(more > 0 ? [...shown, msg.more(formatCount(more))] : shown, "or")}</>;
+  return <>{joined(more > 0 ? [...shown, msg.more(formatCount(more))] : shown, msg.or)}</>;
 }
 
 function Group({ group }: { group: FilterGroup }) {
@@ -124,7 +123,9 @@ function Group({ group }: { group: FilterGroup }) {
   const fields = FILTER_FIELDS.filter(({ name }) => others[name] !== undefined);
   const names = kinds.map((kind) => KINDS[kind] ?? kind);
   if (Object.keys(values).length === 0)
-    return <li data-unfiltered>{msg.withoutAFilter(<b>{msg.allOfTheNetwork(joined(names, "and"))}</b>)}</li>;
+    return (
+      <li data-unfiltered>{msg.withoutAFilter(<b>{msg.allOfTheNetwork(joined(names, msg.and))}</b>)}</li>
+    );
   const conditions = fields.map(({ name }) => (
     <>
       {CONDITIONS[name]} <Values field={name} values={values[name] ?? []} />
@@ -133,8 +134,8 @@ function Group({ group }: { group: FilterGroup }) {
   const [first = "", ...rest] = names;
   return (
     <li>
-      <b>{joined([first.charAt(0).toUpperCase() + first.slice(1), ...rest], "and")}</b>{" "}
-      {joined(conditions, match === "any" ? "or" : "and")}
+      <b>{joined([first.charAt(0).toUpperCase() + first.slice(1), ...rest], msg.and)}</b>{" "}
+      {joined(conditions, match === "any" ? msg.or : msg.and)}
       {excluded && msg.butNotBy(fields.length > 0 && ", ", <Values field={EXCLUDED} values={excluded} />)}
       {leastScore !== undefined && msg.ofAuthorsWithAScoreOf(leastScore)}.
     </li>

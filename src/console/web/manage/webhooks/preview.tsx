@@ -126,7 +126,7 @@ function excludedBy(preview: Preview): string {
   const parts = Object.entries(preview.fell_to).sort(([, a], [, b]) => b - a);
   if (parts.length === 0) return "";
   const texts = parts.map(([field, count], at) =>
-    msg.excludedByField(formatCount(count), at === 0 ? "excluded " : "", LABELS[field] ?? field),
+    (at === 0 ? msg.excludedByField : msg.byField)(formatCount(count), LABELS[field] ?? field),
   );
   return ` ${texts.join(", ")}.`;
 }

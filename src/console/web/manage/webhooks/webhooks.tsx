@@ -134,5 +134,5 @@ export function HealthPill({ webhook }: { webhook: Webhook }) {
   if (isPaused) return <Pill kind="warn">{msg.pausedByTheOperator}</Pill>;
   const isFailing = consecutive_failures > 0 || (last_failure_at ?? 0) > (last_success_at ?? 0);
   if (isFailing) return <Pill kind="warn">{msg.failing}</Pill>;
-  return <Pill kind="ok">{last_success_at === null ? "Waiting" : "Delivering"}</Pill>;
+  return <Pill kind="ok">{last_success_at === null ? msg.waiting : msg.delivering}</Pill>;
 }

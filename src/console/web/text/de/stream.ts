@@ -1,6 +1,14 @@
 import type { Rich, Value } from "../format.ts";
 import { plural } from "../format.ts";
 
+export const filterGroups = {
+  Who: "Wer",
+  Says: "Sagt",
+  Where: "Wo",
+  Quotes: "Zitiert",
+  Target: "Ziel",
+  Channels: "Kanäle",
+} as const;
 export const allMustMatch = "alle müssen zutreffen";
 export const anyMayMatch = "einer muss zutreffen";
 export const fidsOrNamesWithSpacesBetween = "fids oder @namen, mit Leerzeichen dazwischen.";

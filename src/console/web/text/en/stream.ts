@@ -2,6 +2,14 @@ import type { Rich, Value } from "../format.ts";
 import { plural } from "../format.ts";
 
 // stream/filter-form.tsx
+export const filterGroups = {
+  Who: "Who",
+  Says: "Says",
+  Where: "Where",
+  Quotes: "Quotes",
+  Target: "Target",
+  Channels: "Channels",
+} as const;
 export const allMustMatch = "all must match";
 export const anyMayMatch = "any may match";
 export const fidsOrNamesWithSpacesBetween = "Fids or @names, with spaces between.";

@@ -35,6 +35,8 @@ export const isSentInTheBackground = (deliveries: Value, more: boolean) =>
   `${more ? "Mindestens " : ""}${deliveries} werden im Hintergrund gesendet.`;
 export const retryFailed = "Fehlgeschlagene wiederholen";
 export const any = "alle";
+export const onlyTests = "nur";
+export const noTests = "keine";
 export const noneAmongTheNewestThereMay =
   "Keine unter den neuesten Zustellungen. „Weitere laden“ zeigt ältere.";
 export const noDeliveriesYetSendATest =
@@ -126,7 +128,10 @@ export const thatQuote = "mit Zitat von";
 export const thatConcern = "betreffend";
 export const of = "von";
 export const fewOrNone = "wenige oder keine";
-export const about = (part: Value, part2: Value, name: Value) => `etwa ${part} ${part2} ${name}`;
+export const about = (count: Value, unit: Value) => `etwa ${count} ${unit}`;
+export const perUnit = { minute: "pro Minute", hour: "pro Stunde", day: "pro Tag" } as const;
+export const or = "oder";
+export const and = "und";
 export const howManyToExpectIsNot =
   "Wie viele zu erwarten sind, ist nicht bekannt: „Ausprobieren“ zählt sie unter vergangenen Ereignissen.";
 export const howManyToExpectThemAmong =
@@ -209,8 +214,8 @@ export const noAttemptsInThisPeriodSend = "Keine Versuche in diesem Zeitraum. �
 export const author = "Autor";
 export const theKindOfEvent = "die Art des Ereignisses";
 export const everyFieldWhereAnyWouldDo = "jedes Feld, wo eines genügte";
-export const excludedByField = (count: Value, part: Value, field: Value) =>
-  `${count} ${part}durch „${field}“`;
+export const excludedByField = (count: Value, field: Value) => `${count} ausgeschlossen durch „${field}“`;
+export const byField = (count: Value, field: Value) => `${count} durch „${field}“`;
 export const noneMatch = "Keines passt.";
 export const n1Matches = "1 passt.";
 export const theNodeHasNoEventsTo =
@@ -280,3 +285,12 @@ export const deactivated = "Abgeschaltet";
 export const disabled = "Ausgeschaltet";
 export const pausedByTheOperator = "Vom Betreiber angehalten";
 export const failing = "Schlägt fehl";
+export const waiting = "Wartet";
+export const delivering = "Stellt zu";
+export const deliveryStates = {
+  queued: "wartend",
+  delivered: "zugestellt",
+  failed: "fehlgeschlagen",
+  dropped: "verworfen",
+} as const;
+export const retrying = "neuer Versuch";

@@ -37,6 +37,8 @@ export const isSentInTheBackground = (deliveries: Value, more: boolean) =>
   `${more ? "At least " : ""}${deliveries} will be sent in the background.`;
 export const retryFailed = "Retry failed";
 export const any = "any";
+export const onlyTests = "only";
+export const noTests = "none";
 export const noneAmongTheNewestThereMay =
   "None among the newest deliveries. “Load more” looks at older ones.";
 export const noDeliveriesYetSendATest = "No deliveries yet. “Send a test” queues one of each kind.";
@@ -129,7 +131,10 @@ export const thatQuote = "that quote";
 export const thatConcern = "that concern";
 export const of = "of";
 export const fewOrNone = "few or none";
-export const about = (part: Value, part2: Value, name: Value) => `about ${part} ${part2} ${name}`;
+export const about = (count: Value, unit: Value) => `about ${count} ${unit}`;
+export const perUnit = { minute: "a minute", hour: "an hour", day: "a day" } as const;
+export const or = "or";
+export const and = "and";
 export const howManyToExpectIsNot =
   "How many to expect is not known: “Try it” counts them among past events.";
 export const howManyToExpectThemAmong =
@@ -212,7 +217,8 @@ export const noAttemptsInThisPeriodSend = "No attempts in this period. “Send a
 export const author = "Author";
 export const theKindOfEvent = "the kind of event";
 export const everyFieldWhereAnyWouldDo = "every field, where any would do";
-export const excludedByField = (count: Value, part: Value, field: Value) => `${count} ${part}by “${field}”`;
+export const excludedByField = (count: Value, field: Value) => `${count} excluded by “${field}”`;
+export const byField = (count: Value, field: Value) => `${count} by “${field}”`;
 export const noneMatch = "None match.";
 export const n1Matches = "1 matches.";
 export const theNodeHasNoEventsTo = "The node has no events to try it on yet. Events are kept for a day.";
@@ -281,3 +287,12 @@ export const deactivated = "Deactivated";
 export const disabled = "Disabled";
 export const pausedByTheOperator = "Paused by the operator";
 export const failing = "Failing";
+export const waiting = "Waiting";
+export const delivering = "Delivering";
+export const deliveryStates = {
+  queued: "queued",
+  delivered: "delivered",
+  failed: "failed",
+  dropped: "dropped",
+} as const;
+export const retrying = "retrying";
