@@ -160,7 +160,9 @@ describe("webhooks", () => {
       await page.locator('li[data-state="delivered"]').first().waitFor();
       // As tall as the lists beside it.
       expect((await page.getByLabel("Find").boundingBox())?.height).toBeGreaterThanOrEqual(32);
-      await page.getByLabel("Find").fill("0xabcdef");
+      // As a person types: what is typed stays while the page is drawn again.
+      await page.getByLabel("Find").pressSequentially("0xabcdef", { delay: 700 });
+      expect(await page.getByLabel("Find").inputValue()).toBe("0xabcdef");
       await page.getByLabel("Find").press("Enter");
       await page.getByText("No deliveries match.").waitFor();
       await page.getByLabel("Find").fill("");

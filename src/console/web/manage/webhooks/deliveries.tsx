@@ -52,6 +52,24 @@ function Row({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
   );
 }
 
+/** The text that the list is searched for. It keeps what is being typed while the list is loaded again. */
+function FindField({ found, onFind }: { found: string; onFind: (text: string) => void }) {
+  const [text, setText] = useState(found);
+  useEffect(() => setText(found), [found]);
+  return (
+    <label class="row tight s">
+      <span class="dim">{msg.find}</span>
+      <input
+        type="search"
+        value={text}
+        placeholder={msg.findHint}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onChange={({ currentTarget }) => onFind(currentTarget.value.trim())}
+      />
+    </label>
+  );
+}
+
 /** What the list shows: parameters of the page, and of the API. */
 const CHOICES = [
   { name: "state", label: msg.state, words: msg.deliveryStates },
@@ -158,15 +176,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
                   </select>
                 </label>
               ))}
-              <label class="row tight s">
-                <span class="dim">{msg.find}</span>
-                <input
-                  type="search"
-                  value={q ?? ""}
-                  placeholder={msg.findHint}
-                  onChange={({ currentTarget }) => choose("q", currentTarget.value.trim())}
-                />
-              </label>
+              <FindField found={q ?? ""} onFind={(text) => choose("q", text)} />
             </div>
             <Outcome action={action} />
             {items.length === 0 && (
