@@ -101,8 +101,19 @@ describe("the page that runs a call", () => {
 
   consoleTest("leads to the next page, to people and to a stream, and finds people by name", async (open) => {
     const { page, goto } = await open();
-    await goto(`/console/call#${new URLSearchParams({ call: "GET /v2/svc/feed/following?fid=3&limit=2" })}`);
+    await goto(`/console/call#${new URLSearchParams({ call: "GET /v2/svc/feed/following?fid=3&limit=5" })}`);
     await run(page);
+    // The first items of a long list are open.
+    const casts = responseCard(page)
+      .locator("details details")
+      .filter({ has: page.locator("> summary", { hasText: "casts[" }) });
+    expect(await casts.evaluateAll((all) => all.map((one) => (one as HTMLDetailsElement).open))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
     const first = await responseCard(page).locator('a[href^="/console/casts/"]').first().getAttribute("href");
     await page.getByRole("button", { name: "Next page" }).click();
     await page.waitForFunction(

@@ -70,6 +70,8 @@ function Leaf({ value, around }: { value: unknown; around: Around }) {
 
 const PAGE = 50;
 const OPEN_DEPTH = 3;
+/** Items of a list that begin open: 25 open casts would be a page of 13,000 px. */
+const OPEN_ITEMS = 3;
 
 interface NodeProps {
   readonly value: unknown;
@@ -110,7 +112,8 @@ function Members({ value, path, around, depth }: NodeProps & { value: object }) 
 
 function Node(props: NodeProps) {
   const { value, path, around, depth } = props;
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
+  const item = Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0);
+  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH && item < OPEN_ITEMS);
   const name = /\[\d+\]$|[^.]*$/.exec(path)?.[0] ?? path;
   if (typeof value !== "object" || value === null)
     return (

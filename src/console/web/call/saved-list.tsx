@@ -20,7 +20,7 @@ export function SavedList() {
         {calls.map(({ link, method, path, status, ms, at }) => (
           <li class="record row wrap s" key={link}>
             <Pill kind={status >= 200 && status < 400 ? "ok" : "bad"}>{status || msg.noResponse}</Pill>
-            <a class="grow mono user" href={link}>
+            <a class="grow what mono user" href={link}>
               {method} {path}
             </a>
             <span class="dim">{formatDuration(ms)}</span>
