@@ -3,7 +3,7 @@ import type { Rich, Value } from "../format.ts";
 export const time = "Zeit";
 export const dragToLookAtAMoment = "Ziehen, um einen Zeitraum anzusehen";
 export const goTo = "Gehe zu";
-export const goToHint = "03:12, yesterday 14:00, 2 h ago";
+export const goToHint = "03:12 oder 2 h ago";
 export const noTime = "Schreibe eine Zeit wie 03:12, yesterday 14:00 oder 2 h ago.";
 export const show = "Zeigen";
 export const backToLive = "Zurück zu live";

@@ -3,7 +3,7 @@ import type { Rich, Value } from "../format.ts";
 export const time = "Time";
 export const dragToLookAtAMoment = "Drag to look at a moment";
 export const goTo = "Go to";
-export const goToHint = "03:12, yesterday 14:00, 2 h ago";
+export const goToHint = "03:12 or 2 h ago";
 export const noTime = "Write a time such as 03:12, yesterday 14:00 or 2 h ago.";
 export const show = "Show";
 export const backToLive = "Back to live";
