@@ -177,7 +177,7 @@ describe("the page that runs a call", () => {
       const one = await open();
       const { page, goto } = one;
       await goto("/console/call?id=createApp");
-      await page.getByRole("link", { name: "Connect a wallet" }).waitFor();
+      await page.locator("main").getByRole("link", { name: "Connect a wallet" }).waitFor();
       await becomeDemoPerson(one, OWNER);
       await goto("/console/call?id=createApp");
       await page.getByLabel("name", { exact: true }).fill("Run by hand");
