@@ -343,7 +343,10 @@ consoleTest(
     await enter(one, 23);
     expect(await storedKeys(page)).toEqual([{ fid: 23, extractable: false, exported: "InvalidAccessError" }]);
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-    expect(JSON.parse(stored)).toEqual([{ "console.owner": "23" }, expect.any(Object)]);
+    expect(JSON.parse(stored)).toEqual([
+      { "console.owner": "23", seen: expect.stringMatching(/^\d+$/) },
+      expect.any(Object),
+    ]);
     expect(await context.cookies()).toEqual([]);
     expect(page.url()).not.toContain("session");
   },
