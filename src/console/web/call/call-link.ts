@@ -1,6 +1,6 @@
 import type { Call } from "../data/call.ts";
 
-/** Members of a request that no link has. The key of a channel and a public key are no secrets. */
+/** Members of a request that no link has. The key of a channel and a public key are not secret. */
 const SECRET =
   /(?:^|_)(?:secret|token|jwt|password|seed|(?<!(?:channel|public)_)key|signature|authorization)s?$/i;
 const MAX_LINK_CHARS = 8_000;
