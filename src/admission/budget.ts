@@ -60,12 +60,14 @@ export class Budget {
 
   /** Adds to an entry, unless a bound has no room. For `Hold`. */
   take(entry: number, amount: number): Shortage | undefined {
-    const { perClient, total } = this.terms;
-    if (Atomics.add(this.#words, entry + 1, amount) + amount > perClient) {
+    const { perClient, total, reservedPerClient = 0 } = this.terms;
+    const own = Atomics.add(this.#words, entry + 1, amount) + amount;
+    if (own > perClient) {
       Atomics.sub(this.#words, entry + 1, amount);
       return this.#refuse("client");
     }
-    if (Atomics.add(this.#words, HELD, amount) + amount > total) {
+    const room = own <= reservedPerClient ? total + Math.floor(total / 4) : total;
+    if (Atomics.add(this.#words, HELD, amount) + amount > room) {
       this.release(entry, amount);
       return this.#refuse("total");
     }

@@ -8,6 +8,8 @@ export interface BudgetTerms {
   readonly unit: string;
   readonly total: number;
   readonly perClient: number;
+  /** A client that holds no more than this has a quarter of `total` beyond it, so that a few who take all of it lock out no one else. */
+  readonly reservedPerClient?: number;
 }
 
 /** Whose tasks may run and wait at a time, of all clients and of one. */
@@ -29,13 +31,18 @@ export const BUDGETS = {
   /** Requests of gRPC, from the arrival of their bytes to the end of the call. */
   hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
   /** Calls of gRPC until their streams are closed, which a client that takes no response delays by two minutes. */
-  hubCalls: { unit: "calls", total: 8192, perClient: 1024 },
+  hubCalls: { unit: "calls", total: 8192, perClient: 1024, reservedPerClient: 16 },
   /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
   hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
   uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
   /** Requests whose body has no Content-Length, until it is read. Bun parses what arrives of it before it can be refused, 350 ns for each chunk. */
-  chunkedBodies: { unit: "request bodies without a Content-Length", total: 64, perClient: 8 },
+  chunkedBodies: {
+    unit: "request bodies without a Content-Length",
+    total: 64,
+    perClient: 8,
+    reservedPerClient: 1,
+  },
   /** Refusals that wait before they are sent, each with its connection (`src/http/limits/late-refusals.ts`). Less where the process has few file descriptors. */
   lateRefusals: { unit: "refusals that are sent late", total: 16_384, perClient: 8192 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */

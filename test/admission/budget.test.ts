@@ -26,6 +26,18 @@ test("a client has its share, all clients have the total, and what ends is free 
   expect(budget.use().held).toBe(70);
 });
 
+test("clients who take all of a budget leave a place to those who hold little, and no more than a quarter of it to all of these", () => {
+  const budget = new Budget({ unit: "calls", total: 100, perClient: 50, reservedPerClient: 2 });
+  expect(budget.open("a").grow(50)).toBeUndefined();
+  expect(budget.open("b").grow(50)).toBeUndefined();
+  expect(budget.open("c").grow(3)).toBe("total");
+  expect(budget.open("c").grow(2)).toBeUndefined();
+  expect(budget.open("c").grow(1)).toBe("total");
+  const few = Array.from({ length: 30 }, (_, n) => budget.open(`few ${n}`).grow(1));
+  expect(few.filter((shortage) => shortage === undefined)).toHaveLength(23);
+  expect(budget.use().held).toBe(125);
+});
+
 test("more clients at once than entries: the bounds hold, and nothing is left at the end", () => {
   const budget = new Budget({ unit: "requests", total: 20_000, perClient: 20_000 });
   const holds = Array.from({ length: 20_000 }, (_, n) => budget.open(`client ${n}`));
