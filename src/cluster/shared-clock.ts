@@ -10,7 +10,7 @@ type StateTime = Pick<NodeSignals, "stateTimeMs">;
 /** The clock of PostgreSQL as the main thread has measured it; before that, this machine's. */
 export function createSharedClock(signals: StateTime): StateClock {
   const nowMs = () => signals.stateTimeMs ?? systemClock.nowMs();
-  return { nowMs, sweepableSecs: () => Math.floor((nowMs() - SWEEP_MARGIN_MS) / 1000) };
+  return { nowMs, dueMs: nowMs, sweepableSecs: () => Math.floor((nowMs() - SWEEP_MARGIN_MS) / 1000) };
 }
 
 /** A correction of the machine's clock up to this size does not set the clock of expiry back. */

@@ -12,6 +12,8 @@ import { key, small, table, whole } from "./table.ts";
 export interface StateClock {
   /** Whole unix ms. Never goes back, even over a restart, and advances at the rate of real time. */
   nowMs(): number;
+  /** Whole unix ms, by which planned work is due. Unlike `nowMs` it is not behind by the time for which the node was stopped. */
+  dueMs(): number;
   /**
    * Unix seconds. Data that expired before this time, on the machine's clock, may be deleted. It is behind the machine's
    * clock by a margin and by any unconfirmed jump.
@@ -67,6 +69,7 @@ export function createSteadyClock(options: SteadyClockOptions): StateClock {
 
   return {
     nowMs: () => Math.floor(read()),
+    dueMs: () => Math.floor(clock.nowMs()),
     sweepableSecs: () => Math.floor((Math.min(read(), clock.nowMs()) - SWEEP_MARGIN_MS) / 1000),
   };
 }

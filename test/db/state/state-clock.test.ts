@@ -56,6 +56,11 @@ describe("the state's clock", () => {
     expect(stateSecs(clock)).toBe(machine.nowSecs());
   });
 
+  test("planned work is due by the machine's clock, also after the node was stopped for an hour", () => {
+    const { machine, clock } = startClock(START - HOUR);
+    expect([stateSecs(clock), clock.dueMs() / 1000]).toEqual([START - HOUR, machine.nowSecs()]);
+  });
+
   test("accepts a jump forward after an hour without another one", () => {
     const { machine, clock } = startClock();
     machine.jump(2 * DAY);

@@ -126,7 +126,7 @@ export interface DueWave extends Omit<Schedule, "waves" | "endedAt">, NewWave {
 }
 
 /**
- * `taken`: another node has decided on it, or it was cancelled; `early`: it is not due by the state's clock; `late`: it has been noted as
+ * `taken`: another node has decided on it, or it was cancelled; `early`: it is not due by `StateClock.dueMs`; `late`: it has been noted as
  * missed; `too-many`: the app has too many unfinished campaigns.
  */
 export type FireOutcome = "sent" | "taken" | "early" | "late" | "too-many";

@@ -169,7 +169,7 @@ export function createSchedules(
     ): Promise<FireOutcome> => {
       const due = await tx.get(lockDue, seq, wave);
       if (!due) return "taken";
-      const lateMs = tx.clock.nowMs() - due.due_at_ms;
+      const lateMs = tx.clock.dueMs() - due.due_at_ms;
       if (lateMs < 0) return "early";
       if (lateMs > limits.lateOkSecs * 1000) {
         await tx.run(markNotSent, seq, wave, "missed", null);

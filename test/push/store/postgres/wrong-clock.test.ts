@@ -14,7 +14,7 @@ test.skipIf(!HAS_POSTGRES)(
     const storesAt = async (aheadMs: number) => {
       const node = await addLiveNode(database);
       const nowMs = () => Date.now() + aheadMs;
-      const clock = { nowMs, sweepableSecs: () => Math.floor(nowMs() / 1000) };
+      const clock = { nowMs, dueMs: nowMs, sweepableSecs: () => Math.floor(nowMs() / 1000) };
       return createPostgresStores(database.pools(), { node, clock, limits: { maxQueued: 1 } });
     };
     const [owner, ahead] = [await storesAt(0), await storesAt(HOUR_MS)];
