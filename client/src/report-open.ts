@@ -9,7 +9,7 @@ export interface ReportOpenOptions {
   readonly baseUrl: string;
   readonly appId: string;
   readonly context: OpenContext;
-  /** What the user went on to do, if they did: reported by another call. */
+  /** What the user did next, reported by a call of its own. */
   readonly goal?: string;
   /** A Quick Auth token of the node, which makes the open a verified one. */
   readonly token?: string;

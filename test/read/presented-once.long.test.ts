@@ -70,7 +70,7 @@ async function start(keeps: "known" | "nothing", previews: ChangingPreviews | un
 
 type Pick = <T>(items: readonly T[]) => T;
 
-/** Reads that show casts, by dialect; `fid` and `hash` are of somebody and something. */
+/** Reads that show casts, by dialect; `fid` and `hash` are of any user and cast. */
 const READS_OF: readonly ((pick: Pick, hashes: readonly string[]) => string)[] = [
   (pick, hashes) => `${COMPAT}/cast?type=hash&identifier=${pick(hashes)}`,
   (pick, hashes) => `${COMPAT}/casts?casts=${[pick(hashes), pick(hashes), pick(hashes)].join(",")}`,

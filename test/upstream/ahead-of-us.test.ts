@@ -196,7 +196,7 @@ const bodiesWith = (huge: string): readonly Record<string, unknown>[] => [
   { type: 15, lendStorageBody: { toFid: huge, numUnits: 1, unitType: 1 } },
 ];
 
-test.each(HUGE)("check 25: the number %s in a message of a stranger is no unknown record", (huge) => {
+test.each(HUGE)("check 25: the number %s in a message of a stranger is not an unknown record", (huge) => {
   for (const body of bodiesWith(huge)) {
     const data = { fid: 4, timestamp: 150_000_000, network: 1, ...body };
     const dataBytes = core.MessageData.encode(core.MessageData.fromPartial(data as never)).finish();
@@ -205,7 +205,7 @@ test.each(HUGE)("check 25: the number %s in a message of a stranger is no unknow
   }
 });
 
-test.each(HUGE)("check 25: an event of a chain with the number %s is no unknown record", (huge) => {
+test.each(HUGE)("check 25: an event of a chain with the number %s is not an unknown record", (huge) => {
   const place = { chainId: 10, blockNumber: 1, blockHash: HASH, transactionHash: HASH, logIndex: 0, fid: 4 };
   const rent = { ...place, type: 4, fid: huge, storageRentEventBody: { payer: HASH, units: 1, expiry: 9 } };
   const tier = { ...place, type: 5, tierPurchaseEventBody: { tierType: 1, forDays: huge, payer: HASH } };

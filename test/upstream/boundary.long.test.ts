@@ -332,7 +332,7 @@ test.each([
   ["while its history is read", 150],
   ["live", 10],
 ] as const)(
-  "checks 4, 6 and 11: what shard 0 decides again, without authority or for a place that is taken is applied %s as its last decisions say, and is no second event",
+  "checks 4, 6 and 11: what shard 0 decides again, without authority or for a place that is taken is applied %s as its last decisions say, and is not a second event",
   async (how, history) => {
     const chain = makeBoundaryChain("odd decisions", { before: 12, after: 80 });
     const odd = oddDecisions(chain);

@@ -94,7 +94,7 @@ export function exampleTexts(form: OperationForm): CallTexts {
   return texts;
 }
 
-/** A call as somebody hands it on: method, path with query, and the body of it. */
+/** A call as a link carries it: method, path with query, and the body of it. */
 export interface GivenCall {
   readonly method: string;
   readonly path: string;
