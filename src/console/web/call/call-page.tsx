@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { operations } from "../../../../client/src/operations.generated.ts";
 import type { Call } from "../data/call.ts";
-import { commandOf } from "../data/commands.ts";
+import { commandOf, signedSnippets } from "../data/commands.ts";
 import { useQuery } from "../data/query.ts";
 import { useAction } from "../owner/action.tsx";
 import { owner } from "../owner/owner.ts";
@@ -114,7 +114,8 @@ function withOperation(call: Call): Call {
   const op = operations[route];
   if (op === undefined) return call;
   const fields = { ...Object.fromEntries(new URLSearchParams(query)), ...(call.body as object | undefined) };
-  return { ...call, op, ...commandOf(route as Parameters<typeof commandOf>[0], fields) };
+  const command = commandOf(route as Parameters<typeof commandOf>[0], fields);
+  return { ...call, op, snippets: signedSnippets, ...command };
 }
 
 function Runner({ form, given }: { form: OperationForm; given: GivenCall | undefined }) {

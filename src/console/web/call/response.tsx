@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../icons/icons.tsx";
-import { CopyButton, RawText } from "../parts/copy.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { RawText } from "../parts/raw-text.tsx";
 import { Tabs, tabPanelProps } from "../parts/page-head.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
 import * as msg from "../text/en/tools/call.ts";

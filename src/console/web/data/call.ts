@@ -1,5 +1,6 @@
 import type { components, paths } from "../../../../client/src/api.generated.ts";
 import { apiPrefix } from "../page-config.ts";
+import type { Site, Snippet } from "./snippets.ts";
 
 /** The objects of the native API, as its document describes them. Times are unix seconds. */
 export type Schemas = components["schemas"];
@@ -65,6 +66,8 @@ export interface Call<T = unknown> {
   readonly cli?: string | undefined;
   /** What that command reads from its standard input, as JSON. */
   readonly cliInput?: unknown;
+  /** Set for a signed operation: the ways to make it that can be copied. */
+  readonly snippets?: (call: Call, site: Site) => readonly Snippet[];
   /** The response never ends: events as they happen. */
   readonly isStream?: boolean;
   /** For the compiler; never set. */

@@ -2,7 +2,8 @@ import type { Story } from "../../demo/story-report.ts";
 import { request } from "../data/request.ts";
 import { noSessionReason, setOwner, storeSession } from "../owner/owner.ts";
 import { createSessionKey } from "../owner/session-request.ts";
-import { borrowWallet, DEMO_WALLET_RDNS } from "../owner/wallet/demo-wallet.ts";
+import { DEMO_WALLET_RDNS } from "../owner/wallet/demo-wallet.ts";
+import { borrowWallet } from "../owner/wallet/demo-wallet-requests.ts";
 import * as msg from "../text/en/common.ts";
 
 /** A story, and what lets the page act for its person: undefined where this browser can have no session. */

@@ -9,7 +9,7 @@ import { listOf, useNewer } from "../data/pages.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import { RequestFailure, request } from "../data/request.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
-import { Json } from "../parts/copy.tsx";
+import { Json } from "../parts/raw-text.tsx";
 import { ListRegion, NewerPill } from "../parts/list-region.tsx";
 import { PageHead, useUrlTabs } from "../parts/page-head.tsx";
 import { FailureBox, Region } from "../parts/region.tsx";

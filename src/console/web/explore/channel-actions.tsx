@@ -6,7 +6,7 @@ import { type Action, ActionButton, Outcome, useAction } from "../owner/action.t
 import { runOperation } from "../owner/operation.ts";
 import { type Owner, owner } from "../owner/owner.ts";
 import { signed } from "../owner/session-request.ts";
-import { keysOf } from "../owner/wallet/demo-wallet.ts";
+import { keysOf } from "../owner/wallet/demo-wallet-requests.ts";
 import { pageConfig } from "../page-config.ts";
 import { Pill } from "../parts/pill.tsx";
 import * as msg from "../text/en/channels.ts";

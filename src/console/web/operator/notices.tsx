@@ -8,7 +8,7 @@ import type {
 } from "../../../notices/report.ts";
 import { useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
-import { Command } from "../parts/copy.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Field, Labelled, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Call } from "../data/call.ts";
+import { signedSnippets } from "../data/commands.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
 import { forgetSession, type OwnerSession, readSession, sessionOf, storeSession } from "../owner/owner.ts";
 import { createSessionKey, signedHeaders } from "../owner/session-request.ts";
@@ -114,6 +115,7 @@ export const operatorRead = <T>(path: string): Call<T> & { readonly op: string }
   method: "GET",
   path: `${OP_PATH}${path}`,
   op: "console.read",
+  snippets: signedSnippets,
 });
 
 /** A change by the operator. */
@@ -124,5 +126,6 @@ export const operatorChange = <T>(
   method: "POST",
   path: `${OP_PATH}/${what}`,
   op: `console.${what}`,
+  snippets: signedSnippets,
   body,
 });

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Face } from "../content/face.tsx";
 import { Icon } from "../icons/icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { Command } from "../parts/copy.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Checkbox } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
 import { Card, Skeleton } from "../parts/region.tsx";

@@ -1,6 +1,6 @@
 import { operations } from "../../../../client/src/operations.generated.ts";
 import { type BodyOf, type QueryOf, queryString, type ResponseOf, type Route } from "../data/call.ts";
-import { commandOf } from "../data/commands.ts";
+import { commandOf, signedSnippets } from "../data/commands.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/manage/owner.ts";
@@ -86,6 +86,7 @@ export function signed<R extends Route>(
     path: `${apiPrefix}${path}${queryString(query ?? {})}`,
     ...(body !== undefined && { body }),
     op,
+    snippets: signedSnippets,
     ...commandOf(route, { ...query, ...(body as object | undefined) }),
   };
 }

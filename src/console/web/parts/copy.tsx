@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import * as msg from "../text/en/common.ts";
-import { reachOf } from "../text/link.ts";
 
 const SHOWN_MS = 4000;
 const message = signal("");
@@ -79,70 +78,5 @@ export function CopyButton(props: {
     >
       {note ?? label}
     </button>
-  );
-}
-
-/** A command to copy. A line breaks between its words. */
-export function Command({ text }: { text: string }) {
-  return (
-    <div class="api row command">
-      <pre class="grow words">
-        {text.split(" ").map((word, at) => (
-          <>
-            {at > 0 && " "}
-            <span key={at}>{word}</span>
-          </>
-        ))}
-      </pre>
-      <CopyButton text={text} />
-    </div>
-  );
-}
-
-const MAX_CHARS = 16_384;
-
-/** A value as JSON, cut after 16 KB; "Copy all" has the whole. */
-export function Json({ value, label = msg.json }: { value: unknown; label?: string }) {
-  return <RawText text={JSON.stringify(value, null, 2)} label={label} />;
-}
-
-/** Foreign text as it arrived: JSON, a receiver's response, a line of a log. Cut after 16 KB; "Copy all" has the whole. */
-export function RawText({ text, label }: { text: string; label: string }) {
-  const [isWhole, setWhole] = useState(false);
-  const isCut = text.length > MAX_CHARS && !isWhole;
-  return (
-    <div class="raw">
-      <div class="row">
-        {isCut && (
-          <button type="button" class="btn quiet" onClick={() => setWhole(true)}>
-            {msg.showAllKb(Math.ceil(text.length / 1024))}
-          </button>
-        )}
-        <CopyButton text={text} label={text.length > MAX_CHARS ? msg.copyAll : msg.copy} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it */}
-      <section aria-label={label} tabIndex={0}>
-        <pre>{isCut ? `${text.slice(0, MAX_CHARS)}…` : text}</pre>
-      </section>
-    </div>
-  );
-}
-
-const WHO = { machine: msg.thisMachine, network: msg.machinesInTheSameNetwork } as const;
-
-/** Says that others cannot open a URL of this node, where that is so. `others` is who would have to, as in `Clients`. */
-export function ReachNote({ url, others }: { url: string; others: string }) {
-  const reach = reachOf(url);
-  if (reach === "everywhere") return null;
-  return (
-    <p class="s notice boxed" data-reach={reach}>
-      <span>
-        {msg.onlyCanOpenItToChange(
-          <b>{msg.cannotReachThisUrlFromOutside(others)}</b>,
-          WHO[reach],
-          <code>service.public_url</code>,
-        )}
-      </span>
-    </p>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { SetUpFinding, SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
 import { pageConfig } from "../page-config.ts";
-import { Command, RawText } from "../parts/copy.tsx";
+import { Command, RawText } from "../parts/raw-text.tsx";
 import { Field, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Card } from "../parts/region.tsx";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { RequestFailure } from "../data/request.ts";
-import { Json } from "../parts/copy.tsx";
+import { Json } from "../parts/raw-text.tsx";
 import { Pill } from "../parts/pill.tsx";
 import * as msg from "../text/en/manage/login.ts";
 import { UserText } from "../text/user-text.tsx";

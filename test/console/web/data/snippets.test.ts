@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Call } from "../../../../src/console/web/data/call.ts";
+import { signedSnippets } from "../../../../src/console/web/data/commands.ts";
 import { type Site, shellQuote, snippetsOf } from "../../../../src/console/web/data/snippets.ts";
 import { toHex } from "../../../../src/protocol/validate/eth.ts";
 import { startSignedApi } from "../../../support/signed-api.ts";
@@ -63,11 +64,12 @@ describe("the API call of a view", () => {
   });
 
   test("of a signed operation is TypeScript that signs as the node verifies", async () => {
-    const list: Call = { method: "GET", path: "/v2/svc/frame/app/list", op: "app.read", cli: "app list" };
+    const list: Call = { method: "GET", path: "/v2/svc/frame/app/list", op: "app.read", cli: "app list", snippets: signedSnippets };
     const create: Call = {
       method: "POST",
       path: "/v2/svc/frame/app/",
       op: "app.create",
+      snippets: signedSnippets,
       body: { name: "Bread club", app_url: "https://example.com" },
     };
     const env = { FID: "3", CUSTODY_KEY: toHex(custodyWallet(3).privateKey) };
@@ -82,6 +84,7 @@ describe("the API call of a view", () => {
     const preview = {
       ...bulk,
       op: "webhook.read",
+      snippets: signedSnippets,
       cli: "webhook preview --subscription -",
       cliInput: bulk.body,
     };

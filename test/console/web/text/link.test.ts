@@ -1,12 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  decodePunycode,
-  hostText,
-  imageUrl,
-  isPicture,
-  readLink,
-} from "../../../../src/console/web/text/link.ts";
+import { decodePunycode, hostText } from "../../../../src/console/web/text/host-name.ts";
+import { imageUrl, isPicture, readLink } from "../../../../src/console/web/text/link.ts";
+import { until } from "../../../support/manual-time.ts";
 
 const shown = (host: string) => hostText(new URL(`https://${host}/`).host);
 
@@ -82,6 +78,12 @@ describe("readLink", () => {
       host: "demo.example",
       rest: "",
     });
+  });
+
+  test("has a host with foreign letters in punycode until what reads it is loaded", async () => {
+    const link = () => readLink("https://xn--bcher-kva.example/")?.host;
+    expect(link()).toBe("xn--bcher-kva.example");
+    await until(() => link() === "bücher.example");
   });
 
   test("refuses other schemes, relative addresses, text without a host, and more than 2,048 characters", () => {

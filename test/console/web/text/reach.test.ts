@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { reachOf } from "../../../../src/console/web/text/link.ts";
+import { reachOf } from "../../../../src/console/web/text/reach.ts";
 
 test.each([
   ["http://127.0.0.1:8080/v2/svc", "machine"],

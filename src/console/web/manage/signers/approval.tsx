@@ -7,7 +7,8 @@ import { runOperation } from "../../owner/operation.ts";
 import { signed } from "../../owner/session-request.ts";
 import { DemoForm } from "../../owner/wallet/signing-page.tsx";
 import { nodeOrigin, pageConfig } from "../../page-config.ts";
-import { CopyButton, RawText, ReachNote } from "../../parts/copy.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { RawText, ReachNote } from "../../parts/raw-text.tsx";
 import * as msg from "../../text/en/manage/signers.ts";
 import { qrModules } from "./qr.ts";
 

@@ -3,7 +3,7 @@ import { nowMs } from "../../data/visibility.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { sessionRequest, signed } from "../../owner/session-request.ts";
-import { Json, RawText } from "../../parts/copy.tsx";
+import { Json, RawText } from "../../parts/raw-text.tsx";
 import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
 import * as msg from "../../text/en/manage/webhooks.ts";
 import { formatDuration, shortHex } from "../../text/format.ts";

@@ -5,7 +5,7 @@ import { GenerateActivity } from "../../demo/add-people.tsx";
 import { owner } from "../../owner/owner.ts";
 import { sessionRequest, signed } from "../../owner/session-request.ts";
 import { CallPanel } from "../../parts/call-panel.tsx";
-import { Json } from "../../parts/copy.tsx";
+import { Json } from "../../parts/raw-text.tsx";
 import { CallButton, FailureBox } from "../../parts/region.tsx";
 import { FILTER_FIELDS } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";

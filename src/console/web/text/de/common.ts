@@ -155,27 +155,10 @@ export const theCallBehindThisView = "Der Aufruf hinter dieser Ansicht";
 export const language = "Sprache";
 export const edit = "Bearbeiten und ausführen";
 
-export const json = "JSON";
 export const copied = "Kopiert";
 export const notCopied = "Nicht kopiert";
 export const theBrowserBlockedCopyingSelectThe = "Der Browser verhindert das Kopieren. Markiere den Text.";
-export const showAllKb = (value: Rich): Rich => ["Alle ", value, " KB anzeigen"];
-export const copyAll = "Alles kopieren";
 export const copy = "Kopieren";
-export const thisMachine = "dieser Rechner";
-export const machinesInTheSameNetwork = "Rechner im selben Netz";
-export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
-  bold,
-  " Erreichbar für: ",
-  reach,
-  ". Der Betreiber ändert das mit ",
-  code,
-  ".",
-];
-export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
-  others,
-  " erreichen diese URL von außen nicht.",
-];
 
 export const close = "Schließen";
 

@@ -27,3 +27,21 @@ export const fromToLast = (name: Value, low: Value, high: Value, at: Value) =>
 export const valuesOf = (title: Value) => `${title}: Werte`;
 export const time = "Zeit";
 export const technicalDetails = "Technische Details";
+
+export const json = "JSON";
+export const showAllKb = (value: Rich): Rich => ["Alle ", value, " KB anzeigen"];
+export const copyAll = "Alles kopieren";
+export const thisMachine = "dieser Rechner";
+export const machinesInTheSameNetwork = "Rechner im selben Netz";
+export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
+  bold,
+  " Erreichbar für: ",
+  reach,
+  ". Der Betreiber ändert das mit ",
+  code,
+  ".",
+];
+export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
+  others,
+  " erreichen diese URL von außen nicht.",
+];

@@ -165,27 +165,10 @@ export const language = "Language";
 export const edit = "Edit and run";
 
 // parts/copy.tsx
-export const json = "JSON";
 export const copied = "Copied";
 export const notCopied = "Not copied";
 export const theBrowserBlockedCopyingSelectThe = "The browser blocked copying. Select the text instead.";
-export const showAllKb = (value: Rich): Rich => ["Show all ", value, " KB"];
-export const copyAll = "Copy all";
 export const copy = "Copy";
-export const thisMachine = "this machine";
-export const machinesInTheSameNetwork = "machines in the same network";
-export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
-  bold,
-  " Only ",
-  reach,
-  " can open it. To change that, the operator sets ",
-  code,
-  " to the address that others use.",
-];
-export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
-  others,
-  " cannot reach this URL from outside.",
-];
 
 // parts/dialog.tsx
 export const close = "Close";

@@ -36,3 +36,22 @@ export const fromToLast = (name: Value, low: Value, high: Value, at: Value) =>
   `${name}: from ${low} to ${high}, last ${at}`;
 export const valuesOf = (title: Value) => `${title}: values`;
 export const time = "Time";
+
+// parts/raw-text.tsx
+export const json = "JSON";
+export const showAllKb = (value: Rich): Rich => ["Show all ", value, " KB"];
+export const copyAll = "Copy all";
+export const thisMachine = "this machine";
+export const machinesInTheSameNetwork = "machines in the same network";
+export const onlyCanOpenItToChange = (bold: Rich, reach: Rich, code: Rich): Rich => [
+  bold,
+  " Only ",
+  reach,
+  " can open it. To change that, the operator sets ",
+  code,
+  " to the address that others use.",
+];
+export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
+  others,
+  " cannot reach this URL from outside.",
+];
