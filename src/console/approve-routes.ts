@@ -11,31 +11,13 @@ import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 import type { UserNames } from "../read/queries/users/users.ts";
 import type { ApprovalView, PreparedApproval, PreparedOnChain } from "../signers/approval/approvals.ts";
 import { permissionsOf } from "../signers/permissions.ts";
+import type { SignerRefusal } from "../signers/refusal.ts";
 import type { SignersRpc } from "../signers/rpc.ts";
 import type { RequestOrigin } from "../signers/signer-states.ts";
 import type { Transactions } from "../transactions/prepare.ts";
 import { documentHeaders, type WebAssets } from "./assets.ts";
+import { type DocumentTexts, documentLanguage } from "./document-texts.ts";
 import { initialOf, plainName } from "./web/text/name.ts";
-
-/** What each permission lets an app do, as its user reads it. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  WRITE_ALL: [
-    "publish and delete casts",
-    "like and recast",
-    "follow and unfollow",
-    "add and remove verified addresses",
-    "change your profile",
-  ],
-  PUBLISH_CAST: ["publish casts"],
-  DELETE_CAST: ["delete casts"],
-  PUBLISH_REACTION: ["like and recast"],
-  DELETE_REACTION: ["remove likes and recasts"],
-  FOLLOW_USER: ["follow users"],
-  UNFOLLOW_USER: ["unfollow users"],
-  ADD_VERIFICATION: ["add verified addresses"],
-  REMOVE_VERIFICATION: ["remove verified addresses"],
-  UPDATE_PROFILE: ["change your profile"],
-};
 
 const DAY_SECS = 86_400;
 const ADDRESS_BYTES = 20;
@@ -49,42 +31,43 @@ interface PageOptions {
 }
 
 /** What the page says before its script runs. All texts of others are escaped. */
-export function approvalContent({ view, names, isDemo }: PageOptions): string {
+export function approvalContent({ view, names, isDemo }: PageOptions, msg: DocumentTexts): string {
   const { appFid, publicKey, scopes, ttlSecs, userFid, redirectUrl } = view;
   const { username, displayName } = names;
-  const claimed = plainName(displayName || username || "An app without a name");
+  const claimed = plainName(displayName || username || msg.anAppWithoutAName);
   const isAddress = publicKey.length === ADDRESS_BYTES;
   const allowed = isAddress
-    ? ["sign in as you, with this address"]
-    : permissionsOf(scopes).flatMap((name) => WORDS[name] ?? [name]);
+    ? [msg.signInAsYou]
+    : permissionsOf(scopes).flatMap((name) => msg.PERMISSIONS[name] ?? [name]);
   // A demo network has no chain.
   const demo = isDemo && ttlSecs !== null ? ` data-demo="${userFid ?? ""}"` : "";
   const redirect = redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`;
-  return `<h1>May this app act for you?</h1>
+  return `<h1>${msg.mayItActForYou}</h1>
     <div class="card">
       <section class="pad app">
         <span class="face" aria-hidden="true">${text(initialOf(claimed))}</span>
         <div><h2><bdi class="user">${text(claimed)}</bdi></h2>
         <p class="dim s">${username ? `@${text(username)} &middot; ` : ""}fid ${appFid}</p></div>
-        <p class="claim">The app chose this name itself. It is not verified: continue only if you came here from the app.</p>
+        <p class="claim">${msg.itChoseItsName}</p>
       </section>
       <section class="pad facts">
-        <h3>In your name it may</h3>
+        <h3>${msg.inYourNameItMay}</h3>
         <ul>${allowed.map((words) => `<li>${text(words)}</li>`).join("")}</ul>
-        <h3>Until</h3>
-        <p>${ttlSecs === null ? "You remove its key from the chain." : `${duration(ttlSecs)} after last use, or until you remove its key.`}</p>
-        ${userFid === null ? "" : `<h3>Only for</h3><p>fid ${userFid}.</p>`}
-        <details><summary class="dim s">${isAddress ? "The address" : "Its key"}</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
+        <h3>${msg.until}</h3>
+        <p>${ttlSecs === null ? msg.untilTheKeyIsRemoved : msg.untilUnusedFor(duration(ttlSecs, msg))}</p>
+        ${userFid === null ? "" : `<h3>${msg.onlyFor}</h3><p>fid ${userFid}.</p>`}
+        <details><summary class="dim s">${isAddress ? msg.theAddress : msg.itsKey}</summary><code>0x${Buffer.from(publicKey).toString("hex")}</code></details>
       </section>
       <section class="pad" id="approval" data-status="${view.status}"${redirect}${demo}>
-        <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
+        <noscript><p>${msg.javaScriptForTheWallet}</p></noscript>
       </section>
     </div>`;
 }
 
 /** What it says of a link that is over. */
-function closedContent(message: string): string {
-  return `<h1>Approve an app</h1><div class="card"><p class="pad">${text(sentence(message))}</p></div>`;
+function closedContent({ kind, message }: SignerRefusal, msg: DocumentTexts): string {
+  const why = kind === "gone" ? msg.approvalLinkIsOver : sentence(message);
+  return `<h1>${msg.approveAnApp}</h1><div class="card"><p class="pad">${text(why)}</p></div>`;
 }
 
 /** Messages of errors begin in lower case and have no full stop. */
@@ -96,9 +79,9 @@ function text(value: string): string {
   return Bun.escapeHTML(value);
 }
 
-function duration(secs: number): string {
+function duration(secs: number, msg: DocumentTexts): string {
   const days = Math.floor(secs / DAY_SECS);
-  return days >= 1 ? `${days} ${days === 1 ? "day" : "days"}` : `${secs} seconds`;
+  return days >= 1 ? msg.days(days) : msg.seconds(secs);
 }
 
 /** Signs as a person of the demo network, whose keys are public. */
@@ -211,10 +194,11 @@ export function approveRoutes(deps: ApproveDeps) {
     return Response.json({ status, fid, hash: toHex(hash) }, { headers: { "cache-control": "no-store" } });
   };
 
-  const respond = async (content: string, status: number) => {
-    const template = (await assets.load()).template(DOCUMENT);
+  const respond = async (request: Request, contentIn: (msg: DocumentTexts) => string, status: number) => {
+    const { language, msg } = documentLanguage(request);
+    const template = (await assets.load()).template(DOCUMENT, language);
     return new Response(
-      template.replace(CONTENT_SLOT, () => content),
+      template.replace(CONTENT_SLOT, () => contentIn(msg)),
       { status, headers: HEADERS },
     );
   };
@@ -222,11 +206,14 @@ export function approveRoutes(deps: ApproveDeps) {
   return new Elysia({ name: "approve" })
     .get(
       "/approve/:token",
-      async ({ params }) => {
+      async ({ request, params }) => {
         const view = await thread.viewApproval(params.token);
-        if (!view.ok) return respond(closedContent(view.error.message), new ApiError(view.error.kind).status);
-        const names = namesOf(view.value.appFid);
-        return respond(approvalContent({ view: view.value, names, isDemo: demo !== undefined }), 200);
+        if (!view.ok) {
+          const { error } = view;
+          return respond(request, (msg) => closedContent(error, msg), new ApiError(error.kind).status);
+        }
+        const page = { view: view.value, names: namesOf(view.value.appFid), isDemo: demo !== undefined };
+        return respond(request, (msg) => approvalContent(page, msg), 200);
       },
       hidden,
     )

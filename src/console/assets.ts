@@ -108,7 +108,7 @@ export interface LoadedAssets {
   /** Returns the document for a path, and whether the table of pages has a page with it. */
   page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean };
   /** Returns the text of a document that is completed for each request. */
-  template(name: string): string;
+  template(name: string, language: Language): string;
   asset(name: string): CodedFile | undefined;
 }
 
@@ -137,7 +137,7 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
       .map((page) => ({ ...page, segments: page.path.split("/") }));
   const pages = { en: pagesOf("en"), de: pagesOf("de") } satisfies Record<Language, unknown>;
 
-  function template(name: string, language: Language = "en"): string {
+  function template(name: string, language: Language): string {
     const file = build.languages[language].documents.find((one) => one.name === name);
     if (!file) throw new Error(`there is no document ${name}`);
     const value = Bun.escapeHTML(JSON.stringify(settings));
@@ -158,7 +158,7 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
   }
 
   return {
-    template: (name) => template(name),
+    template,
     asset: (name) => assets.get(name),
     page(path, language) {
       const segments = path.split("/");

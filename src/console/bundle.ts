@@ -63,7 +63,7 @@ export async function bundleWeb(): Promise<WebSources> {
         .replace(SCRIPTS_SLOT, () =>
           SCRIPTS_SLOT.replace('""', `"${Bun.escapeHTML(JSON.stringify(Object.fromEntries(entries)))}"`),
         );
-      return webFile(name, translated(html, language).replaceAll(/>\s+</g, ">\n<"));
+      return webFile(name, translated(name, html, language).replaceAll(/>\s+</g, ">\n<"));
     }),
     pages: await pageScripts(bundles[language][0]),
   });
@@ -91,24 +91,23 @@ const OTHERS = (Object.keys(LANGUAGES) as Language[]).filter((language) => langu
 /** Where a document names the scripts of all languages. */
 const SCRIPTS_SLOT = 'name="console-scripts" content=""';
 
-/** The bundles of the documents, in their order. Of other languages there is only that of the console. */
+/** The bundles of the documents, in their order. */
 type LanguageBundles = readonly ScriptBundle[];
 
 function bundleLanguage(language: Language): Promise<LanguageBundles> {
-  const documents = language === SOURCE ? DOCUMENTS : DOCUMENTS.slice(0, 1);
   return Promise.all(
-    documents.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages, language })),
+    DOCUMENTS.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages, language })),
   );
 }
 
 /** A document in another language: its texts are those of the table, which has all of them. */
-function translated(html: string, language: Language): string {
+function translated(name: string, html: string, language: Language): string {
   if (language === SOURCE) return html;
-  const texts = JSON.parse(readFileSync(join(WEB, "text", language, "document.json"), "utf8")) as Record<
+  const texts = JSON.parse(readFileSync(join(WEB, "text", language, "documents.json"), "utf8")) as Record<
     string,
-    string
+    Record<string, string>
   >;
-  return Object.entries({ ...texts, '<html lang="en">': `<html lang="${language}">` }).reduce(
+  return Object.entries({ ...texts[name], '<html lang="en">': `<html lang="${language}">` }).reduce(
     (text, [from, to]) => {
       if (!text.includes(from)) throw new Error(`the document has no text “${from}”`);
       return text.replaceAll(from, () => to);

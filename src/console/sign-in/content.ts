@@ -1,4 +1,5 @@
 import { renderSVG } from "uqr";
+import type { DocumentTexts } from "../document-texts.ts";
 
 /** What the page of a channel says before its script runs. */
 export interface ChannelPage {
@@ -16,38 +17,38 @@ export interface ChannelPage {
 }
 
 /** The texts of others are escaped. */
-export function channelContent(page: ChannelPage): string {
+export function channelContent(page: ChannelPage, msg: DocumentTexts): string {
   const { base, domain, siweUri, secondsLeft, userAgent, secondsOpen, appUrl, isDemo } = page;
-  return `<h1>Sign in</h1>
+  return `<h1>${msg.signIn}</h1>
     <div class="card">
       <section class="pad stack sign-in-to">
         <h2><bdi class="user">${text(domain)}</bdi></h2>
         <p class="s dim"><bdi class="user">${text(siweUri)}</bdi></p>
-        <p class="claim" id="domain-claim">The app says that it is at this domain. No manifest confirms it.</p>
-        <p class="s">You are about to sign in on the browser that shows this code or link: ${text(browserOf(userAgent))}, ${ago(secondsOpen)}. If that is not yours, close this page.</p>
-        <p class="s dim">${Math.ceil(secondsLeft / 60)} minutes left.</p>
+        <p class="claim" id="domain-claim">${msg.noManifestConfirmsTheDomain}</p>
+        <p class="s">${text(msg.youSignInOn(browserOf(userAgent, msg), ago(secondsOpen, msg)))}</p>
+        <p class="s dim">${msg.minutesLeft(Math.ceil(secondsLeft / 60))}</p>
       </section>
-      ${appUrl === null ? "" : appWay(appUrl)}
+      ${appUrl === null ? "" : appWay(appUrl, msg)}
       <section class="pad" id="sign-in" data-base="${text(base)}" data-kind="channel"${isDemo ? " data-demo" : ""}>
-        <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
+        <noscript><p>${msg.javaScriptForTheWallet}</p></noscript>
       </section>
     </div>`;
 }
 
 /** The client app, by a code for another device and a button for this one. The node makes the image itself. */
-function appWay(url: string): string {
+function appWay(url: string, msg: DocumentTexts): string {
   const image = Buffer.from(renderSVG(url, { border: 2 })).toString("base64");
   return `<section class="pad stack">
-        <h3>With the Farcaster app</h3>
-        <img alt="QR code for the Farcaster app" width="192" height="192" src="data:image/svg+xml;base64,${image}">
-        <p><a class="btn" rel="noreferrer" href="${text(url)}">Open the app on this device</a></p>
-        <h3>With a wallet in this browser</h3>
+        <h3>${msg.withTheApp}</h3>
+        <img alt="${msg.qrCode}" width="192" height="192" src="data:image/svg+xml;base64,${image}">
+        <p><a class="btn" rel="noreferrer" href="${text(url)}">${msg.openTheApp}</a></p>
+        <h3>${msg.withAWallet}</h3>
       </section>`;
 }
 
 /** What a link says that is over or wrong. */
-export function closedContent(message: string): string {
-  return `<h1>Sign in</h1><div class="card"><p class="pad">${text(message)}</p></div>`;
+export function closedContent(message: string, msg: DocumentTexts): string {
+  return `<h1>${msg.signIn}</h1><div class="card"><p class="pad">${text(message)}</p></div>`;
 }
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
@@ -66,16 +67,16 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The family of a browser and its system, never a text of its sender. */
-function browserOf(userAgent: string): string {
+function browserOf(userAgent: string, msg: DocumentTexts): string {
   const named = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = named(BROWSERS);
-  if (browser === undefined) return "a program, not a known browser";
+  if (browser === undefined) return msg.noKnownBrowser;
   const system = named(SYSTEMS);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  return system === undefined ? browser : msg.browserOn(browser, system);
 }
 
-function ago(secs: number): string {
-  return secs < 60 ? "opened less than a minute ago" : `opened ${Math.floor(secs / 60)} minutes ago`;
+function ago(secs: number, msg: DocumentTexts): string {
+  return secs < 60 ? msg.openedJustNow : msg.openedAgo(Math.floor(secs / 60));
 }
 
 function text(value: string): string {

@@ -1,3 +1,5 @@
+import type { DocumentTexts } from "../document-texts.ts";
+
 /** What the drop-in login page says before its script runs. */
 export interface LoginPage {
   readonly base: string;
@@ -12,28 +14,17 @@ export interface LoginPage {
   readonly isDemo: boolean;
 }
 
-export function loginContent({
-  base,
-  name,
-  host,
-  owner,
-  mayWrite,
-  origins,
-  readyType,
-  isDemo,
-}: LoginPage): string {
-  const asks = mayWrite
-    ? "<p>It learns who you are, and asks for a key to publish, like and follow in your name. You can remove the key at any time.</p>"
-    : "<p>It learns who you are. It gets no key and can publish nothing.</p>";
-  return `<h1>Sign in</h1>
+export function loginContent(page: LoginPage, msg: DocumentTexts): string {
+  const { base, name, host, owner, mayWrite, origins, readyType, isDemo } = page;
+  return `<h1>${msg.signIn}</h1>
     <div class="card">
       <section class="pad stack sign-in-to">
         <h2><bdi class="user">${text(name)}</bdi></h2>
-        <p class="s dim"><bdi class="user">${text(host)}</bdi> &middot; registered here by <bdi class="user">${text(owner)}</bdi></p>
-        ${asks}
+        <p class="s dim"><bdi class="user">${text(host)}</bdi> &middot; ${msg.registeredHereBy(`<bdi class="user">${text(owner)}</bdi>`)}</p>
+        <p>${mayWrite ? msg.itAsksForAKey : msg.itGetsNoKey}</p>
       </section>
       <section class="pad" id="sign-in" data-base="${text(base)}" data-kind="login" data-origins="${text(JSON.stringify(origins))}" data-ready="${text(readyType)}"${isDemo ? " data-demo" : ""}>
-        <noscript><p>This page needs JavaScript to talk to your wallet.</p></noscript>
+        <noscript><p>${msg.javaScriptForTheWallet}</p></noscript>
       </section>
     </div>`;
 }

@@ -112,17 +112,19 @@ export function loginRoutes(deps: LoginPageDeps) {
         const query = new URL(request.url).searchParams;
         const clientId = query.get("client_id") ?? "";
         const client = CLIENT_ID.test(clientId) ? await logins.client(clientId) : undefined;
-        const closed = (message: string, status: number) =>
-          signInDocument(assets, closedContent(message), { status, headers: HEADERS });
-        if (!client) return closed("This app is not registered here.", 404);
+        const closed = (why: "appIsNotRegistered" | "addressIsNotRegistered", status: number) =>
+          signInDocument(assets, request, (msg) => closedContent(msg[why], msg), {
+            status,
+            headers: HEADERS,
+          });
+        if (!client) return closed("appIsNotRegistered", 404);
         const to = {
           redirectUri: query.get("redirect_uri") || undefined,
           deeplinkUrl: query.get("deeplink_url") || undefined,
         };
-        if (!logins.mayGo(client, to))
-          return closed("This address is not one that the app has registered.", 400);
+        if (!logins.mayGo(client, to)) return closed("addressIsNotRegistered", 400);
         const username = usernameOf(client.ownerFid);
-        const content = loginContent({
+        const page = {
           base: `/login/${client.clientId}`,
           name: client.name,
           host: client.origins.map((origin) => new URL(origin).host).join(", "),
@@ -131,8 +133,11 @@ export function loginRoutes(deps: LoginPageDeps) {
           origins: client.origins,
           readyType: `${serviceName}.login.ready`,
           isDemo: signAsPerson !== undefined,
+        };
+        return signInDocument(assets, request, (msg) => loginContent(page, msg), {
+          status: 200,
+          headers: HEADERS,
         });
-        return signInDocument(assets, content, { status: 200, headers: HEADERS });
       },
       { detail: { hide: true } },
     )

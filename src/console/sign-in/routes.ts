@@ -13,6 +13,7 @@ import type { People } from "../../sign-in/people.ts";
 import type { Channel, Channels } from "../../sign-in/relay/channels.ts";
 import { signInError } from "../../sign-in/sign-in-error.ts";
 import { documentHeaders, type WebAssets } from "../assets.ts";
+import { type DocumentTexts, documentLanguage } from "../document-texts.ts";
 import { channelContent, closedContent } from "./content.ts";
 
 /** Signs a text as a person of the demo network, whose keys are public; undefined for an unknown fid. */
@@ -38,7 +39,6 @@ export const SIGN_IN_DOCUMENT = "sign-in.html";
 const CONTENT_SLOT = "<!--sign-in-->";
 /** The link is a secret, and what it shows changes. */
 const HEADERS = { ...documentHeaders(false), "cache-control": "no-store" };
-const OVER = "This link is over, or was never one. Ask the app for a new one.";
 
 const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
 const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
@@ -67,15 +67,17 @@ export function foreignRefusal(
   };
 }
 
-/** Fills the document of sign-in. */
+/** Fills the document of sign-in, in the language of the browser. */
 export async function signInDocument(
   assets: WebAssets,
-  content: string,
+  request: Request,
+  contentIn: (msg: DocumentTexts) => string,
   options: { readonly status: number; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Response> {
-  const template = (await assets.load()).template(SIGN_IN_DOCUMENT);
+  const { language, msg } = documentLanguage(request);
+  const template = (await assets.load()).template(SIGN_IN_DOCUMENT, language);
   return new Response(
-    template.replace(CONTENT_SLOT, () => content),
+    template.replace(CONTENT_SLOT, () => contentIn(msg)),
     { status: options.status, headers: { ...HEADERS, ...options.headers } },
   );
 }
@@ -143,14 +145,13 @@ export function signInRoutes(deps: SignInPageDeps) {
       "/signin/:token",
       async ({ request, params }) => {
         const found = await channels.find(params.token, clientOf(request));
-        if (!found) return signInDocument(assets, closedContent(OVER), { status: 404 });
+        const closed = (why: "linkIsOver" | "linkIsUsed", status: number) =>
+          signInDocument(assets, request, (msg) => closedContent(msg[why], msg), { status });
+        if (!found) return closed("linkIsOver", 404);
         const { channel, completion } = found;
-        if (completion)
-          return signInDocument(assets, closedContent("Somebody has signed in by this link."), {
-            status: 410,
-          });
+        if (completion) return closed("linkIsUsed", 410);
         const now = nowSecs(clock);
-        const content = channelContent({
+        const page = {
           base: `/signin/${params.token}`,
           domain: channel.params.domain,
           siweUri: channel.params.siweUri,
@@ -159,8 +160,8 @@ export function signInRoutes(deps: SignInPageDeps) {
           secondsOpen: now - channel.openedAt,
           appUrl: channel.upstream?.url ?? null,
           isDemo: signAsPerson !== undefined,
-        });
-        return signInDocument(assets, content, { status: 200 });
+        };
+        return signInDocument(assets, request, (msg) => channelContent(page, msg), { status: 200 });
       },
       hidden,
     )

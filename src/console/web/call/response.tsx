@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../icons/icons.tsx";
 import { CopyButton } from "../parts/copy.tsx";
-import { RawText } from "../parts/raw-text.tsx";
 import { Tabs, tabPanelProps } from "../parts/page-head.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
+import { RawText } from "../parts/raw-text.tsx";
 import * as msg from "../text/en/tools/call.ts";
 import { formatBytes, formatDuration } from "../text/format.ts";
 import { castPage, channelPage, personPage } from "../text/page-paths.ts";

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import * as msg from "../text/en/common.ts";
+import { language } from "../text/locale.ts";
 import type { Call } from "./call.ts";
 
 /** An API key that the visitor has pasted; in memory only. A node with `http.anonymous = false` asks for one. */
@@ -32,14 +33,25 @@ export class RequestFailure extends Error {
   }
 }
 
+/** What an error with a code is called in the language of the page; undefined where that is left to the node's message. */
+async function textOfCode(code: string | undefined): Promise<string | undefined> {
+  if (code === undefined || language === "en") return undefined;
+  const texts = await import("../text/en/errors.ts").catch(() => undefined);
+  return texts && Object.hasOwn(texts.ERRORS, code) ? texts.ERRORS[code] : undefined;
+}
+
 /** Reads why the node refused a request. */
 export async function readFailure(response: Response): Promise<RequestFailure> {
   const body = (await response.json().catch(() => ({}))) as { message?: unknown };
   const retryAfterSecs = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const code = response.headers.get("x-error-code") ?? undefined;
+  const message =
+    (await textOfCode(code)) ??
+    (typeof body.message === "string" ? body.message : msg.theNodeRespondedWith(response.status));
   return new RequestFailure({
     status: response.status,
-    message: typeof body.message === "string" ? body.message : msg.theNodeRespondedWith(response.status),
-    code: response.headers.get("x-error-code") ?? undefined,
+    message,
+    code,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryAfterMs: Number.isFinite(retryAfterSecs) ? retryAfterSecs * 1000 : undefined,
   });

@@ -8,9 +8,9 @@ import type {
 } from "../../../notices/report.ts";
 import { useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
-import { Command } from "../parts/raw-text.tsx";
 import { Field, Labelled, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Region } from "../parts/region.tsx";
 import { DataTable, timeOrNever } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/notices.ts";

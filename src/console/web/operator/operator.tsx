@@ -5,8 +5,8 @@ import { useQuery } from "../data/query.ts";
 import { PastFigures } from "../moment/figures.tsx";
 import { Scrubber, useWindow } from "../moment/scrubber.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { Command } from "../parts/raw-text.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Skeleton } from "../parts/region.tsx";
 import type { PlotOf } from "../plot/plot.tsx";
 import {

@@ -13,8 +13,8 @@ import {
 } from "../operator/session.ts";
 import { Outcome, useAction } from "../owner/action.tsx";
 import { pageConfig } from "../page-config.ts";
-import { Command } from "../parts/raw-text.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Card, Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
 import { formatCount } from "../text/format.ts";

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { SetUpFinding, SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
 import { pageConfig } from "../page-config.ts";
-import { Command, RawText } from "../parts/raw-text.tsx";
 import { Field, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
+import { Command, RawText } from "../parts/raw-text.tsx";
 import { Card } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
 import { EMPTY, type WishTexts, wishOf } from "./wish.ts";

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { RequestFailure } from "../data/request.ts";
-import { Json } from "../parts/raw-text.tsx";
 import { Pill } from "../parts/pill.tsx";
+import { Json } from "../parts/raw-text.tsx";
 import * as msg from "../text/en/manage/login.ts";
 import { UserText } from "../text/user-text.tsx";
 

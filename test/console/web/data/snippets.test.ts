@@ -64,7 +64,13 @@ describe("the API call of a view", () => {
   });
 
   test("of a signed operation is TypeScript that signs as the node verifies", async () => {
-    const list: Call = { method: "GET", path: "/v2/svc/frame/app/list", op: "app.read", cli: "app list", snippets: signedSnippets };
+    const list: Call = {
+      method: "GET",
+      path: "/v2/svc/frame/app/list",
+      op: "app.read",
+      cli: "app list",
+      snippets: signedSnippets,
+    };
     const create: Call = {
       method: "POST",
       path: "/v2/svc/frame/app/",

@@ -5,10 +5,10 @@ import { DemoPhones } from "../../demo/receivers.tsx";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { announce, CopyButton } from "../../parts/copy.tsx";
-import { ReachNote } from "../../parts/raw-text.tsx";
 import { changesOf, draftOf, problemsOf, valuesOf } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
 import { useUrlTabs } from "../../parts/page-head.tsx";
+import { ReachNote } from "../../parts/raw-text.tsx";
 import { Card } from "../../parts/region.tsx";
 
 import * as msg from "../../text/en/manage/apps.ts";

@@ -1,6 +1,14 @@
 import { request } from "../../data/request.ts";
 import * as msg from "../../text/en/common.ts";
-import { borrowedFid, type DemoKeys, type DemoPrompt, demoPrompt, emit, KEPT_FID, KEPT_TRUST } from "./demo-wallet.ts";
+import {
+  borrowedFid,
+  type DemoKeys,
+  type DemoPrompt,
+  demoPrompt,
+  emit,
+  KEPT_FID,
+  KEPT_TRUST,
+} from "./demo-wallet.ts";
 
 /** An error of a wallet, as EIP-1193 defines them. */
 class WalletError extends Error {

@@ -1,0 +1,110 @@
+import type { Rich, Value } from "../../format.ts";
+import { plural } from "../../format.ts";
+
+export const scheduledSends = "Geplante Benachrichtigungen";
+export const nothingIsScheduled = (link: Rich): Rich => ["Nichts ist geplant. ", link, "."];
+export const scheduleASend = "Benachrichtigung planen";
+export const notification = "Benachrichtigung";
+export const state = "Zustand";
+export const when = "Wann";
+export const campaigns = "Kampagnen";
+export const cancel = "Absagen";
+export const states = {
+  due: "Geplant",
+  sent: "Gesendet",
+  held: "Zurückgehalten",
+  missed: "Verpasst",
+  cancelled: "Abgesagt",
+} as const;
+export const heldBecause = {
+  custody_moved: "die fid gehört jetzt einer anderen Adresse",
+  app_deleted: "die App wurde gelöscht",
+  app_url_changed: "die App ist auf einen anderen Host umgezogen",
+} as const;
+export const sentOf = (sent: number, all: number) =>
+  all === 1 ? "" : `${sent} von ${plural(all, "Kampagne", "Kampagnen")} gesendet`;
+export const onEachClock = (time: Value) => `${time} nach der Uhr jeder Person`;
+export const variants = (count: number) => plural(count, "Text", "Texte");
+export const theNodeCancels = (title: Value) =>
+  `Der Knoten sagt ab, was von „${title}“ noch nicht gesendet ist.`;
+export const cancelled = "Abgesagt";
+
+export const time = "Zeit";
+export const now = "Jetzt";
+export const atATime = "Zu einer Zeit";
+export const onTheirClock = "Zu einer Zeit nach der Uhr jeder Person";
+export const inYourZone = (zone: Value) => `In deiner Zeitzone, ${zone}. Höchstens 30 Tage im Voraus.`;
+export const onAQuarter = "Zu einer Viertelstunde, die in jeder Zeitzone noch bevorsteht.";
+export const quietFrom = "Ruhe von";
+export const quietTo = "Ruhe bis";
+export const notBeforeTheEnd = "Sie bekommen sie am Ende.";
+export const onQuarter = "Zu einer Viertelstunde.";
+export const timesMissing = "Beide Zeiten oder keine.";
+export const aTimeAhead = "Eine künftige Zeit, höchstens 30 Tage im Voraus.";
+export const onAQuarterHour = "Eine Viertelstunde wie 07:15.";
+export const options = "Weitere Optionen";
+export const secondTitle = "Zweiter Titel";
+export const secondText = "Zweiter Text";
+export const compareTwoTexts = "Zwei Fassungen vergleichen";
+export const halfGetsIt = "Die Hälfte der Personen bekommt die zweite. Die Ergebnisse vergleichen beide.";
+export const oneOfBothDiffers = "Gib ein, was anders ist: den Titel, den Text oder beides.";
+export const countOpens = "Öffnungen zählen";
+export const linksGetAParameter =
+  "Links bekommen einen Parameter, der die Kampagne nennt, nie eine Person. Die App meldet ihn.";
+export const segment = "Segment";
+export const noSegment = "Alle";
+
+export const drafts = "Entwürfe";
+export const saveDraft = "Entwurf speichern";
+export const draftSaved = "Entwurf gespeichert";
+export const noDrafts = "Keine Entwürfe. Sie liegen auf dem Knoten, für jedes deiner Geräte.";
+export const open = "Öffnen";
+export const deleteIt = "Löschen";
+export const untitled = "Ohne Titel";
+export const theNodeStoresTheDraft = "Der Knoten speichert das als Entwurf. Nichts wird gesendet.";
+export const theNodeDeletesTheDraft = "Der Knoten löscht diesen Entwurf.";
+
+export const segments = "Segmente";
+export const newSegment = "Neues Segment";
+export const saveSegment = "Segment speichern";
+export const segmentSaved = "Segment gespeichert";
+export const name = "Name";
+export const conditions = "Bedingungen";
+export const noSegments =
+  "Keine Segmente. Ein Segment ist ein Filter mit einem Namen, den Benachrichtigungen benutzen.";
+export const allConditionsHold =
+  "Personen, auf die alle Bedingungen zutreffen. Lass weg, was keine Rolle spielt.";
+export const addedAfter = "App hinzugefügt nach";
+export const addedBefore = "App hinzugefügt bis";
+export const following = "Follower von";
+export const anFid = "Eine fid";
+export const fidsOfPeople = "Ihre fids, durch Leerzeichen oder Kommas getrennt";
+export const channel = "Mitglieder des Kanals";
+export const channelId = "Seine Kennung, etwa bread";
+export const openedWithin = "Geöffnet in den letzten Tagen";
+export const notOpenedWithin = "Nichts geöffnet in den letzten Tagen";
+export const days = "1 bis 30";
+export const client = "In diesen Clients";
+export const fidsOfClients = "Fids von Client-Apps";
+export const people = "Von diesen Personen";
+export const theNodeStoresTheSegment = "Der Knoten speichert diesen Filter. Nichts wird gesendet.";
+export const theNodeDeletesTheSegment =
+  "Der Knoten löscht diesen Filter. Geplante Benachrichtigungen behalten ihre Bedingungen.";
+export const oneOfBoth = "Nur eines von beiden.";
+export const atMost30 = "Höchstens 30.";
+
+export const opens = "Öffnungen";
+export const opened = "Geöffnet";
+export const verified = "Geprüft";
+export const goals = "Ziele";
+export const medianMinutes = "Median in Minuten";
+export const opensByClient = "Öffnungen nach Client";
+export const opensByText = "Öffnungen nach Text";
+export const results = "Ergebnisse";
+export const noClearDifference =
+  "Noch kein klarer Unterschied. Entschieden wird ab 100 Öffnungen jedes Textes.";
+export const isLikelyBetter = (title: Rich): Rich => [title, " ist wahrscheinlich besser (95 %)."];
+export const clientApp = "Client";
+export const delivered = "Zugestellt";
+export const noOpensYet =
+  "Keine Öffnungen. Die App meldet sie, wo Öffnungen gezählt werden; ob jemand eine Benachrichtigung gesehen hat, weiß niemand.";

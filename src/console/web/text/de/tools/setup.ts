@@ -1,0 +1,67 @@
+import type { Rich, Value } from "../../format.ts";
+
+export const setUpYourNode = "Richte deinen Knoten ein";
+export const notSetUpYet = "Dieser Knoten ist noch nicht eingerichtet";
+export const onlyTheOperatorSetsItUp =
+  "Nur sein Betreiber richtet ihn ein. Dieser Befehl auf dem Rechner des Knotens gibt den Link aus, der diese Seite einmal öffnet:";
+export const itDidNotOpen = "Er hat sie nicht geöffnet:";
+export const yourBrowserSignsOnlyOn = (command: Rich): Rich => [
+  "Dein Browser signiert Anfragen nur über https und auf diesem Rechner. Leite den Port weiter und öffne den Link dort: ",
+  command,
+];
+export const theNodeHasData = "Dieser Knoten ist eingerichtet";
+export const seeItsSettings = (link: Rich): Rich => ["Wem er folgt, änderst du auf der ", link, "."];
+export const orFeedIt = (link: Rich): Rich => [
+  "Ein Knoten, der Nachrichten über gRPC bekommt, braucht keine Einrichtung. Weiter geht es auf der ",
+  link,
+  ".",
+];
+export const theOperatorsPage = "Seite des Betreibers";
+export const theNodeStartsAgain =
+  "Der Knoten startet mit seinen Einstellungen neu. Das dauert ein paar Sekunden.";
+export const itFills = "Er füllt seinen Index";
+export const peopleAreHere = (count: Value) => `${count} Personen sind schon hier.`;
+export const firstQuery = "Erste Abfrage ausführen";
+export const explore = "Ansehen, was hier ist";
+export const itIsReady = "Der Knoten ist auf dem neuesten Stand.";
+
+export const whatShouldItBe = "Quelle";
+export const followANode = "Einem Knoten folgen";
+export const itCopiesAndFollows =
+  "Kopiert, was ein Farcaster-Knoten hat, und folgt ihm dann Block für Block.";
+export const demo = "Demo-Netz";
+export const aSmallNetwork =
+  "200 Personen mit öffentlichen Schlüsseln, in wenigen Sekunden, um alles auszuprobieren.";
+export const importAFile = "Datei importieren";
+export const stopTheNodeAndRun =
+  "Halte den Knoten an, importiere Nachrichten, die ein anderer Knoten geschrieben hat, und starte ihn wieder:";
+export const nodeToFollow = "Knoten, dem er folgt";
+export const hostAndPort =
+  "Host und gRPC-Port, etwa node.example:3383. Weitere, die einspringen, nach einem Leerzeichen.";
+export const whoseData = "Umfang";
+export const everyone = "Das ganze Netz";
+export const someFids = "Diese fids";
+export const channel = "Die Autoren eines Kanals";
+export const followers = "Eine Person und wer ihr folgt";
+export const fidsSeparated = "Fids, durch Leerzeichen oder Kommas getrennt";
+export const channelName = "Name des Kanals oder seine Parent-URL";
+export const fidOfThePerson = "Fid der Person";
+export const required = "Pflichtfeld.";
+export const fidsAreNumbers = "Fids sind Zahlen wie 3.";
+export const aHostAndPort = "Ein Host mit seinem Port.";
+export const testTheNode = "Knoten testen";
+export const estimate = "Schätzen";
+export const checkEverything = "Alles prüfen";
+export const apply = "Schreiben und starten";
+export const startTheDemo = "Demo-Netz starten";
+export const checksFirst = "Prüfungen und Start";
+export const theChangeIsShownFirst =
+  "„Alles prüfen“ untersucht Knoten und Rechner und zeigt, was geschrieben wird. Nichts wird geschrieben, bevor du es sagst.";
+export const working = (step: Value, secs: Value) => `${step}: ${secs} s`;
+export const whatItCosts = "Was es kostet";
+export const findings = "Befunde";
+export const itWillWrite = (path: Rich): Rich => ["Es wird nach ", path, " geschrieben:"];
+export const theNodeCannotWrite = "Der Knoten kann seine Einstellungen nicht schreiben";
+export const ok = "ok";
+export const warning = "Warnung";
+export const failed = "fehlgeschlagen";
