@@ -7,7 +7,7 @@ import { CallPanel } from "../parts/call-panel.tsx";
 import { Time } from "../parts/pill.tsx";
 import { CallButton } from "../parts/region.tsx";
 import * as msg from "../text/en/common.ts";
-import { formatCompact, formatCount } from "../text/format.ts";
+import { formatCompact } from "../text/format.ts";
 import { imageUrl, isPicture, readLink } from "../text/link.ts";
 import { castPage, channelPage } from "../text/page-paths.ts";
 import { castRuns, mayFold } from "../text/runs.ts";
@@ -158,12 +158,12 @@ function Embeds({ embeds }: { embeds: readonly Cast["embeds"][number][] }) {
   );
 }
 
-function Figure({ icon, count, what }: { icon: IconName; count: number; what: string }) {
+function Figure({ icon, count, inWords }: { icon: IconName; count: number; inWords: string }) {
   return (
-    <span title={`${formatCount(count)} ${what}`}>
+    <span title={inWords}>
       <Icon name={icon} size={15} />
-      {formatCompact(count)}
-      <span class="skip"> {what}</span>
+      <span aria-hidden="true">{formatCompact(count)}</span>
+      <span class="skip">{inWords}</span>
     </span>
   );
 }
@@ -215,9 +215,17 @@ export function CastRow(props: {
         <CastText cast={cast} />
         <Embeds embeds={cast.embeds} />
         <div class="acts">
-          <Figure icon="reply" count={cast.replies.count} what={msg.replies} />
-          <Figure icon="recast" count={cast.reactions.recasts_count} what={msg.recasts} />
-          <Figure icon="heart" count={cast.reactions.likes_count} what={msg.likes} />
+          <Figure icon="reply" count={cast.replies.count} inWords={msg.countReplies(cast.replies.count)} />
+          <Figure
+            icon="recast"
+            count={cast.reactions.recasts_count}
+            inWords={msg.countRecasts(cast.reactions.recasts_count)}
+          />
+          <Figure
+            icon="heart"
+            count={cast.reactions.likes_count}
+            inWords={msg.countLikes(cast.reactions.likes_count)}
+          />
           <span class="grow" />
           <CallButton isOpen={isCallShown} onToggle={() => setCallShown(!isCallShown)} />
         </div>

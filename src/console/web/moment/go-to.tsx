@@ -33,7 +33,7 @@ export function GoTo({
       class="row tight"
       onSubmit={(event) => {
         event.preventDefault();
-        const at = typedTime(text, Date.now());
+        const at = typedTime(msg.asTyped(text), Date.now());
         setWrong(at === undefined);
         if (at !== undefined) select({ from: at, to: at + Math.ceil((window.to - window.from) / 24) });
       }}

@@ -44,16 +44,18 @@ const STEPS = [
   { below: 60, per: 1, unit: "s" },
   { below: 3600, per: 60, unit: "min" },
   { below: 86_400, per: 3600, unit: "h" },
-  { below: 7 * 86_400, per: 86_400, unit: "d" },
 ] as const;
+
+const DAY_SECS = 86_400;
+const WEEK_SECS = 7 * DAY_SECS;
 
 /** A time beside now, short: `now`, `4 s`, `5 min`, `7 h`, `3 d`, then the day; `in 5 min` for a later one. Both in ms. */
 export function formatAge(atMs: number, nowMs: number): string {
   const secs = Math.round(Math.abs(nowMs - atMs) / 1000);
   if (secs < 2) return msg.now;
+  if (secs >= WEEK_SECS) return day.format(atMs);
   const step = STEPS.find(({ below }) => secs < below);
-  if (!step) return day.format(atMs);
-  const age = `${Math.floor(secs / step.per)} ${step.unit}`;
+  const age = step ? `${Math.floor(secs / step.per)} ${step.unit}` : msg.days(Math.floor(secs / DAY_SECS));
   return atMs > nowMs ? msg.inTime(age) : age;
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { preferredLanguage } from "../../../../src/console/assets.ts";
 import type * as deChannels from "../../../../src/console/web/text/de/channels.ts";
@@ -18,12 +18,14 @@ import type * as deSchedules from "../../../../src/console/web/text/de/manage/sc
 import type * as deSigners from "../../../../src/console/web/text/de/manage/signers.ts";
 import type * as deWebhooks from "../../../../src/console/web/text/de/manage/webhooks.ts";
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
+import { asTyped } from "../../../../src/console/web/text/de/moment.ts";
 import type * as deNotices from "../../../../src/console/web/text/de/operator/notices.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deSignIn from "../../../../src/console/web/text/de/sign-in.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
+import * as deTimes from "../../../../src/console/web/text/de/time.ts";
 import type * as deCall from "../../../../src/console/web/text/de/tools/call.ts";
 import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
 import type * as deSetup from "../../../../src/console/web/text/de/tools/setup.ts";
@@ -53,6 +55,7 @@ import type * as enTime from "../../../../src/console/web/text/en/time.ts";
 import type * as enCall from "../../../../src/console/web/text/en/tools/call.ts";
 import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
+import { typedTime } from "../../../../src/lib/iso-time.ts";
 
 /** The same texts in other words: a missing one, or one with other parameters, is a type error. */
 type InOtherWords<T> = T extends string
@@ -118,4 +121,24 @@ test.each([
   ["constructor, de;q=0.1", "de"],
 ] as const)("a browser that accepts %p gets %s", (header, language) => {
   expect(preferredLanguage(header)).toBe(language);
+});
+
+describe("times in German", () => {
+  test("a distance in a sentence has the dative", () => {
+    expect([1, 3].map((count) => deTimes.agoOf(deTimes.days(count)))).toEqual(["vor 1 Tag", "vor 3 Tagen"]);
+    expect(deTimes.inTime("5 min")).toBe("in 5 min");
+  });
+
+  const now = Date.UTC(2026, 10, 23, 15);
+  test.each([
+    ["gestern 14:00", "yesterday 14:00"],
+    ["Gestern um 14:00 Uhr", "yesterday 14:00"],
+    ["vor 2 h", "2 h ago"],
+    ["vor 3 Tagen", "3 d ago"],
+    ["2 Stunden", "2 h"],
+    ["03:12", "03:12"],
+    ["yesterday 14:00", "yesterday 14:00"],
+  ])("%s is read as %s", (german, english) => {
+    expect(typedTime(asTyped(german), now)).toBe(typedTime(english, now) ?? 0);
+  });
 });

@@ -1,9 +1,9 @@
 import type { Rich, Value } from "../format.ts";
 import { plural } from "../format.ts";
 
-export const likes = "Likes";
-export const recasts = "Recasts";
-export const replies = "Antworten";
+export const countLikes = (count: number) => plural(count, "Like", "Likes");
+export const countRecasts = (count: number) => plural(count, "Recast", "Recasts");
+export const countReplies = (count: number) => plural(count, "Antwort", "Antworten");
 export const showLess = "Weniger anzeigen";
 export const showAll = "Alles anzeigen";
 export const aCastOfFid = (fid: Rich, part: Rich): Rich => ["Ein Cast von fid ", fid, " ", part];

@@ -3,8 +3,21 @@ import type { Rich, Value } from "../format.ts";
 export const time = "Zeit";
 export const dragToLookAtAMoment = "Ziehen, um einen Zeitraum anzusehen";
 export const goTo = "Gehe zu";
-export const goToHint = "03:12 oder 2 h ago";
-export const noTime = "Schreibe eine Zeit wie 03:12, yesterday 14:00 oder 2 h ago.";
+export const goToHint = "03:12 oder vor 2 h";
+const WORDS: Readonly<Record<string, string>> = { gestern: "yesterday", heute: "today" };
+export const asTyped = (text: string) =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/^vor\s+/, "")
+    .replace(/^(gestern|heute)(?:\s+um)?\b/, (_, word: string) => WORDS[word] ?? word)
+    .replace(/\s*uhr$/, "")
+    .replace(
+      /^(\d+)\s*(sekunde|minute|stunde|tag)(?:e?n)?$/,
+      (_, count: string, unit: string) =>
+        `${count} ${{ sekunde: "s", minute: "min", stunde: "h", tag: "d" }[unit]}`,
+    );
+export const noTime = "Schreibe eine Zeit wie 03:12, gestern 14:00 oder vor 2 h.";
 export const show = "Zeigen";
 export const backToLive = "Zurück zu live";
 export const begin = "Anfang der Auswahl";

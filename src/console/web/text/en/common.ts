@@ -2,9 +2,9 @@ import type { Rich, Value } from "../format.ts";
 import { plural } from "../format.ts";
 
 // content/cast-row.tsx
-export const likes = "likes";
-export const recasts = "recasts";
-export const replies = "replies";
+export const countLikes = (count: number) => plural(count, "like", "likes");
+export const countRecasts = (count: number) => plural(count, "recast", "recasts");
+export const countReplies = (count: number) => plural(count, "reply", "replies");
 export const showLess = "Show less";
 export const showAll = "Show all";
 export const aCastOfFid = (fid: Rich, part: Rich): Rich => ["A cast of fid ", fid, " ", part];
