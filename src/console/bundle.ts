@@ -103,10 +103,9 @@ function bundleLanguage(language: Language): Promise<LanguageBundles> {
 /** A document in another language: its texts are those of the table, which has all of them. */
 function translated(name: string, html: string, language: Language): string {
   if (language === SOURCE) return html;
-  const texts = JSON.parse(readFileSync(join(WEB, "text", language, "documents.json"), "utf8")) as Record<
-    string,
-    Record<string, string>
-  >;
+  const texts = JSON.parse(
+    readFileSync(join(WEB, "text", language, "outside/documents.json"), "utf8"),
+  ) as Record<string, Record<string, string>>;
   return Object.entries({ ...texts[name], '<html lang="en">': `<html lang="${language}">` }).reduce(
     (text, [from, to]) => {
       if (!text.includes(from)) throw new Error(`the document has no text “${from}”`);

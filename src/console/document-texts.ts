@@ -1,7 +1,7 @@
 import { preferredLanguage } from "./assets.ts";
 import type { Language } from "./web/page-settings.ts";
-import * as de from "./web/text/de/documents.ts";
-import * as en from "./web/text/en/documents.ts";
+import * as de from "./web/text/de/outside/documents.ts";
+import * as en from "./web/text/en/outside/documents.ts";
 
 /** What the node writes into the pages of sign-in and approval. */
 export type DocumentTexts = typeof en;

@@ -8,6 +8,7 @@ import { signInError } from "../../sign-in/sign-in-error.ts";
 import type { LoginClient } from "../../signers/login/client-store.ts";
 import type { LoggedIn, LoginRefusal, Logins, LoginTarget } from "../../signers/login/logins.ts";
 import { permissionsOf, typesOf } from "../../signers/permissions.ts";
+import type { DocumentTexts } from "../document-texts.ts";
 import { closedContent } from "./content.ts";
 import { loginContent } from "./login-content.ts";
 import {
@@ -112,17 +113,17 @@ export function loginRoutes(deps: LoginPageDeps) {
         const query = new URL(request.url).searchParams;
         const clientId = query.get("client_id") ?? "";
         const client = CLIENT_ID.test(clientId) ? await logins.client(clientId) : undefined;
-        const closed = (why: "appIsNotRegistered" | "addressIsNotRegistered", status: number) =>
-          signInDocument(assets, request, (msg) => closedContent(msg[why], msg), {
+        const closed = (why: (msg: DocumentTexts) => string, status: number) =>
+          signInDocument(assets, request, (msg) => closedContent(why(msg), msg), {
             status,
             headers: HEADERS,
           });
-        if (!client) return closed("appIsNotRegistered", 404);
+        if (!client) return closed((msg) => msg.appIsNotRegistered, 404);
         const to = {
           redirectUri: query.get("redirect_uri") || undefined,
           deeplinkUrl: query.get("deeplink_url") || undefined,
         };
-        if (!logins.mayGo(client, to)) return closed("addressIsNotRegistered", 400);
+        if (!logins.mayGo(client, to)) return closed((msg) => msg.addressIsNotRegistered, 400);
         const username = usernameOf(client.ownerFid);
         const page = {
           base: `/login/${client.clientId}`,

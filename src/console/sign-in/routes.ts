@@ -145,11 +145,11 @@ export function signInRoutes(deps: SignInPageDeps) {
       "/signin/:token",
       async ({ request, params }) => {
         const found = await channels.find(params.token, clientOf(request));
-        const closed = (why: "linkIsOver" | "linkIsUsed", status: number) =>
-          signInDocument(assets, request, (msg) => closedContent(msg[why], msg), { status });
-        if (!found) return closed("linkIsOver", 404);
+        const closed = (why: (msg: DocumentTexts) => string, status: number) =>
+          signInDocument(assets, request, (msg) => closedContent(why(msg), msg), { status });
+        if (!found) return closed((msg) => msg.linkIsOver, 404);
         const { channel, completion } = found;
-        if (completion) return closed("linkIsUsed", 410);
+        if (completion) return closed((msg) => msg.linkIsUsed, 410);
         const now = nowSecs(clock);
         const page = {
           base: `/signin/${params.token}`,

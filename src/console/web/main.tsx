@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { restoreImageChoice } from "./content/images.tsx";
-import { announceDemoWallet } from "./owner/wallet/demo-wallet.ts";
+import { announceDemoWallet } from "./owner/wallet/announce-demo-wallet.ts";
 import { App } from "./shell/app.tsx";
 import { startScrollMemory } from "./shell/scroll.ts";
 import { scriptOfChoice } from "./text/language.ts";

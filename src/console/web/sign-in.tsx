@@ -12,7 +12,7 @@ import {
 } from "./owner/wallet/signing-page.tsx";
 import { offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
 import { deliver, type LoginResult, type Opener, openerOf } from "./sign-in/sign-in-result.ts";
-import * as msg from "./text/en/sign-in.ts";
+import * as msg from "./text/en/outside/sign-in.ts";
 
 interface Person {
   readonly fid: number;

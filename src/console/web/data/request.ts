@@ -36,8 +36,11 @@ export class RequestFailure extends Error {
 /** What an error with a code is called in the language of the page; undefined where that is left to the node's message. */
 async function textOfCode(code: string | undefined): Promise<string | undefined> {
   if (code === undefined || language === "en") return undefined;
-  const texts = await import("../text/en/errors.ts").catch(() => undefined);
-  return texts && Object.hasOwn(texts.ERRORS, code) ? texts.ERRORS[code] : undefined;
+  const texts = await import("../text/en/errors.ts").then(
+    (msg) => msg.ERRORS,
+    () => undefined,
+  );
+  return texts && Object.hasOwn(texts, code) ? texts[code] : undefined;
 }
 
 /** Reads why the node refused a request. */

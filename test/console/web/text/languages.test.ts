@@ -5,7 +5,6 @@ import type * as deChannels from "../../../../src/console/web/text/de/channels.t
 import type * as deCommon from "../../../../src/console/web/text/de/common.ts";
 import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
 import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
-import type * as deDocuments from "../../../../src/console/web/text/de/documents.ts";
 import type * as deErrors from "../../../../src/console/web/text/de/errors.ts";
 import type * as deExplore from "../../../../src/console/web/text/de/explore.ts";
 import type * as deIncidents from "../../../../src/console/web/text/de/incidents.ts";
@@ -20,8 +19,9 @@ import type * as deWebhooks from "../../../../src/console/web/text/de/manage/web
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
 import { asTyped } from "../../../../src/console/web/text/de/moment.ts";
 import type * as deNotices from "../../../../src/console/web/text/de/operator/notices.ts";
+import type * as deDocuments from "../../../../src/console/web/text/de/outside/documents.ts";
+import type * as deSignIn from "../../../../src/console/web/text/de/outside/sign-in.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
-import type * as deSignIn from "../../../../src/console/web/text/de/sign-in.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
@@ -33,7 +33,6 @@ import type * as enChannels from "../../../../src/console/web/text/en/channels.t
 import type * as enCommon from "../../../../src/console/web/text/en/common.ts";
 import type * as enDemo from "../../../../src/console/web/text/en/demo/demo.ts";
 import type * as enStory from "../../../../src/console/web/text/en/demo/story.ts";
-import type * as enDocuments from "../../../../src/console/web/text/en/documents.ts";
 import type * as enErrors from "../../../../src/console/web/text/en/errors.ts";
 import type * as enExplore from "../../../../src/console/web/text/en/explore.ts";
 import type * as enIncidents from "../../../../src/console/web/text/en/incidents.ts";
@@ -47,8 +46,9 @@ import type * as enSigners from "../../../../src/console/web/text/en/manage/sign
 import type * as enWebhooks from "../../../../src/console/web/text/en/manage/webhooks.ts";
 import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
 import type * as enNotices from "../../../../src/console/web/text/en/operator/notices.ts";
+import type * as enDocuments from "../../../../src/console/web/text/en/outside/documents.ts";
+import type * as enSignIn from "../../../../src/console/web/text/en/outside/sign-in.ts";
 import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
-import type * as enSignIn from "../../../../src/console/web/text/en/sign-in.ts";
 import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
 import type * as enStream from "../../../../src/console/web/text/en/stream.ts";
 import type * as enTime from "../../../../src/console/web/text/en/time.ts";

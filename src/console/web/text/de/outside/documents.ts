@@ -1,4 +1,4 @@
-import { plural } from "../format.ts";
+import { plural } from "../../format.ts";
 
 export const signIn: string = "Anmelden";
 export const javaScriptForTheWallet: string =

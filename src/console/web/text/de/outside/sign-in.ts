@@ -1,4 +1,4 @@
-import type { Value } from "../format.ts";
+import type { Value } from "../../format.ts";
 
 export const noWalletWasFound =
   "In diesem Browser ist keine Wallet zu finden. Öffne diese Seite in dem Browser oder der Wallet-App mit deiner Custody-Adresse oder einer Auth-Adresse.";

@@ -1,4 +1,4 @@
-import { plural } from "../format.ts";
+import { plural } from "../../format.ts";
 
 /** What the pages outside of the console say before their scripts run: the node writes it into the document. */
 
@@ -34,7 +34,7 @@ export const approveAnApp: string = "Approve an app";
 export const mayItActForYou: string = "May this app act for you?";
 export const anAppWithoutAName: string = "An app without a name";
 export const itChoseItsName: string =
-  "The app chose this name itself. It is not verified: continue only if you came here from the app.";
+  "The app chose this name itself. It is not verified: continue only if the app brought you here.";
 export const inYourNameItMay: string = "In your name it may";
 export const signInAsYou: string = "sign in as you, with this address";
 /** What each permission lets an app do. */

@@ -1,4 +1,4 @@
-import type { Value } from "../format.ts";
+import type { Value } from "../../format.ts";
 
 // sign-in.tsx
 export const noWalletWasFound =
