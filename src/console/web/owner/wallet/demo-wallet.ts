@@ -39,7 +39,7 @@ export function signUnasked(): void {
   sessionStorage.setItem(KEPT_TRUST, "1");
 }
 
-/** Of an event of the wallet. */
+/** Gets the value of an event. */
 export type Listener = (value: unknown) => void;
 export const listeners = new Map<string, Set<Listener>>();
 export function emit(event: string, value: unknown): void {
