@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { blake3 } from "@noble/hashes/blake3.js";
 import fc from "fast-check";
-import { messageHash } from "../../src/protocol/message/message-hash.ts";
+import { blockHash, messageHash, messageHashIn } from "../../src/protocol/message/message-hash.ts";
 
 const expected = (data: Uint8Array) => blake3(data, { dkLen: 20 }).toHex();
 
@@ -11,6 +11,15 @@ test("is BLAKE3 at every length up to and beyond a chunk", () => {
   for (let length = 0; length <= data.length; length++) {
     const part = data.subarray(0, length);
     expect(messageHash(part).toHex()).toBe(expected(part));
+  }
+});
+
+test("is the same where the data is part of a buffer, and the first 20 of the 32 bytes of a block's hash", () => {
+  const data = Uint8Array.from({ length: 2100 }, (_, index) => index % 251);
+  for (let end = 7; end <= data.length; end++) {
+    const hash = expected(data.subarray(7, end));
+    expect(messageHashIn(data, 7, end).toHex()).toBe(hash);
+    expect(blockHash(data.subarray(7, end)).toHex().slice(0, 40)).toBe(hash);
   }
 });
 
