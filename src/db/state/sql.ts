@@ -37,11 +37,16 @@ const COLUMN = /\(t\.value ->> (\d+)\)|t\.value ->> (\d+)/g;
 const ANY_OF_ROWS = /= ANY \(ARRAY\(([\s\S]*?)\)::\w+\[\]\)/g;
 const ANY = /= ANY \((\$\d+)::\w+\[\]\)/g;
 const LATEST = /latest\((\$\d+)\)/g;
+/** A locked batch, with terms in brackets up to three deep. */
+const LOCKED_BATCH =
+  /\bIN\s*\(\s*(SELECT\b(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?SKIP LOCKED)\s*\)/g;
 
 const POSTGRES_SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [LATEST, "greatest($1::bigint, extract(epoch FROM now())::bigint)"],
   [ELEMENTS, "jsonb_array_elements_text($1::text::jsonb) AS $2(value)"],
   [ROWS, "jsonb_array_elements($$1::text::jsonb) AS t(value)"],
+  // A plan may repeat a subquery, and what is locked and changed by then is skipped: it would return the next rows, beyond its limit.
+  [LOCKED_BATCH, "IN (WITH batch AS MATERIALIZED ($1) SELECT * FROM batch)"],
 ];
 
 const SQLITE_SPELLINGS: readonly (readonly [RegExp, string])[] = [
