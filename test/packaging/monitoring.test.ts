@@ -156,16 +156,29 @@ describe.skipIf(Bun.which("prometheus") === null)(
     }, 180_000);
     afterAll(() => prometheus.stop());
 
+    /** Those whose expression has no data after several scrapes: a scrape that a busy machine delays takes all series with it. */
+    async function withoutData<T>(asked: readonly T[], exprOf: (one: T) => string): Promise<T[]> {
+      let empty = [...asked];
+      for (let attempts = 0; empty.length > 0 && attempts < 5; attempts += 1) {
+        if (attempts > 0) await prometheus.scrapes(1);
+        const found = await Promise.all(empty.map((one) => prometheus.hasData(exprOf(one))));
+        empty = empty.filter((_, at) => !found[at]);
+      }
+      return empty;
+    }
+
     test("has data for every panel of the dashboard", async () => {
       const { panels } = grafanaDashboard() as { panels: { title: string; targets?: { expr: string }[] }[] };
       const asked = panels.flatMap(({ title, targets = [] }) =>
         targets.map(({ expr }) => [title, expr] as const),
       );
-      const empty = asked.map(async ([title, expr]) => {
-        const filled = expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*");
-        return (await prometheus.hasData(filled)) ? [] : [`${title}: ${filled}`];
-      });
-      expect((await Promise.all(empty)).flat().filter((line) => !OF_AN_OLDER_NODE.test(line))).toEqual([]);
+      const filled = asked
+        .map(([title, expr]) => ({
+          title,
+          expr: expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*"),
+        }))
+        .filter(({ title, expr }) => !OF_AN_OLDER_NODE.test(`${title}: ${expr}`));
+      expect(await withoutData(filled, ({ expr }) => expr)).toEqual([]);
     });
 
     test("has a query for each question of examples/dashboard-queries", async () => {
@@ -174,8 +187,7 @@ describe.skipIf(Bun.which("prometheus") === null)(
         query.trim(),
       );
       expect(queries.length).toBeGreaterThan(15);
-      const empty = queries.map(async (query) => ((await prometheus.hasData(query)) ? [] : [query]));
-      expect((await Promise.all(empty)).flat()).toEqual([]);
+      expect(await withoutData(queries, (query) => query)).toEqual([]);
     });
 
     test("evaluates every rule, and no alert fires", async () => {

@@ -107,7 +107,7 @@ function submitAction({ message }: Submitted): Action {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  withinMs = 20_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {

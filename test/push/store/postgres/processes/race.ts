@@ -27,7 +27,7 @@ const [url = "", slot = "0", bootId = ""] = process.argv.slice(2);
 const connect = readPostgresUrl(url);
 if (!connect.ok) throw new Error(connect.error);
 const pools = openPgPools({
-  settings: { connect: connect.value, schema: "svc", timeoutMs: 5_000 },
+  settings: { connect: connect.value, schema: "svc", timeoutMs: 30_000 },
   applicationName: "race",
   connections: { main: 8, queue: 1, ledger: 2 },
   log: silentLog,
