@@ -53,7 +53,6 @@ export function comparedSettings(
     [NETWORK_SETTING]: config.protocol.network,
     "service.name": config.service.name,
     "upstream.fids": fingerprintOf(followed),
-    "upstream.verify": config.upstream.verify,
     "auth.signed_at_window_secs": String(config.auth.signed_at_window_secs),
     "send.dedupe_ttl_secs": String(config.send.dedupe_ttl_secs),
   };

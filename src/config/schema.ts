@@ -143,7 +143,6 @@ export const configSchema = section({
       maxItems: MAX_UPSTREAMS,
       rule: `a list of at most ${MAX_UPSTREAMS} host names or IP addresses`,
     }),
-    verify: oneOf("all"),
     verify_threads: integer(0, 64),
   }),
   trust: section({
@@ -208,7 +207,6 @@ export const configSchema = section({
     direct: flag(),
     refused_domains: domains(),
   }),
-  login_clients: section({ max_clients_per_owner: integer(0, 10_000) }),
   registry_rpc: section({ enabled: flag() }),
   apps: section({
     max_apps_per_owner: integer(0, 10_000),
@@ -230,7 +228,6 @@ export const configSchema = section({
     retry_initial_backoff_ms: integer(1, 3_600_000),
     rate_limit: integer(1, 1_000_000),
     rate_limit_duration_secs: integer(1, 86_400),
-    matching_budget_ms: integer(10, 60_000),
   }),
   send: section({
     send_concurrency: integer(0, 1024),
@@ -243,11 +240,6 @@ export const configSchema = section({
     max_queued: integer(1, 1_000_000),
     fid_messages_per_hour: integer(1, 1_000_000),
     mute_links: flag(),
-  }),
-  moderation: section({
-    max_bans_per_owner: integer(0, 1_000_000),
-    max_mutes_per_user: integer(0, 100_000),
-    max_mutes_per_owner: integer(0, 10_000_000),
   }),
   stream: section({
     enabled: flag(),
@@ -330,7 +322,6 @@ export const configSchema = section({
   }),
   scores: section({
     mode: oneOf("off", "computed", "imported", "both"),
-    hour_utc: integer(0, 23),
     seeds: fidList(),
     seeds_add: fidList(),
     not_seeds: fidList(),

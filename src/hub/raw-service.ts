@@ -94,11 +94,7 @@ export function rawService(
     definition[name] = { ...common, path, responseStream: false, responseSerialize: unchanged };
     implementation[name] = async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
       const startedMs = performance.now();
-      const running = new RunningCall(call, {
-        clients,
-        countRows: (rows) => calls.sent(name, rows),
-        responses,
-      });
+      const running = new RunningCall(call, clients, responses);
       const span = startSpan(path, running);
       const ended = (code: status) => {
         calls.ended(name, code, (performance.now() - startedMs) / 1000);
@@ -131,8 +127,7 @@ export function rawService(
       responseDeserialize: (bytes: Buffer): ResponseBatch => [bytes],
     };
     implementation[name] = async (call: ServerWritableStream<Buffer, ResponseBatch>) => {
-      const countRows = (rows: number) => calls.sent(name, rows);
-      const running = new RunningCall(call, { clients, countRows });
+      const running = new RunningCall(call, clients);
       const span = startSpan(path, running);
       const ended = (code: status) => {
         calls.ended(name, code, 0);
@@ -142,7 +137,7 @@ export function rawService(
         await within(span, async () => {
           const opened = await method(call.request, running);
           if (!opened.ok) throw asServiceError(opened.error);
-          await sendAll(call, opened.value, countRows);
+          await sendAll(call, opened.value);
         });
         ended(call.cancelled ? status.CANCELLED : status.OK);
         call.end();
@@ -181,7 +176,6 @@ const within = <T>(span: Span | undefined, work: () => T): T => (span ? span.run
 async function sendAll(
   call: ServerWritableStream<Buffer, ResponseBatch>,
   { responses, stall }: RawStream,
-  countRows: (rows: number) => void,
 ): Promise<void> {
   const gone = new Promise<void>((resolve) => {
     call.once("cancelled", resolve);
@@ -189,7 +183,6 @@ async function sendAll(
   });
   for await (const batch of responses) {
     if (call.cancelled || call.destroyed) return;
-    countRows(batch.length);
     const taken = new Promise<void>((resolve) => call.write(batch, () => resolve()));
     const stalled = Promise.withResolvers<void>();
     const timer =

@@ -17,8 +17,6 @@ export interface RawCall extends ListReader {
   metadata(name: string): string | undefined;
   /** Sends initial metadata. Call it at most once. */
   sendMetadata(metadata: Readonly<Record<string, string>>): void;
-  /** Counts the items of a response. */
-  countRows(rows: number): void;
 }
 
 /** Responses that are sent in one write; at least one. */
@@ -48,7 +46,6 @@ export const MIN_RESPONSE_BYTES = 4 * 1024;
 const ROOM_BYTES = 64 * 1024;
 
 export class RunningCall implements RawCall {
-  readonly countRows: (rows: number) => void;
   readonly #call: AnyCall;
   readonly #clients: ClientAddresses;
   readonly #responses: Budget | undefined;
@@ -57,15 +54,11 @@ export class RunningCall implements RawCall {
   #shortage: Shortage = "client";
   #abort: AbortController | undefined;
 
-  /** @param deps.responses of a unary call. */
-  constructor(
-    call: AnyCall,
-    deps: Pick<RawCall, "countRows"> & Pick<ServiceDeps, "clients"> & Partial<Pick<ServiceDeps, "responses">>,
-  ) {
+  /** @param responses of a unary call. */
+  constructor(call: AnyCall, clients: ClientAddresses, responses?: Budget) {
     this.#call = call;
-    this.#clients = deps.clients;
-    this.#responses = deps.responses;
-    this.countRows = deps.countRows;
+    this.#clients = clients;
+    this.#responses = responses;
   }
 
   get peer(): string {

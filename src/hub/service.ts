@@ -7,7 +7,7 @@ import { type EventReads, startHeaders } from "../read/hub/event-reads.ts";
 import { encodeHubEvent, type HubEventRow } from "../read/hub/hub-event.ts";
 import type { HubReads } from "../read/hub/hub-reads.ts";
 import type { RowFormat } from "../read/hub/page.ts";
-import { encodeList, listedBytes } from "../read/hub/wire-bytes.ts";
+import { listedBytes } from "../read/hub/wire-bytes.ts";
 import type { Spans } from "../runtime/trace/span.ts";
 import type { CallStats } from "./call-stats.ts";
 import type { Subscribers } from "./events/subscribers.ts";
@@ -15,6 +15,7 @@ import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
 import { type RawMethod, type RawStreamMethod, rawService } from "./raw-service.ts";
 import type { BlockRelay } from "./reads/block-relay.ts";
+import { encodePage } from "./reads/method.ts";
 import { PARTIAL, readMethods } from "./reads/methods.ts";
 import { bytes, flag, readRequest, u32, u64 } from "./reads/request.ts";
 import { unservedMethods } from "./reads/unserved.ts";
@@ -143,10 +144,7 @@ function eventMethods(reads: EventReads): Readonly<Record<string, RawMethod>> {
       if (!start.ok) return start;
       call.sendMetadata(startHeaders(start.value));
       const found = await reads.events(start.value, query, HUB_EVENTS, call);
-      return mapOk(found, ({ items, nextToken }) => {
-        call.countRows(items.length);
-        return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
-      });
+      return mapOk(found, encodePage);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ApiKeyCaller } from "../http/caller.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
-import type { BannedBy, ModerationBounds, ModerationStore } from "./moderation-store.ts";
+import { type BannedBy, MODERATION_BOUNDS, type ModerationStore } from "./moderation-store.ts";
 
 /** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */
 const MAX_OWNERS = 256;
@@ -8,7 +8,6 @@ const MAX_MUTERS = 4_096;
 
 /** Bans and private mutes, and what they hide from reads under a key of their owner. */
 export interface Moderation extends Pick<ModerationStore, "unban" | "bans" | "unmute" | "mutes"> {
-  readonly bounds: ModerationBounds;
   /** Returns whether there was room for all of them; otherwise none is added. */
   ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
   /** Returns whether there was room. */
@@ -23,11 +22,9 @@ export interface Moderation extends Pick<ModerationStore, "unban" | "bans" | "un
 /** @param deps.forgetKeys makes all HTTP workers of this process forget what they know of API keys, and with it the versions of lists. */
 export function createModerationService({
   store,
-  bounds,
   forgetKeys,
 }: {
   readonly store: ModerationStore;
-  readonly bounds: ModerationBounds;
   readonly forgetKeys: () => void;
 }): Moderation {
   const bans = new Map<number, Versioned>();
@@ -62,10 +59,9 @@ export function createModerationService({
   const mute = after(store.mute);
 
   return {
-    bounds,
-    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, bounds),
+    ban: (ownerFid, fids, by) => ban(ownerFid, fids, by, MODERATION_BOUNDS),
     unban: after(store.unban),
-    mute: (ownerFid, fid, mutedFid, nowSecs) => mute({ ownerFid, fid, mutedFid, nowSecs }, bounds),
+    mute: (ownerFid, fid, mutedFid, nowSecs) => mute({ ownerFid, fid, mutedFid, nowSecs }, MODERATION_BOUNDS),
     unmute: after(store.unmute),
     bans: store.bans,
     mutes: store.mutes,

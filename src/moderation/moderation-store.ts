@@ -74,11 +74,8 @@ export interface BannedBy {
 }
 
 /** The most records of an owner, and mutes of one user in the app of an owner. */
-export interface ModerationBounds {
-  readonly bans: number;
-  readonly mutesOfUser: number;
-  readonly mutes: number;
-}
+export const MODERATION_BOUNDS = { bans: 10_000, mutesOfUser: 1_000, mutes: 200_000 } as const;
+export type ModerationBounds = Readonly<Record<keyof typeof MODERATION_BOUNDS, number>>;
 
 /** Bans and private mutes. Repeating a change changes nothing, and a record keeps its time. */
 export interface ModerationStore {

@@ -2,8 +2,6 @@ import { msToBeat } from "./clock.ts";
 
 /** How late the event loop of a thread ran its timers in the last minute. */
 export interface LoopDelays {
-  readonly p50Ms: number;
-  readonly p90Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
@@ -54,8 +52,7 @@ export function startLoopMonitor({
   return {
     delays() {
       const sorted = late.slice(0, Math.min(taken, SAMPLES)).sort();
-      const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
-      return { p50Ms: at(0.5), p90Ms: at(0.9), p99Ms: at(0.99), maxMs: sorted.at(-1) ?? 0 };
+      return { p99Ms: sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, maxMs: sorted.at(-1) ?? 0 };
     },
     stop: () => clearTimeout(timer),
   };

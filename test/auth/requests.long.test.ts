@@ -17,7 +17,6 @@ beforeAll(async () => {
     "apps.max_apps_per_owner=100",
     "webhooks.max_webhooks_per_owner=100",
     "api_keys.max_keys_per_owner=100",
-    "login_clients.max_clients_per_owner=100",
     `signers.encryption_key=${"5a".repeat(32)}`,
     // Check 26: the contract is the same without sessions.
     `auth.sessions=${!IS_LONG}`,

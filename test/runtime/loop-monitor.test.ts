@@ -4,7 +4,7 @@ import { startLoopMonitor } from "../../src/runtime/loop-monitor.ts";
 test("an event loop that was busy shows in its delays, and an idle one does not", async () => {
   const monitor = startLoopMonitor();
   try {
-    expect(monitor.delays()).toEqual({ p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 });
+    expect(monitor.delays()).toEqual({ p99Ms: 0, maxMs: 0 });
     const busyUntil = performance.now() + 700;
     while (performance.now() < busyUntil);
     // The late timer runs before this one.

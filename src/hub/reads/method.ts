@@ -38,13 +38,10 @@ export function list<const S extends Shape>(
   shape: S,
   read: (request: RequestOf<S>, call: RawCall) => Listed<Uint8Array>,
 ): RawMethod {
-  return one(shape, async (request, call) =>
-    mapOk(await read(request, call), (found) => encodePage(found, call)),
-  );
+  return one(shape, async (request, call) => mapOk(await read(request, call), encodePage));
 }
 
-export function encodePage({ items, nextToken }: Page<Uint8Array>, call: RawCall): Uint8Array {
-  call.countRows(items.length);
+export function encodePage({ items, nextToken }: Page<Uint8Array>): Uint8Array {
   return encodeList(items, { field: 1, tokenField: 2, token: nextToken });
 }
 

@@ -137,7 +137,7 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
           nextPageToken: undefined,
           ...keysPage.summary,
         }).finish();
-        return Buffer.concat([encodePage(keysPage, call), summary]);
+        return Buffer.concat([encodePage(keysPage), summary]);
       });
     }),
     GetOnChainEvents: list({ fid: fid(1), eventType: u32(2), ...page(3) }, (query, call) =>
@@ -159,10 +159,9 @@ export function readMethods(reads: HubReads): Readonly<Record<string, RawMethod>
       overAll(call);
       const fids = { show: (fid: number) => fid, bytesOf: () => FID_BYTES };
       const found = await reads.fids(query, fids, call);
-      return mapOk(found, ({ items, nextToken }) => {
-        call.countRows(items.length);
-        return FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish();
-      });
+      return mapOk(found, ({ items, nextToken }) =>
+        FidsResponse.encode({ fids: [...items], nextPageToken: nextToken }).finish(),
+      );
     }),
     ...channelMethods(reads),
     // The node has no gossip, so it has no peers.

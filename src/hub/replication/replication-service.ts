@@ -70,7 +70,6 @@ export function createReplication(pinned: PinnedIndex): ReplicationMethods {
         if (page.kind === "bad_token") return err(unreadablePage("Invalid page token"));
         if (page.kind === "unreadable")
           return err(unreadablePage(`a record of the account is not kept here, for FID ${page.fid}`));
-        call.countRows(page.entries);
         return ok(page.bytes);
       },
     },

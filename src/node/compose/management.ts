@@ -66,7 +66,7 @@ export function createManagement(options: {
   const { index, state } = options;
   const { config, clock, log } = options.common;
   const { stateClock = clock } = options;
-  const { api_keys: apiKeys, apps, auth, http, moderation, net, service, webhooks } = config;
+  const { api_keys: apiKeys, apps, auth, http, net, service, webhooks } = config;
   const custodyOf = custodyFromIndex(index);
   const { custodyOf: confirmedCustodyOf } = createOwners(index, options.confirm);
   const calls = options.guard ?? createConfiguredGuard(net, { loopbackTargets: options.loopbackTargets });
@@ -124,11 +124,6 @@ export function createManagement(options: {
     }),
     moderation: createModerationService({
       store: state.moderation,
-      bounds: {
-        bans: moderation.max_bans_per_owner,
-        mutesOfUser: moderation.max_mutes_per_user,
-        mutes: moderation.max_mutes_per_owner,
-      },
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
     sessions: createSessionService({
@@ -141,7 +136,6 @@ export function createManagement(options: {
     loginClients: createLoginClientService({
       store: state.loginClients,
       clock: stateClock,
-      cap: config.login_clients.max_clients_per_owner,
       allowsLoopback: isLoopbackHost(http.host),
     }),
     webhooks: webhookService,

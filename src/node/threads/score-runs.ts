@@ -56,7 +56,6 @@ export function startScoreRuns(deps: {
   const schedule = scheduleScores({
     clock,
     setTimer,
-    hourUtc: config.scores.hour_utc,
     lastRunMs() {
       const at = currentScoreRun(db, "computed")?.at;
       return at === undefined ? undefined : at * 1000;

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/schema.ts";
-import { EVENT_BUDGET_MS } from "../../webhooks/match/owner-budgets.ts";
+import { MATCH_BUDGET } from "../../webhooks/match/owner-budgets.ts";
 import { createMatchThread } from "../../webhooks/match/rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
@@ -7,10 +7,7 @@ import { runWorker } from "./worker-entry.ts";
 export type MatchingWorkerInit = Config;
 
 /** Matches events against subscriptions. It has its own thread because the regular expressions of clients are untrusted. */
-runWorker<MatchingWorkerInit>(async (config) => {
-  const { connect } = createMatchThread({
-    minuteMs: config.webhooks.matching_budget_ms,
-    eventMs: EVENT_BUDGET_MS,
-  });
+runWorker<MatchingWorkerInit>(async () => {
+  const { connect } = createMatchThread(MATCH_BUDGET);
   return { connect, stop: async () => undefined };
 });

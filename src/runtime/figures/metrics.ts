@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { serviceNames } from "../../config/names.ts";
 import type { Config } from "../../config/schema.ts";
 import { commit, version } from "../../version.ts";
-import { type LoopDelays, ownLoopDelays } from "../loop-monitor.ts";
+import { ownLoopDelays } from "../loop-monitor.ts";
 
 /** The metrics of the process. Every registered name starts with `prefix`. */
 export interface Metrics {
@@ -20,20 +20,10 @@ const CORRECT_ON_BUN = [
   "process_cpu_seconds_total",
   "process_start_time_seconds",
   "process_resident_memory_bytes",
-  "process_virtual_memory_bytes",
   "process_open_fds",
   "process_max_fds",
-  "nodejs_eventloop_lag_seconds",
   "nodejs_heap_size_total_bytes",
   "nodejs_heap_size_used_bytes",
-];
-
-/** Those of the last minute, from the first time that they are asked for. */
-const LAGS: readonly (readonly [name: string, help: string, ms: (delays: LoopDelays) => number])[] = [
-  ["max", "The longest delay of the event loop in a minute.", ({ maxMs }) => maxMs],
-  ["p50", "The median delay of the event loop in a minute.", ({ p50Ms }) => p50Ms],
-  ["p90", "The p90 of the delays of the event loop in a minute.", ({ p90Ms }) => p90Ms],
-  ["p99", "The p99 of the delays of the event loop in a minute.", ({ p99Ms }) => p99Ms],
 ];
 
 /** How often prom-client looks at the event loop, ms: never, because this thread has a monitor, and each look would wake it. */
@@ -47,15 +37,14 @@ export function createMetrics(config: Config): Metrics {
   const included = new Set(CORRECT_ON_BUN.map((name) => `${prefix}${name}`));
   for (const { name } of registry.getMetricsAsArray())
     if (!included.has(name)) registry.removeSingleMetric(name);
-  for (const [name, help, ms] of LAGS)
-    new Gauge({
-      name: `${prefix}nodejs_eventloop_lag_${name}_seconds`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(ms(ownLoopDelays()) / 1000);
-      },
-    });
+  new Gauge({
+    name: `${prefix}nodejs_eventloop_lag_p99_seconds`,
+    help: "The p99 of the delays of the event loop in a minute.",
+    registers: [registry],
+    collect() {
+      this.set(ownLoopDelays().p99Ms / 1000);
+    },
+  });
   new Gauge({
     name: `${prefix}build_info`,
     help: "Always 1; its labels name the running build.",

@@ -23,18 +23,19 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
 /** A wildcard is a host name to the parser of URLs, and an origin that no page has. */
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
+/** Login clients of an fid. */
+const MAX_CLIENTS = 25;
 const readCreate = schemaReader(CreateLoginClientRequest);
 const readUpdate = schemaReader(UpdateLoginClientRequest);
 
 export function createLoginClientService(options: {
   readonly store: LoginClientStore;
   readonly clock: Clock;
-  readonly cap: number;
   /** Whether this node listens on this machine only, so that pages of it may sign in. */
   readonly allowsLoopback: boolean;
 }): LoginClientService {
-  const { store, clock, cap, allowsLoopback } = options;
-  const settings = { cap, graceSecs: 0 };
+  const { store, clock, allowsLoopback } = options;
+  const settings = { cap: MAX_CLIENTS, graceSecs: 0 };
   const parts = createOwnedParts<LoginClient, LoginClientChanges>({
     store,
     clock,

@@ -1,4 +1,4 @@
-import { counter, figureOf } from "../../runtime/figures/figures.ts";
+import { figureOf } from "../../runtime/figures/figures.ts";
 import type { MatchThreadStats } from "./rpc.ts";
 
 const figure = figureOf<MatchThreadStats>();
@@ -6,12 +6,5 @@ const figure = figureOf<MatchThreadStats>();
 export const matchFigures = [
   figure({ read: ({ events }) => events, status: "webhooks.matching.events" }),
   figure({ read: ({ busyMs }) => Math.round(busyMs) / 1000, status: "webhooks.matching.busy_secs" }),
-  figure({
-    read: ({ overBudget }) => overBudget,
-    metric: counter(
-      "webhook_matching_over_budget_total",
-      "Subscriptions that were stopped because their owner's regular expressions exceeded the time budget.",
-    ),
-    status: "webhooks.matching.over_budget",
-  }),
+  figure({ read: ({ overBudget }) => overBudget, status: "webhooks.matching.over_budget" }),
 ];

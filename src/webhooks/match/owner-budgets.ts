@@ -13,7 +13,7 @@ export interface MatchBudget {
  * Only expressions that are designed to be slow take this long for one event: ordinary ones take microseconds, and the
  * largest word lists a tenth of it on their first run over the longest text.
  */
-export const EVENT_BUDGET_MS = 500;
+export const MATCH_BUDGET: MatchBudget = { minuteMs: 2_000, eventMs: 500 };
 
 const WINDOW_MS = 60_000;
 /**

@@ -79,7 +79,6 @@ function openLog() {
           signal: abort.signal,
           metadata: () => undefined,
           sendMetadata() {},
-          countRows() {},
         },
       );
       const events = expectOk(opened).responses[Symbol.asyncIterator]();

@@ -3,7 +3,7 @@ import { ApiError } from "../../../http/errors.ts";
 import { BansRequest, MAX_BANS_PER_REQUEST, readBans } from "../../../moderation/ban-request.ts";
 import { type ModerationActor, moderationEntries } from "../../../moderation/moderation-audit.ts";
 import type { Moderation } from "../../../moderation/moderation-service.ts";
-import type { Ban } from "../../../moderation/moderation-store.ts";
+import { type Ban, MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../../read/cursor.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import type { ApiDeps } from "../../deps.ts";
@@ -45,7 +45,7 @@ export async function changeBans(
   const fids = unwrapOrThrow(readBans(body, action === "ban.add" ? ownerFid : undefined));
   if (action === "ban.remove") await moderation.unban(ownerFid, fids);
   else if (!(await moderation.ban(ownerFid, fids, { keyId: apiKeyId, nowSecs: nowSecs(clock) })))
-    throw new ApiError("conflict", `an owner bans at most ${moderation.bounds.bans} users`);
+    throw new ApiError("conflict", `an owner bans at most ${MODERATION_BOUNDS.bans} users`);
   await audit.append(moderationEntries(actor, action, fids, clock));
   return fids.length;
 }

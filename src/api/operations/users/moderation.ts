@@ -6,6 +6,7 @@ import { fid } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { BansRequest } from "../../../moderation/ban-request.ts";
 import type { ModerationActor } from "../../../moderation/moderation-audit.ts";
+import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { cutPage, type Page } from "../../../read/cursor.ts";
 import { presentBans, presentMutes } from "../../../read/present/compat/relations.ts";
 import { type DatedUser, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
@@ -71,7 +72,7 @@ export const moderationOperations = [
   op({
     ...publishBans,
     ...write,
-    description: `${BANS} A user who is banned already stays so. Beyond \`moderation.max_bans_per_owner\` it is 409. ${SCOPE}`,
+    description: `${BANS} A user who is banned already stays so. Beyond ${MODERATION_BOUNDS.bans} bans it is 409. ${SCOPE}`,
     async run(deps, call) {
       await changeBans(deps, actorOf(call), "ban.add", parseBody(rawBody(call.request)));
       return { success: true, message: null };

@@ -8,6 +8,7 @@ import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
 import { moderationEntries } from "../../../moderation/moderation-audit.ts";
+import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { readFid } from "../../../writes/compose/fields.ts";
@@ -130,7 +131,7 @@ export const linkWriteOperations = [
     id: "publishMute",
     method: "POST",
     summary: "Mute a user",
-    description: `${MUTE_TEXT} Beyond \`moderation.max_mutes_per_user\` and \`moderation.max_mutes_per_owner\` it is 409.`,
+    description: `${MUTE_TEXT} At most ${MODERATION_BOUNDS.mutesOfUser} of a user in one app, and ${MODERATION_BOUNDS.mutes} of its users in all; beyond that it is 409.`,
     run: (deps, call) => writeMute(deps, call, ADD, "the user is muted"),
   }),
   ...keyedWrite({
@@ -222,7 +223,7 @@ async function writePrivateMute(
   else if (!(await moderation.mute(ownerFid, fid, muted, nowSecs(reads.clock))))
     throw new ApiError(
       "conflict",
-      `a user mutes at most ${moderation.bounds.mutesOfUser} others in one app, and its users ${moderation.bounds.mutes} in all`,
+      `a user mutes at most ${MODERATION_BOUNDS.mutesOfUser} others in one app, and its users ${MODERATION_BOUNDS.mutes} in all`,
     );
   // The muted user stays out of the log: a mute is private.
   await audit.append(

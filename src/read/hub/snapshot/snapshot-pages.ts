@@ -26,7 +26,7 @@ const KEEP_FROM_KEYS = 500;
 
 /** A page of a snapshot in wire form, or why there is none. */
 export type PageResult =
-  | { readonly kind: "page"; readonly bytes: Uint8Array; readonly entries: number }
+  | { readonly kind: "page"; readonly bytes: Uint8Array }
   /** The index does not have a record of this account. */
   | { readonly kind: "unreadable"; readonly fid: number }
   | { readonly kind: "bad_token" };
@@ -196,7 +196,6 @@ class Page {
     return {
       kind: "page",
       bytes: encodeFields([...this.#parts, ...accounts, ...token]),
-      entries: this.#entries,
     };
   }
 }
