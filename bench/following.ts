@@ -13,11 +13,26 @@ const ACCOUNTS = 10;
 const HISTORY_BLOCKS = 40;
 /** Mainnet had some 25 messages and 3 blocks a second in November 2026. */
 const CASTS_PER_BLOCK = 12;
+/** How fast the blocks come until code is hot that runs once a second. */
+const SETTLE_SPEED = 3;
 const SETTLE_SECS = Number(process.env.BENCH_SETTLE_SECS ?? 30);
 const FOLLOW_SECS = Number(process.env.BENCH_FOLLOW_SECS ?? 60);
+/** Between the fast blocks and what is measured. */
+const QUIET_SECS = 8;
 const TICKS_PER_SEC = 100;
 
-const LEVELS = [
+/** A checkout of an earlier commit, whose node follows beside the others and is what they are compared with. */
+const BEFORE = process.env.BENCH_BEFORE;
+
+interface Level {
+  readonly what: string;
+  /** Those that the program of `BENCH_BEFORE` may not know. */
+  readonly settings: readonly string[];
+  readonly isBefore?: boolean;
+}
+
+const LEVELS: readonly Level[] = [
+  ...(BEFORE === undefined ? [] : [{ what: "BENCH_BEFORE", settings: [], isBefore: true }]),
   { what: "trust.level = node", settings: ["trust.level=node"] },
   { what: "blocks", settings: ["trust.level=blocks"] },
   { what: "roots, sample", settings: ["trust.roots=sample"] },
@@ -32,53 +47,56 @@ export async function benchFollowing(): Promise<Figure[]> {
   using dir = tempDir();
   await using stack = new AsyncDisposableStack();
   const program = await compileInto(DIST);
+  const before = BEFORE === undefined ? program : await compileInto(join(dir.path, "before"), [], BEFORE);
   const sets = join(dir.path, "validators.json");
   writeFileSync(sets, JSON.stringify({ sets: [chainValidators] }));
-  const followed = SETTLE_SECS + FOLLOW_SECS + 5;
+  const followed = SETTLE_SECS * SETTLE_SPEED + QUIET_SECS + FOLLOW_SECS + 5;
   const chain = signedChain({
     fids: Array.from({ length: ACCOUNTS }, (_, at) => 5001 + at),
     blocks: HISTORY_BLOCKS + followed,
     castsOf: (height) =>
       height <= HISTORY_BLOCKS ? (ACCOUNTS * CASTS_PER_ACCOUNT) / 2 / HISTORY_BLOCKS : CASTS_PER_BLOCK,
-    startsAt: Math.floor(Date.now() / 1000) - HISTORY_BLOCKS,
+    startsAt: Math.floor(Date.now() / 1000) - HISTORY_BLOCKS - SETTLE_SECS * SETTLE_SPEED,
   });
   const heads = new Map(SHARDS.map((shard) => [shard, HISTORY_BLOCKS]));
   const nodes = await Promise.all(
-    LEVELS.map(async ({ settings }, at) => {
+    LEVELS.map(async ({ settings, isBefore }, at) => {
       const upstream = stack.use(await serveRecording(() => chain, heads));
       const given = [
         "protocol.network=devnet",
         `upstream.url=${upstream.url}`,
-        `trust.validators_file=${sets}`,
+        ...(isBefore ? [] : [`trust.validators_file=${sets}`]),
         ...settings,
       ];
       return stack.use(
         await startNode({
-          command: [program],
+          command: [isBefore ? before : program],
           dataDir: join(dir.path, `${at}`),
           args: given.flatMap((one) => ["--set", one]),
         }),
       );
     }),
   );
-  for (const node of nodes)
-    while (!(await isAt(node, { from: HISTORY_BLOCKS, isProven: false }))) await Bun.sleep(500);
-  const startedAt = performance.now();
-  const follow = async (until: number) => {
-    for (let second = 0; second <= until; second = (performance.now() - startedAt) / 1000) {
-      for (const shard of SHARDS) heads.set(shard, HISTORY_BLOCKS + Math.floor(second));
+  let head = HISTORY_BLOCKS;
+  const caughtUp = async () => {
+    for (const node of nodes) while (!(await isAt(node, head))) await Bun.sleep(500);
+  };
+  const follow = async (secs: number, speed = 1) => {
+    const [from, startedAt] = [head, performance.now()];
+    for (let second = 0; second <= secs; second = (performance.now() - startedAt) / 1000) {
+      head = from + Math.floor(second * speed);
+      for (const shard of SHARDS) heads.set(shard, head);
       await Bun.sleep(1000 / TICKS_PER_SEC);
     }
   };
-  await follow(SETTLE_SECS);
-  const before = nodes.map(({ pid }) => cpuMicrosOf(pid));
-  await follow(SETTLE_SECS + FOLLOW_SECS);
-  const spent = nodes.map(({ pid }, at) => (cpuMicrosOf(pid) - (before[at] as number)) / FOLLOW_SECS);
-  for (const [at, { url }] of nodes.entries()) {
-    const r = await fetch(`${url}/status`);
-    const t = await r.text();
-    if (process.env.BENCH_SHOW) console.error(at, r.status, t.slice(0, 1500));
-  }
+  await caughtUp();
+  await follow(SETTLE_SECS, SETTLE_SPEED);
+  await caughtUp();
+  await follow(QUIET_SECS);
+  const started = nodes.map(({ pid }) => cpuMicrosOf(pid));
+  await follow(FOLLOW_SECS);
+  const spent = nodes.map(({ pid }, at) => (cpuMicrosOf(pid) - (started[at] as number)) / FOLLOW_SECS);
+  await caughtUp();
   const of = `a second of a node, ${LEVELS[0]?.what}`;
   return LEVELS.map(({ what }, at) => ({
     what: `a second of a node, ${what}`,
@@ -90,17 +108,12 @@ export async function benchFollowing(): Promise<Figure[]> {
 
 interface Status {
   readonly upstream: { readonly shards: readonly { readonly applied_block: number }[] };
-  readonly trust: { readonly shards: readonly { readonly proven_height: number | null }[] };
 }
 
-/** Whether a node has applied a block of each shard, and its state is proven at a block since then. */
-async function isAt(
-  { url }: RunningNode,
-  { from, isProven }: { readonly from: number; readonly isProven: boolean },
-): Promise<boolean> {
+/** Whether a node has applied a block of each shard. */
+async function isAt({ url }: RunningNode, height: number): Promise<boolean> {
   const response = await fetch(`${url}/status`);
   if (!response.ok) return false;
-  const { upstream, trust } = (await response.json()) as Status;
-  if (!upstream.shards.every(({ applied_block: block }) => block >= from)) return false;
-  return !isProven || trust.shards.slice(1).every(({ proven_height: height }) => (height ?? 0) >= from);
+  const { upstream } = (await response.json()) as Status;
+  return upstream.shards.every(({ applied_block: block }) => block >= height);
 }

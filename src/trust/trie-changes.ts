@@ -1,4 +1,4 @@
-import { decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
+import { type DecodeMessage, decodeMessage, type SignedMessage } from "../protocol/message/signed-message.ts";
 import { shardOfFid } from "../protocol/network/shard.ts";
 import type { ChunkTransaction } from "../protocol/wire/generated/certificate.ts";
 import { type LinkCompactStateBody, MessageType } from "../protocol/wire/generated/message.ts";
@@ -34,12 +34,16 @@ export interface StateBefore {
 }
 
 /** Yields the changes that a hub event of a data shard causes. What cannot be decoded changes nothing, which the root shows. */
-export function* changesOfEvent({ body }: FollowedEvent, before: StateBefore): Generator<TrieChange> {
+export function* changesOfEvent(
+  { body }: FollowedEvent,
+  before: StateBefore,
+  decode: DecodeMessage = decodeMessage,
+): Generator<TrieChange> {
   switch (body?.$case) {
     case "merge": {
-      const merged = decoded(body.value.message);
+      const merged = decoded(body.value.message, decode);
       if (merged) yield* inserted(keysOfSigned(merged));
-      for (const bytes of body.value.deletedMessages) yield* deletedMessage(bytes);
+      for (const bytes of body.value.deletedMessages) yield* deletedMessage(bytes, decode);
       const compact = merged?.data.body;
       if (merged && compact?.$case === "linkCompactStateBody") {
         const { fid, timestamp } = merged.data;
@@ -50,7 +54,7 @@ export function* changesOfEvent({ body }: FollowedEvent, before: StateBefore): G
     }
     case "prune":
     case "revoke":
-      yield* deletedMessage(body.value.message);
+      yield* deletedMessage(body.value.message, decode);
       break;
     case "proofs":
       yield* changesOfProofs(body.value);
@@ -149,12 +153,12 @@ function* deleted(keys: readonly TrieKey[]): Generator<TrieChange> {
   for (const key of keys) yield { kind: "delete", key };
 }
 
-function* deletedMessage(bytes: Uint8Array): Generator<TrieChange> {
-  const message = decoded(bytes);
+function* deletedMessage(bytes: Uint8Array, decode = decodeMessage): Generator<TrieChange> {
+  const message = decoded(bytes, decode);
   if (message) yield* deleted(keysOfSigned(message));
 }
 
-function decoded(bytes: Uint8Array): SignedMessage | undefined {
-  const message = decodeMessage(bytes);
+function decoded(bytes: Uint8Array, decode = decodeMessage): SignedMessage | undefined {
+  const message = decode(bytes);
   return message.ok ? message.value : undefined;
 }

@@ -23,10 +23,10 @@ const ROOT = join(import.meta.dir, "../..");
 /** The default directory of builds. Tests have `compiledProgram`. */
 export const DIST = join(ROOT, "dist");
 
-/** Compiles the program into `dir`. Returns the path of the executable. */
-export async function compileInto(dir: string, flags: readonly string[] = []): Promise<string> {
+/** Compiles the program into `dir`, by default this one. Returns the path of the executable. */
+export async function compileInto(dir: string, flags: readonly string[] = [], root = ROOT): Promise<string> {
   const build = Bun.spawn([process.execPath, "build.ts", "--outdir", dir, ...flags], {
-    cwd: ROOT,
+    cwd: root,
     // The build needs no other tool: a container has no git, for example.
     env: { ...process.env, PATH: "" },
     stdout: "ignore",

@@ -1,4 +1,4 @@
-import type { StoreCounts } from "../../db/index/counts/store-counts.ts";
+import { countRows, type StoreCounts } from "../../db/index/counts/store-counts.ts";
 import type { TotalsDelta } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { storedLinkType } from "../../db/index/messages/columns.ts";
@@ -6,7 +6,7 @@ import { splitMessage } from "../../db/index/messages/split.ts";
 import { hasFreeCastId, oldestCastsOf, type ThreadRoot, threadRootOf } from "../../db/index/project/casts.ts";
 import { linksOfType, oldestLinksOf } from "../../db/index/project/links.ts";
 import { oldestOtherMessages, otherMessagesWithPrefix } from "../../db/index/project/other-messages.ts";
-import { project, retract } from "../../db/index/project/project.ts";
+import { project, retract, retractLost } from "../../db/index/project/project.ts";
 import { oldestReactionsOf } from "../../db/index/project/reactions.ts";
 import { type MessageRow, StoredMessage } from "../../db/index/project/stored-message.ts";
 import { allUserDataOf } from "../../db/index/project/user-data.ts";
@@ -90,11 +90,17 @@ export class MessageStore {
    * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
    */
   put(message: SignedMessage, { store }: MessageSlot): void {
-    const { db, network, changes, keys } = this.#deps;
+    const { db, network, changes, counts, keys } = this.#deps;
     if (Buffer.compare(messageHash(message.dataBytes), message.hash) !== 0)
       throw new Error("the hash of a message is not that of its data");
     const split = splitMessage(message, network);
-    this.#count(message.data.fid, store, split.columns.table, 1);
+    const { fid } = message.data;
+    if (keys.isHealing && countRows(db, fid, store) < counts.get(fid, store)) {
+      // The disk lost rows of this store. What they were counted in, and is derived from them, is still there.
+      retractLost(db, split, message.data);
+      this.#count(fid, store, split.columns.table, -1);
+    }
+    this.#count(fid, store, split.columns.table, 1);
     project(db, split, message.data);
     this.#invalidateLimits(message);
     keys.message(message, true, true);

@@ -39,6 +39,14 @@ export function decodeMessage(bytes: Uint8Array): Result<SignedMessage, Rejectio
   }
 }
 
+export type DecodeMessage = typeof decodeMessage;
+
+/** Returns a `decodeMessage` that decodes the bytes of one array once. They must stay as they are. */
+export function decodingOnce(): DecodeMessage {
+  const decoded = new Map<Uint8Array, ReturnType<DecodeMessage>>();
+  return (bytes) => decoded.getOrInsertComputed(bytes, decodeMessage);
+}
+
 /** Like `decodeMessage`, for an envelope that is already decoded. */
 export function signedMessageFromWire(message: Message): Result<SignedMessage, Rejection> {
   try {

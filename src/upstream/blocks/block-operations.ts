@@ -5,7 +5,8 @@ import { packBytes } from "../../lib/bytes.ts";
 import { isChannelMessage } from "../../protocol/channels/slots.ts";
 import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import {
-  decodeMessage,
+  type DecodeMessage,
+  decodingOnce,
   encodeMessage,
   mentionedFids,
   type SignedMessage,
@@ -79,9 +80,10 @@ export function relayedBlocks(
     const logged = rules.logsHubEvents ? new LoggedEvents(shard, shardBlock) : undefined;
     const { events } = shardBlock;
     if (!isJournal) unknown.push(...(shardBlock.unknown ?? []));
+    const decode = decodingOnce();
     let links: LinksByAuthor | undefined;
     const linksOf = (fid: number) => {
-      links ??= linksByAuthor(events);
+      links ??= linksByAuthor(decode, events);
       return links.get(fid) ?? [];
     };
     const { number } = shardBlock;
@@ -93,6 +95,7 @@ export function relayedBlocks(
       relayed,
       logged,
       linksOf,
+      decode,
     };
     for (const event of events) relayEvent(block, event);
     if (logged) relayed.hubBlocks.push(logged.block());
@@ -101,7 +104,7 @@ export function relayedBlocks(
       time: toUnixSecs(shardBlock.timestamp),
       ops: relayed.ops.length - before,
       ...(keyRecordsOf && {
-        keyRecords: packBytes([...keyRecordsOfEvents(events), ...keyRecordsOf(shardBlock.number)]),
+        keyRecords: packBytes([...keyRecordsOfEvents(events, decode), ...keyRecordsOf(shardBlock.number)]),
       }),
     });
   }
@@ -120,6 +123,8 @@ interface BlockContext {
   readonly logged: LoggedEvents | undefined;
   /** Returns the hashes of the links that the block merges for an author. */
   readonly linksOf: (fid: number) => readonly Uint8Array[];
+  /** Decodes each message of the block once. */
+  readonly decode: DecodeMessage;
 }
 
 type LinksByAuthor = ReadonlyMap<number, readonly Uint8Array[]>;
@@ -133,7 +138,7 @@ function relayEvent(block: BlockContext, event: FollowedEvent): void {
       break;
     case "prune":
     case "revoke": {
-      const removed = storedIn(rules, body.value.message);
+      const removed = storedIn(block, body.value.message);
       if (!removed) break;
       logged?.add(event, removed.data.fid);
       const ref = refOf(block, removed);
@@ -213,14 +218,14 @@ function relayMerge(
   event: FollowedEvent,
   { message: bytes, deletedMessages }: FollowedMerge,
 ): void {
-  const { rules, shard, blockTime, relayed, logged } = block;
-  const removed = deletedMessages.flatMap((one) => storedIn(rules, one) ?? []);
+  const { rules, shard, blockTime, relayed, logged, decode } = block;
+  const removed = deletedMessages.flatMap((one) => storedIn(block, one) ?? []);
   const deleted = removed.flatMap((one) => refOf(block, one) ?? []);
-  const unknown = unknownMessage(bytes, placeOf(block, event));
+  const unknown = unknownMessage(bytes, placeOf(block, event), decode);
   if (unknown) relayed.unknown.push(unknown);
   const isRequested = (one: SignedMessage) =>
     isStored(rules, one) || isKeyEvent(rules, one) || isChannelMessage(one.data);
-  const message = unknown ? undefined : validateRelayed(rules, bytes, isRequested);
+  const message = unknown ? undefined : validateRelayed(rules, bytes, isRequested, decode);
   if (!message) {
     for (const ref of deleted) relayed.ops.push({ kind: "remove", ref, happenedAt: blockTime });
     logged?.addRemovals(event.id, removed);
@@ -250,8 +255,8 @@ function fidOfProofs({ proof, deletedProof }: FollowedProofs): number {
 }
 
 /** Returns the message in `bytes` if this node stores such messages of its author. Its signature is not checked. */
-function storedIn(rules: RelayRules, bytes: Uint8Array): SignedMessage | undefined {
-  const decoded = decodeMessage(bytes);
+function storedIn({ rules, decode }: BlockContext, bytes: Uint8Array): SignedMessage | undefined {
+  const decoded = decode(bytes);
   return decoded.ok && isStored(rules, decoded.value) ? decoded.value : undefined;
 }
 
@@ -279,10 +284,10 @@ function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly 
   return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
 }
 
-function linksByAuthor(events: readonly FollowedEvent[]): LinksByAuthor {
+function linksByAuthor(decode: DecodeMessage, events: readonly FollowedEvent[]): LinksByAuthor {
   const links = new Map<number, Uint8Array[]>();
   for (const { body } of events) {
-    const merged = body?.$case === "merge" ? decodeMessage(body.value.message) : undefined;
+    const merged = body?.$case === "merge" ? decode(body.value.message) : undefined;
     if (!merged?.ok || merged.value.data.body?.$case !== "linkBody") continue;
     const { fid } = merged.value.data;
     links.getOrInsertComputed(fid, () => []).push(merged.value.hash.slice());

@@ -1,23 +1,19 @@
 import { encodeKeyRecord } from "../../ingest/trie/key-records.ts";
+import type { DecodeMessage } from "../../protocol/message/signed-message.ts";
 import type { ChunkTransaction } from "../../protocol/wire/generated/certificate.ts";
 import type { FollowedEvent } from "../../protocol/wire/generated/upstream.ts";
-import {
-  changesOfEvent,
-  keyOperations,
-  type ShardPlace,
-  type StateBefore,
-} from "../../trust/trie-changes.ts";
+import { changesOfEvent, keyOperations, type ShardPlace } from "../../trust/trie-changes.ts";
 import { accountPrefix } from "../../trust/trie-key.ts";
 
 const ROOT_BYTES = 20;
 
 /** Where blocks are applied, the index itself knows what compact states and key operations delete. */
-const KNOWN_BY_INDEX: StateBefore = { compactedLinks: () => [], keyAddOf: () => undefined };
+const KNOWN_BY_INDEX = { compactedLinks: () => [], keyAddOf: () => undefined };
 
 /** Returns what hub events of a block say about the keys of its shard's trie, encoded. */
-export function keyRecordsOfEvents(events: readonly FollowedEvent[]): Uint8Array[] {
+export function keyRecordsOfEvents(events: readonly FollowedEvent[], decode: DecodeMessage): Uint8Array[] {
   return events.flatMap((event) =>
-    [...changesOfEvent(event, KNOWN_BY_INDEX)].map(({ kind, key }) =>
+    [...changesOfEvent(event, KNOWN_BY_INDEX, decode)].map(({ kind, key }) =>
       encodeKeyRecord({ kind: "key", key, isPresent: kind === "insert" }),
     ),
   );

@@ -1,5 +1,9 @@
 import { decodeRecord, validateRecord } from "../../ingest/record.ts";
-import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
+import {
+  type DecodeMessage,
+  decodeMessage,
+  type SignedMessage,
+} from "../../protocol/message/signed-message.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
 import { toFarcasterSecs } from "../../protocol/time.ts";
 import { checkNotInFuture } from "../../protocol/validate/chain/on-chain-event.ts";
@@ -40,8 +44,9 @@ export function validateRelayed(
   { network, nowUnixSecs, onRefused }: RelayRules,
   bytes: Uint8Array,
   isRequested: (message: SignedMessage) => boolean,
+  decode: DecodeMessage = decodeMessage,
 ): SignedMessage | undefined {
-  const decoded = decodeMessage(bytes);
+  const decoded = decode(bytes);
   if (!decoded.ok) {
     onRefused(decoded.error);
     return undefined;

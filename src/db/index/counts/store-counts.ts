@@ -1,3 +1,4 @@
+import { Store } from "../../../protocol/message/merge-rules.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
 
@@ -19,6 +20,39 @@ const countsFrom = statement<{ fid: number; used: number }, [fid: number]>(
   "store-counts.from",
   "SELECT fid, used FROM store_counts WHERE fid > ? ORDER BY fid",
 );
+
+const castsOf = statement<{ n: number }, [fid: number]>(
+  "store-counts.casts",
+  "SELECT count(*) AS n FROM casts WHERE fid = ?",
+);
+const reactionsOf = statement<{ n: number }, [fid: number]>(
+  "store-counts.reactions",
+  "SELECT count(*) AS n FROM reactions WHERE fid = ?",
+);
+const linksOf = statement<{ n: number }, [fid: number]>(
+  "store-counts.links",
+  "SELECT count(*) AS n FROM links WHERE fid = ?",
+);
+const userDataOf = statement<{ n: number }, [fid: number]>(
+  "store-counts.user-data",
+  "SELECT count(*) AS n FROM user_data WHERE fid = ?",
+);
+const othersOf = statement<{ n: number }, [fid: number, store: number]>(
+  "store-counts.others",
+  "SELECT count(*) AS n FROM messages WHERE fid = ? AND store = ?",
+);
+const OF_OWN_TABLE: Partial<Record<Store, typeof castsOf>> = {
+  [Store.Casts]: castsOf,
+  [Store.Reactions]: reactionsOf,
+  [Store.Links]: linksOf,
+  [Store.UserData]: userDataOf,
+};
+
+/** Returns how many messages of an fid the tables have in a store. It is less than their number where the disk has lost rows. */
+export function countRows(db: IndexDatabase, fid: number, store: Store): number {
+  const own = OF_OWN_TABLE[store];
+  return ((own && db.get(own, fid)?.n) ?? 0) + (db.get(othersOf, fid, store)?.n ?? 0);
+}
 
 /** Store numbers are smaller than this. */
 const STORES = 128;

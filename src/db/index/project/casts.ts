@@ -159,6 +159,36 @@ export function addCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array, 
   db.search.add(id, cast.text);
 }
 
+/**
+ * Returns the row that a cast had before the disk lost it; undefined if other rows have named the cast by another id since, which is then
+ * the id that it gets.
+ */
+export function lostCast(
+  db: IndexDatabase,
+  cast: CastColumns,
+  hash: Uint8Array,
+): Omit<CastRow, "envelopeId"> | undefined {
+  const { fid, timestamp, text, parentFid, parentHash, parentUrl, rest } = cast;
+  if (findMissingCastId(db, fid, hash) !== undefined) return undefined;
+  const parent = parentFid !== null && parentHash !== null ? parentOf(db, parentFid, parentHash) : undefined;
+  let id = firstCastId(timestamp, hash);
+  while (db.get(isTaken, id)) id = nextCastId(id, hash);
+  return {
+    id,
+    hash,
+    fid,
+    text,
+    parentId: parent?.id ?? null,
+    parentFid,
+    parentHash,
+    parentUrlId: parentUrl === null ? null : urlIdOf(db, parentUrl),
+    rootId: parent?.root.id ?? null,
+    rootHash: parent?.root.hash ?? null,
+    rootUrlId: parent?.root.urlId ?? null,
+    rest,
+  };
+}
+
 /** Removes a cast. Its replies get the removed cast as their missing root. */
 export function dropCast(db: IndexDatabase, cast: CastRow): void {
   const { id, fid, hash, parentId, parentFid, parentUrlId, rootId } = cast;

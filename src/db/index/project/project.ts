@@ -1,12 +1,12 @@
 import type { MessageData } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { SplitMessage } from "../messages/columns.ts";
-import { addCast, dropCast } from "./casts.ts";
+import { addCast, dropCast, lostCast } from "./casts.ts";
 import { addLink, dropLink } from "./links.ts";
 import { addLend, dropLend } from "./on-chain.ts";
 import { addOtherMessage, dropOtherMessage } from "./other-messages.ts";
 import { addUsernameProof, addVerification, dropUsernameProof, dropVerification } from "./profile.ts";
-import { addReaction, dropReaction } from "./reactions.ts";
+import { addReaction, dropReaction, targetIdOf } from "./reactions.ts";
 import { dropEnvelope, putEnvelope, type StoredMessage } from "./stored-message.ts";
 import { addUserData, dropUserData } from "./user-data.ts";
 
@@ -57,6 +57,32 @@ export function retract(db: IndexDatabase, stored: StoredMessage): void {
       return;
   }
   dropEnvelope(db, row.envelopeId);
+}
+
+/**
+ * Deletes what is derived from a message that is not in its own table any more, because the disk lost that row. `project` derives it again
+ * then. Call it only where the counts still have the message.
+ */
+export function retractLost(db: IndexDatabase, { columns, hash }: SplitMessage, data: MessageData): void {
+  const envelopeId = 0;
+  switch (columns.table) {
+    case "casts": {
+      const row = lostCast(db, columns, hash);
+      if (row) dropCast(db, { ...row, envelopeId });
+      break;
+    }
+    case "reactions":
+      dropReaction(db, { ...columns, targetId: targetIdOf(db, columns), envelopeId });
+      break;
+    case "links":
+      dropLink(db, { ...columns, envelopeId });
+      break;
+    case "user_data":
+      dropUserData(db, { ...columns, envelopeId });
+      break;
+    case "messages":
+      retractOther(db, data);
+  }
 }
 
 /** Removes, compact states and key operations have no rows of their own. */

@@ -109,7 +109,8 @@ function countUrlLike(
   if (like.type === ReactionType.REACTION_TYPE_LIKE) countFollow(db, like, by);
 }
 
-function targetIdOf(db: IndexDatabase, { targetFid, targetHash, targetUrl }: ReactionColumns): number {
+/** Returns the id by which a row names the target of a reaction. */
+export function targetIdOf(db: IndexDatabase, { targetFid, targetHash, targetUrl }: ReactionColumns): number {
   return targetHash === null ? urlIdOf(db, targetUrl ?? "") : castIdOf(db, targetFid, targetHash);
 }
 

@@ -1,5 +1,5 @@
 import type { UnknownRecord } from "../../../db/index/unknown-records.ts";
-import { decodeMessage } from "../../../protocol/message/signed-message.ts";
+import { type DecodeMessage, decodeMessage } from "../../../protocol/message/signed-message.ts";
 import { BlockEventType } from "../../../protocol/wire/generated/block.ts";
 import { HubEventType } from "../../../protocol/wire/generated/hub.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
@@ -13,8 +13,12 @@ export type RecordPlace = Pick<UnknownRecord, "shard" | "block" | "position">;
 const isNumberOf = (types: object, number: number) => Reflect.get(types, number) !== undefined;
 
 /** Returns a decided message as an unknown record, if this program cannot read it; undefined if it can. */
-export function unknownMessage(bytes: Uint8Array, place: RecordPlace): UnknownRecord | undefined {
-  const decoded = decodeMessage(bytes);
+export function unknownMessage(
+  bytes: Uint8Array,
+  place: RecordPlace,
+  decode: DecodeMessage = decodeMessage,
+): UnknownRecord | undefined {
+  const decoded = decode(bytes);
   const number = decoded.ok ? decoded.value.data.type : 0;
   const isKnown = decoded.ok && isNumberOf(MessageType, number) && decoded.value.data.body !== undefined;
   return isKnown ? undefined : { kind: "message", number, ...place, bytes: bytes.slice() };
