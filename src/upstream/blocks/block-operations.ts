@@ -22,7 +22,7 @@ import { BLOCK_SHARD } from "../positions.ts";
 import { keyRecordsOfEvents } from "./key-records.ts";
 import { LoggedEvents } from "./logged-events.ts";
 import { usernameOf } from "./name-proofs.ts";
-import { keyOp, mergeOp, proofOp } from "./record-operations.ts";
+import { keyOp, type LinksByAuthor, linksByAuthor, mergeOp, proofOp } from "./record-operations.ts";
 import { type RelayRules, validatedEvent, validateRelayed } from "./validate-relayed.ts";
 
 /** A username in the user data of an fid. */
@@ -126,8 +126,6 @@ interface BlockContext {
   /** Decodes each message of the block once. */
   readonly decode: DecodeMessage;
 }
-
-type LinksByAuthor = ReadonlyMap<number, readonly Uint8Array[]>;
 
 function relayEvent(block: BlockContext, event: FollowedEvent): void {
   const { rules, blockTime, relayed, logged } = block;
@@ -282,17 +280,6 @@ function isStored({ scope }: RelayRules, message: SignedMessage): boolean {
 
 function sparedBy({ linksOf }: BlockContext, { data }: SignedMessage): readonly Uint8Array[] | undefined {
   return data.body?.$case === "linkCompactStateBody" ? linksOf(data.fid) : undefined;
-}
-
-function linksByAuthor(decode: DecodeMessage, events: readonly FollowedEvent[]): LinksByAuthor {
-  const links = new Map<number, Uint8Array[]>();
-  for (const { body } of events) {
-    const merged = body?.$case === "merge" ? decode(body.value.message) : undefined;
-    if (!merged?.ok || merged.value.data.body?.$case !== "linkBody") continue;
-    const { fid } = merged.value.data;
-    links.getOrInsertComputed(fid, () => []).push(merged.value.hash.slice());
-  }
-  return links;
 }
 
 /** Whether a message changes a gasless key and the data shard is where that is decided, because there is no shard 0. */

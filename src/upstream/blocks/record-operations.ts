@@ -1,9 +1,13 @@
 import type { MessageRef, RelayedOp } from "../../ingest/relayed-op.ts";
-import { encodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
+import {
+  type DecodeMessage,
+  encodeMessage,
+  type SignedMessage,
+} from "../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import { decodeSignedKeyRequest, KEY_REMOVE_BY_SELF } from "../../protocol/validate/chain/gasless-key.ts";
 import { UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
-import type { FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
+import type { FollowedEvent, FollowedProofs } from "../../protocol/wire/generated/upstream.ts";
 import { type RelayRules, validatedProof, validateRelayed } from "./validate-relayed.ts";
 
 /** @param deleted what the message replaces, as far as the upstream says so. */
@@ -69,4 +73,18 @@ function addedProof(rules: RelayRules, { proof, proofMessage }: FollowedProofs):
   if (!proofMessage) return proof && validatedProof(rules, proof);
   const body = validateRelayed(rules, proofMessage, () => true)?.data.body;
   return body?.$case === "usernameProofBody" ? body.value : undefined;
+}
+
+/** The hashes of the links that a block merges. */
+export type LinksByAuthor = ReadonlyMap<number, readonly Uint8Array[]>;
+
+export function linksByAuthor(decode: DecodeMessage, events: readonly FollowedEvent[]): LinksByAuthor {
+  const links = new Map<number, Uint8Array[]>();
+  for (const { body } of events) {
+    const merged = body?.$case === "merge" ? decode(body.value.message) : undefined;
+    if (!merged?.ok || merged.value.data.body?.$case !== "linkBody") continue;
+    const { fid } = merged.value.data;
+    links.getOrInsertComputed(fid, () => []).push(merged.value.hash.slice());
+  }
+  return links;
 }
