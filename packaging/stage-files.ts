@@ -1,12 +1,10 @@
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createProgram } from "../src/cli/program.ts";
-import { bashCompletion } from "../src/cli/shell/bash-completion.ts";
 import { commandTree } from "../src/cli/shell/command-tree.ts";
+import { bashCompletion, fishCompletion, zshCompletion } from "../src/cli/shell/completion.ts";
 import { examplesOf } from "../src/cli/shell/examples.ts";
-import { fishCompletion } from "../src/cli/shell/fish-completion.ts";
 import { manPage } from "../src/cli/shell/man-page.ts";
-import { zshCompletion } from "../src/cli/shell/zsh-completion.ts";
 import { programName, version } from "../src/version.ts";
 
 const ROOT = join(import.meta.dir, "..");

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { renderText } from "../../src/mcp/render.ts";
-import { visibleText } from "../../src/mcp/untrusted-text.ts";
+import { renderText, visibleText } from "../../src/mcp/render.ts";
 
 const HIDDEN =
   /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?!\n)\p{Cc}|\p{Variation_Selector}{2}|(?!\uFE0F)\p{Default_Ignorable_Code_Point}/u;

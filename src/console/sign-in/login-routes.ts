@@ -10,7 +10,6 @@ import type { LoggedIn, LoginRefusal, Logins, LoginTarget } from "../../signers/
 import { permissionsOf, typesOf } from "../../signers/permissions.ts";
 import type { DocumentTexts } from "../document-texts.ts";
 import { closedContent } from "./content.ts";
-import { loginContent } from "./login-content.ts";
 import {
   foreignRefusal,
   fresh,
@@ -224,4 +223,37 @@ function errorOf(error: LoginRefusal): ApiError {
       return new ApiError(kind, message, options);
     }
   }
+}
+
+/** What the drop-in login page says before its script runs. */
+interface LoginPage {
+  readonly base: string;
+  readonly name: string;
+  readonly host: string;
+  readonly owner: string;
+  readonly mayWrite: boolean;
+  /** The origins of the app, for the result. */
+  readonly origins: readonly string[];
+  /** The type of the message that asks the opener who it is. */
+  readonly readyType: string;
+  readonly isDemo: boolean;
+}
+
+function loginContent(page: LoginPage, msg: DocumentTexts): string {
+  const { base, name, host, owner, mayWrite, origins, readyType, isDemo } = page;
+  return `<h1>${msg.signIn}</h1>
+    <div class="card">
+      <section class="pad stack sign-in-to">
+        <h2><bdi class="user">${text(name)}</bdi></h2>
+        <p class="s dim"><bdi class="user">${text(host)}</bdi> &middot; ${msg.registeredHereBy(`<bdi class="user">${text(owner)}</bdi>`)}</p>
+        <p>${mayWrite ? msg.itAsksForAKey : msg.itGetsNoKey}</p>
+      </section>
+      <section class="pad" id="sign-in" data-base="${text(base)}" data-kind="login" data-origins="${text(JSON.stringify(origins))}" data-ready="${text(readyType)}"${isDemo ? " data-demo" : ""}>
+        <noscript><p>${msg.javaScriptForTheWallet}</p></noscript>
+      </section>
+    </div>`;
+}
+
+function text(value: string): string {
+  return Bun.escapeHTML(value);
 }

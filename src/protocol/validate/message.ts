@@ -1,11 +1,19 @@
+import { CHANNEL_ID_BYTES, MemberState, stateAfter } from "../channels/slots.ts";
 import type { SignedMessage } from "../message/signed-message.ts";
 import { invalid, type Rejection } from "../rejection.ts";
 import { toFarcasterSecs } from "../time.ts";
 import {
+  CastingMode,
+  type ChannelMemberBody,
+  ChannelModerateAction,
+  type ChannelModerateBody,
+  type ChannelPinBody,
+  type ChannelUpdateBody,
   type FrameActionBody,
   type LendStorageBody,
   type LinkBody,
   type LinkCompactStateBody,
+  MembershipMode,
   MessageType,
   type ReactionBody,
   ReactionType,
@@ -14,14 +22,8 @@ import {
 } from "../wire/generated/message.ts";
 import { validateCastAdd, validateCastRemove } from "./cast.ts";
 import { validateKeyAdd, validateKeyRemove, verifyKeyRequest } from "./chain/gasless-key.ts";
-import {
-  validateChannelMember,
-  validateChannelModerate,
-  validateChannelPin,
-  validateChannelUpdate,
-} from "./channel.ts";
 import { type ValidationContext, validateEnvelope } from "./envelope.ts";
-import { checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
+import { checkCastHash, checkCastId, checkFid, checkUrl, utf8Length } from "./fields.ts";
 import { validateUserData } from "./user-data.ts";
 import { validateUsernameProof } from "./username-proof.ts";
 import {
@@ -208,4 +210,49 @@ function validateFrameAction(body: FrameActionBody): Rejection | undefined {
   for (const [field, name, maxBytes] of OPTIONAL)
     if (body[field].length > maxBytes) return invalid(`${name} is longer than ${maxBytes} bytes`);
   return body.castId && checkCastId(body.castId, "cast_id");
+}
+
+const MAX_FID = 0xffff_ffff;
+
+/** Texts have no limit of their own: the size of the data bounds them. */
+function validateChannelUpdate(body: ChannelUpdateBody): Rejection | undefined {
+  const { castingMode, membershipMode } = body;
+  if (castingMode !== undefined && CastingMode[castingMode] === undefined)
+    return invalid("casting_mode is unknown");
+  if (membershipMode !== undefined && MembershipMode[membershipMode] === undefined)
+    return invalid("membership_mode is unknown");
+  return checkChannelId(body);
+}
+
+function validateChannelMember(body: ChannelMemberBody): Rejection | undefined {
+  if (body.fid > MAX_FID) return invalid(`fid is above ${MAX_FID}`);
+  const isAction = (stateAfter(body.action) ?? MemberState.None) !== MemberState.None;
+  return (
+    checkChannelId(body) ?? checkFid(body.fid, "fid") ?? (isAction ? undefined : invalid("action is unknown"))
+  );
+}
+
+/** An empty hash unpins. Whether the cast exists is not checked. */
+function validateChannelPin(body: ChannelPinBody): Rejection | undefined {
+  return (
+    checkChannelId(body) ??
+    (body.castHash.length === 0 ? undefined : checkCastHash(body.castHash, "cast_hash"))
+  );
+}
+
+function validateChannelModerate(body: ChannelModerateBody): Rejection | undefined {
+  const { CHANNEL_MODERATE_ACTION_HIDE, CHANNEL_MODERATE_ACTION_UNHIDE } = ChannelModerateAction;
+  const isAction =
+    body.action === CHANNEL_MODERATE_ACTION_HIDE || body.action === CHANNEL_MODERATE_ACTION_UNHIDE;
+  return (
+    checkChannelId(body) ??
+    checkCastHash(body.castHash, "cast_hash") ??
+    (isAction ? undefined : invalid("action is unknown"))
+  );
+}
+
+function checkChannelId({ channelId }: { readonly channelId: Uint8Array }): Rejection | undefined {
+  return channelId.length === CHANNEL_ID_BYTES
+    ? undefined
+    : invalid(`channel_id must be ${CHANNEL_ID_BYTES} bytes`);
 }

@@ -1,4 +1,5 @@
 import { serveRpc } from "../../lib/port-rpc.ts";
+import { figureOf } from "../../runtime/figures/figures.ts";
 import type { EventFacts } from "./facts.ts";
 import {
   createMatchService,
@@ -69,3 +70,11 @@ export async function matchFacts(matching: MatchClient, facts: readonly EventFac
     }
   }
 }
+
+const figure = figureOf<MatchThreadStats>();
+
+export const matchFigures = [
+  figure({ read: ({ events }) => events, status: "webhooks.matching.events" }),
+  figure({ read: ({ busyMs }) => Math.round(busyMs) / 1000, status: "webhooks.matching.busy_secs" }),
+  figure({ read: ({ overBudget }) => overBudget, status: "webhooks.matching.over_budget" }),
+];

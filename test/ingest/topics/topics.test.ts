@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeTopic, storeTopics } from "../../../src/db/index/counts/rankings.ts";
-import { topicTerms } from "../../../src/ingest/topics/topic-words.ts";
-import { createTopicFinder } from "../../../src/ingest/topics/topics.ts";
+import { createTopicFinder, topicTerms } from "../../../src/ingest/topics/topics.ts";
 import { startTestNode } from "../../support/node.ts";
 import { hashFrom, insertCast } from "../../support/read-model.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { EventFacts } from "../../../src/webhooks/match/facts.ts";
 import { createMatcher } from "../../../src/webhooks/match/matcher.ts";
-import { probesOf } from "../../../src/webhooks/preview/probes.ts";
+import { probesOf } from "../../../src/webhooks/preview/scan.ts";
 import type { Subscription } from "../../../src/webhooks/subscription.ts";
 import { someFacts, someSubscription } from "../../support/subscriptions.ts";
 

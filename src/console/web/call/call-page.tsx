@@ -11,8 +11,10 @@ import { CallPanel, site } from "../parts/call-panel.tsx";
 import { announce } from "../parts/copy.tsx";
 import { Labelled } from "../parts/form.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { FailureBox, Skeleton } from "../parts/region.tsx";
+import { Pill, Time } from "../parts/pill.tsx";
+import { Card, FailureBox, Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/call.ts";
+import { formatDuration } from "../text/format.ts";
 import { CallForm } from "./call-form.tsx";
 import { callLink, readCallLink } from "./call-link.ts";
 import { codeOf } from "./code.ts";
@@ -29,8 +31,7 @@ import {
 import type { OperationForm, OperationLine } from "./operation.ts";
 import { ResponseView } from "./response.tsx";
 import { type Outcome, runCall } from "./run.ts";
-import { saveCall } from "./saved-calls.ts";
-import { SavedList } from "./saved-list.tsx";
+import { forgetCalls, saveCall, savedCalls } from "./saved-calls.ts";
 
 const LINES: Call<{ readonly operations: readonly OperationLine[] }> = {
   method: "GET",
@@ -211,4 +212,32 @@ function refusedField(
   const [, name] = /^(?:query |body )?["'`]?(\w+)/.exec(message) ?? [];
   const field = fields.find((one) => one.name === name);
   return field ? { [field.key]: message } : {};
+}
+
+/** The last calls of this browser. */
+function SavedList() {
+  const calls = savedCalls.value;
+  if (calls.length === 0) return null;
+  const forget = (
+    <button type="button" class="btn quiet" onClick={forgetCalls}>
+      {msg.forgetThem}
+    </button>
+  );
+  return (
+    <Card title={msg.lastCalls} aside={forget}>
+      <p class="s dim">{msg.onlyInThisBrowser}</p>
+      <ul class="rows">
+        {calls.map(({ link, method, path, status, ms, at }) => (
+          <li class="record row wrap s" key={link}>
+            <Pill kind={status >= 200 && status < 400 ? "ok" : "bad"}>{status || msg.noResponse}</Pill>
+            <a class="grow what mono user" href={link}>
+              {method} {path}
+            </a>
+            <span class="dim">{formatDuration(ms)}</span>
+            <Time ago at={at} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
 }
