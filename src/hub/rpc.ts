@@ -1,8 +1,8 @@
 import type { HubLogStatus } from "../db/index/log/hub-log.ts";
 import { counterBy, counters, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { SubmitResult } from "../writes/network.ts";
-import type { MethodStats } from "./call-stats.ts";
 import type { SubscriberStats } from "./events/subscribers.ts";
+import type { MethodStats } from "./running-call.ts";
 
 /** What the hub's thread counts, since it started. */
 export interface HubStats {

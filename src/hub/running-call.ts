@@ -1,10 +1,9 @@
-import { Metadata, type ServerUnaryCall, type ServiceError } from "@grpc/grpc-js";
+import { Metadata, type ServerUnaryCall, type ServiceError, status } from "@grpc/grpc-js";
 import type { Budget, Hold, Shortage } from "../admission/budget.ts";
 import { BUDGETS } from "../admission/budgets.ts";
 import { addressOfPeer, type ClientAddress, type ClientAddresses } from "../admission/client-address.ts";
 import type { ListReader } from "../read/hub/turns.ts";
 import type { Spans } from "../runtime/trace/span.ts";
-import type { CallStats } from "./call-stats.ts";
 import { noRoom } from "./grpc-errors.ts";
 
 /** A call of a method. */
@@ -162,5 +161,31 @@ export class MessageFrames {
       target.set(message, at + HEADER_BYTES);
       at += HEADER_BYTES + message.byteLength;
     }
+  }
+}
+
+/** The calls of a method since the start. */
+export interface MethodStats {
+  /** Ended calls by the name of their gRPC code. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** The time of ended unary calls. A stream lasts as long as its client wants. */
+  readonly seconds: number;
+}
+
+/** Counts the calls of the methods that the node defines, so their number is bounded. */
+export class CallStats {
+  readonly #methods = new Map<string, { readonly calls: Record<string, number>; seconds: number }>();
+
+  ended(method: string, code: status, seconds: number): void {
+    const counts = this.#methods.get(method) ?? { calls: {}, seconds: 0 };
+    this.#methods.set(method, counts);
+    const name = status[code] ?? "UNKNOWN";
+    counts.calls[name] = (counts.calls[name] ?? 0) + 1;
+    counts.seconds += seconds;
+  }
+
+  /** By method. */
+  read(): Readonly<Record<string, MethodStats>> {
+    return Object.fromEntries(this.#methods);
   }
 }

@@ -7,12 +7,12 @@ import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
 import type { Descriptors } from "../runtime/process.ts";
 import { DUPLICATE_CODE, type SubmitResult } from "../writes/network.ts";
-import { CallStats } from "./call-stats.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
 import type { RawService } from "./raw-service.ts";
 import { limitReceiving, type ReceiveLimits } from "./receive-limits.ts";
 import type { HubReply, HubRpc, HubStats } from "./rpc.ts";
+import { CallStats } from "./running-call.ts";
 import { adminService, type HubDeps, hubService, replicationService } from "./service.ts";
 import { Intake } from "./submit/intake.ts";
 

@@ -9,7 +9,6 @@ import type { HubReads } from "../read/hub/hub-reads.ts";
 import type { RowFormat } from "../read/hub/page.ts";
 import { listedBytes } from "../read/hub/wire-bytes.ts";
 import type { Spans } from "../runtime/trace/span.ts";
-import type { CallStats } from "./call-stats.ts";
 import type { Subscribers } from "./events/subscribers.ts";
 import { permissionDenied, refusedWhileFollowing } from "./grpc-errors.ts";
 import type { OwnMethodDeps, OwnMethods } from "./own-methods.ts";
@@ -20,6 +19,7 @@ import { PARTIAL, readMethods } from "./reads/methods.ts";
 import { bytes, flag, readRequest, u32, u64 } from "./reads/request.ts";
 import { unservedMethods } from "./reads/unserved.ts";
 import type { ReplicationMethods } from "./replication/replication-service.ts";
+import type { CallStats } from "./running-call.ts";
 import type { Intake } from "./submit/intake.ts";
 
 /** Dependencies of the services. */

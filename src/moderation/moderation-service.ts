@@ -1,5 +1,12 @@
+import { Type } from "@sinclair/typebox";
+import type { AuditEntry } from "../audit/audit-store.ts";
 import type { ApiKeyCaller } from "../http/caller.ts";
+import { ok, type Result } from "../lib/result.ts";
+import { ownValue, readObject } from "../management/fields.ts";
+import { badField, type Refusal } from "../management/refusal.ts";
+import { FidNumber } from "../management/request-schema.ts";
 import type { OwnerRules } from "../read/hydrate/relations.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { type BannedBy, MODERATION_BOUNDS, type ModerationStore } from "./moderation-store.ts";
 
 /** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */
@@ -93,4 +100,54 @@ export function createModerationService({
 interface Versioned {
   readonly version: number;
   readonly fids: ReadonlySet<number>;
+}
+
+/** Entries of the audit log for one change of a list. */
+const MAX_AUDITED = 20;
+
+/** Who changes a list of an owner, and from where. */
+export interface ModerationActor {
+  readonly ownerFid: number;
+  readonly apiKeyId: string | null;
+  readonly requestId: string;
+  /** The client's address. */
+  readonly address: string;
+}
+
+/** Returns the audit entries of a change: for the first users that it bans, or for the user who mutes. The muted user is not recorded. */
+export function moderationEntries(
+  { ownerFid, apiKeyId, requestId, address }: ModerationActor,
+  action: "ban.add" | "ban.remove" | "mute.add" | "mute.remove",
+  fids: readonly number[],
+  clock: Clock,
+): AuditEntry[] {
+  const atMs = clock.nowMs();
+  return fids.slice(0, MAX_AUDITED).map((userFid) => ({
+    ...{ atMs, ownerFid, action, apiKeyId, signerUuid: null, userFid, hash: null },
+    ...{ outcome: "ok", requestId, address },
+  }));
+}
+
+/** The most fids of one request. */
+export const MAX_BANS_PER_REQUEST = 1_000;
+
+export const BansRequest = Type.Object(
+  { fids: Type.Array(FidNumber, { minItems: 1, maxItems: MAX_BANS_PER_REQUEST, uniqueItems: true }) },
+  { $id: "BansRequest" },
+);
+
+/** Reads the fids of a request. Those who are not registered count, too. @param ownFid one that is refused. */
+export function readBans(value: unknown, ownFid: number | undefined): Result<readonly number[], Refusal> {
+  const body = readObject(value, "request body");
+  if (!body.ok) return body;
+  const given = ownValue(body.value, "fids");
+  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_BANS_PER_REQUEST)
+    return badField(`fids must be an array of 1 to ${MAX_BANS_PER_REQUEST} fids`);
+  const fids = new Set<number>();
+  for (const entry of given) {
+    if (!Number.isSafeInteger(entry) || entry <= 0) return badField("every entry of fids must be an fid");
+    if (entry === ownFid) return badField("fids must not contain the owner of the bans");
+    fids.add(entry);
+  }
+  return fids.size === given.length ? ok([...fids]) : badField("fids must be distinct");
 }

@@ -1,5 +1,8 @@
+import type { Admission } from "../admission/admission.ts";
 import type { Config } from "../config/schema.ts";
-import type { Descriptors } from "../runtime/process.ts";
+import type { Common } from "../runtime/common.ts";
+import { type Descriptors, processDescriptors } from "../runtime/process.ts";
+import { createStreamSlots } from "../stream/slots.ts";
 
 /** The limits of connections that stay open. */
 export interface ConnectionCaps {
@@ -26,4 +29,20 @@ export function connectionCaps(
   if (sum <= half) return { ...wanted, isLowered: false };
   const share = (limit: number) => Math.max(Math.min(limit, 1), Math.floor((half * limit) / sum));
   return { streams: share(wanted.streams), subscribers: share(wanted.subscribers), isLowered: true };
+}
+
+/** Creates the slots of streams, as many as the files that the process may open allow. */
+export function openStreamSlots(
+  { config, log }: Pick<Common, "config" | "log">,
+  { budgets }: Pick<Admission, "budgets">,
+  lagSecs: () => number,
+): ReturnType<typeof createStreamSlots> {
+  const { streams: connections, subscribers, isLowered } = connectionCaps(config, processDescriptors());
+  if (isLowered)
+    log.warn(
+      { streams: connections, subscribers },
+      "The limit of open files is low: fewer streams are accepted than the settings allow",
+    );
+  const connectionsPerAddress = config.stream.max_connections_per_ip;
+  return createStreamSlots({ connections, connectionsPerAddress }, budgets, lagSecs);
 }

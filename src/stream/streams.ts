@@ -5,7 +5,13 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { BannedAmong } from "../webhooks/match/exclusions.ts";
 import type { MatchClient } from "../webhooks/match/rpc.ts";
 import { kindsOf, type Subscription } from "../webhooks/subscription.ts";
-import { type ConnectionTimings, type EndReason, StreamConnection } from "./connection.ts";
+import {
+  type ConnectionTimings,
+  createStreamEnd,
+  type EndReason,
+  StreamConnection,
+  type StreamEnd,
+} from "./connection.ts";
 import { createEventFrames, gapFrame, helloFrame } from "./frame.ts";
 import { createLiveTail, type TailLimits } from "./live-tail.ts";
 import {
@@ -18,7 +24,6 @@ import {
 } from "./position.ts";
 import { createReplays } from "./replays.ts";
 import { costOf, type SlotAnswer, type SlotRefusal, type SubscriptionCost, type Transport } from "./slots.ts";
-import { createStreamEnd, type StreamEnd } from "./window.ts";
 
 export const DEFAULT_TIMINGS: ConnectionTimings = { keepAliveMs: 15_000, stallMs: 30_000 };
 const TICK_MS = 1000;

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { settingPlaces } from "../../src/config/files/setting-places.ts";
-import { settingDefaults, settingMeanings } from "../../src/config/load.ts";
+import { settingDefaults, settingMeanings, settingPlaces } from "../../src/config/load.ts";
 import { settings } from "../../src/config/settings/settings.ts";
 import { load } from "./input.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ResultList } from "../../src/push/fan-out/result-list.ts";
+import { ResultList } from "../../src/push/fan-out/send-callers.ts";
 import type { TokenResult } from "../../src/push/store/campaigns/notification-ledger.ts";
 
 const settlement = (fid: number): TokenResult => ({

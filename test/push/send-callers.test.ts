@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { StateUnavailable } from "../../src/db/state/unavailable.ts";
-import { ResultList } from "../../src/push/fan-out/result-list.ts";
-import { createSendCallers, type SendCallers } from "../../src/push/fan-out/send-callers.ts";
+import { createSendCallers, ResultList, type SendCallers } from "../../src/push/fan-out/send-callers.ts";
 import type { CampaignWork } from "../../src/push/store/campaigns/campaign-store.ts";
 
 const run = (campaignId: string, runs = 1) => ({ campaignId, runs }) as CampaignWork;

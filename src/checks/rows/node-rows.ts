@@ -1,5 +1,4 @@
-import type { Check } from "../check.ts";
-import { promIncrease, promRose } from "./prom-rose.ts";
+import { type Check, promIncrease, promRose } from "../check.ts";
 
 /** Responses that a share of errors is of: fewer say nothing. */
 const MIN_RESPONSES = 20;

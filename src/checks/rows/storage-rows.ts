@@ -1,5 +1,4 @@
-import type { Check } from "../check.ts";
-import { promRose } from "./prom-rose.ts";
+import { type Check, promRose } from "../check.ts";
 
 const DAY_SECS = 86_400;
 const BACKLOG = 1000;

@@ -1,5 +1,4 @@
-import type { Check } from "../check.ts";
-import { promRose } from "./prom-rose.ts";
+import { type Check, promRose } from "../check.ts";
 
 /** How old the oldest piece of waiting work is once a queue has recovered, seconds. */
 const RECOVERED_SECS = 30;

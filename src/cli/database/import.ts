@@ -50,8 +50,7 @@ export function registerImport(program: Command, context: CommandContext): void 
       const { startVerifierThreads } = await import("../../node/verifier-threads.ts");
       const { workerUrl } = await import("../../node/worker-urls.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
-      const { applyFullText } = await import("../../node/start/full-text.ts");
-      const { fillPeople } = await import("../../node/start/people.ts");
+      const { applyFullText, fillPeople } = await import("../../node/start/full-text.ts");
       const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
       const common = createCommon(context);

@@ -15,9 +15,8 @@ import { nowSecs } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import { dropCompactFile } from "../compact/compact-file.ts";
 import { postgresSettings } from "../state/postgres/postgres-settings.ts";
-import { applyFullText, mustBuildFullText } from "./full-text.ts";
+import { applyFullText, fillPeople, mustBuildFullText, mustFillPeople } from "./full-text.ts";
 import { migrateIndex } from "./migrate-index.ts";
-import { fillPeople, mustFillPeople } from "./people.ts";
 import type { Starting } from "./starting.ts";
 
 export interface PrepareOptions {

@@ -14,8 +14,7 @@ import {
 } from "../store/campaigns/campaign-store.ts";
 import type { BatchResults } from "../store/campaigns/notification-ledger.ts";
 import { type RunDeps, runCampaign } from "./campaign-run.ts";
-import { ResultList } from "./result-list.ts";
-import { type CampaignOutcome, createSendCallers } from "./send-callers.ts";
+import { type CampaignOutcome, createSendCallers, ResultList } from "./send-callers.ts";
 import type { SendStats } from "./send-stats.ts";
 import type { SlotStats } from "./slots.ts";
 

@@ -1,7 +1,6 @@
 import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
-import type { TokenResult } from "../store/campaigns/notification-ledger.ts";
-import type { ResultList } from "./result-list.ts";
+import type { BatchResults, TokenResult } from "../store/campaigns/notification-ledger.ts";
 
 /** Outcome of a campaign that is not stored. */
 export interface CampaignOutcome {
@@ -124,4 +123,32 @@ export function createSendCallers(deps: {
       polling = undefined;
     },
   };
+}
+
+/** A send to more tokens than this does not return the result of each. */
+const MAX_LISTED = 100;
+
+/** Results of the tokens of one send, up to a limit. */
+export class ResultList {
+  readonly #results: TokenResult[] = [];
+  #isFull = false;
+
+  add({ tokens, outcomes }: BatchResults): void {
+    this.#isFull ||= this.#results.length + tokens.length > MAX_LISTED;
+    if (this.#isFull) {
+      this.#results.length = 0;
+      return;
+    }
+    for (const [at, { fid, clientFid }] of tokens.entries()) {
+      const outcome = outcomes[at];
+      if (!outcome) throw new Error("a token has no outcome");
+      const { kind, reason, isRetryable } = outcome;
+      this.#results.push({ fid, clientFid, kind, reason, isRetryable });
+    }
+  }
+
+  /** Undefined when there were too many. */
+  all(): readonly TokenResult[] | undefined {
+    return this.#isFull ? undefined : this.#results;
+  }
 }

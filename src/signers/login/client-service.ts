@@ -9,7 +9,7 @@ import { changedMembers } from "../../management/record-fields.ts";
 import { badField, type Refusal } from "../../management/refusal.ts";
 import { schemaReader } from "../../management/request-schema.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { isRedirectUrl } from "../../sign-in/redirect-url.ts";
+import { isRedirectUrl } from "../../sign-in/domain.ts";
 import { CreateLoginClientRequest, LOGIN_CLIENT_FIELDS, UpdateLoginClientRequest } from "./client-fields.ts";
 import type { LoginClient, LoginClientChanges, LoginClientStore } from "./client-store.ts";
 

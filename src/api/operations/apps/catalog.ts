@@ -5,7 +5,7 @@ import { cursorCodec } from "../../../read/cursor.ts";
 import type { Hydration } from "../../../read/hydrate/hydrate.ts";
 import { appCategory, appChains, appWords, presentMiniApp } from "../../../read/present/compat/mini-app.ts";
 import { presentUser, presentUserDehydrated } from "../../../read/present/compat/user.ts";
-import { followedAmong } from "../../../read/queries/users/followed-among.ts";
+import { followedAmong } from "../../../read/queries/users/links.ts";
 import { openListRules } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import type { ApiDeps, ListedApp } from "../../deps.ts";

@@ -1,8 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
-import { BansRequest, MAX_BANS_PER_REQUEST, readBans } from "../../../moderation/ban-request.ts";
-import { type ModerationActor, moderationEntries } from "../../../moderation/moderation-audit.ts";
-import type { Moderation } from "../../../moderation/moderation-service.ts";
+import {
+  BansRequest,
+  MAX_BANS_PER_REQUEST,
+  type Moderation,
+  type ModerationActor,
+  moderationEntries,
+  readBans,
+} from "../../../moderation/moderation-service.ts";
 import { type Ban, MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { cursorCodec, cutPage, type Key, type Page } from "../../../read/cursor.ts";
 import { nowSecs } from "../../../runtime/clock.ts";

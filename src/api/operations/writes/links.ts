@@ -7,7 +7,7 @@ import { parseBody, rawBody } from "../../../http/request/body.ts";
 import { mapOk, type Result } from "../../../lib/result.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import type { Refusal } from "../../../management/refusal.ts";
-import { moderationEntries } from "../../../moderation/moderation-audit.ts";
+import { moderationEntries } from "../../../moderation/moderation-service.ts";
 import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { nowSecs } from "../../../runtime/clock.ts";

@@ -103,3 +103,14 @@ export const newestFollowsSql = (limit: number) =>
       SELECT target_fid, displayed_at FROM links
       WHERE fid = ?1 AND type = ${LinkType.Follow} AND displayed_at IS NOT NULL
       ORDER BY 2 DESC, 1 DESC LIMIT ${limit}`;
+
+const followed = statement<{ fid: number }, [fidsJson: string, viewerFid: number]>(
+  "skeleton.followed-among",
+  `SELECT j.value AS fid FROM json_each(?1) j
+   WHERE EXISTS (SELECT 1 FROM links l WHERE l.fid = ?2 AND l.type = 1 AND l.target_fid = j.value) ORDER BY j.key`,
+);
+
+/** Returns those of `fids` that a user follows, in their order. */
+export function followedAmong(db: IndexDatabase, viewerFid: number, fids: readonly number[]): number[] {
+  return db.all(followed, JSON.stringify(fids), viewerFid).map(({ fid }) => fid);
+}
