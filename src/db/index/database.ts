@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { FarcasterNetwork } from "../../protocol/wire/generated/message.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
+import type { LookUps } from "../sqlite/leaf-pages.ts";
 import { openAsIs, openInMemory, openReader, openWriter } from "../sqlite/open.ts";
+import { ReadAhead } from "../sqlite/read-ahead.ts";
 import {
   appliedMigrations,
   beginsEarlier,
@@ -169,8 +171,15 @@ export class IndexDatabase extends SqliteConnection {
   protocolNames: "win" | "lose" = "win";
   /** Set in a node, by its writer and by the readers that give away numbers of events. */
   commits: CommitSequence | undefined;
+  /** Undefined for an index in memory. */
+  readAhead: ReadAhead | undefined;
   /** Called after each transaction, committed or not, before its caller continues. */
   onTransactionEnd: (() => void) | undefined;
+
+  /** Announces look-ups, so that an index larger than the memory reads their pages together. */
+  willRead(lookUps: () => readonly LookUps[]): void {
+    this.readAhead?.willRead(lookUps);
+  }
 
   override transaction<T>(work: () => T): T {
     try {
@@ -227,7 +236,10 @@ export function openIndexWriter(path: string): IndexDatabase {
 
 /** Opens the index for reading. The writer must have created it. */
 export function openIndexReader(path: string): IndexDatabase {
-  return new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 }));
+  const sqlite = openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 });
+  const db = new IndexDatabase(sqlite);
+  db.readAhead = new ReadAhead(sqlite);
+  return db;
 }
 
 /** Opens an index of any version, which stays as it is. The last connection that closes writes the log back. */

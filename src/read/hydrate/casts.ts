@@ -70,6 +70,14 @@ const rowsByHash = statement<CastRow, [hashesJson: string]>(
   selectCasts("substr(c.hash, 1, 6) = substr(unhex(j.value), 1, 6) AND c.hash = unhex(j.value)"),
 );
 
+const HASH_INDEX_BYTES = 6;
+/** Reads the index only. */
+const idsByHash = statement<CastRef, [hashesJson: string]>(
+  "hydrate.ids-by-hash",
+  `SELECT c.id FROM json_each(?) j CROSS JOIN casts c
+   ON substr(c.hash, 1, ${HASH_INDEX_BYTES}) = substr(unhex(j.value), 1, ${HASH_INDEX_BYTES})`,
+);
+
 // A cast that is not live may still be named by others.
 const countRows = statement<CastCounts & { at: number }, [castsJson: string]>(
   "hydrate.cast-counts",
@@ -82,15 +90,24 @@ const countRows = statement<CastCounts & { at: number }, [castsJson: string]>(
         AND m.hash = unhex(j.value ->> 0) AND m.fid = j.value ->> 1))`,
 );
 
+/** What casts are loaded from by their ids. */
+const castRows = (keys: readonly number[]) => ["casts", "cast_counts"].map((tree) => ({ tree, keys }));
+
 /** Loads the live casts among `ids` in one statement. */
 export function loadCasts(db: IndexDatabase, ids: readonly number[]): StoredCast[] {
-  return ids.length === 0 ? [] : db.all(rowsById, JSON.stringify(ids)).map(castOf);
+  if (ids.length === 0) return [];
+  db.willRead(() => castRows(ids));
+  return db.all(rowsById, JSON.stringify(ids)).map(castOf);
 }
 
 /** Loads the live casts among `hashes` in one statement. */
 export function loadCastsByHash(db: IndexDatabase, hashes: readonly Hash[]): StoredCast[] {
   if (hashes.length === 0) return [];
-  return db.all(rowsByHash, JSON.stringify(hashes.map((hash) => hash.slice(2)))).map(castOf);
+  const json = JSON.stringify(hashes.map((hash) => hash.slice(2)));
+  const keys = () => hashes.map((hash) => [bytesOf(hash).subarray(0, HASH_INDEX_BYTES)]);
+  db.willRead(() => [{ tree: "casts_by_hash", keys: keys() }]);
+  db.willRead(() => castRows(db.all(idsByHash, json).map(({ id }) => id)));
+  return db.all(rowsByHash, json).map(castOf);
 }
 
 function castOf(row: CastRow): StoredCast {

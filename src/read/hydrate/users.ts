@@ -67,6 +67,7 @@ interface UserRow {
   authKeys: string | null;
 }
 
+// The index of proofs by fid has the name: a look-up by name would read its row, too.
 const userRows = statement<UserRow, [fidsJson: string]>(
   "hydrate.users",
   `SELECT f.fid, f.custody, f.registered_at AS registeredAt, c.followers, c.following,
@@ -78,7 +79,7 @@ const userRows = statement<UserRow, [fidsJson: string]>(
    LEFT JOIN follow_counts c ON c.fid = f.fid
    LEFT JOIN pro_tiers p ON p.fid = f.fid
    LEFT JOIN user_data u ON u.fid = f.fid AND u.type = ${UserDataType.USER_DATA_TYPE_USERNAME}
-   LEFT JOIN username_proofs n ON n.name = u.value AND n.fid = f.fid`,
+   LEFT JOIN username_proofs n INDEXED BY username_proofs_by_fid ON n.name = u.value AND n.fid = f.fid`,
 );
 const dataRows = statement<{ fid: number; type: UserDataType; value: string }, [fidsJson: string]>(
   "hydrate.user-data",
@@ -91,6 +92,10 @@ const verificationRows = statement<Verification & { fid: number }, [fidsJson: st
    ORDER BY v.fid, v.timestamp, v.address`,
 );
 
+/** What a user is loaded from: by row id, and by keys that begin with the fid. */
+const USER_ROWS = ["fids", "follow_counts", "pro_tiers"];
+const USER_KEYS = ["user_data", "verifications", "signers", "username_proofs_by_fid"];
+
 /** Loads the users among `fids` that exist, in three statements for any number of fids; at most four more for their scores. */
 export function loadUsers(
   db: IndexDatabase,
@@ -100,6 +105,10 @@ export function loadUsers(
   const distinct = [...new Set(fids)];
   const users = new Map<number, UserState>();
   if (distinct.length === 0) return users;
+  db.willRead(() => [
+    ...USER_ROWS.map((tree) => ({ tree, keys: distinct })),
+    ...USER_KEYS.map((tree) => ({ tree, keys: distinct.map((fid) => [fid]) })),
+  ]);
   const json = JSON.stringify(distinct);
   const scores = scoreSource && scoresOf(db, scoreSource.mode, distinct);
   const data = new Map<number, Map<UserDataType, string>>();

@@ -17,6 +17,9 @@ export interface RecastRow {
   isLive: number;
 }
 
+/** The most authors whose rows are read ahead. */
+const MAX_ANNOUNCED = 1000;
+
 /** The most later recasts of one cast that are searched for one by an author of the feed. */
 const MAX_RECASTS = 1000;
 
@@ -161,15 +164,44 @@ export function readsOf(db: IndexDatabase, authors: Authors): AuthorReads {
   };
 }
 
+const followedBy = statement<{ fid: number }, [fid: number]>(
+  "skeleton.authors.followed-by",
+  `SELECT target_fid AS fid FROM links WHERE fid = ? AND type = ${LinkType.Follow} LIMIT ${MAX_ANNOUNCED}`,
+);
+
+/**
+ * Announces that the entry of an index at a key of each author will be read.
+ *
+ * @param authors a JSON array of fids, or the fid that follows them
+ */
+export function willReadOfEach(
+  db: IndexDatabase,
+  authors: string | number,
+  tree: "casts_by_author" | "reactions_by_user",
+  ...keys: readonly (readonly [kind: number, at: number])[]
+): void {
+  db.willRead(() => {
+    const fids: number[] =
+      typeof authors === "string" ? JSON.parse(authors) : db.all(followedBy, authors).map(({ fid }) => fid);
+    return [{ tree, keys: fids.flatMap((fid) => keys.map((key) => [fid, ...key])) }];
+  });
+}
+
 function boundReads<Param extends string | number>(
   db: IndexDatabase,
   of: ReturnType<typeof declareStatements<Param>>,
   authors: Param,
 ): AuthorReads {
   return {
-    casts: (stream, below, max) => db.all(of[stream], authors, below, max),
+    casts(stream, below, max) {
+      willReadOfEach(db, authors, "casts_by_author", [stream === "replies" ? 1 : 0, below]);
+      return db.all(of[stream], authors, below, max);
+    },
     recasts: (before, max) => db.all(of.recasts, authors, before, max),
-    recastsSince: (since, before, max) => db.all(of.recastsSince, authors, before, max, since),
+    recastsSince(since, before, max) {
+      willReadOfEach(db, authors, "reactions_by_user", [RECAST, since]);
+      return db.all(of.recastsSince, authors, before, max, since);
+    },
     recastedSince: (actsJson) => db.all(of.recastedSince, authors, actsJson),
     recastedLater: (actsJson) => db.all(of.recastedLater, authors, actsJson),
     recastedInSameSecond: (actsJson) => db.all(of.recastedInSameSecond, authors, actsJson),

@@ -6,7 +6,7 @@ import type { Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import type { ListedCast } from "../../rules/list-rules.ts";
 import { castPage, LOWEST_HASH, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
-import { followedScans } from "./author-reads.ts";
+import { followedScans, willReadOfEach } from "./author-reads.ts";
 import { authorsFeed } from "./authors-feed.ts";
 
 const followingOf = statement<{ following: number }, [fid: number]>(
@@ -89,7 +89,11 @@ export function followingFeed(
   const follows = countFollows(db, fid);
   if (follows === 0) return { rows: [], cursor: null };
   const page = { limit, after, cursor: followingFeedCursor };
-  const merged = () => castPage(db, page, (below, maxRows) => db.all(merge, below, fid, maxRows));
+  const merged = () =>
+    castPage(db, page, (below, maxRows) => {
+      willReadOfEach(db, fid, "casts_by_author", [0, below], ...(rootsOnly ? [] : [[1, below] as const]));
+      return db.all(merge, below, fid, maxRows);
+    });
   const maxScanned = castsToScan(follows, bounds);
   if (maxScanned === 0) return merged();
   let end: number | undefined;

@@ -2,6 +2,7 @@ import { nextCastId, timestampOfCastId } from "../../cast-id.ts";
 import type { IndexDatabase } from "../../database.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { dropTable, weeksOf, weekTable } from "../spool-tables.ts";
+import { into, sequence, sortedSlices } from "./sorted-slices.ts";
 import { type BuildContext, type BulkStage, oneStep } from "./stage.ts";
 
 /**
@@ -159,24 +160,27 @@ const negateId = bulkStatement<unknown, [id: number, hash: Uint8Array, fid: numb
   "bulk.map.negate",
   "UPDATE bulk_map SET id = ? WHERE hash = ? AND fid = ?",
 );
-const insertMissing = bulkStatement<unknown>(
-  "bulk.missing.insert",
-  "INSERT INTO missing_casts (id, hash, fid) SELECT id, hash, fid FROM bulk_map WHERE id < 0 ORDER BY id",
-);
+const missing = "SELECT id, hash, fid FROM bulk_map WHERE id < 0 ORDER BY id";
 
 export const CAST_ID_STAGES: readonly BulkStage[] = [
   castIds,
   hashMap,
-  oneStep("missing casts", 1, ({ db, state }: BuildContext) => {
-    // A remove wins over its cast. What names the cast then names a missing one.
-    for (const { id, hash, fid } of db.all(castsRemoved)) {
-      db.run(deleteId, id);
-      db.run(negateId, -id, hash, fid);
-      state.put("drops", 1);
-    }
-    db.run(insertMissing);
-    dropTable(db, "bulk_cast_removes");
-  }),
+  sequence(
+    "missing casts",
+    oneStep("removed casts", 0, ({ db, state }: BuildContext) => {
+      // A remove wins over its cast. What names the cast then names a missing one.
+      for (const { id, hash, fid } of db.all(castsRemoved)) {
+        db.run(deleteId, id);
+        db.run(negateId, -id, hash, fid);
+        state.put("drops", 1);
+      }
+      dropTable(db, "bulk_cast_removes");
+    }),
+    sortedSlices("casts that are missing", 1, {
+      select: missing,
+      take: into("missing_casts", "id, hash, fid"),
+    }),
+  ),
 ];
 
 const dropWeek = bulkStatement<unknown, [week: number]>(

@@ -138,21 +138,12 @@ function settleLinks({ db, state }: BuildContext): void {
   if (drops) state.put("drops", 1);
 }
 
-const fillUserData = bulkStatement<unknown>(
+const fillUserData = bulkStatement<unknown, [after: number, upTo: number]>(
   "bulk.user-data.fill",
   `INSERT OR IGNORE INTO user_data (fid, type, value, timestamp, envelope_id)
-   SELECT fid, type, value, timestamp, envelope_id FROM bulk_user_data
+   SELECT fid, type, value, timestamp, envelope_id FROM bulk_user_data WHERE fid > ? AND fid <= ?
    ORDER BY fid, type, timestamp DESC, rank DESC`,
 );
-const spooledUserData = bulkStatement<{ n: number | null }>(
-  "bulk.user-data.spooled",
-  "SELECT max(rowid) AS n FROM bulk_user_data",
-);
-
-function buildUserData({ db, state }: BuildContext): void {
-  if (db.run(fillUserData) !== (db.get(spooledUserData)?.n ?? 0)) state.put("drops", 1);
-  dropTable(db, "bulk_user_data");
-}
 
 /** Rows of which a sample of fids divides a table. */
 const SAMPLES = 10_000;
@@ -167,7 +158,7 @@ function byFids(
   options: {
     readonly spooled: string;
     readonly fill: typeof fillLinks;
-    readonly settle: (context: BuildContext) => void;
+    readonly settle?: (context: BuildContext) => void;
   },
 ): BulkStage {
   const { spooled, fill, settle } = options;
@@ -192,7 +183,7 @@ function byFids(
       const { db, state, rowsPerSort } = context;
       const after = state.get(upTo) ?? -1;
       if (after === Number.MAX_SAFE_INTEGER) {
-        settle(context);
+        settle?.(context);
         return true;
       }
       const rows = db.get<{ n: number | null }, []>(rowsOf)?.n ?? 0;
@@ -214,7 +205,7 @@ export const GENERIC_STAGES: readonly BulkStage[] = [oneStep("other messages", 1
 export const TYPED_STAGES: readonly BulkStage[] = [
   byFids("reactions", 9, { spooled: "bulk_reactions", fill: fillReactions, settle: settleReactions }),
   byFids("links", 2, { spooled: "bulk_links", fill: fillLinks, settle: settleLinks }),
-  oneStep("user data", 1, buildUserData),
+  byFids("user data", 1, { spooled: "bulk_user_data", fill: fillUserData }),
 ];
 
 const createDropped = bulkStatement<unknown>(

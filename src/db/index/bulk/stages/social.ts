@@ -4,76 +4,43 @@ import { bulkStatement } from "../bulk-state.ts";
 import { dropTable } from "../spool-tables.ts";
 import { CAST_ID } from "./cast-ids.ts";
 import { indexesOf } from "./indexes.ts";
-import { type BulkStage, inSteps, oneStep } from "./stage.ts";
+import { into, sequence, sortedSlices } from "./sorted-slices.ts";
+import { type BulkStage, oneStep } from "./stage.ts";
 
 /** Returns the live casts of a table of the spool, in order of their ids, with the columns of `columns`. */
 const liveRows = (table: string, columns: string) =>
   `(SELECT ${CAST_ID} AS id, s.* FROM ${table} s GROUP BY 1, +s.rowid) r
    CROSS JOIN bulk_ids b ON b.id = r.id AND b.hash = r.hash ${columns}`;
 
-const fillCastCounts = bulkStatement<unknown>(
-  "bulk.cast-counts.fill",
-  `INSERT INTO cast_counts (id, fid, likes, recasts, replies)
-   SELECT id, fid, sum(likes), sum(recasts), sum(replies) FROM (
-     SELECT target_id AS id, target_fid AS fid, sum(type = 1) AS likes, sum(type = 2) AS recasts, 0 AS replies
-     FROM reactions INDEXED BY reactions_by_target WHERE target_fid != 0 GROUP BY target_id
-     UNION ALL SELECT parent_id, parent_fid, 0, 0, count(*) FROM bulk_threads GROUP BY parent_id
-   ) GROUP BY id ORDER BY id`,
-);
+const castCounts = `SELECT id, fid, sum(likes), sum(recasts), sum(replies) FROM (
+   SELECT target_id AS id, target_fid AS fid, sum(type = 1) AS likes, sum(type = 2) AS recasts, 0 AS replies
+   FROM reactions INDEXED BY reactions_by_target WHERE target_fid != 0 GROUP BY target_id
+   UNION ALL SELECT parent_id, parent_fid, 0, 0, count(*) FROM bulk_threads GROUP BY parent_id
+ ) GROUP BY id ORDER BY id`;
 
-const fillQuotes = bulkStatement<unknown>(
-  "bulk.quotes.fill",
-  `INSERT OR IGNORE INTO cast_quotes (quoted_id, cast_id)
-   SELECT m.id, q.id FROM (
-     SELECT r.id, r.quoted_hash, r.quoted_fid FROM ${liveRows("bulk_quotes", "")}
-     GROUP BY r.quoted_hash, r.quoted_fid, r.id
-   ) q CROSS JOIN bulk_map m ON m.hash = q.quoted_hash AND m.fid = q.quoted_fid ORDER BY 1, 2`,
-);
-const fillEmbedUrls = bulkStatement<unknown>(
-  "bulk.embed-urls.fill",
-  `INSERT OR IGNORE INTO cast_embed_urls (url, cast_id)
-   SELECT r.url, r.id FROM ${liveRows("bulk_embed_urls", "")} ORDER BY 1, 2`,
-);
-const fillMentions = bulkStatement<unknown>(
-  "bulk.mentions.fill",
-  `INSERT OR IGNORE INTO cast_mentions (mentioned_fid, cast_id, fid)
-   SELECT r.mentioned_fid, r.id, r.fid FROM ${liveRows("bulk_mentions", "")} ORDER BY 1, 2`,
-);
+const quotes = `SELECT m.id, q.id FROM (
+   SELECT r.id, r.quoted_hash, r.quoted_fid FROM ${liveRows("bulk_quotes", "")}
+   GROUP BY r.quoted_hash, r.quoted_fid, r.id
+ ) q CROSS JOIN bulk_map m ON m.hash = q.quoted_hash AND m.fid = q.quoted_fid ORDER BY 1, 2`;
+const embedUrls = `SELECT r.url, r.id FROM ${liveRows("bulk_embed_urls", "")} ORDER BY 1, 2`;
+const mentions = `SELECT r.mentioned_fid, r.id, r.fid FROM ${liveRows("bulk_mentions", "")} ORDER BY 1, 2`;
 
 /** Notifications of casts: a reply, or a mention of another user than the one replied to. */
-const createCastNotifications = bulkStatement<unknown>(
-  "bulk.cast-notifications.create",
-  "CREATE TABLE bulk_cast_notifications (fid, timestamp, kind, actor_fid, ref, root_url_id)",
-);
-const addReplies = bulkStatement<unknown>(
-  "bulk.cast-notifications.replies",
-  `INSERT INTO bulk_cast_notifications (fid, timestamp, kind, actor_fid, ref, root_url_id)
-   SELECT t.parent_fid, t.id >> 16, 2, b.fid, t.id, t.root_url_id
-   FROM bulk_threads t CROSS JOIN bulk_ids b ON b.id = t.id WHERE t.parent_fid != b.fid`,
-);
-const addMentions = bulkStatement<unknown>(
-  "bulk.cast-notifications.mentions",
-  `INSERT INTO bulk_cast_notifications (fid, timestamp, kind, actor_fid, ref, root_url_id)
-   SELECT r.mentioned_fid, r.id >> 16, 1, r.fid, r.id,
-     CASE WHEN t.id IS NULL THEN b.parent_url_id ELSE t.root_url_id END
+const castNotifications = `SELECT t.parent_fid AS fid, t.root_url_id, t.id >> 16 AS timestamp, 2 AS kind,
+     b.fid AS actor_fid, t.id AS ref
+   FROM bulk_threads t CROSS JOIN bulk_ids b ON b.id = t.id WHERE t.parent_fid != b.fid
+   UNION ALL SELECT r.mentioned_fid, CASE WHEN t.id IS NULL THEN b.parent_url_id ELSE t.root_url_id END, r.id >> 16, 1,
+     r.fid, r.id
    FROM ${liveRows("bulk_mentions", "LEFT JOIN bulk_threads t ON t.id = r.id")}
-   WHERE r.mentioned_fid != r.fid AND r.mentioned_fid IS NOT t.parent_fid`,
-);
-const fillNotifications = bulkStatement<unknown>(
-  "bulk.notifications.fill",
-  `INSERT OR IGNORE INTO notifications (fid, timestamp, kind, actor_fid, ref)
-   SELECT target_fid, timestamp, type + 2, fid, target_id FROM reactions WHERE target_fid != 0 AND target_fid != fid
+   WHERE r.mentioned_fid != r.fid AND r.mentioned_fid IS NOT t.parent_fid`;
+const notifications = `SELECT target_fid, timestamp, type + 2, fid, target_id FROM reactions
+     WHERE target_fid != 0 AND target_fid != fid
    UNION ALL SELECT target_fid, ifnull(displayed_at, timestamp), 5, fid, 0 FROM links
      WHERE type = 1 AND target_fid != fid
-   UNION ALL SELECT fid, timestamp, kind, actor_fid, ref FROM bulk_cast_notifications
-   ORDER BY 1, 2, 3, 4, 5`,
-);
-const fillThreadNotifications = bulkStatement<unknown>(
-  "bulk.thread-notifications.fill",
-  `INSERT OR IGNORE INTO thread_notifications (fid, root_url_id, timestamp, kind, actor_fid, ref)
-   SELECT fid, root_url_id, timestamp, kind, actor_fid, ref FROM bulk_cast_notifications
-   WHERE root_url_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5, 6`,
-);
+   UNION ALL SELECT fid, timestamp, kind, actor_fid, ref FROM (${castNotifications})
+   ORDER BY 1, 2, 3, 4, 5`;
+const threadNotifications = `SELECT fid, root_url_id, timestamp, kind, actor_fid, ref FROM (${castNotifications})
+   WHERE root_url_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5, 6`;
 
 const createChannels = bulkStatement<unknown>(
   "bulk.channels.create",
@@ -121,14 +88,10 @@ const fillFollowCounts = bulkStatement<unknown>(
        WHERE type = 1 AND displayed_at IS NOT NULL GROUP BY target_fid
    ) GROUP BY fid ORDER BY fid`,
 );
-const fillMutualFollows = bulkStatement<unknown>(
-  "bulk.mutual-follows.fill",
-  `INSERT INTO mutual_follows (fid, other_fid, since)
-   SELECT r.fid, r.other_fid, max(r.at, ifnull(l.displayed_at, l.timestamp))
+const mutualFollows = `SELECT r.fid, r.other_fid, max(r.at, ifnull(l.displayed_at, l.timestamp))
    FROM (SELECT target_fid AS fid, fid AS other_fid, ifnull(displayed_at, timestamp) AS at FROM links
          WHERE type = 1 AND fid != target_fid GROUP BY target_fid, +fid) r
-   CROSS JOIN links l ON l.fid = r.fid AND l.type = 1 AND l.target_fid = r.other_fid`,
-);
+   CROSS JOIN links l ON l.fid = r.fid AND l.type = 1 AND l.target_fid = r.other_fid`;
 
 const fillVerifications = bulkStatement<unknown>(
   "bulk.verifications.fill",
@@ -145,33 +108,37 @@ const fillLends = bulkStatement<unknown>(
 
 /** Rows derived from live messages, in the order of its keys. */
 export const SOCIAL_STAGES: readonly BulkStage[] = [
-  oneStep("counts of casts", 2, ({ db }) => {
-    db.run(fillCastCounts);
+  sortedSlices("counts of casts", 2, {
+    select: castCounts,
+    take: into("cast_counts", "id, fid, likes, recasts, replies"),
   }),
   indexesOf(2, "cast_counts"),
-  inSteps(
+  sequence(
     "embeds and mentions",
-    2,
-    ({ db }) => {
-      db.run(fillEmbedUrls);
-      dropTable(db, "bulk_embed_urls");
-    },
-    ({ db }) => db.run(fillMentions),
+    sortedSlices("embeds", 1, {
+      select: embedUrls,
+      take: into("cast_embed_urls", "url, cast_id"),
+      finish: ({ db }) => dropTable(db, "bulk_embed_urls"),
+    }),
+    sortedSlices("mentions", 1, {
+      select: mentions,
+      take: into("cast_mentions", "mentioned_fid, cast_id, fid"),
+    }),
   ),
   indexesOf(1, "cast_mentions"),
-  inSteps(
+  sequence(
     "notifications",
-    10,
-    ({ db }) => {
-      db.run(createCastNotifications);
-      db.run(addReplies);
-    },
-    ({ db }) => db.run(addMentions),
-    ({ db }) => db.run(fillNotifications),
-    ({ db }) => {
-      db.run(fillThreadNotifications);
-      for (const table of ["bulk_cast_notifications", "bulk_mentions", "bulk_threads"]) dropTable(db, table);
-    },
+    sortedSlices("all notifications", 8, {
+      select: notifications,
+      take: into("notifications", "fid, timestamp, kind, actor_fid, ref"),
+    }),
+    sortedSlices("thread notifications", 2, {
+      select: threadNotifications,
+      take: into("thread_notifications", "fid, root_url_id, timestamp, kind, actor_fid, ref"),
+      finish({ db }) {
+        for (const table of ["bulk_mentions", "bulk_threads"]) dropTable(db, table);
+      },
+    }),
   ),
   indexesOf(1, "notifications"),
   oneStep("channels", 1, ({ db }) => {
@@ -182,11 +149,17 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
     dropTable(db, "bulk_channels");
   }),
   indexesOf(1, "channel_members"),
-  oneStep("follows", 3, ({ db }) => {
-    db.run(fillFollowCounts);
-    if (channelsActiveAt(db) !== undefined) recountFollowers(db);
-    db.run(fillMutualFollows);
-  }),
+  sequence(
+    "follows",
+    oneStep("counts of follows", 1, ({ db }) => {
+      db.run(fillFollowCounts);
+      if (channelsActiveAt(db) !== undefined) recountFollowers(db);
+    }),
+    sortedSlices("mutual follows", 2, {
+      select: mutualFollows,
+      take: into("mutual_follows", "fid, other_fid, since"),
+    }),
+  ),
   indexesOf(1, "follow_counts", "mutual_follows"),
   oneStep("profiles", 1, ({ db }) => {
     db.run(fillVerifications);
@@ -197,7 +170,8 @@ export const SOCIAL_STAGES: readonly BulkStage[] = [
 ];
 
 /** Quotes come before the missing casts that only dropped messages named are dropped. */
-export const QUOTE_STAGE: BulkStage = oneStep("quotes", 1, ({ db }) => {
-  db.run(fillQuotes);
-  dropTable(db, "bulk_quotes");
+export const QUOTE_STAGE: BulkStage = sortedSlices("quotes", 1, {
+  select: quotes,
+  take: into("cast_quotes", "quoted_id, cast_id"),
+  finish: ({ db }) => dropTable(db, "bulk_quotes"),
 });

@@ -32,22 +32,3 @@ export function oneStep(name: string, weight: number, work: (context: BuildConte
     },
   };
 }
-
-/** Returns a stage of several transactions, one for each work. */
-export function inSteps(
-  name: string,
-  weight: number,
-  ...works: readonly ((context: BuildContext) => void)[]
-): BulkStage {
-  const key = `step of ${name}`;
-  return {
-    name,
-    weight,
-    run(context) {
-      const at = context.state.get(key) ?? 0;
-      works[at]?.(context);
-      context.state.put(key, at + 1);
-      return at + 1 >= works.length;
-    },
-  };
-}

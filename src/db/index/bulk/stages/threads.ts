@@ -1,13 +1,14 @@
 import type { IndexDatabase } from "../../database.ts";
 import { bulkStatement } from "../bulk-state.ts";
 import { CAST_ID } from "./cast-ids.ts";
-import { type BulkStage, oneStep } from "./stage.ts";
+import { sortedSlices } from "./sorted-slices.ts";
+import type { BuildContext, BulkStage } from "./stage.ts";
 
 type Bytes = Uint8Array;
 
 const createThreads = bulkStatement<unknown>(
   "bulk.threads.create",
-  `CREATE TABLE bulk_threads (id INTEGER PRIMARY KEY, parent_id, parent_fid, parent_hash, root_id, root_fid, root_hash,
+  `CREATE TABLE IF NOT EXISTS bulk_threads (id INTEGER PRIMARY KEY, parent_id, parent_fid, parent_hash, root_id, root_fid, root_hash,
      root_url_id)`,
 );
 
@@ -21,17 +22,14 @@ interface ReplyRow {
 }
 
 /** Replies by id. Parents are looked up in the order of their hashes. */
-const repliesById = {
-  name: "bulk.threads.replies",
-  sql: `SELECT p.id, p.parent_id AS parentId, p.parent_fid AS parentFid, p.parent_hash AS parentHash,
+const repliesById = `SELECT p.id, p.parent_id AS parentId, p.parent_fid AS parentFid, p.parent_hash AS parentHash,
           (SELECT u.parent_url_id FROM bulk_ids u WHERE u.id = p.parent_id) AS parentUrlId
         FROM (
           SELECT ${CAST_ID} AS id, s.hash, m.id AS parent_id, s.parent_fid, s.parent_hash
           FROM (SELECT * FROM bulk_replies GROUP BY parent_hash, parent_fid, +rowid) s
           CROSS JOIN bulk_map m ON m.hash = s.parent_hash AND m.fid = s.parent_fid
           GROUP BY 1, 2
-        ) p CROSS JOIN bulk_ids b ON b.id = p.id AND b.hash = p.hash`,
-};
+        ) p CROSS JOIN bulk_ids b ON b.id = p.id AND b.hash = p.hash`;
 
 interface Root {
   readonly rootId: number | null;
@@ -72,10 +70,10 @@ const setRoot = bulkStatement<unknown, [id: number, number, number, Bytes, numbe
  * Fills `bulk_threads`: the parent and the root of every reply, in order of ids. A parent is nearly always earlier than its
  * replies. Where clocks differed it is later, and the reply waits for the end, as do the replies below it.
  */
-function buildThreads(db: IndexDatabase): void {
-  db.run(createThreads);
+function addThreads({ db, state }: BuildContext, table: string, after: number, upTo: number): void {
   let waiting = 0;
-  for (const reply of db.iterate<ReplyRow, []>(repliesById)) {
+  const rows = { name: "bulk.threads.replies", sql: `SELECT * FROM ${table} WHERE rowid > ? AND rowid <= ?` };
+  for (const reply of db.iterate<ReplyRow, [number, number]>(rows, after, upTo)) {
     const { id, parentId, parentFid, parentHash, parentUrlId } = reply;
     const root: Root | undefined =
       parentId > id
@@ -94,7 +92,7 @@ function buildThreads(db: IndexDatabase): void {
       db.run(insertThread, id, parentId, parentFid, parentHash, rootId, rootFid, rootHash, rootUrlId);
     }
   }
-  if (waiting > 0) for (const { id } of db.all(unresolved)) resolve(db, id);
+  if (waiting > 0) state.put("waiting replies", 1);
 }
 
 /** Finds the root of a waiting reply, and sets it for the replies between. */
@@ -118,4 +116,13 @@ function resolve(db: IndexDatabase, id: number): void {
   if (rootId !== null) for (const one of waiting) db.run(setRoot, one, rootId, rootFid, rootHash, rootUrlId);
 }
 
-export const THREAD_STAGES: readonly BulkStage[] = [oneStep("threads", 7, ({ db }) => buildThreads(db))];
+export const THREAD_STAGES: readonly BulkStage[] = [
+  sortedSlices("threads", 7, {
+    prepare: ({ db }) => db.run(createThreads),
+    select: repliesById,
+    take: addThreads,
+    finish({ db, state }) {
+      if (state.get("waiting replies")) for (const { id } of db.all(unresolved)) resolve(db, id);
+    },
+  }),
+];

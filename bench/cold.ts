@@ -1,0 +1,180 @@
+import { existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dlopen, FFIType } from "bun:ffi";
+import { indexPath } from "../src/db/index/database.ts";
+import { compileInto, DIST, startNode } from "../test/support/program.ts";
+import { write } from "./density.ts";
+import { type Draw, drawFrom } from "./draw.ts";
+import type { Figure } from "./main.ts";
+import { distinctRequest, timeOf } from "./reads.ts";
+import { median } from "./start.ts";
+
+const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
+const REQUESTS = Number(process.env.BENCH_RUNS ?? 40);
+const IN_FLIGHT = [1, 4, 16, 64];
+const SECONDS = 4;
+const BLOCK = 4096;
+/** A limit of memory: what a node takes, and a thirtieth of the index for the system's cache of its pages. */
+const NODE_BYTES = 400_000_000;
+const CACHE_SHARE = 30;
+const CGROUP = "/sys/fs/cgroup/memory";
+const [WILL_NEED, DONT_NEED] = [3, 4];
+
+const READS: readonly [name: string, rows: number, path: (draw: Draw) => string][] = [
+  ["/user", 1, (d) => `/user?fid=${d.fid()}`],
+  ["/user/bulk of 25", 25, (d) => `/user/bulk?fids=${d.fids(25)}`],
+  ["/cast/bulk of 25", 25, (d) => `/cast/bulk?hashes=${d.hashes(25)}`],
+  ["/feed/user/casts of 25", 25, (d) => `/feed/user/casts?fid=${d.fid()}&limit=25`],
+  ["/feed/following of 25", 25, (d) => `/feed/following?fid=${d.fid()}&limit=25`],
+  ["/followers of 25", 25, (d) => `/followers?fid=${d.fid()}&limit=25`],
+  ["/notifications of 25", 25, (d) => `/notifications?fid=${d.fid()}&limit=25`],
+  ["/cast/conversation", 1, (d) => `/cast/conversation?identifier=${d.longThread()}&type=hash&reply_depth=5`],
+  ["/reaction/user of 25", 25, (d) => `/reaction/user?fid=${d.fid()}&limit=25`],
+];
+
+/**
+ * Reads of an index that is larger than the memory: blocks that a request reads from the disk when none is cached, and what a node serves
+ * with several requests in flight beside bare reads of random blocks of the same file. Requires Linux; as root on a machine with cgroup
+ * v1, the node has a limit of memory, otherwise `BENCH_CACHED=1` in the output says that the system may cache the whole index.
+ */
+export async function benchCold(): Promise<Figure[]> {
+  const dataDir = process.env.BENCH_DATA ?? (await networkOf(MESSAGES));
+  const file = new ColdFile(indexPath(dataDir));
+  const bytes = statSync(indexPath(dataDir)).size;
+  using group = limitedMemory(NODE_BYTES + bytes / CACHE_SHARE);
+  const svc = await compileInto(DIST);
+  const node = await startNode({ command: [...group.command, svc], dataDir });
+  const draw = drawFrom({ dataDir, fids: Math.round(MESSAGES / 50), heavyFid: 1, messages: MESSAGES, buildSecs: 0 });
+  const figures: Figure[] = [
+    { what: "index", value: bytes / 1e6, unit: "MB" },
+    { what: "limit of memory", value: group.bytes / 1e6, unit: "MB" },
+  ];
+  const blocksOf = new Map<string, number>();
+  for (const [name, rows, path] of READS) {
+    const blocks: number[] = [];
+    const times: number[] = [];
+    for (let n = 0; n < REQUESTS; n++) {
+      file.evict();
+      const before = readBytesOf(node.pid);
+      times.push(await timeOf(node.url, distinctRequest(path(draw))));
+      blocks.push((readBytesOf(node.pid) - before) / BLOCK);
+    }
+    times.sort((a, b) => a - b);
+    blocksOf.set(name, median(blocks));
+    figures.push(
+      { what: name, value: median(blocks), unit: `blocks, ${rows} rows` },
+      {
+        what: `${name}, time`,
+        value: median(times),
+        unit: "ms",
+        ratio: { of: "its p99", value: median(times) / (times[Math.floor(times.length * 0.99)] ?? 0) },
+      },
+    );
+  }
+  for (const [name, , path] of READS.filter(([name]) => IN_LOAD.has(name)))
+    for (const inFlight of IN_FLIGHT) {
+      file.evict();
+      const before = readBytesOf(node.pid);
+      const served = await load(node.url, inFlight, () => path(draw));
+      const read = (readBytesOf(node.pid) - before) / BLOCK / SECONDS;
+      figures.push(
+        { what: `${name}, ${inFlight} in flight`, value: served / SECONDS, unit: "requests/s" },
+        {
+          what: "its blocks",
+          value: read,
+          unit: "blocks/s",
+          ratio: { of: `bare reads, ${inFlight} in flight`, value: read / file.bareRate(inFlight) },
+        },
+      );
+    }
+  await node.stop();
+  return figures;
+}
+
+const IN_LOAD = new Set(["/user/bulk of 25", "/feed/user/casts of 25", "/feed/following of 25"]);
+
+async function networkOf(messages: number): Promise<string> {
+  const dataDir = join(import.meta.dir, ".networks", `cold-${messages}`);
+  if (!existsSync(indexPath(dataDir))) await write(dataDir, "bulk", messages);
+  return dataDir;
+}
+
+/** Sends requests for some seconds, `inFlight` at a time. Returns how many were served. */
+async function load(origin: string, inFlight: number, request: () => string): Promise<number> {
+  const endMs = performance.now() + SECONDS * 1000;
+  let served = 0;
+  const one = async () => {
+    while (performance.now() < endMs) {
+      await timeOf(origin, distinctRequest(request()));
+      served += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, one));
+  return served;
+}
+
+/** Bytes that a process has read from disks, without those that were cached. */
+function readBytesOf(pid: number): number {
+  return Number(/^read_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1] ?? 0);
+}
+
+/** A file whose blocks leave the system's cache by `evict`. */
+class ColdFile {
+  readonly #fd: number;
+  readonly #blocks: number;
+  readonly #advise: (at: number, bytes: number, advice: number) => number;
+
+  constructor(path: string) {
+    const { i32, i64 } = FFIType;
+    const { symbols } = dlopen("libc.so.6", { posix_fadvise: { args: [i32, i64, i64, i32], returns: i32 } });
+    this.#fd = openSync(path, "r");
+    this.#blocks = Math.floor(statSync(path).size / BLOCK);
+    this.#advise = (at, bytes, advice) => symbols.posix_fadvise(this.#fd, at, bytes, advice);
+  }
+
+  evict(): void {
+    this.#advise(0, 0, DONT_NEED);
+  }
+
+  /** Reads random blocks for a second, each after it was asked for `inFlight` blocks earlier. Returns blocks a second. */
+  bareRate(inFlight: number): number {
+    this.evict();
+    const block = Buffer.alloc(BLOCK);
+    const asked: number[] = [];
+    const ask = () => {
+      const at = Math.floor(Math.random() * this.#blocks) * BLOCK;
+      this.#advise(at, BLOCK, WILL_NEED);
+      asked.push(at);
+    };
+    for (let n = 0; n < inFlight; n++) ask();
+    let read = 0;
+    const startedMs = performance.now();
+    for (; performance.now() - startedMs < 1000; read++) {
+      readSync(this.#fd, block, 0, BLOCK, asked.shift() ?? 0);
+      ask();
+    }
+    return read / ((performance.now() - startedMs) / 1000);
+  }
+}
+
+/** A control group of this run, where the machine has cgroup v1 and lets this process make one. */
+function limitedMemory(bytes: number): { command: string[]; bytes: number } & Disposable {
+  const path = join(CGROUP, `svc-bench-${process.pid}`);
+  try {
+    mkdirSync(path);
+    writeFileSync(join(path, "memory.limit_in_bytes"), String(Math.round(bytes)));
+  } catch {
+    return { command: [], bytes: 0, [Symbol.dispose]: () => undefined };
+  }
+  return {
+    command: ["sh", "-c", `echo $$ > ${path}/cgroup.procs; exec "$@"`, "sh"],
+    bytes,
+    [Symbol.dispose]() {
+      try {
+        rmdirSync(path);
+      } catch {
+        // A process of the group is still ending.
+      }
+    },
+  };
+}
