@@ -9,7 +9,7 @@ import { Message, UserNameProof } from "../src/protocol/wire/generated/message.t
 import { OnChainEvent } from "../src/protocol/wire/generated/on-chain.ts";
 import { virtualShardOf } from "../src/trust/trie-key.ts";
 import { makeSigner } from "../test/support/messages.ts";
-import { benchRecords } from "./network.ts";
+import { benchRecords, heavyTailed, MAINNET_MIX, type NetworkShape } from "./network.ts";
 
 /**
  * The data that a scripted upstream serves to a backfill: the items of the response to each request for each fid. Each item
@@ -151,7 +151,62 @@ interface Items {
   readonly frames: Uint8Array[];
 }
 
-function itemsOf(messages: number, fids: number, fidOf: (n: number) => number): Iterable<Items> {
+/**
+ * A network that is made while it is read, a virtual shard at a time, and never is as a whole on disk or in memory: signed messages in the mix
+ * of mainnet, the same for the same seed.
+ */
+export class MadeNetwork {
+  /** By virtual shard. */
+  readonly #fids: readonly (readonly number[])[];
+  readonly #all: readonly number[];
+  readonly #messages: number;
+  readonly #endSecs: number;
+  readonly #seed: string;
+
+  constructor(
+    messages: number,
+    { endSecs, seed = "made" }: { readonly endSecs: number; readonly seed?: string },
+  ) {
+    const perShard = Math.max(1, Math.round(messages / MESSAGES_PER_FID / VIRTUAL_SHARDS));
+    const fids: number[][] = Array.from({ length: VIRTUAL_SHARDS }, () => []);
+    for (let fid = 1, full = 0; full < VIRTUAL_SHARDS; fid++) {
+      const own = fids[virtualShardOf(fid)];
+      if (!own || own.length === perShard) continue;
+      own.push(fid);
+      if (own.length === perShard) full += 1;
+    }
+    this.#fids = fids;
+    this.#all = fids.flat().sort((a, b) => a - b);
+    this.#messages = messages;
+    this.#endSecs = endSecs;
+    this.#seed = seed;
+  }
+
+  get fids(): readonly number[] {
+    return this.#all;
+  }
+
+  /** Makes the records of the accounts of a virtual shard, as the responses of an upstream have them. */
+  part(virtualShard: number): Iterable<Items> {
+    const fids = this.#fids[virtualShard] ?? [];
+    const shape: NetworkShape = {
+      seed: `${this.#seed} ${virtualShard}`,
+      endSecs: this.#endSecs,
+      mix: MAINNET_MIX,
+      followed: (random) => this.#all[heavyTailed(random, this.#all.length) - 1] ?? 1,
+    };
+    const items = itemsOf(this.#messages / VIRTUAL_SHARDS, fids.length, (n) => fids[n - 1] ?? 1, shape);
+    keys.clear();
+    return items;
+  }
+}
+
+function itemsOf(
+  messages: number,
+  fids: number,
+  fidOf: (n: number) => number,
+  shape: Partial<NetworkShape> = {},
+): Iterable<Items> {
   const items = new Map<string, Items>();
   const add = (fid: number, request: string, bytes: Uint8Array) => {
     const key = `${fid} ${request}`;
@@ -160,7 +215,7 @@ function itemsOf(messages: number, fids: number, fidOf: (n: number) => number): 
     group.frames.push(frameOf(bytes));
   };
   const filled = new Set<string>();
-  for (const record of benchRecords(messages, fids, sealed, "plain", fidOf)) {
+  for (const record of benchRecords(messages, fids, sealed, "plain", fidOf, shape)) {
     if (record.kind === "onChainEvent") {
       const { event } = record;
       add(event.fid, `GetOnChainEvents ${event.type}`, OnChainEvent.encode(event).finish());

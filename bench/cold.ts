@@ -1,6 +1,15 @@
-import { existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { dlopen, FFIType } from "bun:ffi";
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { write } from "./density.ts";
@@ -44,7 +53,13 @@ export async function benchCold(): Promise<Figure[]> {
   using group = limitedMemory(NODE_BYTES + bytes / CACHE_SHARE);
   const svc = await compileInto(DIST);
   const node = await startNode({ command: [...group.command, svc], dataDir });
-  const draw = drawFrom({ dataDir, fids: Math.round(MESSAGES / 50), heavyFid: 1, messages: MESSAGES, buildSecs: 0 });
+  const draw = drawFrom({
+    dataDir,
+    fids: Math.round(MESSAGES / 50),
+    heavyFid: 1,
+    messages: MESSAGES,
+    buildSecs: 0,
+  });
   const figures: Figure[] = [
     { what: "index", value: bytes / 1e6, unit: "MB" },
     { what: "limit of memory", value: group.bytes / 1e6, unit: "MB" },

@@ -1,5 +1,6 @@
 /**
- * Serves a backfill set as an upstream node does; the first argument is its directory. Prints its port, and for each line of its input
+ * Serves a backfill set as an upstream node does; the first argument is its directory, or the number of messages of a network that is made while
+ * it is read, which has snapshots only. Prints its port, and for each line of its input
  * the number of unary calls since the line before. The second argument are options as JSON: `snapshots`: "yes" to serve snapshots, "keys"
  * to have a gasless key in each part of them; `latencyMs` before each response; `names`: "no" to leave out the proofs of names, which the
  * network's name server has not signed.
@@ -47,7 +48,7 @@ import { fnameKey, keysOfSigned, messageKey, onChainKey, virtualShardOf } from "
 import { DATA_SHARDS, shardOf } from "../../test/support/upstream/shards.ts";
 import { SnapshotTree } from "../../test/support/upstream/snapshot-tree.ts";
 import { SNAPSHOT_METHODS } from "../../test/support/upstream/snapshots.ts";
-import { FRAMES_FILE, GROUPS_FILE, type Group } from "../backfill-set.ts";
+import { FRAMES_FILE, GROUPS_FILE, type Group, MadeNetwork } from "../backfill-set.ts";
 
 const FIRST_HEIGHT = 20_000_000;
 const DEFAULT_PAGE = 10_000;
@@ -56,14 +57,17 @@ const dir = process.argv[2] ?? "";
 const options: { snapshots?: string; latencyMs?: string; names?: string } = JSON.parse(
   process.argv[3] ?? "{}",
 );
-const frames = Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
-const allGroups: Group[] = await Bun.file(join(dir, GROUPS_FILE)).json();
+const startedMs = Date.now();
+const made = /^\d+$/.test(dir)
+  ? new MadeNetwork(Number(dir), { endSecs: Math.floor(startedMs / 3_600_000) * 3600 })
+  : undefined;
+const frames = made ? Buffer.alloc(0) : Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
+const allGroups: Group[] = made ? [] : await Bun.file(join(dir, GROUPS_FILE)).json();
 const groups = allGroups.filter(
   ({ request }) => options.names !== "no" || request !== "GetUserNameProofsByFid",
 );
 const groupOf = new Map(groups.map((group) => [`${group.fid} ${group.request}`, group]));
-const fids = [...new Set(groups.map(({ fid }) => fid))].sort((a, b) => a - b);
-const startedMs = Date.now();
+const fids = made?.fids ?? [...new Set(groups.map(({ fid }) => fid))].sort((a, b) => a - b);
 
 /** One empty block per second. */
 const height = () => FIRST_HEIGHT + Math.floor((Date.now() - startedMs) / 1000);
@@ -190,11 +194,12 @@ const raw = {
   responseSerialize: asBuffer,
   responseDeserialize: asBuffer,
 };
+const nothing = { message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
+
 /** Keys are of the first fid of each virtual shard. */
 function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
   const entries = new Map<number, SnapshotEntry[]>(DATA_SHARDS.map((shard) => [shard, []]));
   const withKeys = new Set<string>();
-  const nothing = { message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
   for (const { fid, request, start, end } of groups) {
     const own = entries.get(shardOf(fid)) ?? [];
     const part = `${shardOf(fid)} ${virtualShardOf(fid)}`;
@@ -202,29 +207,51 @@ function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
       withKeys.add(part);
       own.push({ ...nothing, key: messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, new Uint8Array(20)) });
     }
-    const reader = new BinaryReader(frames.subarray(start, end));
-    while (reader.pos < reader.len) {
-      reader.tag();
-      const bytes = reader.bytes();
-      if (request.startsWith("GetOnChainEvents")) {
-        const key = onChainKey(bytes);
-        if (key) own.push({ ...nothing, key, onChainEvent: bytes });
-      } else if (request === "GetUserNameProofsByFid") {
-        const key = fnameKey(bytes);
-        if (key) own.push({ ...nothing, key, fnameTransfer: { proof: bytes } });
-      } else {
-        const message = decodeMessage(bytes);
-        if (!message.ok) throw new Error("the set has a malformed message");
-        for (const key of keysOfSigned(message.value)) own.push({ ...nothing, key, message: bytes });
-      }
-    }
+    addEntries(own, request, frames.subarray(start, end));
   }
   return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
 }
 
+function addEntries(own: SnapshotEntry[], request: string, items: Uint8Array): void {
+  const reader = new BinaryReader(items);
+  while (reader.pos < reader.len) {
+    reader.tag();
+    const bytes = reader.bytes();
+    if (request.startsWith("GetOnChainEvents")) {
+      const key = onChainKey(bytes);
+      if (key) own.push({ ...nothing, key, onChainEvent: bytes });
+    } else if (request === "GetUserNameProofsByFid") {
+      const key = fnameKey(bytes);
+      if (key) own.push({ ...nothing, key, fnameTransfer: { proof: bytes } });
+    } else {
+      const message = decodeMessage(bytes);
+      if (!message.ok) throw new Error("the set has a malformed message");
+      for (const key of keysOfSigned(message.value)) own.push({ ...nothing, key, message: bytes });
+    }
+  }
+}
+
+/** As many virtual shards as a node reads at a time, and some more, so that none is made twice. */
+const MADE_AT_A_TIME = 8;
+const madeTrees = new Map<number, SnapshotTree>();
+
+function madeTree(virtualShard: number): SnapshotTree | undefined {
+  const known = madeTrees.get(virtualShard);
+  if (known || !made) return known;
+  const own: SnapshotEntry[] = [];
+  for (const { request, frames } of made.part(virtualShard))
+    if (options.names !== "no" || request !== "GetUserNameProofsByFid")
+      for (const frame of frames) addEntries(own, request, frame);
+  const tree = new SnapshotTree(own);
+  const [oldest] = madeTrees.keys();
+  if (madeTrees.size >= MADE_AT_A_TIME && oldest !== undefined) madeTrees.delete(oldest);
+  madeTrees.set(virtualShard, tree);
+  return tree;
+}
+
 /** Pages by request. They are encoded before the first call, so that this process has little to do beside the node. */
 const pages = new Map<string, Uint8Array>();
-const trees = options.snapshots ? snapshotTrees() : new Map<number, SnapshotTree>();
+const trees = options.snapshots && !made ? snapshotTrees() : new Map<number, SnapshotTree>();
 for (const [shard, tree] of trees)
   for (let virtualShard = 0; virtualShard < 256; virtualShard++)
     for (let token: string | undefined, isFirst = true; isFirst || token; isFirst = false)
@@ -240,6 +267,10 @@ function pageAt(shard: number, virtualShard: number, token: string | undefined, 
   }
 }
 
+/** More than any made shard has. */
+const MADE_KEYS = 10 ** 9;
+const NO_PAGE = { entries: [], accounts: [], nextPageToken: undefined };
+
 if (options.snapshots) {
   unary.getShardSnapshotMetadata = (bytes) => {
     const { shard } = SnapshotsRequest.decode(bytes);
@@ -249,14 +280,16 @@ if (options.snapshots) {
       height: FIRST_HEIGHT,
       timestamp,
       chunk: undefined,
-      keys: trees.get(shard)?.keys ?? 0,
+      keys: trees.get(shard)?.keys ?? MADE_KEYS,
     };
     return Snapshots.encode({ snapshots: [snapshot] }).finish();
   };
   unary.getShardTransactions = (bytes) => {
     const { shard, virtualShard, pageToken } = SnapshotPageRequest.decode(bytes);
     const known = pages.get(`${shard} ${virtualShard} ${pageToken ?? ""}`);
-    const tree = trees.get(shard);
+    const tree =
+      made && virtualShard % DATA_SHARDS.length === shard - 1 ? madeTree(virtualShard) : trees.get(shard);
+    if (made) return SnapshotPage.encode(tree?.page(virtualShard, pageToken) ?? NO_PAGE).finish();
     if (known || !tree) return known ?? new Uint8Array();
     const { cause } = pageAt(shard, virtualShard, pageToken, tree);
     if (cause) throw cause;
@@ -264,7 +297,9 @@ if (options.snapshots) {
   };
   unary.getTrieMetadataByPrefix = (bytes) => {
     const { shard, prefix } = TrieNodeRequest.decode(bytes);
-    return TrieNode.encode(trees.get(shard)?.node(prefix) ?? { children: [] }).finish();
+    return TrieNode.encode(
+      (trees.get(shard) ?? madeTree(prefix[0] ?? 0))?.node(prefix) ?? { children: [] },
+    ).finish();
   };
 }
 

@@ -13,6 +13,7 @@ import type { ImportedBatch, SpoolOutcome } from "./bulk/import-spool.ts";
 import { causeOf } from "./events.ts";
 import type { OwnHubLog } from "./hub-log/own-hub-log.ts";
 import { type Admission, createIndexWriter, type IndexWriterDeps } from "./index-writer.ts";
+import { messagesIn, willMerge } from "./merge/read-ahead.ts";
 import type { IngestRecord, MergeOutcome } from "./record.ts";
 import { applyRelayedOp, causeOfRelayed } from "./relay.ts";
 import { markRelayedBlocks, opsWithBlocks, writeProgress } from "./relay-progress.ts";
@@ -209,6 +210,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     batch: RelayedBatch,
     ops: Iterable<readonly [SingleOp, BlockRef | undefined]> = opsWithBlocks(batch),
   ): void {
+    willMerge(db, () => messagesIn(batch.ops));
     write((context) => {
       const tracksKeys = startKeys(context, writer.roots !== undefined, batch);
       if (batch.healed) context.keys.healing(batch.healed);
@@ -263,6 +265,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     positions: readonly PositionUpdate[],
     options: ApplyOptions,
   ): MergeOutcome[] {
+    willMerge(db, () => records.flatMap((record) => (record.kind === "message" ? [record.message] : [])));
     return write((context) => {
       const outcomes = records.map((record) =>
         withEvents(context, causeOf(record), () => writer.applyOne(context, record, options)),

@@ -231,14 +231,18 @@ export function openIndexWriter(path: string): IndexDatabase {
       mayCreate: true,
     },
   );
-  return new IndexDatabase(sqlite).watchFiles();
+  return withReadAhead(new IndexDatabase(sqlite)).watchFiles();
 }
 
 /** Opens the index for reading. The writer must have created it. */
 export function openIndexReader(path: string): IndexDatabase {
-  const sqlite = openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 });
-  const db = new IndexDatabase(sqlite);
-  db.readAhead = new ReadAhead(sqlite);
+  return withReadAhead(
+    new IndexDatabase(openReader({ database: "index", file: path }, { migrations, cacheKib: 32768 })),
+  );
+}
+
+function withReadAhead(db: IndexDatabase): IndexDatabase {
+  db.readAhead = new ReadAhead(db.sqlite);
   return db;
 }
 

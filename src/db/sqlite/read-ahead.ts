@@ -8,6 +8,8 @@ import { LeafPages, type LookUps } from "./leaf-pages.ts";
 const LOOK_AGAIN_MS = 30_000;
 /** What a node takes itself (bench/README.md). The rest of the memory holds pages of files. */
 const NODE_BYTES = 400_000_000;
+/** 16 MB, half of a reader's cache. */
+const RECENT_PAGES = 4_096;
 /** `POSIX_FADV_WILLNEED` */
 const WILL_NEED = 3;
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
@@ -26,6 +28,9 @@ export class ReadAhead {
   #lookAgainAtMs = 0;
   #pages: LeafPages | undefined;
   #isNeeded = false;
+  /** The pages that were asked for last. The connection's own cache or the system's still has them. */
+  #recent = new Set<number>();
+  #older = new Set<number>();
   #ask: (page: number) => void = () => undefined;
 
   /** @param memoryBytes of the machine or its control group */
@@ -38,7 +43,14 @@ export class ReadAhead {
   willRead(lookUps: () => readonly LookUps[]): void {
     if (performance.now() >= this.#lookAgainAtMs) this.#look();
     if (!this.#isNeeded || !this.#pages) return;
-    for (const page of this.#pages.leavesOf(lookUps())) this.#ask(page);
+    for (const page of this.#pages.leavesOf(lookUps())) {
+      if (this.#recent.has(page) || this.#older.has(page)) continue;
+      this.#recent.add(page);
+      this.#ask(page);
+    }
+    if (this.#recent.size < RECENT_PAGES) return;
+    this.#older = this.#recent;
+    this.#recent = new Set();
   }
 
   #look(): void {
