@@ -95,7 +95,7 @@ export interface ScriptedUpstream extends AsyncDisposable {
  * @param options see `processes/backfill-upstream.ts`.
  */
 export async function startUpstream(
-  set: BackfillSet,
+  set: Pick<BackfillSet, "dir">,
   options: Readonly<Record<string, string>> = {},
 ): Promise<ScriptedUpstream> {
   const child = Bun.spawn(

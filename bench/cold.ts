@@ -1,17 +1,8 @@
-import { dlopen, FFIType } from "bun:ffi";
-import {
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmdirSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
+import { BLOCK, CACHE_SHARE, ColdFile, limitedMemory, NODE_BYTES } from "./cold-file.ts";
 import { write } from "./density.ts";
 import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
@@ -22,12 +13,6 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
 const REQUESTS = Number(process.env.BENCH_RUNS ?? 40);
 const IN_FLIGHT = [1, 4, 16, 64];
 const SECONDS = 4;
-const BLOCK = 4096;
-/** A limit of memory: what a node takes, and a thirtieth of the index for the system's cache of its pages. */
-const NODE_BYTES = 400_000_000;
-const CACHE_SHARE = 30;
-const CGROUP = "/sys/fs/cgroup/memory";
-const [WILL_NEED, DONT_NEED] = [3, 4];
 
 const READS: readonly [name: string, rows: number, path: (draw: Draw) => string][] = [
   ["/user", 1, (d) => `/user?fid=${d.fid()}`],
@@ -131,65 +116,4 @@ async function load(origin: string, inFlight: number, request: () => string): Pr
 /** Bytes that a process has read from disks, without those that were cached. */
 function readBytesOf(pid: number): number {
   return Number(/^read_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1] ?? 0);
-}
-
-/** A file whose blocks leave the system's cache by `evict`. */
-class ColdFile {
-  readonly #fd: number;
-  readonly #blocks: number;
-  readonly #advise: (at: number, bytes: number, advice: number) => number;
-
-  constructor(path: string) {
-    const { i32, i64 } = FFIType;
-    const { symbols } = dlopen("libc.so.6", { posix_fadvise: { args: [i32, i64, i64, i32], returns: i32 } });
-    this.#fd = openSync(path, "r");
-    this.#blocks = Math.floor(statSync(path).size / BLOCK);
-    this.#advise = (at, bytes, advice) => symbols.posix_fadvise(this.#fd, at, bytes, advice);
-  }
-
-  evict(): void {
-    this.#advise(0, 0, DONT_NEED);
-  }
-
-  /** Reads random blocks for a second, each after it was asked for `inFlight` blocks earlier. Returns blocks a second. */
-  bareRate(inFlight: number): number {
-    this.evict();
-    const block = Buffer.alloc(BLOCK);
-    const asked: number[] = [];
-    const ask = () => {
-      const at = Math.floor(Math.random() * this.#blocks) * BLOCK;
-      this.#advise(at, BLOCK, WILL_NEED);
-      asked.push(at);
-    };
-    for (let n = 0; n < inFlight; n++) ask();
-    let read = 0;
-    const startedMs = performance.now();
-    for (; performance.now() - startedMs < 1000; read++) {
-      readSync(this.#fd, block, 0, BLOCK, asked.shift() ?? 0);
-      ask();
-    }
-    return read / ((performance.now() - startedMs) / 1000);
-  }
-}
-
-/** A control group of this run, where the machine has cgroup v1 and lets this process make one. */
-function limitedMemory(bytes: number): { command: string[]; bytes: number } & Disposable {
-  const path = join(CGROUP, `svc-bench-${process.pid}`);
-  try {
-    mkdirSync(path);
-    writeFileSync(join(path, "memory.limit_in_bytes"), String(Math.round(bytes)));
-  } catch {
-    return { command: [], bytes: 0, [Symbol.dispose]: () => undefined };
-  }
-  return {
-    command: ["sh", "-c", `echo $$ > ${path}/cgroup.procs; exec "$@"`, "sh"],
-    bytes,
-    [Symbol.dispose]() {
-      try {
-        rmdirSync(path);
-      } catch {
-        // A process of the group is still ending.
-      }
-    },
-  };
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
 import { benchChain } from "./chain.ts";
+import { benchCold } from "./cold.ts";
 import { benchDecisions } from "./decisions.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
@@ -84,6 +85,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   limits: benchLimits,
   writes: benchWrites,
   whole: benchWhole,
+  cold: benchCold,
   match: benchMatch,
   decisions: benchDecisions,
   deliveries: benchDeliveries,

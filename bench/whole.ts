@@ -1,9 +1,9 @@
-import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { startUpstream } from "./backfill.ts";
-import { backfillSet } from "./backfill-set.ts";
+import { CACHE_SHARE, limitedMemory, NODE_BYTES } from "./cold-file.ts";
 import { write } from "./density.ts";
 import type { Figure } from "./main.ts";
 import { cpuMicrosOf } from "./start.ts";
@@ -12,33 +12,44 @@ const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
 /** Those of mainnet, by a survey of November 2026. */
 const WHOLE_NETWORK = 909_000_000;
 const SMALLER = 4;
+/** The steps of the build are looked at in a network of at most this size, and a quarter of it: their growth shows there. */
+const STEP_MESSAGES = Math.min(MESSAGES, 300_000);
+/** The upstream makes a virtual shard when it is asked for it, and keeps a few. */
+const AT_ONCE = 4;
+/** Where the data directories are. Default: the system's directory of temporary files. */
+const DIR = process.env.BENCH_DIR;
 const SHOWN_STEPS = 4;
 const LOOK_MS = 100;
 const VERIFIED_FIDS = 300;
+/** Bytes of a message in the index, to limit the memory before it exists. */
+const EXPECTED_BYTES = 340;
 
 /**
- * What the whole network costs, seen at a part of it: signed messages filled through the whole program from snapshots of an upstream,
- * then verified, restarted, copied and compacted, each by the command of an operator; and the write-ahead log of the largest step of each
+ * What the whole network costs, seen at a part of it: signed messages in the mix of mainnet, which are made while they are read, filled
+ * through the whole program from snapshots of an upstream, under a limit of memory where the machine lets this process set one; then verified, restarted, copied and compacted, each by the command of an operator; and the write-ahead log of the largest step of each
  * stage of the build, at this size and at a quarter of it, so that what grows with the network shows. Requires Linux.
  */
 export async function benchWhole(): Promise<Figure[]> {
-  using dir = tempDir();
+  using dir = DIR === undefined ? tempDir() : directory(DIR);
   const svc = await compileInto(DIST);
   const [quarter, whole] = [
-    await write(join(dir.path, "quarter"), "steps", MESSAGES / SMALLER),
-    await write(join(dir.path, "steps"), "steps", MESSAGES),
+    await write(join(dir.path, "quarter"), "steps", STEP_MESSAGES / SMALLER),
+    await write(join(dir.path, "steps"), "steps", STEP_MESSAGES),
   ];
-  const set = await backfillSet(MESSAGES);
-  await using upstream = await startUpstream(set, { snapshots: "yes", names: "no" });
+  await using upstream = await startUpstream({ dir: String(MESSAGES) }, { snapshots: "yes", names: "no" });
+  using group = limitedMemory(NODE_BYTES + (MESSAGES * EXPECTED_BYTES) / CACHE_SHARE);
   const dataDir = join(dir.path, "data");
   const follow = ["--set", `upstream.url=http://${upstream.address}`, "--set", "trust.level=node"];
-  const per = (cpuUs: number) => cpuUs / set.messages;
+  follow.push("--set", `upstream.concurrency=${AT_ONCE}`);
+  let messages = MESSAGES;
+  const per = (cpuUs: number) => cpuUs / messages;
   const command = async (what: string, at: string, ...args: string[]): Promise<Figure> => {
-    const cpuUs = await cpuOf([svc, ...follow, "--data-dir", at, ...args]);
+    const cpuUs = await cpuOf([...group.command, svc, ...follow, "--data-dir", at, ...args]);
     return { what, value: per(cpuUs), unit: "us of CPU a message" };
   };
 
-  const fill = await readyNode(svc, dataDir, follow);
+  const fill = await readyNode([...group.command, svc], dataDir, follow);
+  messages = await messagesOf(fill.node);
   const bytes = statSync(indexPath(dataDir)).size;
   const snapshot = join(dir.path, "snapshot");
   const copied = [
@@ -49,18 +60,20 @@ export async function benchWhole(): Promise<Figure[]> {
   const restored = join(dir.path, "restored");
   copied.push(await command("restore", restored, "snapshot", "restore", "--from", snapshot));
   const compacted = await command("compaction", dataDir, "index", "compact");
-  const again = await readyNode(svc, dataDir, follow);
+  const again = await readyNode([...group.command, svc], dataDir, follow);
   await again.node.stop();
 
   const logs = Object.entries(whole.stepBytes).sort(([, a], [, b]) => b - a);
   return [
-    { what: "messages", value: set.messages, unit: `of ${set.fids} fids` },
+    { what: "messages", value: messages, unit: `of a mix of ${MESSAGES}` },
+    { what: "limit of memory, 0 for none", value: group.bytes / 1e6, unit: "MB" },
     { what: "filled and ready", value: per(fill.cpuUs), unit: "us of CPU a message" },
     { what: "the same", value: fill.secs, unit: "s" },
-    { what: "index", value: bytes / set.messages, unit: "bytes a message" },
+    { what: "largest log while filling", value: fill.mostLogBytes / 1e6, unit: "MB" },
+    { what: "index", value: bytes / messages, unit: "bytes a message" },
     {
       what: "most disk while filling, without the log",
-      value: fill.mostBytes / set.messages,
+      value: fill.mostBytes / messages,
       unit: "bytes a message",
       ratio: { of: "the index", value: fill.mostBytes / bytes },
     },
@@ -79,7 +92,7 @@ export async function benchWhole(): Promise<Figure[]> {
     ...["index", "most disk while filling, without the log", "the largest log of a step"].map((what, at) => ({
       what: `${what}, of ${WHOLE_NETWORK / 1e6} million messages`,
       value:
-        (([bytes, fill.mostBytes][at] ?? 0) / set.messages || (logs[0]?.[1] ?? 0) / whole.live) *
+        (([bytes, fill.mostBytes][at] ?? 0) / messages || (logs[0]?.[1] ?? 0) / whole.live) *
         (WHOLE_NETWORK / 1e9),
       unit: "GB",
     })),
@@ -92,18 +105,46 @@ interface ReadyNode {
   readonly secs: number;
   /** Of the files of the data directory but its logs, and of those that are deleted and open. */
   readonly mostBytes: number;
+  readonly mostLogBytes: number;
+}
+
+async function messagesOf({ url }: RunningNode): Promise<number> {
+  const { index } = (await (await fetch(`${url}/status`)).json()) as {
+    index: { rows: { messages?: number } };
+  };
+  return index.rows.messages ?? 0;
+}
+
+/** A directory that stays where it is, emptied. */
+function directory(path: string): Disposable & { readonly path: string } {
+  const own = join(path, "whole");
+  rmSync(own, { recursive: true, force: true });
+  mkdirSync(own, { recursive: true });
+  return { path: own, [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }) };
 }
 
 /** Starts a node and waits until it is ready. */
-async function readyNode(svc: string, dataDir: string, args: readonly string[]): Promise<ReadyNode> {
+async function readyNode(
+  command: readonly string[],
+  dataDir: string,
+  args: readonly string[],
+): Promise<ReadyNode> {
   const startedMs = performance.now();
-  const node = await startNode({ command: [svc], dataDir, args });
-  let mostBytes = 0;
+  const node = await startNode({ command, dataDir, args });
+  let [mostBytes, mostLogBytes] = [0, 0];
   while ((await fetch(`${node.url}/ready`)).status !== 200) {
     mostBytes = Math.max(mostBytes, bytesOf(node.pid, dataDir));
+    const log = statSync(`${indexPath(dataDir)}-wal`, { throwIfNoEntry: false });
+    mostLogBytes = Math.max(mostLogBytes, log?.size ?? 0);
     await Bun.sleep(LOOK_MS);
   }
-  return { node, cpuUs: cpuMicrosOf(node.pid), secs: (performance.now() - startedMs) / 1000, mostBytes };
+  return {
+    node,
+    cpuUs: cpuMicrosOf(node.pid),
+    secs: (performance.now() - startedMs) / 1000,
+    mostBytes,
+    mostLogBytes,
+  };
 }
 
 /** Logs have a bound that does not grow with the index: 256 MB while it is built, or what a step of the build writes. */

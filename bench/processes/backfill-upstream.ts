@@ -267,8 +267,8 @@ function pageAt(shard: number, virtualShard: number, token: string | undefined, 
   }
 }
 
-/** More than any made shard has. */
-const MADE_KEYS = 10 ** 9;
+/** More than a made shard has, and no more than a node has room for: it is made later. */
+const MADE_KEYS = (Number(dir) * 2) / DATA_SHARDS.length + 10 * fids.length;
 const NO_PAGE = { entries: [], accounts: [], nextPageToken: undefined };
 
 if (options.snapshots) {
