@@ -171,12 +171,9 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
   function applyRelayed(batch: RelayedBatch): void {
     if (batch.spooled) bound?.setPhase("spooling");
     requireRoom();
-    if (batch.spooled) {
-      bulk.spoolRelayed(batch, batch.spooled);
-      return;
-    }
-    if (batch.healed) {
-      heal(batch);
+    if (batch.spooled || batch.healed) {
+      if (batch.spooled) bulk.spoolRelayed(batch, batch.spooled);
+      else heal(batch);
       return;
     }
     try {

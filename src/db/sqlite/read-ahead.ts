@@ -18,6 +18,9 @@ const SYMBOLS = { posix_fadvise: { args: [i32, i64, i64, i32], returns: i32 } } 
 
 const roots = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
 
+/** Never closed: closing any descriptor of a database would release the locks that SQLite holds on it for the process. */
+const descriptors = new Map<string, number>();
+
 /**
  * Asks the system for the pages that look-ups are about to read, all at once, where the database is larger than the memory. A statement
  * reads one page after another and waits for each; a disk reads dozens in the time of one. On Linux only.
@@ -65,8 +68,8 @@ export class ReadAhead {
   #open(filename: string): LeafPages | undefined {
     const library = openLibrary();
     if (!library) return undefined;
-    // Never closed: closing any descriptor of the file would release the locks that SQLite holds on it for the process.
-    const fd = openSync(filename, "r");
+    const fd = descriptors.get(filename) ?? openSync(filename, "r");
+    descriptors.set(filename, fd);
     const { page_size: pageBytes } = this.#sqlite
       .query<{ page_size: number }, []>("PRAGMA page_size")
       .get() ?? {
