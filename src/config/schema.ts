@@ -322,6 +322,7 @@ export const configSchema = section({
   }),
   scores: section({
     mode: oneOf("off", "computed", "imported", "both"),
+    hour_utc: integer(0, 23),
     seeds: fidList(),
     seeds_add: fidList(),
     not_seeds: fidList(),

@@ -5,18 +5,16 @@ const DAY_MS = 24 * HOUR_MS;
 /** After a failure, and while the index is being built. */
 const RETRY_MS = HOUR_MS;
 
-/** The time of day (UTC) at which scores are computed. */
-const DUE_MS = 4 * HOUR_MS;
-
-/** The last time that scores were due. */
-function lastDueMs(nowMs: number): number {
-  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + DUE_MS;
+/** The time of the last `hourUtc` that is not after `nowMs`. */
+function lastDueMs(hourUtc: number, nowMs: number): number {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + hourUtc * HOUR_MS;
   return today <= nowMs ? today : today - DAY_MS;
 }
 
 export interface ScoreScheduleDeps {
   readonly clock: Clock;
   readonly setTimer: SetTimer;
+  readonly hourUtc: number;
   /** The time of the current scores in unix ms; undefined without any. */
   readonly lastRunMs: () => number | undefined;
   /** Computes the scores. Resolves with the reason when they could not be. */
@@ -31,10 +29,16 @@ export interface ScoreSchedule {
 }
 
 /**
- * Computes scores each day at 4:00 UTC, or as soon as it runs after that time when those of the day are missing. A failed run is repeated
+ * Computes scores each day at an hour, or as soon as it runs after that time when those of the day are missing. A failed run is repeated
  * after an hour.
  */
-export function scheduleScores({ clock, setTimer, lastRunMs, run }: ScoreScheduleDeps): ScoreSchedule {
+export function scheduleScores({
+  clock,
+  setTimer,
+  hourUtc,
+  lastRunMs,
+  run,
+}: ScoreScheduleDeps): ScoreSchedule {
   let running: Promise<void> | undefined;
   let fault: string | undefined;
   let isStopped = false;
@@ -44,14 +48,14 @@ export function scheduleScores({ clock, setTimer, lastRunMs, run }: ScoreSchedul
   };
   const next = () => {
     const nowMs = clock.nowMs();
-    const dueMs = lastDueMs(nowMs);
+    const dueMs = lastDueMs(hourUtc, nowMs);
     const lastMs = lastRunMs() ?? Number.NEGATIVE_INFINITY;
     // A run of a day that has not come was made while the clock was wrong.
     if (lastMs >= dueMs && lastMs < dueMs + DAY_MS) return wait(dueMs + DAY_MS - nowMs);
     running = run().then((reason) => {
       running = undefined;
       fault = reason;
-      wait(reason === undefined ? lastDueMs(clock.nowMs()) + DAY_MS - clock.nowMs() : RETRY_MS);
+      wait(reason === undefined ? lastDueMs(hourUtc, clock.nowMs()) + DAY_MS - clock.nowMs() : RETRY_MS);
     });
   };
   next();

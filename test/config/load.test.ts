@@ -172,6 +172,7 @@ test("without any source the values are those that decisions section 11 names", 
     },
     scores: {
       mode: "off",
+      hour_utc: 4,
       seeds: [],
       seeds_add: [],
       not_seeds: [],

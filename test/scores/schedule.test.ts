@@ -25,6 +25,7 @@ function start({
       timers.push({ ms, work });
       return () => undefined;
     },
+    hourUtc: 4,
     lastRunMs: () => lastMs,
     async run() {
       runs.push(clock.nowMs());

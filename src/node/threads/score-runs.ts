@@ -56,6 +56,7 @@ export function startScoreRuns(deps: {
   const schedule = scheduleScores({
     clock,
     setTimer,
+    hourUtc: config.scores.hour_utc,
     lastRunMs() {
       const at = currentScoreRun(db, "computed")?.at;
       return at === undefined ? undefined : at * 1000;
