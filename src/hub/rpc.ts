@@ -30,9 +30,19 @@ export interface HubRpc {
   submitWrite(messages: readonly Uint8Array[]): Promise<readonly SubmitResult[]>;
   /** Returns whether the channel to the upstream is ready within the time; true without an upstream. */
   isUpstreamReady(timeoutMs: number): Promise<boolean>;
-  stats(): Promise<HubStats>;
+  /** Null before the first connection and the first other request, which load the hub. */
+  stats(): Promise<HubStats | null>;
   /** Ends the streams of events, spread over the time. */
   drain(ms: number): Promise<void>;
+}
+
+/** What the stats are before the hub is loaded. `log` is undefined while its reads are off. */
+export function hubStatsAtRest(log: HubLogStatus | undefined): HubStats {
+  const ended = { client: 0, pruned: 0, slow: 0, stopped: 0 };
+  return {
+    methods: {},
+    events: log ? { subscribers: { subscribers: 0, maxLagEvents: 0, ended }, log } : null,
+  };
 }
 
 const figure = figureOf<HubStats>();

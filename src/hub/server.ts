@@ -1,11 +1,10 @@
-import type { Http2Server } from "node:http2";
+import type { Socket } from "node:net";
 import { Server, ServerCredentials, type ServiceError } from "@grpc/grpc-js";
 import { hubLogStatus } from "../db/index/log/hub-log.ts";
 import type { Result } from "../lib/result.ts";
 import type { Rejection } from "../protocol/rejection.ts";
 import { HubServiceService } from "../protocol/wire/generated/hub.ts";
 import type { Refusal } from "../read/hub/refusal.ts";
-import type { Descriptors } from "../runtime/process.ts";
 import { DUPLICATE_CODE, type SubmitResult } from "../writes/network.ts";
 import { internalFault, toServiceError } from "./grpc-errors.ts";
 import { createOwnMethods, type OwnMethods } from "./own-methods.ts";
@@ -35,27 +34,21 @@ const RECEIVE_LIMITS: ReceiveLimits = {
   respondTimeoutMs: 120_000,
 };
 
+interface LoadedHubRpc extends HubRpc {
+  stats(): Promise<HubStats>;
+}
+
+/** Serves gRPC on connections that `listenForHub` accepted. */
 export interface HubServer {
-  readonly port: number;
+  accept(socket: Socket): void;
   /** The methods for other threads. */
-  readonly rpc: HubRpc;
+  readonly rpc: LoadedHubRpc;
   /** Stops accepting calls, waits for running calls up to `graceMs`, then cancels the rest. */
   stop(graceMs: number): Promise<void>;
 }
 
-interface HubServerLimits {
-  /** Default: the service's own. */
-  readonly receiveLimits?: ReceiveLimits;
-  /** The descriptors of the process. Without it, the number of connections is not limited. */
-  readonly descriptors?: Descriptors | undefined;
-}
-
-/** Serves HubService and AdminService over plaintext gRPC. */
-export async function startHubServer(
-  context: HubDeps,
-  listen: { host: string; port: number },
-  { receiveLimits = RECEIVE_LIMITS, descriptors }: HubServerLimits = {},
-): Promise<HubServer> {
+/** Creates what serves HubService and AdminService over plaintext gRPC. */
+export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits = RECEIVE_LIMITS): HubServer {
   const server = new Server({
     interceptors: [
       limitReceiving(receiveLimits, {
@@ -72,10 +65,12 @@ export async function startHubServer(
   });
   const { services, rpc } = createHub(context);
   for (const service of services) server.addService(service.definition, service.implementation);
-  const port = await bind(server, listen);
-  if (descriptors !== undefined) refuseAtCap(server, descriptors);
+  const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    port,
+    accept(socket) {
+      connections.injectConnection(socket);
+      socket.resume();
+    },
     rpc,
     stop(graceMs) {
       context.subscribers?.stop();
@@ -87,7 +82,7 @@ export async function startHubServer(
 /** Creates the services and the methods for other threads, which share one intake. */
 export function createHub(context: HubDeps): {
   readonly services: readonly RawService[];
-  readonly rpc: HubRpc;
+  readonly rpc: LoadedHubRpc;
 } {
   const intake = new Intake(context, context.check);
   const own = createOwnMethods(context, intake);
@@ -114,30 +109,6 @@ export function createHub(context: HubDeps): {
   };
 }
 
-function bind(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
-  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (cause, bound) => {
-      if (cause) reject(new Error(`gRPC cannot listen on ${address}: ${cause.message}`));
-      else resolve(bound);
-    });
-  });
-}
-
-/**
- * Closes new connections while the process has no descriptors to spare. The library has no hook for connections. Its
- * HTTP/2 servers do, and they call it after the library has recorded the session.
- */
-function refuseAtCap(server: Server, descriptors: Descriptors): void {
-  // biome-ignore lint/complexity/useLiteralKeys: the field is private
-  const http2Servers: Map<Http2Server, unknown> = server["http2Servers"];
-  for (const http2 of http2Servers.keys()) {
-    http2.on("session", (session) => {
-      if (descriptors.open() >= descriptors.cap) session.destroy();
-    });
-  }
-}
-
 function stop(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => {
@@ -160,7 +131,7 @@ interface HubRpcDeps extends Pick<HubRpc, "submitWrite" | "isUpstreamReady" | "d
 function hubRpc(
   methods: OwnMethods,
   { onFault, stats, submitWrite, isUpstreamReady, drain }: HubRpcDeps,
-): HubRpc {
+): LoadedHubRpc {
   const reply = async (
     name: keyof OwnMethods,
     request: Uint8Array = new Uint8Array(),

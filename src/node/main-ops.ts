@@ -5,16 +5,17 @@ import type { CheckState } from "../checks/evaluator.ts";
 import { clusterFigures, type PostgresState } from "../cluster/cluster-figures.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
+import { hubLogStatus } from "../db/index/log/hub-log.ts";
 import { eventLogSpan } from "../db/index/log/outbox.ts";
 import { NO_ANSWER } from "../db/postgres/breaker.ts";
-import { type HubRpc, hubFigures } from "../hub/rpc.ts";
+import { type HubRpc, hubFigures, hubStatsAtRest } from "../hub/rpc.ts";
 import type { IndexSize } from "../ingest/size-bound.ts";
 import { ingestFigures } from "../ingest/thread/figures.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
 import { type PreviewsRpc, previewFigures } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
-import { sendFigures } from "../push/send-figures.ts";
+import { SENDS_AT_REST, sendFigures } from "../push/send-figures.ts";
 import { nowSecs } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { registerFigures } from "../runtime/figures/figure-metrics.ts";
@@ -23,20 +24,22 @@ import type { Metrics } from "../runtime/figures/metrics.ts";
 import { type SpanCounts, traceFigures } from "../runtime/trace/span-counts.ts";
 import { scoreFigures } from "../scores/figures.ts";
 import type { ScoreSchedule } from "../scores/schedule.ts";
-import { type SignerStatsRpc, signerFigures } from "../signers/signer-stats.ts";
+import { type SignerStatsRpc, signerFigures, signerStatsAtRest } from "../signers/signer-stats.ts";
 import { type StreamSlotStats, streamFigures } from "../stream/slots.ts";
 import { upstreamFigures } from "../upstream/figures/figures.ts";
 import { degradedReasons } from "../upstream/follow/engine-watch.ts";
-import { deliveryFigures } from "../webhooks/deliver/delivery-figures.ts";
-import { type MatchRpc, matchFigures } from "../webhooks/match/rpc.ts";
+import { DELIVERY_AT_REST, deliveryFigures } from "../webhooks/deliver/delivery-figures.ts";
+import { MATCHING_AT_REST, type MatchRpc, matchFigures } from "../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
-import { writeFigures } from "../writes/write-figures.ts";
+import { WRITES_AT_REST, writeFigures } from "../writes/write-figures.ts";
 import { type MaintenanceRpc, maintenanceFigures } from "./maintenance/maintenance.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { type FigureSource, figuresHere, figuresOf, PartStats } from "./part-stats.ts";
+import { masterKeysOf } from "./signers/master-keys.ts";
 import type { StateWriterRpc } from "./state/writer-client.ts";
 import { nodeFigures, nodeStatus } from "./status.ts";
+import type { NodeWorkers, OnNeed } from "./threads/node-workers.ts";
 import type { Threads } from "./threads/threads.ts";
 import type { UpstreamWatch } from "./threads/upstream-watch.ts";
 import { type CheckReasons, firstReason, notSetUpReason } from "./watch/checks.ts";
@@ -70,6 +73,8 @@ interface NodeOpsDeps {
   /** See `MainState`. */
   readonly postgres: PostgresState | undefined;
   readonly threads: Pick<Threads, "reports">;
+  /** See `NodeWorkers`: of what rests, the stats are known without a request. */
+  readonly isResting: NodeWorkers["isResting"];
   /** The watch of the upstream; undefined when the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   readonly admission: Admission;
@@ -111,6 +116,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     postgres,
     upstream,
     threads,
+    isResting,
     streams,
     admission,
     pauses,
@@ -121,16 +127,24 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     storage,
   } = deps;
   const { config, log, metrics, shutdown } = common;
+  const onNeed = <Stats>(name: string, thread: OnNeed, atRest: Stats, read: () => Promise<Stats>) =>
+    new PartStats(name, async () => (isResting(thread) ? atRest : read()));
+  const keyId = masterKeysOf(config)[0]?.keyId ?? null;
   const stats = {
     ingest: new PartStats("ingest", () => ingest.stats()),
     maintenance: new PartStats("maintenance", () => maintenance.stats()),
-    fanOut: new PartStats("fan_out", () => fanOut.stats()),
-    delivery: new PartStats("delivery", () => delivery.stats()),
-    matching: new PartStats("matching", () => matching.stats()),
-    hub: hub && new PartStats("hub", () => hub.stats()),
+    fanOut: onNeed("fan_out", "fanOut", SENDS_AT_REST, () => fanOut.stats()),
+    delivery: onNeed("delivery", "delivery", DELIVERY_AT_REST, () => delivery.stats()),
+    matching: onNeed("matching", "matching", MATCHING_AT_REST, () => matching.stats()),
+    hub:
+      hub &&
+      new PartStats(
+        "hub",
+        async () => (await hub.stats()) ?? hubStatsAtRest(config.hub.reads ? hubLogStatus(db) : undefined),
+      ),
     previews: previews && new PartStats("previews", () => previews.stats()),
-    writes: writes && new PartStats("writes", () => writes.stats()),
-    signers: writes && new PartStats("signers", () => writes.signerStats()),
+    writes: writes && onNeed("writes", "writes", WRITES_AT_REST, () => writes.stats()),
+    signers: writes && onNeed("signers", "writes", signerStatsAtRest(keyId), () => writes.signerStats()),
     state: state && new PartStats("state", () => state.stats()),
   };
   const stateWatch = stats.state && createStateWatch(stats.state);

@@ -35,7 +35,7 @@ export const OPTIONAL_PARTS = {
     }),
   },
   hub: {
-    entries: ["node/compose/hub-reads.ts", "hub/events/subscribers.ts", "hub/reads/block-relay.ts"],
+    entries: ["node/compose/hub/hub-reads.ts", "hub/events/subscribers.ts", "hub/reads/block-relay.ts"],
     turnOff: (config) => ({ ...config, hub: { ...config.hub, reads: false } }),
   },
   stream: {

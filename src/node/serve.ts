@@ -3,6 +3,7 @@ import { NodeSignals } from "../cluster/node-signals.ts";
 import { newestSnapshot } from "../db/index/counts/rankings.ts";
 import { indexPath, openIndexReader } from "../db/index/database.ts";
 import { isDemo } from "../db/index/identity.ts";
+import { publishedSeq } from "../db/index/log/outbox.ts";
 import { companionsOf, databaseFile } from "../db/sqlite/open.ts";
 import { onDamage } from "../db/sqlite/storage-error.ts";
 import { statePath } from "../db/state/database.ts";
@@ -39,6 +40,7 @@ import { prepareDatabases } from "./start/prepare-databases.ts";
 import { createStarting } from "./start/starting.ts";
 import { drainFirst, endOnReplacement, signalLife } from "./start/stop-steps.ts";
 import { openMainState } from "./state/main-state.ts";
+import type { PartOnNeed } from "./state/thread-state.ts";
 import type { StateWriterRpc } from "./state/writer-client.ts";
 import { startHttpWorkers } from "./threads/http-workers.ts";
 import { createNodeWorkers } from "./threads/node-workers.ts";
@@ -94,7 +96,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const loopbackTargets: LoopbackTarget[] = [];
   const admission = createAdmission(processDescriptors()?.cap);
   const spanCounts = config.trace.endpoint === "" ? undefined : new SpanCounts();
-  const { channels, commits, previewSignal, connectState, start, crashed } = createNodeWorkers(common, {
+  const workers = createNodeWorkers(common, {
     admission,
     loopbackTargets,
     stateNode: state.node,
@@ -105,6 +107,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     damage,
     spanCounts: spanCounts?.shared,
   });
+  const { channels, commits, previewSignal, connectState, start, crashed } = workers;
   // Writes of the API go through its intake.
   const hasWrites = config.writes.enabled || config.signers.enabled;
   // A demo network has only those of its own pages, which are made where they are read.
@@ -152,6 +155,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     writes: hasWrites ? connectRpc<WritesRpc & SignerStatsRpc>(channels.writes.connect()) : undefined,
     upstream,
     threads,
+    isResting: workers.isResting,
     admission,
     streams: () => streamSlots.stats(),
     pauses: state.pauses,
@@ -238,15 +242,25 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     await start("upstream");
     shutdown.add("upstream watch", scheduleUpstreamWatch(upstream));
   };
+  const ingest = connectRpc<IngestRpc>(channels.ingest.connect());
+  const startIfNeeded = async (name: PartOnNeed) => {
+    if (!state.threadsWithWork || state.threadsWithWork.has(name)) {
+      await start(name);
+      return;
+    }
+    workers.rest(name);
+    // New events are work for the thread that publishes them.
+    if (name === "delivery") void ingest.awaitEvents(publishedSeq(db)).then(() => workers.startOnNeed(name));
+  };
   const listen = async () => (servesHub ? (await start("hub")).port : undefined);
   const [hubPort] = await Promise.all([
     listen(),
     stateStarted,
     start("maintenance"),
-    start("fanOut"),
-    start("matching"),
-    start("delivery"),
-    hasWrites ? start("writes") : undefined,
+    startIfNeeded("fanOut"),
+    workers.rest("matching"),
+    startIfNeeded("delivery"),
+    hasWrites ? startIfNeeded("writes") : undefined,
     hasPreviews ? start("previews") : undefined,
     follow(),
   ]);

@@ -1,6 +1,19 @@
 import { counterBy, counters, durations, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { FanOutStats } from "./fan-out/fan-out.ts";
 import { FAILURE_REASONS } from "./fan-out/post-batch.ts";
+import { SendCounters } from "./fan-out/send-stats.ts";
+
+/** What a thread that has not started reports: no campaign runs or waits. */
+export const SENDS_AT_REST: FanOutStats = {
+  ...new SendCounters().stats(),
+  inFlight: 0,
+  waiting: 0,
+  oldestWaitMs: 0,
+  hostsDown: 0,
+  campaignsRunning: 0,
+  campaignsQueued: 0,
+  oldestQueuedSecs: 0,
+};
 
 const figure = figureOf<FanOutStats>();
 

@@ -35,6 +35,11 @@ export async function readSignerStats(
   };
 }
 
+/** What the stats are while no signer is stored. */
+export function signerStatsAtRest(keyId: string | null): SignerStats {
+  return { keyId, countsByKeyId: {}, toReseal: keyId === null ? null : 0 };
+}
+
 const figure = figureOf<SignerStats>();
 
 export const signerFigures = [

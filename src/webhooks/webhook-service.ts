@@ -120,7 +120,10 @@ export function createWebhookService(options: {
         createdAt: now,
         updatedAt: now,
       };
-      return parts.create(webhook, auditOf("create", actor)(webhookId));
+      const created = await parts.create(webhook, auditOf("create", actor)(webhookId));
+      // The thread may have to start; the webhook is stored, whatever happens to it.
+      if (created.ok) options.wake(webhookId).catch(() => undefined);
+      return created;
     },
 
     async update(actor, body) {

@@ -27,6 +27,12 @@ export class WriteCounters {
   }
 }
 
+/** What a thread that has not started reports: no message waits for the network. */
+export const WRITES_AT_REST: WritesStats = {
+  ...new WriteCounters().read(),
+  queue: { count: 0, oldestAt: null },
+};
+
 const figure = figureOf<WritesStats>();
 
 export const writeFigures = [

@@ -3,7 +3,6 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { createAdmission } from "../../src/admission/admission.ts";
 import { createClientAddresses } from "../../src/admission/client-address.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import {
@@ -24,6 +23,7 @@ import { loadUsers } from "../../src/read/hydrate/users.ts";
 import type { Descriptors } from "../../src/runtime/process.ts";
 import { keyAddedEvent } from "../support/envelopes.ts";
 import { registerEvent } from "../support/events.ts";
+import { type ListeningHub, startHubServer } from "../support/hub.ts";
 import {
   DEFAULT_TIMESTAMP,
   encodeData,
@@ -36,13 +36,13 @@ import { accountRecords, accountSigner, startTestNode, type TestNode } from "../
 import { hashOf } from "../support/social.ts";
 
 let node: TestNode;
-let server: HubServer;
-let adminOff: HubServer;
+let server: ListeningHub;
+let adminOff: ListeningHub;
 let client: Client;
 let adminOffClient: Client;
 const faults: unknown[] = [];
 
-async function startHub(admin: boolean, descriptors?: Descriptors): Promise<HubServer> {
+async function startHub(admin: boolean, descriptors?: Descriptors): Promise<ListeningHub> {
   const db = openIndexReader(indexPath(node.dir));
   return startHubServer(
     {

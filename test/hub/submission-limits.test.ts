@@ -9,7 +9,6 @@ import { Budget } from "../../src/admission/budget.ts";
 import { BUDGETS } from "../../src/admission/budgets.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
-import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { splitBulkRequest } from "../../src/hub/submit/message-responses.ts";
 import {
   SUBMISSION_LIMITS,
@@ -25,6 +24,7 @@ import {
 import { Message, MessageType, UserNameType } from "../../src/protocol/wire/generated/message.ts";
 import { gaslessKeyMessage, gaslessKeyRemoval } from "../support/gasless-keys.ts";
 import { directClients } from "../support/http.ts";
+import { type ListeningHub, startHubServer } from "../support/hub.ts";
 import {
   DEFAULT_NOW_SECS,
   DEFAULT_TIMESTAMP,
@@ -49,7 +49,7 @@ const hubs: Hub[] = [];
 const TIMEOUTS = { receiveTimeoutMs: 30_000, respondTimeoutMs: 30_000 };
 
 interface Hub {
-  readonly server: HubServer;
+  readonly server: ListeningHub;
   readonly hubRequests: Budget;
   readonly plain: Client;
   readonly gzip: Client;

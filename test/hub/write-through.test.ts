@@ -13,7 +13,6 @@ import {
 import fc from "fast-check";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
-import { type HubServer, startHubServer } from "../../src/hub/server.ts";
 import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SUBMISSION_LIMITS, SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import { WriteThrough } from "../../src/hub/submit/write-through.ts";
@@ -29,6 +28,7 @@ import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import { connectUpstream } from "../../src/upstream/calls/connection.ts";
 import { registerEvent } from "../support/events.ts";
 import { directClients } from "../support/http.ts";
+import { type ListeningHub, startHubServer } from "../support/hub.ts";
 import { liveHashes } from "../support/live-messages.ts";
 import { makeWallet, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
@@ -48,7 +48,7 @@ let loginsRefused: number;
 let node: TestNode;
 let upstream: Server;
 let toUpstream: Client;
-let server: HubServer;
+let server: ListeningHub;
 let client: Client;
 const faults: unknown[] = [];
 
@@ -101,7 +101,7 @@ function startHub(
     bytesInFlight = SUBMISSION_LIMITS.bytesInFlight,
     isFirst = true,
   }: { timeoutMs?: number; bytesInFlight?: number; isFirst?: boolean } = {},
-): Promise<HubServer> {
+): Promise<ListeningHub> {
   const db = openIndexReader(indexPath(node.dir));
   const limits = { ...SUBMISSION_LIMITS, bytesInFlight };
   const check = new SubmissionCheck({ db, network: 1, clock: node.clock, upstreamDecides: true, limits });
@@ -143,7 +143,7 @@ function startHub(
   );
 }
 
-function connect(hub: HubServer): Client {
+function connect(hub: ListeningHub): Client {
   return new Client(`127.0.0.1:${hub.port}`, credentials.createInsecure());
 }
 

@@ -63,6 +63,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
     threads: { reports: async () => [] },
     upstream: undefined,
     postgres: undefined,
+    isResting: () => false,
     spanCounts: undefined,
     admission: createAdmission(),
     streams: () =>

@@ -170,6 +170,7 @@ test("the status and the metrics respond while no part does", async () => {
     previews: undefined,
     upstream: undefined,
     postgres: undefined,
+    isResting: () => false,
     spanCounts: undefined,
     admission: createAdmission(),
     streams: () =>

@@ -16,7 +16,9 @@ const NOT_AT_START: Readonly<Record<string, readonly string[]>> = {
     "src/mcp/server",
     "src/runtime/trace/export-traces",
   ],
-  "src/node/workers/hub.worker.ts": [
+  // Before the first connection.
+  "src/node/workers/hub.worker.ts": ["@grpc", "src/db/index", "src/protocol", "src/read"],
+  "src/node/compose/hub/open-hub.ts": [
     "viem/_esm/index.js",
     "src/node/state/",
     "src/runtime/trace/export-traces",

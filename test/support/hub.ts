@@ -1,7 +1,9 @@
 import { getInsecureHubRpcClient, type HubRpcClient } from "@farcaster/hub-nodejs";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { type IndexDatabase, openIndexReader } from "../../src/db/index/database.ts";
-import { type HubServer, startHubServer } from "../../src/hub/server.ts";
+import { type HubListener, listenForHub } from "../../src/hub/listener.ts";
+import type { ReceiveLimits } from "../../src/hub/receive-limits.ts";
+import { createHubServer, type HubServer } from "../../src/hub/server.ts";
 import type { HubDeps } from "../../src/hub/service.ts";
 import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
@@ -10,15 +12,39 @@ import { encodeMessage, type SignedMessage } from "../../src/protocol/message/si
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import type { Descriptors } from "../../src/runtime/process.ts";
 import { ManualClock } from "./clock.ts";
 import { directClients } from "./http.ts";
 import { DEFAULT_NOW_SECS } from "./messages.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 
+export type ListeningHub = HubServer & Pick<HubListener, "port">;
+
+/** Serves a hub on a port. `stop` closes that, too. */
+export async function startHubServer(
+  context: HubDeps,
+  address: { readonly host: string; readonly port: number },
+  options: {
+    readonly receiveLimits?: ReceiveLimits | undefined;
+    readonly descriptors?: Descriptors | undefined;
+  } = {},
+): Promise<ListeningHub> {
+  const server = createHubServer(context, options.receiveLimits);
+  const listener = await listenForHub(address, { ...options, accept: server.accept });
+  return {
+    ...server,
+    port: listener.port,
+    async stop(graceMs) {
+      listener.close();
+      await server.stop(graceMs);
+    },
+  };
+}
+
 /** The hub over an index, and the official client of its port. */
 export interface TestHub extends AsyncDisposable {
-  readonly server: HubServer;
+  readonly server: ListeningHub;
   readonly address: string;
   readonly client: HubRpcClient;
 }

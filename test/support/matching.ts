@@ -1,7 +1,8 @@
 import { connectRpc } from "../../src/lib/port-rpc.ts";
 import { createMatchService } from "../../src/webhooks/match/match-service.ts";
+import { createMatchThread } from "../../src/webhooks/match/match-thread.ts";
 import { type MatchBudget, OwnerBudgets } from "../../src/webhooks/match/owner-budgets.ts";
-import { createMatchThread, type MatchClient, type MatchRpc } from "../../src/webhooks/match/rpc.ts";
+import type { MatchClient, MatchRpc } from "../../src/webhooks/match/rpc.ts";
 
 export const UNLIMITED: MatchBudget = {
   minuteMs: Number.POSITIVE_INFINITY,

@@ -31,7 +31,7 @@ import type { NodeOps } from "../node-ops.ts";
 import { isBuilt } from "../optional-parts.ts";
 import type { StateStores } from "../state/stores.ts";
 import { createConsole, createPublicHistory } from "./console.ts";
-import { createHubInterface } from "./hub-reads.ts";
+import { createHubInterface } from "./hub/hub-reads.ts";
 import { startKeyGate } from "./key-gate.ts";
 import { createManagement } from "./management.ts";
 import { createMcp } from "./mcp.ts";

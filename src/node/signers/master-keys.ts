@@ -19,7 +19,7 @@ export function masterKeysOf({ signers }: SignerSettings): readonly MasterKey[] 
 }
 
 /** What is sealed under a master key. */
-interface SealedUse extends KeyUse {
+export interface SealedUse extends KeyUse {
   readonly unit: string;
 }
 
@@ -40,15 +40,16 @@ export async function sealedUses(db: StateDb): Promise<readonly SealedUse[]> {
 }
 
 /**
- * Refuses a start that could not sign with keys that are stored.
+ * Refuses a start that could not sign with keys that are stored. Returns what is sealed; nothing where signers are off.
  *
  * @throws UserError naming each missing master key and the number of keys under it.
  */
-export async function refuseMissingKeys(config: SignerSettings, db: StateDb): Promise<void> {
-  if (!config.signers.enabled) return;
+export async function refuseMissingKeys(config: SignerSettings, db: StateDb): Promise<readonly SealedUse[]> {
+  if (!config.signers.enabled) return [];
   const known = new Set(masterKeysOf(config).map(({ keyId }) => keyId));
-  const missing = (await sealedUses(db)).filter(({ keyId }) => !known.has(keyId));
-  if (missing.length === 0) return;
+  const uses = await sealedUses(db);
+  const missing = uses.filter(({ keyId }) => !known.has(keyId));
+  if (missing.length === 0) return uses;
   const listed = missing.map(
     ({ keyId, count, unit }) => `${keyId} (${count} ${count === 1 ? unit : `${unit}s`})`,
   );

@@ -9,6 +9,7 @@ import { onBeat } from "../../runtime/clock.ts";
 import { refuseMissingKeys } from "../signers/master-keys.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 import type { MainState, MainStateDeps } from "./thread-state.ts";
+import { readThreadsWithWork } from "./waiting-work.ts";
 
 /** How often the other threads get the time of state.db. */
 const CLOCK_INTERVAL_MS = 1_000;
@@ -42,12 +43,13 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
   const pauses = createPauses({ signals, log });
   const reader = openStateReader(statePath(config.data.dir));
   const db = taskStateDb(reader);
-  await refuseMissingKeys(config, db);
+  const sealed = await refuseMissingKeys(config, db);
   const stopClock = shareClock(reader, signals);
   const stopWatching = await watchSwitches({ switches: createSwitches(db), pauses, log });
   return {
     node: startSingleNode(nodeId),
     pauses,
+    threadsWithWork: await readThreadsWithWork(config, db, sealed),
     pgStats: undefined,
     postgres: undefined,
     incidents: undefined,

@@ -27,6 +27,9 @@ export interface StateLink {
 /** The parts of a node that use the state, with different shares of the connections to PostgreSQL. */
 export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut" | "writes" | "http";
 
+/** The parts that start when they are needed. */
+export type PartOnNeed = Extract<StatePart, "delivery" | "fanOut" | "writes">;
+
 /** The state as one thread sees it. */
 export interface OpenState extends AsyncDisposable {
   readonly stores: StateStores;
@@ -53,6 +56,8 @@ export interface OpenStateDeps {
 export interface MainState {
   readonly node: StateNode;
   readonly pauses: Pick<Pauses, "latest">;
+  /** The threads for which the state has work; undefined with PostgreSQL, where other nodes leave work at any time. */
+  readonly threadsWithWork: ReadonlySet<PartOnNeed> | undefined;
   /** What all threads count of their calls to PostgreSQL; undefined with state.db. */
   readonly pgStats: PgStats | undefined;
   /** Undefined with state.db. */

@@ -5,18 +5,18 @@ import { confirmsEvents, isFollowing } from "../../config/upstream-urls.ts";
 import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
-import { EXIT_RETRYABLE } from "../../lib/failure.ts";
+import { EXIT_RETRYABLE, reasonOf } from "../../lib/failure.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
 import { PreviewSignal } from "../../previews/preview-signal.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
+import type { HubInit } from "../compose/hub/open-hub.ts";
 import { withoutMasterKeys } from "../signers/master-keys.ts";
-import type { StateLink } from "../state/thread-state.ts";
+import type { PartOnNeed, StateLink } from "../state/thread-state.ts";
 import type { DamageReports } from "../watch/storage-watch.ts";
 import { workerUrl } from "../worker-urls.ts";
 import type { DeliveryWorkerInit } from "../workers/delivery.worker.ts";
 import type { FanOutWorkerInit } from "../workers/fan-out.worker.ts";
-import type { HubWorkerInit } from "../workers/hub.worker.ts";
 import type { IngestWorkerInit } from "../workers/ingest.worker.ts";
 import type { MaintenanceWorkerInit } from "../workers/maintenance.worker.ts";
 import type { MatchingWorkerInit } from "../workers/matching.worker.ts";
@@ -40,6 +40,15 @@ export type WorkerName =
   | "previews"
   | "delivery"
   | "fanOut";
+
+/** The threads that start at the first request to them. */
+export type OnNeed = PartOnNeed | "matching";
+const ON_NEED: readonly WorkerName[] = [
+  "matching",
+  "writes",
+  "delivery",
+  "fanOut",
+] satisfies readonly OnNeed[];
 
 /** What the initial message of a worker is made of. */
 interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
@@ -93,7 +102,7 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
   },
   hub: {
     entry: "hub",
-    init: ({ config, channels, commits, admission, spanCounts }): HubWorkerInit => ({
+    init: ({ config, channels, commits, admission, spanCounts }): HubInit => ({
       config,
       commits,
       admission: admission.shared,
@@ -167,8 +176,14 @@ export interface NodeWorkers {
   readonly commits: CommitSequence;
   /** What the thread of previews signals to the readers of its file. */
   readonly previewSignal: SharedArrayBuffer;
-  /** Starts a worker. Resolves with its facts when it is ready. */
+  /** Starts a worker unless it runs. Resolves with its facts when it is ready. */
   start(name: WorkerName): WorkerHandle["ready"];
+  /** Leaves a worker that has nothing to do until the first request to it. */
+  rest(name: OnNeed): void;
+  /** Starts a worker that has got work in another way. One that cannot start ends the process, like one that has crashed. */
+  startOnNeed(name: OnNeed): Promise<void>;
+  /** Whether a worker that was left so is not ready yet. */
+  isResting(name: OnNeed): boolean;
   /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
   crashed(name: string): (message: string) => void;
 }
@@ -205,12 +220,17 @@ export function createNodeWorkers(
     spanCounts,
   }: NodeWorkersState,
 ): NodeWorkers {
-  const channels = Object.fromEntries(NAMES.map((name) => [name, new WorkerChannels()])) as Record<
-    WorkerName,
-    WorkerChannels
-  >;
+  const channels = Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      new WorkerChannels(ON_NEED.includes(name) ? () => void startOnNeed(name) : undefined),
+    ]),
+  ) as Record<WorkerName, WorkerChannels>;
   const running = new Map<WorkerName, WorkerHandle>();
-  for (const name of NAMES) shutdown.add(`${name} worker`, () => running.get(name)?.stop());
+  const ended = new Set<WorkerName>();
+  const resting = new Set<WorkerName>();
+  for (const name of NAMES)
+    shutdown.add(`${name} worker`, () => ended.add(name) && running.get(name)?.stop());
   const crashed = (worker: string) => (message: string) => {
     log.fatal({ worker, reason: message }, "A worker crashed");
     void shutdown.start(`${worker} worker crashed`, EXIT_RETRYABLE);
@@ -224,38 +244,57 @@ export function createNodeWorkers(
     // In PostgreSQL, every thread writes itself.
     writer: config.state.url === "" ? channels.state.connect() : undefined,
   });
+  function start(name: WorkerName): WorkerHandle["ready"] {
+    const known = running.get(name);
+    if (known) return known.ready;
+    const { entry, hasMasterKeys = false, init } = THREADS[name];
+    const thread = threadName(THREADS[name]);
+    const worker = startWorker({
+      name,
+      url: workerUrl(entry),
+      init: init({
+        config: hasMasterKeys ? config : withoutMasterKeys(config),
+        admission,
+        channels,
+        commits: commits.shared,
+        connectState,
+        stateNode,
+        signals: signals.shared,
+        loopbackTargets,
+        spanCounts,
+        previewSignal,
+      }),
+      keepLine: (line) => lines.add(thread, line),
+      onDamage: damage.note,
+      onCrash: crashed(name),
+    });
+    running.set(name, worker);
+    threads.add(thread, worker);
+    channels[name].attach(worker);
+    return worker.ready;
+  }
+
+  async function startOnNeed(name: WorkerName): Promise<void> {
+    if (running.has(name) || ended.has(name)) return;
+    try {
+      await start(name);
+      resting.delete(name);
+    } catch (cause) {
+      if (!ended.has(name)) crashed(name)(reasonOf(cause));
+    }
+  }
+
   return {
     channels,
     commits,
     previewSignal,
     connectState,
     crashed,
-    start(name) {
-      const { entry, hasMasterKeys = false, init } = THREADS[name];
-      const thread = threadName(THREADS[name]);
-      const worker = startWorker({
-        name,
-        url: workerUrl(entry),
-        init: init({
-          config: hasMasterKeys ? config : withoutMasterKeys(config),
-          admission,
-          channels,
-          commits: commits.shared,
-          connectState,
-          stateNode,
-          signals: signals.shared,
-          loopbackTargets,
-          spanCounts,
-          previewSignal,
-        }),
-        keepLine: (line) => lines.add(thread, line),
-        onDamage: damage.note,
-        onCrash: crashed(name),
-      });
-      running.set(name, worker);
-      threads.add(thread, worker);
-      channels[name].attach(worker);
-      return worker.ready;
+    start,
+    startOnNeed,
+    rest(name) {
+      if (!running.has(name)) resting.add(name);
     },
+    isResting: (name) => resting.has(name),
   };
 }

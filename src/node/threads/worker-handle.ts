@@ -11,8 +11,12 @@ export interface WorkerHandle {
    * @throws RetryableError with the message of the body when it does not start.
    */
   readonly ready: Promise<Readonly<Record<string, unknown>>>;
-  /** Sends the worker a port for requests of another thread. Requests wait until the worker is ready. */
-  connect(port: MessagePort): void;
+  /**
+   * Sends the worker a port for requests of another thread. Requests wait until the worker is ready.
+   *
+   * @param early the first requests, which were taken from the port already.
+   */
+  connect(port: MessagePort, early?: readonly unknown[]): void;
   /** Asks how the worker fares. There is no response while its event loop is busy. */
   vitals(): Promise<ThreadVitals>;
   /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
@@ -70,7 +74,7 @@ export function startWorker<Init>(options: {
   send({ type: "start", init }, portsIn(init));
   return {
     ready: started.promise,
-    connect: (port) => send({ type: "connect", port }, [port]),
+    connect: (port, early = []) => send({ type: "connect", port, early }, [port]),
     vitals() {
       const answer = Promise.withResolvers<ThreadVitals>();
       asked.push(answer);
@@ -96,24 +100,52 @@ function portsIn(value: unknown): MessagePort[] {
   return Object.values(value).flatMap(portsIn);
 }
 
+/** A port of a client that waits for the worker, with the requests that have arrived. */
+interface WaitingPort {
+  readonly port: MessagePort;
+  readonly early: unknown[];
+}
+
 /** Channels to a worker that may start later than its clients. Their requests wait until it is attached. */
 export class WorkerChannels {
+  readonly #onRequest: (() => void) | undefined;
   #worker: WorkerHandle | undefined;
-  #waiting: MessagePort[] = [];
+  #waiting: WaitingPort[] = [];
+
+  /** @param onRequest called for each request that waits for the worker, so that it can be started. */
+  constructor(onRequest?: () => void) {
+    this.#onRequest = onRequest;
+  }
 
   /** Opens a channel. */
   connect(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     if (this.#worker) this.#worker.connect(port1);
-    else this.#waiting.push(port1);
+    else this.#waiting.push(this.#watch(port1));
     return port2;
   }
 
   /** Connects all open and future channels to the worker. */
   attach(worker: WorkerHandle): WorkerHandle {
     this.#worker = worker;
-    for (const port of this.#waiting) worker.connect(port);
+    for (const { port, early } of this.#waiting) {
+      // What has not been taken from the port moves with it.
+      port.onmessage = null;
+      worker.connect(port, early);
+    }
     this.#waiting = [];
     return worker;
+  }
+
+  #watch(port: MessagePort): WaitingPort {
+    const early: unknown[] = [];
+    const onRequest = this.#onRequest;
+    if (onRequest) {
+      port.onmessage = ({ data }) => {
+        early.push(data);
+        onRequest();
+      };
+    }
+    return { port, early };
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
+import { createMatchThread } from "../../webhooks/match/match-thread.ts";
 import { MATCH_BUDGET } from "../../webhooks/match/owner-budgets.ts";
-import { createMatchThread } from "../../webhooks/match/rpc.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the matching worker. */

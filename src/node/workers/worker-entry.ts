@@ -6,7 +6,7 @@ import { ownLoopDelays } from "../../runtime/loop-monitor.ts";
 /** A message from the process to one of its workers. */
 export type ToWorker<Init> =
   | { readonly type: "start"; readonly init: Init }
-  | { readonly type: "connect"; readonly port: MessagePort }
+  | { readonly type: "connect"; readonly port: MessagePort; readonly early: readonly unknown[] }
   | { readonly type: "vitals" }
   | { readonly type: "stop" };
 
@@ -70,7 +70,9 @@ export function runWorker<Init>(start: (init: Init, context: WorkerContext) => P
       } else if (message.type === "vitals") {
         send({ type: "vitals", vitals: readVitals() });
       } else if (message.type === "connect") {
-        (await body.promise).connect?.(message.port);
+        const { port, early } = message;
+        (await body.promise).connect?.(port);
+        for (const data of early) port.dispatchEvent(new MessageEvent("message", { data }));
       } else {
         await (await body.promise).stop();
         send({ type: "stopped" });

@@ -41,6 +41,8 @@ export interface FanOut {
    * @param traceparent of the request, whose trace the campaign continues if it starts here and now
    */
   run(campaignId: string, traceparent?: string): Promise<CampaignOutcome | undefined>;
+  /** Looks for what is due. A thread that rests starts with it, and then looks by itself. */
+  wake(): Promise<void>;
   stats(): Promise<FanOutStats>;
 }
 
@@ -234,6 +236,10 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
       }
       void takeSoon();
       return outcome;
+    },
+
+    async wake() {
+      void look();
     },
 
     async stats() {

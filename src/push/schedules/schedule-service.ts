@@ -55,8 +55,10 @@ export function createScheduleService(deps: {
   /** By the index: the address whose signature was just verified. */
   readonly custodyOf: CustodyOf;
   readonly clock: Clock;
+  /** Called when a schedule is stored. Default: what fires schedules finds it by itself. */
+  readonly onStored?: () => void;
 }): ScheduleService {
-  const { apps, schedules, saved, sends, custodyOf, clock } = deps;
+  const { apps, schedules, saved, sends, custodyOf, clock, onStored } = deps;
 
   async function get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>> {
     const schedule = await schedules.find(scheduleId);
@@ -95,6 +97,7 @@ export function createScheduleService(deps: {
     );
     if (outcome === "too-many")
       return refused("tooManyRequests", `an app may have at most ${MAX_OPEN_SCHEDULES} schedules to send`);
+    onStored?.();
     const stored = await schedules.find(scheduleId);
     if (!stored) throw new Error(`schedule ${scheduleId} is missing`);
     return ok({ schedule: stored });

@@ -1,6 +1,24 @@
 import { counter, counters, durations, figureOf, gauge, gaugeBy } from "../../runtime/figures/figures.ts";
 import type { DeliveryNodeStats } from "../rpc.ts";
 import { ERROR_RESPONSES } from "./classify-outcome.ts";
+import { DeliveryCounters } from "./delivery-stats.ts";
+
+/** What a thread that has not started reports: there are neither webhooks nor deliveries. */
+export const DELIVERY_AT_REST: DeliveryNodeStats = {
+  ...new DeliveryCounters().stats(),
+  inFlight: 0,
+  waiting: 0,
+  oldestDueMs: 0,
+  slowWebhooks: 0,
+  publishedEvents: 0,
+  publishedKinds: {},
+  queuedDeliveries: 0,
+  skippedEvents: 0,
+  leftEvents: 0,
+  subscribedWebhooks: 0,
+  isBackpressured: false,
+  deliveries: { queued: 0, delivered: 0, failed: 0, dropped: 0 },
+};
 
 const figure = figureOf<DeliveryNodeStats>();
 

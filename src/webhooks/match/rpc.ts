@@ -1,14 +1,6 @@
-import { serveRpc } from "../../lib/port-rpc.ts";
 import { figureOf } from "../../runtime/figures/figures.ts";
 import type { EventFacts } from "./facts.ts";
-import {
-  createMatchService,
-  type MatchResult,
-  type MatchService,
-  type SubscriptionRefusal,
-  type SubscriptionUpdate,
-} from "./match-service.ts";
-import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
+import type { MatchResult, SubscriptionRefusal, SubscriptionUpdate } from "./match-service.ts";
 
 /** Totals of all clients since the start. */
 export interface MatchThreadStats {
@@ -31,33 +23,6 @@ export interface MatchRpc extends MatchClient {
   stats(): Promise<MatchThreadStats>;
 }
 
-/** The matching thread. Its clients connect through ports and share the budgets of owners. */
-export interface MatchThread {
-  connect(port: MessagePort): void;
-}
-
-export function createMatchThread(budget: MatchBudget, nowMs = () => performance.now()): MatchThread {
-  const budgets = new OwnerBudgets(budget, nowMs);
-  const services: MatchService[] = [];
-  const stats = (): MatchThreadStats => {
-    const sums = services.reduce(
-      (sum, service) => {
-        const { events, busyMs } = service.stats();
-        return { events: sum.events + events, busyMs: sum.busyMs + busyMs };
-      },
-      { events: 0, busyMs: 0 },
-    );
-    return { ...sums, overBudget: budgets.overBudget, owners: budgets.owners };
-  };
-  return {
-    connect(port) {
-      const service = createMatchService(budgets, nowMs);
-      services.push(service);
-      serveRpc<MatchRpc>(port, { update: service.update, match: service.match, stats });
-    },
-  };
-}
-
 /** Matches events, at least the first one. One that cannot be matched has no receivers, so that it does not stop all others. */
 export async function matchFacts(matching: MatchClient, facts: readonly EventFacts[]): Promise<MatchResult> {
   try {
@@ -70,6 +35,9 @@ export async function matchFacts(matching: MatchClient, facts: readonly EventFac
     }
   }
 }
+
+/** What a thread that has not started reports. */
+export const MATCHING_AT_REST: MatchThreadStats = { events: 0, busyMs: 0, overBudget: 0, owners: 0 };
 
 const figure = figureOf<MatchThreadStats>();
 

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { connectRpc } from "../../../src/lib/port-rpc.ts";
 import type { CastFacts } from "../../../src/webhooks/match/facts.ts";
 import type { SubscriptionEntry } from "../../../src/webhooks/match/match-service.ts";
-import { createMatchThread, type MatchRpc } from "../../../src/webhooks/match/rpc.ts";
+import { createMatchThread } from "../../../src/webhooks/match/match-thread.ts";
+import type { MatchRpc } from "../../../src/webhooks/match/rpc.ts";
 import type { CastFilter } from "../../../src/webhooks/subscription.ts";
 import { startMatching } from "../../support/matching.ts";
 

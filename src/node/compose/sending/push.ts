@@ -107,6 +107,8 @@ export function createPush(options: {
       sends,
       custodyOf: custodyFromIndex(index),
       clock: stateClock,
+      // The schedule is stored, whatever happens to the thread that fires it.
+      onStored: () => void fanOut.wake().catch(() => undefined),
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns, schedules, opens }),
     appOfKey: createSendKeyLookup({ apps, clock: management.auth.stateClock }),

@@ -48,6 +48,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
     return {
       node,
       pauses,
+      threadsWithWork: undefined,
       pgStats,
       postgres: {
         node,

@@ -1,17 +1,17 @@
-import { hubPlugins } from "../../api/hub-plugins.ts";
-import type { HubDeps } from "../../api/operations/hub/operation.ts";
-import { followedFids } from "../../config/files/fid-file.ts";
-import type { Config } from "../../config/schema.ts";
-import { isFollowing } from "../../config/upstream-urls.ts";
-import type { IndexDatabase } from "../../db/index/database.ts";
-import { ApiError } from "../../http/errors.ts";
-import type { HttpServerOptions } from "../../http/server.ts";
-import type { HubRpc } from "../../hub/rpc.ts";
-import { connectRpc } from "../../lib/port-rpc.ts";
-import { networkOf } from "../../protocol/network/network.ts";
-import { createHubReads, type HubReads } from "../../read/hub/hub-reads.ts";
-import { systemClock } from "../../runtime/clock.ts";
-import { createFillCheck } from "../../upstream/positions.ts";
+import { hubPlugins } from "../../../api/hub-plugins.ts";
+import type { HubDeps } from "../../../api/operations/hub/operation.ts";
+import { followedFids } from "../../../config/files/fid-file.ts";
+import type { Config } from "../../../config/schema.ts";
+import { isFollowing } from "../../../config/upstream-urls.ts";
+import type { IndexDatabase } from "../../../db/index/database.ts";
+import { ApiError } from "../../../http/errors.ts";
+import type { HttpServerOptions } from "../../../http/server.ts";
+import type { HubRpc } from "../../../hub/rpc.ts";
+import { connectRpc } from "../../../lib/port-rpc.ts";
+import { networkOf } from "../../../protocol/network/network.ts";
+import { createHubReads, type HubReads } from "../../../read/hub/hub-reads.ts";
+import { systemClock } from "../../../runtime/clock.ts";
+import { createFillCheck } from "../../../upstream/positions.ts";
 
 /** Creates the reads of the hub for one thread. */
 export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads {

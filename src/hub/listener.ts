@@ -1,0 +1,39 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Descriptors } from "../runtime/process.ts";
+
+/** The port of gRPC. */
+export interface HubListener {
+  readonly port: number;
+  /** Accepts no more connections. */
+  close(): void;
+}
+
+/**
+ * Listens for connections of gRPC. This file loads no more than that: what serves them may be loaded with the first.
+ *
+ * @param options.accept gets each connection, paused. Its fault ends the thread.
+ * @param options.descriptors of the process; while it has none to spare, new connections are closed. Default: no limit.
+ */
+export function listenForHub(
+  { host, port }: { readonly host: string; readonly port: number },
+  options: {
+    readonly accept: (socket: Socket) => void | Promise<void>;
+    readonly descriptors?: Descriptors | undefined;
+  },
+): Promise<HubListener> {
+  const { accept, descriptors } = options;
+  const server = createServer({ noDelay: true, pauseOnConnect: true }, async (socket) => {
+    // A client may reset it before it is served.
+    socket.on("error", () => undefined);
+    if (descriptors && descriptors.open() >= descriptors.cap) return void socket.destroy();
+    await accept(socket);
+  });
+  return new Promise((resolve, reject) => {
+    server.on("error", (cause) =>
+      reject(new Error(`gRPC cannot listen on ${host} port ${port}: ${cause.message}`)),
+    );
+    server.listen({ host, port }, () =>
+      resolve({ port: (server.address() as AddressInfo).port, close: () => void server.close() }),
+    );
+  });
+}
