@@ -63,7 +63,7 @@ export function bearerOf(headers: Headers): string | undefined {
  * are closed.
  */
 export function createGate(deps: GateDeps): Gate {
-  const { names, compatPrefixes, sessions, anonymousReads, keys, limits, usage, staleReason } = deps;
+  const { names, compatPrefixes, sessions, keys, limits, usage, staleReason } = deps;
   const compatPaths = compatPrefixes.map((prefix) => `${basePathOf(prefix)}/`);
   const signatureHeaders = [...SIGNATURE_HEADERS, ...(sessions ? [SESSION_HEADER] : [])].map(
     (name) => names.headerPrefix + name,
@@ -92,10 +92,10 @@ export function createGate(deps: GateDeps): Gate {
   };
 
   function admitRead(exchange: Exchange): void | Promise<void> {
-    if (anonymousReads && !isCompat(exchange.path)) return undefined;
+    if (deps.anonymousReads && !isCompat(exchange.path)) return undefined;
     const text = keyTextOf(exchange.request.headers);
     if (!isKey(text)) {
-      if (anonymousReads) return undefined;
+      if (deps.anonymousReads) return undefined;
       throw invalidKey();
     }
     exchange.isStillAdmitted = stillAdmits("read", () => keys.known(text) ?? keys.findForRead(text));
@@ -119,7 +119,7 @@ export function createGate(deps: GateDeps): Gate {
   /** A credential that is sent counts, also where none is needed. */
   async function admitBearer(exchange: Exchange): Promise<void> {
     const text = bearerOf(exchange.request.headers);
-    if (text === undefined && anonymousReads) return;
+    if (text === undefined && deps.anonymousReads) return;
     const caller = text !== undefined && isKey(text) ? await keys.findForRead(text) : undefined;
     if (caller === undefined) {
       if (text !== undefined) limits.count(exchange, "unknownKeys");
@@ -142,7 +142,7 @@ export function createGate(deps: GateDeps): Gate {
       case "bearer":
         return admitBearer(exchange);
       case "anonymousOrKey":
-        return anonymousReads ? undefined : admitKey(exchange, access.scope);
+        return deps.anonymousReads ? undefined : admitKey(exchange, access.scope);
       case "key":
         return admitKey(exchange, access.scope);
       case "keyUnlessRead":

@@ -10,6 +10,9 @@ export type OperatorAction =
   | "notice.add"
   | "notice.remove"
   | "notice.test"
+  | "node.restart"
+  | "setting.change"
+  | "setup.apply"
   | "signin_key.create"
   | "signin_key.replace";
 

@@ -39,11 +39,12 @@ export interface Checks {
 
 export function createChecks(deps: ChecksDeps): Checks {
   const { settings, nodeId, incidents, lease, clock, log, table = CHECK_TABLE } = deps;
-  const rows = table.filter(({ id, value }) => value !== undefined && !settings.off.includes(id));
+  const rows = table.filter(({ value }) => value !== undefined);
+  const isOff = ({ id }: Check) => settings.off.includes(id);
   for (const id of settings.off)
     if (!table.some((check) => check.id === id))
       log.warn({ id }, "checks.off names a check that does not exist");
-  const evaluator = createEvaluator(rows, settings);
+  const evaluator = createEvaluator(rows, settings, isOff);
   const windows = new FigureWindows();
   const startSecs = nowSecs(clock);
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
@@ -61,7 +62,7 @@ export function createChecks(deps: ChecksDeps): Checks {
     const isFirst = refreshedSecs === undefined;
     const open = await incidents.openOf(nodeId);
     for (const { checkId, nodeId: subject, seenAt } of open) {
-      const row = rows.find(({ id }) => id === checkId);
+      const row = rows.find((check) => check.id === checkId && !isOff(check));
       // Switched off, or of another release.
       if (!row) await incidents.resolve(checkId, subject, now);
       else if (subject === subjectOf(row) && !known.has(checkId)) {
@@ -112,7 +113,7 @@ export function createChecks(deps: ChecksDeps): Checks {
   }
 
   return {
-    states: () => states,
+    states: () => states.filter(({ check }) => !isOff(check)),
     async evaluate(read) {
       const now = nowSecs(clock);
       const isReady = refreshedSecs !== undefined;

@@ -38,9 +38,16 @@ export interface Evaluator {
   settle(id: string): void;
 }
 
-/** @param checks rows that a node can see. */
-export function createEvaluator(checks: readonly Check[], thresholds: Thresholds): Evaluator {
-  const rows = checks.map((check) => ({ check, ...linesOf(check, thresholds) }));
+/**
+ * @param checks rows that a node can see.
+ * @param thresholds may change between evaluations
+ * @param isOff whether a check is not evaluated; it is resolved then. Default: none is.
+ */
+export function createEvaluator(
+  checks: readonly Check[],
+  thresholds: Thresholds,
+  isOff: (check: Check) => boolean = () => false,
+): Evaluator {
   const memories = new Map<string, Memory>(
     checks.map(({ id }) => [
       id,
@@ -54,11 +61,8 @@ export function createEvaluator(checks: readonly Check[], thresholds: Thresholds
     ]),
   );
 
-  function step(
-    { check, opens, resolves }: (typeof rows)[number],
-    memory: Memory,
-    figures: CheckFigures,
-  ): void {
+  function step(check: Check, memory: Memory, figures: CheckFigures): void {
+    const { opens, resolves } = linesOf(check, thresholds);
     const { nowSecs } = figures;
     const read = check.value?.(figures, thresholds);
     if (read === undefined) {
@@ -85,11 +89,12 @@ export function createEvaluator(checks: readonly Check[], thresholds: Thresholds
 
   return {
     evaluate(figures) {
-      return rows.map((row) => {
-        const memory = memories.get(row.check.id) as Memory;
-        step(row, memory, figures);
+      return checks.map((check) => {
+        const memory = memories.get(check.id) as Memory;
+        if (isOff(check)) settle(memory);
+        else step(check, memory, figures);
         const { standing, measured, openedSecs } = memory;
-        return { check: row.check, standing, measured, openedSecs };
+        return { check, standing, measured, openedSecs };
       });
     },
     takeOver(id, nowSecs) {

@@ -38,7 +38,8 @@ export function createCommon(
   context: CommandContext,
   { isNode = false, keepLine, reader, loaded = readConfig(context, reader) }: CommonOptions = {},
 ): Common {
-  const { config } = loaded;
+  // A copy of its own, in which a node changes what its operator changes.
+  const config = structuredClone(loaded.config);
   const log = createLogger(config, { keep: keepLine });
   const deadlineMs = config.service.shutdown_deadline_secs * 1000;
   return {

@@ -38,29 +38,34 @@ export function registerServe(program: Command, context: CommandContext): void {
       let isDemoWanted = demo;
       let indexDir = "";
       let hasServed = false;
-      // After its set-up in the browser an empty node starts again in this process, with the settings that were written.
-      for (let isSetUp = true; isSetUp; ) {
-        isSetUp = false;
-        const given = readConfig(context);
-        const loaded = acceptLoad ? { ...given, config: acceptingLoad(given.config) } : given;
+      // After its set-up or for changed settings a node starts again in this process.
+      for (let isStartedAgain = true; isStartedAgain; ) {
+        isStartedAgain = false;
+        const read = readConfig(context);
+        const loaded = acceptLoad ? { ...read, config: acceptingLoad(read.config) } : read;
         const lines = new RecentLines();
         const keepLine = (line: string) => lines.add("main", line);
         const common = createCommon(context, { isNode: true, keepLine, loaded });
+        const startAgain = (reason: string) => {
+          // For a supervisor a stop is the end of the process, which it starts again after a failure.
+          const isSupervised = process.env.NOTIFY_SOCKET !== undefined;
+          isStartedAgain = !isSupervised;
+          void common.shutdown.start(reason, isSupervised ? EXIT_RETRYABLE : EXIT_OK);
+        };
+        const given = processInput(context.flags());
         const setUp = lazySetUp({
           loaded,
-          given: processInput(context.flags()),
+          given,
           onApplied({ isDemo }) {
             isDemoWanted = isDemo;
-            // For a supervisor a stop is the end of the process, which it starts again after a failure.
-            const isSupervised = process.env.NOTIFY_SOCKET !== undefined;
-            isSetUp = !isSupervised;
-            void common.shutdown.start("the node was set up", isSupervised ? EXIT_RETRYABLE : EXIT_OK);
+            startAgain("the node was set up");
           },
         });
+        const settingFiles = { loaded, given, startAgain };
         const sources = loaded.sources;
         context.exitCode = await runService(common, async () => {
           const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
-          const served = await serve(common, { ...options, setUp });
+          const served = await serve(common, { ...options, setUp, settingFiles });
           hasServed = true;
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);
@@ -71,7 +76,7 @@ export function registerServe(program: Command, context: CommandContext): void {
           print(isJson ? placesJson(places) : placesText(places));
         });
         indexDir = common.config.data.dir;
-        if (context.exitCode !== EXIT_OK) isSetUp = false;
+        if (context.exitCode !== EXIT_OK) isStartedAgain = false;
       }
       // The node has run with the migrated index, so nothing needs the older file.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(indexDir));

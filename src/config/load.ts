@@ -2,6 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./checks/conflicts.ts";
 import defaultsText from "./defaults.toml" with { type: "text" };
+import { readConsoleFile } from "./files/console-file.ts";
 import { followedFids } from "./files/fid-file.ts";
 import { findSettingsFile, type SettingsFile } from "./files/settings-file.ts";
 import { readSmallFile } from "./files/small-file.ts";
@@ -33,6 +34,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The TOML file that was read, if any. */
   readonly file: string | undefined;
+  /** The file with what was changed on the operator's page, whether or not it is there; undefined for a client. */
+  readonly consoleFile: string | undefined;
   /** A description of the source of each `section.key`. */
   readonly sources: ReadonlyMap<string, string>;
   /** The same, with the line of the file where that is the source. */
@@ -88,8 +91,8 @@ export function processInput(argvFlags: ArgvFlags): ConfigInput {
 }
 
 /**
- * Reads the settings: defaults, then one TOML file, then the environment, then flags. Every value is validated, including
- * those that a later source overrides.
+ * Reads the settings: defaults, then one TOML file, then what was changed on the operator's page, then the environment, then flags. Every
+ * value is validated, including those that a later source overrides.
  *
  * A client gets no secrets that are in files of their own, and whatever is wrong with the settings of the node itself does not concern
  * it: any user of the machine may run it.
@@ -101,12 +104,11 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   const file = findSettingsFile(input, { mayLack: isClient });
   const layerInput = { ...input, readsSecrets: !isClient };
   const ofFile = file.text === undefined ? undefined : fromToml(file.text, file.path, layerInput);
-  const layers = [
-    fromToml(defaultsText, "default", layerInput),
-    ...(ofFile ? [ofFile] : []),
-    fromEnvironment(input.env, layerInput),
-    fromFlags(input.argvFlags, layerInput),
-  ];
+  const below = [fromToml(defaultsText, "default", layerInput), ...(ofFile ? [ofFile] : [])];
+  const above = [fromEnvironment(input.env, layerInput), fromFlags(input.argvFlags, layerInput)];
+  const dataDir = dataDirOf([...below, ...above]);
+  const changed = isClient || dataDir === undefined ? undefined : readConsoleFile(input, dataDir, layerInput);
+  const layers = [...below, ...(changed?.layer ? [changed.layer] : []), ...above];
   const problems = [...file.problems, ...layers.flatMap((layer) => layer.problems)];
   const table: Record<string, Record<string, unknown>> = {};
   const sources = new Map<string, string>();
@@ -129,10 +131,24 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   return {
     config: deepFreeze(table),
     file: ofFile && file.path,
+    consoleFile: changed?.path,
     sources,
     places: ofFile && file.text !== undefined ? withLines(sources, file.path, file.text) : sources,
-    warnings: [...file.warnings, ...(ofFile ? readableSecrets(ofFile, file) : [])],
+    warnings: [
+      ...file.warnings,
+      ...(ofFile ? readableSecrets(ofFile, file) : []),
+      ...(changed?.warnings ?? []),
+    ],
   };
+}
+
+/** The data directory by the last valid source; the console's file is in it, and does not name it. */
+function dataDirOf(layers: readonly Layer[]): string | undefined {
+  const said = layers.flatMap(({ candidates }) =>
+    candidates.filter(({ setting, value }) => setting.key === "data.dir" && isValid(setting, value)),
+  );
+  const value = said.at(-1)?.value;
+  return typeof value === "string" ? value : undefined;
 }
 
 function withLines(sources: ReadonlyMap<string, string>, path: string, text: string) {

@@ -163,7 +163,8 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
     page(path, language) {
       const segments = path.split("/");
       const found = pages[language].find((page) => matches(page.segments, segments));
-      const key = `${language} ${found?.path}`;
+      // What may change while the node runs is in the key.
+      const key = `${language} ${found?.path} ${settings.images} ${settings.anonymous}`;
       const document = documents.get(key) ?? documentOf(found, language);
       documents.set(key, document);
       return { document, isKnown: found !== undefined };

@@ -5,7 +5,7 @@ import type { NoticesRpc } from "../notices/rpc.ts";
 import type { RecentLine } from "../runtime/log/recent-lines.ts";
 import type { HistoryQueries } from "./history/queries.ts";
 import type { OperatorRefusal, OperatorSessions } from "./operator/operator-sessions.ts";
-import type { BackupsReport, SettingInForce, ThreadsReport } from "./operator/reports.ts";
+import type { BackupsReport, SettingsChanged, SettingsReport, ThreadsReport } from "./operator/reports.ts";
 import type { SetUpRuns } from "./operator/set-up-runs.ts";
 import type { TarFile } from "./operator/tar.ts";
 import type { HistoryStep } from "./pulse/history.ts";
@@ -27,7 +27,13 @@ export interface OperatorRpc
   /** The rows of the whole history after a time (unix seconds). */
   series(step: HistoryStep, since: number): SeriesPage;
   threads(): Promise<ThreadsReport>;
-  settings(): readonly SettingInForce[];
+  settings(): SettingsReport;
+  /** Sets values by key, or takes back what was set here (null). */
+  changeSettings(
+    values: Readonly<Record<string, unknown>>,
+  ): Promise<Result<SettingsChanged, OperatorRefusal>>;
+  /** Starts the node again, with the settings of its files. */
+  restartNode(): Result<null, OperatorRefusal>;
   log(after: number): readonly RecentLine[];
   backups(): Promise<BackupsReport>;
   /** Starts a backup of the state. It ends on its own, and `backups` has its outcome. */

@@ -37,7 +37,7 @@ export function pageSettingsOf(
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
-  const { images, manage, operator, status } = config.console;
+  const { manage, operator, status } = config.console;
   return {
     service: segment,
     version,
@@ -47,13 +47,17 @@ export function pageSettingsOf(
     headerPrefix,
     domain: domainName,
     publicUrl: config.service.public_url,
-    images,
+    get images() {
+      return config.console.images;
+    },
     manage,
     operator,
     incidents: status === "public",
     history: config.history.enabled,
     sessions: config.auth.sessions,
-    anonymous: config.http.anonymous,
+    get anonymous() {
+      return config.http.anonymous;
+    },
     stream: config.stream.enabled,
     signers: !config.signers.enabled ? "off" : hasMasterKey ? "on" : "no_key",
     quickAuth: config.quick_auth.enabled,
@@ -78,7 +82,8 @@ const NOTHING_HERE = "no API is at /: /docs describes it, /ready says whether th
 const hidden = { detail: { hide: true } } as const;
 
 /** The documents of the console and the files that they need. */
-export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
+export function consoleRoutes(deps: ConsoleRoutesDeps) {
+  const { assets, enabled } = deps;
   const asset = async ({ request, params }: { request: Request; params: { readonly "*": string } }) =>
     respondWithFile(request, params["*"]);
 
@@ -115,7 +120,7 @@ export function consoleRoutes({ assets, enabled, images }: ConsoleRoutesDeps) {
   };
 
   function respondWithPage(request: Request, loaded: LoadedAssets, path: string): Response {
-    const withImages = images === "ask" && new URL(request.url).searchParams.get("images") === "1";
+    const withImages = deps.images === "ask" && new URL(request.url).searchParams.get("images") === "1";
     const { document, isKnown } = loaded.page(
       path.length > 1 ? path.replace(/\/$/, "") : path,
       preferredLanguage(request.headers.get("accept-language")),

@@ -6,6 +6,8 @@ export interface Cors {
   preflight(): Response;
   /** Headers of every response, which allow scripts of other origins to read it. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Changes with the origins, which may change while the node runs. */
+  readonly origins: readonly string[];
   /** Adds the header that depends on the request's origin. @param isForAll whether every origin may read the response. */
   allowOrigin(request: Request, headers: Headers, isForAll: boolean): void;
   /** Whether a request comes from no browser, or from an origin that may read responses. */
@@ -28,11 +30,12 @@ const compatHeaders = ["api_key", "x-sdk", "x-sdk-version", "x-neynar-experiment
 
 /** @param isCompat whether the compat dialect is served */
 export function createCors(options: {
+  /** Read for each request. */
   readonly origins: readonly string[];
   readonly names: ServiceNames;
   readonly isCompat: boolean;
 }): Cors {
-  const { origins, names, isCompat } = options;
+  const { names, isCompat } = options;
   const prefix = names.headerPrefix.toLowerCase();
   const allowedHeaders = [
     ...["fid", "op", "signed-at", "nonce", "signature"].map((name) => prefix + name),
@@ -47,10 +50,13 @@ export function createCors(options: {
     "x-strict-from-id",
     ...(isCompat ? compatHeaders : []),
   ].join(", ");
-  const anyOrigin = origins.includes("*");
-  const listed = new Set(origins);
+  const isAnyOrigin = () => options.origins.includes("*");
 
   return {
+    get origins() {
+      return options.origins;
+    },
+
     preflight: () =>
       new Response(null, {
         status: 204,
@@ -62,27 +68,30 @@ export function createCors(options: {
         },
       }),
 
-    headers: [
-      [
-        "access-control-expose-headers",
-        [...exposedHeaders, ...exposedOwnHeaders.map((name) => prefix + name)].join(", "),
-      ],
-      anyOrigin ? ["access-control-allow-origin", "*"] : ["vary", "origin"],
-    ],
+    get headers() {
+      return [
+        [
+          "access-control-expose-headers",
+          [...exposedHeaders, ...exposedOwnHeaders.map((name) => prefix + name)].join(", "),
+        ],
+        ...(isAnyOrigin() ? [["access-control-allow-origin", "*"] as const] : [["vary", "origin"] as const]),
+      ] as const;
+    },
 
     allows(request) {
       const origin = request.headers.get("origin");
-      return anyOrigin || origin === null || listed.has(origin);
+      return isAnyOrigin() || origin === null || options.origins.includes(origin);
     },
 
     allowOrigin(request, headers, isForAll) {
-      if (anyOrigin) return;
+      if (isAnyOrigin()) return;
       if (isForAll) {
         headers.set("access-control-allow-origin", "*");
         return;
       }
       const origin = request.headers.get("origin");
-      if (origin !== null && listed.has(origin)) headers.set("access-control-allow-origin", origin);
+      if (origin !== null && options.origins.includes(origin))
+        headers.set("access-control-allow-origin", origin);
     },
   };
 }
@@ -98,7 +107,7 @@ const MINUTES = "public, max-age=600";
 export interface CommonHeaders {
   /**
    * The headers of all responses to reads: everything but the ETag, the request id and the headers that depend on the
-   * origin. They are built once, because setting headers one by one costs a microsecond.
+   * origin. They are built when the origins change, because setting headers one by one costs a microsecond.
    */
   readonly ofReads: Headers;
   /** As `ofReads`, for what caches may use for ten minutes. */
@@ -132,10 +141,27 @@ export function createCommonHeaders(cors: Cors, node: readonly [name: string, va
     addTo(headers);
     return headers;
   };
-  return {
+  const make = () => ({
+    origins: cors.origins,
     ofReads: json(REVALIDATE),
     ofMinutes: json(MINUTES),
     unstored: json("no-store", {}),
+  });
+  let made = make();
+  const now = () => {
+    if (made.origins !== cors.origins) made = make();
+    return made;
+  };
+  return {
+    get ofReads() {
+      return now().ofReads;
+    },
+    get ofMinutes() {
+      return now().ofMinutes;
+    },
+    get unstored() {
+      return now().unstored;
+    },
     addTo,
     addUnshared,
   };

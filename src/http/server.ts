@@ -136,7 +136,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return document;
   };
 
-  const cors = createCors({ origins: config.http.cors_origins, names, isCompat: compatPrefixes.length > 0 });
+  const cors = createCors({
+    get origins() {
+      return config.http.cors_origins;
+    },
+    names,
+    isCompat: compatPrefixes.length > 0,
+  });
   const commonHeaders = createCommonHeaders(cors, [`${names.headerPrefix}Node`, options.nodeId]);
   const sender = createBodySender(log);
   const surfaces: [DocumentedSurface, ...DocumentedSurface[]] = [

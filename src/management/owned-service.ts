@@ -90,10 +90,9 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
   readonly idKey: string;
 }): OwnedParts<Item, Changes> {
   const { store, clock, settings, noun, idKey } = options;
-  const { cap, graceSecs } = settings;
   const now = () => nowSecs(clock);
   const claim = (fid: number, id: string): Claim => ({ id, ownerFid: fid, nowSecs: now() });
-  const refuse = (refusal: StoreRefusal) => refusalOf(refusal, { noun, cap });
+  const refuse = (refusal: StoreRefusal) => refusalOf(refusal, { noun, cap: settings.cap });
   const toResult = <T extends object | undefined>(outcome: T | StoreRefusal): Result<T, Refusal> =>
     typeof outcome === "string" ? refuse(outcome) : ok(outcome);
 
@@ -107,7 +106,7 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
     now,
     get,
     list: (fid) => store.listByOwner(fid, now()),
-    create: async (item, audit) => toResult(await store.create(item, cap, audit)),
+    create: async (item, audit) => toResult(await store.create(item, settings.cap, audit)),
 
     async update(fid, body, read, auditOf) {
       const fields = readObject(body, "request body");
@@ -131,7 +130,7 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
           rotating,
           {
             secret: createSecret(rotating.nowSecs),
-            graceEndsAt: rotating.nowSecs + graceSecs,
+            graceEndsAt: rotating.nowSecs + settings.graceSecs,
             maxSecrets: MAX_LIVE_SECRETS,
           },
           audit,

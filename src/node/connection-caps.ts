@@ -37,12 +37,20 @@ export function openStreamSlots(
   { budgets }: Pick<Admission, "budgets">,
   lagSecs: () => number,
 ): ReturnType<typeof createStreamSlots> {
-  const { streams: connections, subscribers, isLowered } = connectionCaps(config, processDescriptors());
+  const descriptors = processDescriptors();
+  const { streams: connections, subscribers, isLowered } = connectionCaps(config, descriptors);
   if (isLowered)
     log.warn(
       { streams: connections, subscribers },
       "The limit of open files is low: fewer streams are accepted than the settings allow",
     );
-  const connectionsPerAddress = config.stream.max_connections_per_ip;
-  return createStreamSlots({ connections, connectionsPerAddress }, budgets, lagSecs);
+  const limits = {
+    get connections() {
+      return connectionCaps(config, descriptors).streams;
+    },
+    get connectionsPerAddress() {
+      return config.stream.max_connections_per_ip;
+    },
+  };
+  return createStreamSlots(limits, budgets, lagSecs);
 }

@@ -193,6 +193,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
         maintenance: connectRpc<MaintenanceRpc>(channels.maintenance.connect()),
         lines,
         settingSources: settingSourcesOf(base.config, options.settingSources),
+        settingFiles: options.settingFiles,
         operatorToken,
         setUp: options.setUp,
       })

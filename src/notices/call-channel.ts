@@ -26,7 +26,6 @@ export interface CallChannelDeps {
   readonly publicUrl: string;
   /** See `vapidAuthorization`. */
   readonly contact: string;
-  readonly vapidKey: () => Promise<VapidKey | undefined>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -44,8 +43,11 @@ const NO_KEY: CallEnd = {
 /** Sends a notice to a channel. @param id the same for each attempt. */
 export type CallChannel = (target: NoticeTarget, notice: Notice, id: string) => Promise<CallEnd>;
 
-export function createCallChannel(deps: CallChannelDeps): CallChannel {
-  const { client, clock, sender, service, publicUrl, contact, vapidKey } = deps;
+export function createCallChannel(
+  deps: CallChannelDeps,
+  vapidKey: () => Promise<VapidKey | undefined>,
+): CallChannel {
+  const { client, clock, sender, service, publicUrl } = deps;
   const common = { method: "POST", timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES } as const;
 
   function pushCall({ endpoint, keys }: PushTarget, notice: Notice, key: VapidKey): OutboundCall {
@@ -57,7 +59,7 @@ export function createCallChannel(deps: CallChannelDeps): CallChannel {
       ...common,
       url: endpoint,
       headers: {
-        authorization: vapidAuthorization(key, { endpoint, contact, nowSecs: nowSecs(clock) }),
+        authorization: vapidAuthorization(key, { endpoint, contact: deps.contact, nowSecs: nowSecs(clock) }),
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
         ttl: String(TTL_SECS),

@@ -25,7 +25,7 @@ import type { ChannelReport, ChannelRequest, ChannelsReport } from "./report.ts"
 import { hookTargetOf, type NoticeTarget, openSecret, pushTargetOf, storeSecret } from "./target.ts";
 import { createVapidKey, type VapidKey } from "./web-push.ts";
 
-export interface NoticesDeps extends Omit<CallChannelDeps, "vapidKey"> {
+export interface NoticesDeps extends CallChannelDeps {
   readonly store: NoticeStore;
   /** Checks the URL of a channel before it is stored; each call is checked again. */
   readonly guard: RegistrationGuard;
@@ -72,7 +72,7 @@ const FAULT_INTERVAL_MS = 60_000;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
 export function createNotices(deps: NoticesDeps): Notices {
-  const { store, guard, sealer, pushHosts, clock, log, service } = deps;
+  const { store, guard, sealer, clock, log, service } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isRunning = false;
   let opened: (VapidKey & Pick<StoredVapidKey, "secret">) | undefined;
@@ -91,7 +91,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     return { publicKey, ...storeSecret(sealer, publicKey, privateKey), createdAt: nowSecs(clock) };
   }
 
-  const call = createCallChannel({ ...deps, vapidKey });
+  const call = createCallChannel(deps, vapidKey);
 
   async function send({ channel, notices }: NoticeClaim): Promise<void> {
     const { channelId, claims, hour, sent, label } = channel;
@@ -187,7 +187,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     },
     report: async () => ({
       channels: (await store.list()).map(reportOf),
-      push: pushHosts.length > 0,
+      push: deps.pushHosts.length > 0,
     }),
     async pushKey() {
       return ((await store.vapidKey()) ?? (await store.makeVapidKey(newVapidKey()))).publicKey;
@@ -195,7 +195,7 @@ export function createNotices(deps: NoticesDeps): Notices {
     async add(request) {
       const problem = problemOf(request);
       if (problem !== undefined) return err(problem);
-      const made = request.kind === "push" ? pushTargetOf(request, pushHosts) : hookTargetOf(request);
+      const made = request.kind === "push" ? pushTargetOf(request, deps.pushHosts) : hookTargetOf(request);
       if (!made.ok) return made;
       const target: NoticeTarget = made.value;
       const url = target.kind === "push" ? target.endpoint : target.url;

@@ -44,7 +44,7 @@ export interface SendServiceDeps {
 }
 
 export function createSendService(deps: SendServiceDeps): SendService {
-  const { apps, campaigns, fanOut, clock, dedupeTtlSecs, stopping, spans } = deps;
+  const { apps, campaigns, fanOut, clock, stopping, spans } = deps;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
     else stopping.addEventListener("abort", () => resolve("stopped"));
@@ -74,7 +74,7 @@ export function createSendService(deps: SendServiceDeps): SendService {
         notification: { ...notification, notificationId: uuid ?? campaignId },
         audience,
         createdAt: nowSecs(clock),
-        ledgerSecs: dedupeTtlSecs,
+        ledgerSecs: deps.dedupeTtlSecs,
       },
       MAX_UNFINISHED,
     );

@@ -96,7 +96,7 @@ export function createSessionService(deps: {
   readonly maxTtlSecs: number;
   readonly ownOrigin: OwnOrigin;
 }): SessionService {
-  const { store, clock, custodyOf, maxTtlSecs, ownOrigin } = deps;
+  const { store, clock, custodyOf, ownOrigin } = deps;
 
   const auditOf = (action: string, { fid, requestId, address }: SessionActor): AuditEntry => ({
     atMs: clock.nowMs(),
@@ -116,6 +116,7 @@ export function createSessionService(deps: {
       const { fid, headers } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
+      const { maxTtlSecs } = deps;
       const { public_key, access, ttl_secs: ttlSecs = maxTtlSecs, label, origin } = request.value;
       if (ttlSecs > maxTtlSecs) return badField(`ttl_secs must be at most ${maxTtlSecs}`);
       // A page of another site that has made an owner sign cannot send the request from a browser.

@@ -94,8 +94,12 @@ export function createStreamSlots(
 ): StreamSlots & { stats(): StreamSlotStats } {
   const connections = new Budget({
     unit: "streams",
-    total: limits.connections,
-    perClient: limits.connectionsPerAddress,
+    get total() {
+      return limits.connections;
+    },
+    get perClient() {
+      return limits.connectionsPerAddress;
+    },
   });
   const slots = new Map<number, Slot>();
   /** By expression and address. */

@@ -70,14 +70,14 @@ export interface WriteSubmitter {
 }
 
 export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
-  const { store, network, index, confirmTimeoutMs, maxQueued, onUnseen, onForgotten, log } = deps;
+  const { store, network, index, onUnseen, onForgotten, log } = deps;
 
   async function begin(write: SignedWrite) {
     const request = crypto.randomUUID();
     const { messages, outcomes: _, ...rest } = write;
     const stored: NewWrite = { request, ...rest, messages: messages.map(toNewMessage) };
     try {
-      return { request, result: await store.begin(stored, maxQueued) };
+      return { request, result: await store.begin(stored, deps.maxQueued) };
     } catch (cause) {
       // The response says that nothing was stored, so nothing may come of it.
       if (!isNotSent(cause)) onForgotten(request);
@@ -115,7 +115,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
   }
 
   async function confirmed(message: SignedMessage, afterMs: number): Promise<Settlement["result"]> {
-    if (!(await index.awaitIndexed(message, confirmTimeoutMs)))
+    if (!(await index.awaitIndexed(message, deps.confirmTimeoutMs)))
       return { kind: "again", afterMs, accepted: true, acceptedBlock: acceptedBlockOf(index, message) };
     return { kind: "merged", ...(index.isReplaced(message) && { isReplaced: true }) };
   }

@@ -382,6 +382,7 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     const vitals = { loopP99Ms: 0, loopMaxMs: 0, heapBytes: 0 } as never;
     let isSilent = true;
     threads.add("hub", {
+      configure: async () => undefined,
       async vitals() {
         if (isSilent) throw new Error("no response");
         return vitals;

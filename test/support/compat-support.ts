@@ -7,7 +7,14 @@ import { withDetachedApi } from "../../src/node/compose/detached-api.ts";
 export async function compatSupport(config: Config): Promise<Support> {
   const context = { exitCode: 0, flags: () => ({}) };
   const common = createCommon(context, {
-    loaded: { config, file: undefined, sources: new Map(), places: new Map(), warnings: [] },
+    loaded: {
+      config,
+      file: undefined,
+      consoleFile: undefined,
+      sources: new Map(),
+      places: new Map(),
+      warnings: [],
+    },
   });
   return await withDetachedApi(common, async (api) => createSupport(config, api.compatPlugins()));
 }

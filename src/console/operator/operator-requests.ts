@@ -17,6 +17,8 @@ export type OperatorOp =
   | "console.incident"
   | "console.notice"
   | "console.setup"
+  | "console.setting"
+  | "console.restart"
   | "console.end";
 
 const BEARER = /^Bearer ([\x21-\x7e]{1,256})$/i;
@@ -95,6 +97,15 @@ export const readNotice = jsonBodyDecoder(
       ]),
     }),
   ]),
+);
+/** Values by key; null takes back what was set. */
+export const readSettings = jsonBodyDecoder(
+  Type.Object({
+    values: Type.Record(Type.String({ pattern: "^[a-z0-9_]{1,32}\\.[a-z0-9_]{1,64}$" }), Type.Unknown(), {
+      minProperties: 1,
+      maxProperties: 16,
+    }),
+  }),
 );
 /** Makes a backup, or is about one, by its name. */
 export const readBackup = jsonBodyDecoder(

@@ -1,20 +1,50 @@
 import type { Pause } from "../../cluster/switch-store.ts";
 import { maskConfig, settingDefaults, settingMeanings } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
+import { settingValue } from "../../config/secrets.ts";
+import { applyOf, type SettingValues } from "../../config/settings/changeable.ts";
+import { settings } from "../../config/settings/settings.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import type { SettingInForce } from "./reports.ts";
 
+/** What the operator's page has changed. */
+export interface SettingMarks {
+  readonly set: SettingValues;
+  /** The values at the next start. */
+  readonly next: ReadonlyMap<string, unknown>;
+  /** Whether a source counts more than the page. */
+  readonly isLocked: (source: string) => boolean;
+}
+
+const NO_MARKS: SettingMarks = { set: {}, next: new Map(), isLocked: () => false };
+
 /** The settings in force, in the order of the schema. */
-export function settingsInForce(config: Config, sources: ReadonlyMap<string, string>): SettingInForce[] {
+export function settingsInForce(
+  config: Config,
+  sources: ReadonlyMap<string, string>,
+  { set, next, isLocked }: SettingMarks = NO_MARKS,
+): SettingInForce[] {
   const meanings = settingMeanings();
   const defaults = settingDefaults();
-  return Object.entries(maskConfig(config)).flatMap(([section, values]) =>
-    Object.entries(values).map(([name, value]) => {
-      const key = `${section}.${name}`;
-      const source = sources.get(key) ?? "default";
-      return { key, value, source, default: defaults.get(key), meaning: meanings.get(key) ?? "" };
-    }),
-  );
+  const shown = maskConfig(config);
+  return settings.map((setting) => {
+    const { key, rule, schema } = setting;
+    const source = sources.get(key) ?? "default";
+    const apply = applyOf(setting);
+    const choices: unknown = schema.anyOf?.map(({ const: value }: { const?: unknown }) => value);
+    return {
+      key,
+      value: settingValue(shown, setting),
+      source,
+      default: defaults.get(key),
+      meaning: meanings.get(key) ?? "",
+      rule,
+      ...(Array.isArray(choices) && { choices }),
+      apply: apply !== "file" && isLocked(source) ? "locked" : apply,
+      ...(key in set && { set: set[key] }),
+      ...(next.has(key) && { next: next.get(key) }),
+    };
+  });
 }
 
 export function pauseReport({ name, reason, pausedBy, pausedAt }: Pause): PauseReport {

@@ -85,4 +85,34 @@ export interface SettingInForce {
   readonly default: unknown;
   /** What it is for. */
   readonly meaning: string;
+  /** Valid values, as the end of a sentence that begins with "must be". */
+  readonly rule: string;
+  /** The values of which it has one; undefined for other kinds. */
+  readonly choices?: readonly string[];
+  /** When a change takes effect. `locked`: a variable of the environment or a flag decides. `file`: it is changed in the settings file. */
+  readonly apply: "now" | "start" | "file" | "locked";
+  /** What was set on this page; undefined for nothing. */
+  readonly set?: unknown;
+  /** The value at the next start, where it is another one. */
+  readonly next?: unknown;
+}
+
+export interface SettingsReport {
+  readonly settings: readonly SettingInForce[];
+  /** The file of what was set on this page; null where the node cannot be changed. */
+  readonly file: string | null;
+  /** The settings file; null without one. */
+  readonly settings_file: string | null;
+  /** Whether other nodes share the state: each has settings of its own. */
+  readonly is_shared: boolean;
+}
+
+/** What a change of settings has done. */
+export interface SettingsChanged {
+  /** Those in force now. */
+  readonly applied: readonly string[];
+  /** Those that take effect at the next start. */
+  readonly at_start: readonly string[];
+  /** Threads that were busy, and have the new values as soon as they respond. */
+  readonly late: readonly string[];
 }

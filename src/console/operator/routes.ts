@@ -38,6 +38,7 @@ import {
   readResume,
   readRotation,
   readSession,
+  readSettings,
   sinceQuery,
   tokenOf,
 } from "./operator-requests.ts";
@@ -153,8 +154,29 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .get(
       "/config",
-      read(async () => ({ settings: await node.settings() })),
+      read(() => node.settings()),
       hidden,
+    )
+    .post(
+      "/setting",
+      async ({ request }) => {
+        await admit(request, "console.setting");
+        const { values } = readSettings(rawBody(request));
+        const changed = unwrapOperator(await node.changeSettings(values));
+        for (const key of Object.keys(values)) await record(request, "setting.change", key);
+        return changed;
+      },
+      posted,
+    )
+    .post(
+      "/restart",
+      async ({ request }) => {
+        await admit(request, "console.restart");
+        await record(request, "node.restart", nodeId);
+        unwrapOperator(await node.restartNode());
+        return { started: true };
+      },
+      posted,
     )
     .get(
       "/log",
@@ -252,6 +274,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
         await admit(request, "console.setup");
         const { step, ...wish } = readSetUp(rawBody(request));
         unwrapOperator(await node.startSetUp(step, wish));
+        if (step === "apply") await record(request, "setup.apply", nodeId);
         return { started: true };
       },
       posted,

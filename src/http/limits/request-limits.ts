@@ -49,10 +49,14 @@ export function createRequestLimits(
   settings: LimitSettings,
 ): RequestLimits {
   const { keys, addresses } = buckets;
-  const { keyBurst, anonymousPerMinute, anonymousBurst } = settings;
   const anonymous: BucketLimit = {
-    perMinute: anonymousPerMinute,
-    burst: anonymousBurst || Math.max(1, Math.floor(anonymousPerMinute / ANONYMOUS_BURST_SHARE)),
+    get perMinute() {
+      return settings.anonymousPerMinute;
+    },
+    get burst() {
+      const { anonymousPerMinute, anonymousBurst } = settings;
+      return anonymousBurst || Math.max(1, Math.floor(anonymousPerMinute / ANONYMOUS_BURST_SHARE));
+    },
   };
 
   const warmUps = new Map<string, number>();
@@ -62,7 +66,7 @@ export function createRequestLimits(
   function bucketOf({ caller }: Exchange): readonly [BucketTable, BucketLimit] {
     if (caller.kind === "anonymous") return [addresses, anonymous];
     const perMinute = caller.unitsPerMinute;
-    return [keys, { perMinute, burst: Math.min(keyBurst, perMinute) }];
+    return [keys, { perMinute, burst: Math.min(settings.keyBurst, perMinute) }];
   }
 
   /** Whether the engine has compiled the code of a route. */
@@ -72,7 +76,7 @@ export function createRequestLimits(
     return responses > WARM_UP_RESPONSES;
   }
 
-  const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymousPerMinute > 0;
+  const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymous.perMinute > 0;
 
   return {
     isLimited,
@@ -82,7 +86,7 @@ export function createRequestLimits(
       const [buckets, limit] = bucketOf(exchange);
       const state = buckets.take(clientKeyOf(exchange), units, limit);
       if (state.isAdmitted) exchange.charged += units;
-      exchange.limitHeaders = headersOf(exchange, state, anonymousPerMinute);
+      exchange.limitHeaders = headersOf(exchange, state, anonymous.perMinute);
       if (!state.isAdmitted) throw limited(state);
     },
 

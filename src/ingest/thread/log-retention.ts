@@ -51,7 +51,7 @@ interface Expired {
 }
 
 export function createLogRetention(deps: LogRetentionDeps): LogRetention {
-  const { db, clock, outboxSecs, hubLogSecs, sliceEvents = SLICE_EVENTS } = deps;
+  const { db, clock, hubLogSecs, sliceEvents = SLICE_EVENTS } = deps;
   let hasSwept = false;
 
   /** The next slice of what was applied longer ago than the ages, in seconds. */
@@ -94,7 +94,7 @@ export function createLogRetention(deps: LogRetentionDeps): LogRetention {
     },
     shrink: () =>
       sweepBy({
-        outboxSecs: Math.min(outboxSecs, SHORT_SECS),
+        outboxSecs: Math.min(deps.outboxSecs, SHORT_SECS),
         hubLogSecs: Math.min(hubLogSecs, SHORT_SECS),
       }),
   };

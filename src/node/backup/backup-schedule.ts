@@ -43,14 +43,12 @@ const POLL_INTERVAL_MS = 30_000;
 const RETRY_AFTER_MS = 600_000;
 
 /**
- * Makes a backup each day at `backup.at`, or as soon as it runs after that time when the day's backup is missing. A failed one
+ * Makes a backup each day at `backup.at`, none while that is empty, or as soon as it runs after that time when the day's backup is missing. A failed one
  * is repeated after ten minutes.
  */
 export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
   const { config, clock, log, make, after = setTimer } = deps;
-  const root = placeOf(config.backup.url || config.backup.dir, config.backup);
   const stopping = new AbortController();
-  const scheduled = scheduledKind(config);
   let lastMs: number | undefined;
   /** The time for which a backup was made; undefined before the directory was read. */
   let madeForMs: number | undefined;
@@ -60,16 +58,27 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
   let failures = 0;
   let cancel = () => {};
 
+  let place = "";
+
   async function poll(): Promise<void> {
+    // The settings may change while the node runs.
+    const { at, url, dir } = config.backup;
+    if (at === "") return;
+    if (place !== (url || dir)) {
+      place = url || dir;
+      madeForMs = undefined;
+      lastMs = undefined;
+      retryAtMs = Number.NEGATIVE_INFINITY;
+    }
     const nowMs = clock.nowMs();
-    const dueMs = lastDueMs(config.backup.at, nowMs);
+    const dueMs = lastDueMs(at, nowMs);
     if ((madeForMs !== undefined && madeForMs >= dueMs) || nowMs < retryAtMs) return;
     const startedMs = performance.now();
     try {
       if (madeForMs === undefined) {
         // One of a time to come was made while the clock was wrong.
-        lastMs = (await backupsIn(root, stopping.signal)).find(
-          ({ kind, isManual, atMs }) => kind === scheduled && !isManual && atMs <= nowMs,
+        lastMs = (await backupsIn(placeOf(place, config.backup), stopping.signal)).find(
+          ({ kind, isManual, atMs }) => kind === scheduledKind(config) && !isManual && atMs <= nowMs,
         )?.atMs;
         madeForMs = lastMs ?? Number.NEGATIVE_INFINITY;
         if (madeForMs >= dueMs) return;
@@ -80,7 +89,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
       last = { bytes, durationMs: Math.round(performance.now() - startedMs) };
       madeForMs = dueMs;
       failure = null;
-      if (kind === scheduled) lastMs = nowMs;
+      if (kind === scheduledKind(config)) lastMs = nowMs;
       log.info({ path, ...last, deleted }, "Made a backup");
       if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
     } catch (cause) {
@@ -94,6 +103,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
 
   /** An index that is not complete is not worth a backup; the state is. */
   function kindNow(): BackupKind {
+    const scheduled = scheduledKind(config);
     if (scheduled === "state") return scheduled;
     using index = openIndexReader(indexPath(config.data.dir));
     const reason = incompleteReason(index);

@@ -52,7 +52,8 @@ export function createBackups(deps: {
   readonly clock: Clock;
 }): Backups {
   const { config, clock } = deps;
-  const root = placeOf(config.backup.url || config.backup.dir, config.backup);
+  /** The place of the settings, which may change while the node runs. */
+  const rootNow = () => placeOf(config.backup.url || config.backup.dir, config.backup);
   const attempts: Attempt[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -63,7 +64,9 @@ export function createBackups(deps: {
   async function make(kind: BackupKind, signal: AbortSignal, isManual: boolean): Promise<Backup> {
     const atMs = clock.nowMs();
     const startedMs = performance.now();
-    const result = await attempt(() => makeBackup({ config, root, kind, isManual, clock, signal }));
+    const result = await attempt(() =>
+      makeBackup({ config, root: rootNow(), kind, isManual, clock, signal }),
+    );
     attempts.push({
       atMs,
       seconds: (performance.now() - startedMs) / 1000,
@@ -91,7 +94,7 @@ export function createBackups(deps: {
     check(name, signal) {
       checking = name;
       const checked = last.then(async () => {
-        const result = await attempt(() => verifySnapshot({ place: root.inside(name), config, signal }));
+        const result = await attempt(() => verifySnapshot({ place: rootNow().inside(name), config, signal }));
         checks.delete(name);
         checks.set(name, {
           at: Math.floor(clock.nowMs() / 1000),
@@ -107,7 +110,7 @@ export function createBackups(deps: {
       return checked;
     },
     async list() {
-      const stored = (await backupsIn(root, AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
+      const stored = (await backupsIn(rootNow(), AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
         ({ name, bytes, kind, atMs }): BackupEntry => ({
           file: name,
           kind,
@@ -170,15 +173,14 @@ interface OperatorBackups {
 export function createOperatorBackups(deps: {
   readonly config: Pick<Config, "state" | "backup">;
   readonly backups: Backups;
-  readonly schedule: Pick<BackupSchedule, "stats"> | undefined;
+  readonly schedule: Pick<BackupSchedule, "stats">;
   readonly clock: Clock;
   readonly log: Logger;
 }): OperatorBackups {
   const { config, backups, schedule, clock, log } = deps;
-  const unavailable = unavailableReason(config);
   const stopping = new AbortController();
   let started: Promise<unknown> = Promise.resolve();
-  const directory =
+  const directoryNow = () =>
     config.backup.url === "" && config.backup.dir !== "" ? resolve(config.backup.dir) : undefined;
   let offered: { readonly ticket: string; readonly name: string; readonly untilMs: number } | undefined;
   /** When the download that is under way lapses: its worker may have died. */
@@ -186,7 +188,7 @@ export function createOperatorBackups(deps: {
 
   /** Only a listed name reaches a path. */
   async function refuseUnknown(name: string) {
-    if (isUnset(config)) return refuse("conflict", unavailable ?? UNSET);
+    if (isUnset(config)) return refuse("conflict", unavailableReason(config) ?? UNSET);
     const isKnown = (await backups.list()).some(({ file }) => file === name);
     return isKnown ? undefined : refuse("notFound", "there is no such backup");
   }
@@ -203,7 +205,7 @@ export function createOperatorBackups(deps: {
     async offer(name) {
       const refused = await refuseUnknown(name);
       if (refused) return refused;
-      if (directory === undefined)
+      if (directoryNow() === undefined)
         return refuse("conflict", "the backups are in a bucket: download them from there");
       const ticket = crypto.getRandomValues(new Uint8Array(32)).toHex();
       offered = { ticket, name, untilMs: clock.nowMs() + OFFERED_MS };
@@ -217,7 +219,7 @@ export function createOperatorBackups(deps: {
       const { name } = offered;
       offered = undefined;
       takenUntilMs = now + LAPSES_MS;
-      const path = join(directory ?? "", name);
+      const path = join(directoryNow() ?? "", name);
       const files = [...SNAPSHOT_PARTS.map(compressedFile), MANIFEST_FILE].flatMap((file) => {
         const found = statSync(join(path, file), { throwIfNoEntry: false });
         if (!found?.isFile()) return [];
@@ -233,12 +235,13 @@ export function createOperatorBackups(deps: {
       backups: isUnset(config) ? [] : await backups.list(),
       under_way: backups.isUnderWay(),
       checking: backups.checking(),
-      downloads: directory !== undefined,
-      unavailable,
+      downloads: directoryNow() !== undefined,
+      unavailable: unavailableReason(config),
       keep: config.backup.keep,
-      next_at: schedule?.stats().nextAt ?? null,
+      next_at: config.backup.at === "" ? null : schedule.stats().nextAt,
     }),
     start() {
+      const unavailable = unavailableReason(config);
       if (unavailable !== null) return refuse("conflict", unavailable);
       if (backups.isUnderWay() || backups.checking() !== null)
         return refuse("conflict", "a backup is under way");
@@ -260,7 +263,7 @@ export function createOperatorBackups(deps: {
   };
 }
 
-const UNSET = "set backup.dir to a directory, best on another disk, and restart the node";
+const UNSET = "set backup.dir to a directory, best on another disk";
 
 const isSame = (given: string, secret: string) => timingSafeEqual(secretDigest(given), secretDigest(secret));
 

@@ -64,11 +64,15 @@ export function noticesDeps(
     client: createConfiguredClient(net),
     guard: createConfiguredGuard(net, { dnsTimeoutMs: DNS_TIMEOUT_MS }),
     sealer: current && createSealer([current, ...former], "svc notice 1"),
-    pushHosts: notify.push_hosts,
+    get pushHosts() {
+      return notify.push_hosts;
+    },
     sender: senderOf(config),
     service: service.name,
     publicUrl: service.public_url,
-    contact: notify.contact || (service.public_url.startsWith("https:") ? service.public_url : fallback),
+    get contact() {
+      return notify.contact || (service.public_url.startsWith("https:") ? service.public_url : fallback);
+    },
   };
 }
 

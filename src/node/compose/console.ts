@@ -67,7 +67,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
     loadBuild,
     pageSettingsOf(config, { isDemo: demo !== undefined, hasMasterKey }),
   );
-  const { enabled, images, operator, status } = config.console;
+  const { enabled, operator, status } = config.console;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
   // Users approve apps on a node without a console, too.
   const pages: AnyElysia[] = [
@@ -78,7 +78,13 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
           loginRoutes({ ...deps.signInPage, ...deps.login, assets, own, serviceName: config.service.name }),
         ]
       : []),
-    consoleRoutes({ assets, enabled, images }),
+    consoleRoutes({
+      assets,
+      enabled,
+      get images() {
+        return config.console.images;
+      },
+    }),
   ];
   if (!enabled || !node) return pages;
   const names = serviceNames(config.service.name);

@@ -6,7 +6,7 @@ import { openStateInMemory } from "../../db/state/database.ts";
 import type { HttpServerOptions } from "../../http/server.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Common } from "../../runtime/common.ts";
-import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
+import { queueLimitsOf } from "../../webhooks/deliver/queue-limits.ts";
 import { ofBuiltParts } from "../optional-parts.ts";
 import { createLocalStores } from "../state/sqlite-stores.ts";
 import { createManagement } from "./management.ts";
@@ -27,7 +27,7 @@ export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi)
   using db = openIndexInMemory();
   using database = openStateInMemory();
   const state = createLocalStores(database, {
-    limits: { maxQueued: maxQueuedOf(config.webhooks) },
+    limits: queueLimitsOf(config),
     clock,
   });
   const management = createManagement({ common, index: db, state });

@@ -197,7 +197,13 @@ export function createNodeHttp(deps: {
       manifests: signIn.manifests,
       envelopes: signIn.envelopes,
       ...login,
-      publish: { storedWrites: state.writes, seen: state.seen, muteLinks: config.writes.mute_links },
+      publish: {
+        storedWrites: state.writes,
+        seen: state.seen,
+        get muteLinks() {
+          return config.writes.mute_links;
+        },
+      },
       writes: config.writes.enabled ? deps.writesThread.writes : undefined,
       push: createPush({
         common,

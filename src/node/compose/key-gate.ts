@@ -31,15 +31,23 @@ export function startKeyGate(options: {
   const { names, custodyOf, confirmedCustodyOf = custodyOf, staleReason } = management.auth;
   const usage = startUsageRecorder({ store, clock, log });
   const limits = createRequestLimits(admission, {
-    keyBurst: config.api_keys.burst_units,
-    anonymousPerMinute: config.http.anonymous_units_per_minute,
-    anonymousBurst: config.http.anonymous_burst_units,
+    get keyBurst() {
+      return config.api_keys.burst_units;
+    },
+    get anonymousPerMinute() {
+      return config.http.anonymous_units_per_minute;
+    },
+    get anonymousBurst() {
+      return config.http.anonymous_burst_units;
+    },
   });
   const gate = createGate({
     names,
     compatPrefixes: config.service.compat_prefixes,
     sessions: config.auth.sessions,
-    anonymousReads: config.http.anonymous,
+    get anonymousReads() {
+      return config.http.anonymous;
+    },
     keys: createKeyLookup({
       store,
       rulesVersionOf: moderation.version,

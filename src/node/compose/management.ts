@@ -10,6 +10,7 @@ import { isLoopbackHost } from "../../config/formats.ts";
 import { serviceNames } from "../../config/names.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { createOwnOrigin } from "../../http/request/own-origin.ts";
+import type { OwnedSettings } from "../../management/owned-service.ts";
 import { createModerationService } from "../../moderation/moderation-service.ts";
 import { createConfiguredGuard } from "../../net/configured-client.ts";
 import { acceptingNamesUnder, type LoopbackTarget, type UrlGuard } from "../../net/guard.ts";
@@ -76,7 +77,7 @@ export function createManagement(options: {
     store: state.apps,
     guard,
     clock: stateClock,
-    settings: { cap: apps.max_apps_per_owner, graceSecs: apps.secret_grace_period_secs },
+    settings: ownedSettings(apps, "max_apps_per_owner"),
   });
   const acceptsScores = enforcedScores(config, "webhooks") !== undefined;
   const deliveryWorker = () => {
@@ -88,7 +89,7 @@ export function createManagement(options: {
     store: state.webhooks,
     guard,
     clock: stateClock,
-    settings: { cap: webhooks.max_webhooks_per_owner, graceSecs: webhooks.secret_grace_period_secs },
+    settings: ownedSettings(webhooks, "max_webhooks_per_owner"),
     wake,
     acceptsScores,
   });
@@ -114,8 +115,15 @@ export function createManagement(options: {
       store: state.apiKeys,
       audit: state.audit,
       clock: stateClock,
-      settings: { cap: apiKeys.max_keys_per_owner, graceSecs: apiKeys.secret_grace_period_secs },
-      limits: { unitsPerMinute: apiKeys.units_per_minute, writesPerMinute: apiKeys.writes_per_minute },
+      settings: ownedSettings(apiKeys, "max_keys_per_owner"),
+      limits: {
+        get unitsPerMinute() {
+          return apiKeys.units_per_minute;
+        },
+        get writesPerMinute() {
+          return apiKeys.writes_per_minute;
+        },
+      },
       serviceName: service.name,
       custodyOf,
       confirmedCustodyOf,
@@ -130,7 +138,9 @@ export function createManagement(options: {
       store: state.sessions,
       clock: stateClock,
       custodyOf: confirmedCustodyOf,
-      maxTtlSecs: auth.session_ttl_secs,
+      get maxTtlSecs() {
+        return auth.session_ttl_secs;
+      },
       ownOrigin: createOwnOrigin({ publicUrl: service.public_url, listenHost: http.host }),
     }),
     loginClients: createLoginClientService({
@@ -152,10 +162,31 @@ export function createManagement(options: {
       wakeReplays: async () => deliveryWorker().wakeReplays(),
     }),
     delivery: {
-      timeoutSecs: webhooks.delivery_timeout_secs,
-      rateLimit: webhooks.rate_limit,
-      rateLimitSecs: webhooks.rate_limit_duration_secs,
+      get timeoutSecs() {
+        return webhooks.delivery_timeout_secs;
+      },
+      get rateLimit() {
+        return webhooks.rate_limit;
+      },
+      get rateLimitSecs() {
+        return webhooks.rate_limit_duration_secs;
+      },
     },
     sender: senderOf(config),
+  };
+}
+
+/** The bounds of an owner's records, which may change while the node runs. */
+function ownedSettings<Cap extends string>(
+  settings: Readonly<Record<Cap | "secret_grace_period_secs", number>>,
+  cap: Cap,
+): OwnedSettings {
+  return {
+    get cap() {
+      return settings[cap];
+    },
+    get graceSecs() {
+      return settings.secret_grace_period_secs;
+    },
   };
 }

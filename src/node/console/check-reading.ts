@@ -14,8 +14,8 @@ export interface CheckReaderDeps {
   readonly thresholds: Thresholds;
   readonly http: () => HttpFigures;
   readonly descriptors: Descriptors | undefined;
-  /** The keys of risky settings. */
-  readonly risks: readonly string[];
+  /** Returns the keys of risky settings. */
+  readonly risks: () => readonly string[];
 }
 
 /** What the sources of figures reported at one moment; a source that did not respond is left out. */
@@ -35,7 +35,6 @@ export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReadin
       if (metric && metric.type !== "histogram" && wanted.has(metric.name))
         homes.set(metric.name, { source, metric });
   const needed = [...new Set([...homes.values()].map(({ source }) => source))];
-  const settings: Samples = risks.map((key) => [{ key }, 1] as const);
   let readings = 0;
 
   /** The stats that no page has asked for in this reading. */
@@ -57,7 +56,7 @@ export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReadin
     });
     const ofProcess: Readonly<Record<string, () => Samples | undefined>> = {
       node_part_up: () => parts,
-      risky_settings: () => settings,
+      risky_settings: () => risks().map((key) => [{ key }, 1] as const),
       process_open_fds: () => descriptors && [[{}, descriptors.open()]],
       process_max_fds: () => descriptors && [[{}, descriptors.limit]],
       http_requests_total: () => {

@@ -4,7 +4,7 @@ import type { Config } from "../../config/schema.ts";
 import { isFollowing } from "../../config/upstream-urls.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
 import { createOperatorSessions } from "../../console/operator/operator-sessions.ts";
-import { pauseReport, settingsInForce } from "../../console/operator/present.ts";
+import { pauseReport } from "../../console/operator/present.ts";
 import type { ThreadsReport } from "../../console/operator/reports.ts";
 import { createSetUpRuns } from "../../console/operator/set-up-runs.ts";
 import { type HistoryStep, SAMPLE_SECS } from "../../console/pulse/history.ts";
@@ -47,6 +47,7 @@ import { createHistoryRecorder } from "./history-recorder.ts";
 import { fileSizes, processFigures, readProcessStats } from "./process-figures.ts";
 import { proofOf } from "./proof.ts";
 import { createReader, seriesIn } from "./sample-reader.ts";
+import { createSettingChanges, type SettingFiles } from "./setting-changes.ts";
 
 /** What the main thread knows for the pages of the console. */
 export interface ConsoleNode {
@@ -82,6 +83,7 @@ export interface ConsoleNodeDeps {
   readonly maintenance: RpcClient<MaintenanceRpc>;
   readonly lines: RecentLines;
   readonly settingSources: ReadonlyMap<string, string>;
+  readonly settingFiles: SettingFiles | undefined;
   readonly setUp?: SetUp | undefined;
   /** See `OperatorSessionsDeps`. */
   readonly operatorToken: string | undefined;
@@ -115,7 +117,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
     thresholds: config.checks,
     http: ofHttp,
     descriptors: deps.descriptors,
-    risks: findRisks(config).map(({ key }) => key),
+    risks: () => findRisks(config).map(({ key }) => key),
   });
   let samples = 0;
   const onReading = async (reading: SourceReading) => {
@@ -138,6 +140,14 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       recorder.sample(...sample);
       recorder.pauses(deps.pauses.latest().map(({ name }) => name));
     },
+  });
+  const settings = createSettingChanges({
+    config,
+    sources: deps.settingSources,
+    files: deps.settingFiles,
+    threads: deps.threads,
+    log,
+    mark: (key) => recorder.setting(key),
   });
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   const sessions = createOperatorSessions({ token: deps.operatorToken, nodeId, clock });
@@ -197,7 +207,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
         threads: await deps.threads.reports(),
         ...resourcesOf(config, deps, sampler.latest().cpu_percent),
       })),
-      settings: () => settingsInForce(config, deps.settingSources),
+      ...settings,
       log: (after) => lines.after(after),
       ...historyQueries(maintenance, series),
       ...noticesRpc(deps.checks.notices),

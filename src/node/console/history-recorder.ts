@@ -14,6 +14,8 @@ export interface HistoryRecorder {
   line(line: Omit<RecentLine, "seq">): void;
   /** Marks what was paused and resumed since the last call. */
   pauses(names: readonly string[]): void;
+  /** Marks a setting that was changed while the node runs. */
+  setting(key: string): void;
   flush(): Promise<void>;
   /** Starts to hand over. Returns what stops it, with all that was collected. */
   schedule(): () => Promise<void>;
@@ -105,6 +107,9 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps): HistoryRecorde
         if (paused && !paused.has(name)) marks.push({ at, kind: "pause", detail: name });
       for (const name of paused ?? []) if (!now.has(name)) marks.push({ at, kind: "resume", detail: name });
       paused = now;
+    },
+    setting(key) {
+      marks.push({ at: nowSecs(clock), kind: "setting", detail: key });
     },
     flush,
     schedule() {

@@ -3,7 +3,7 @@ import { createExpiryClock } from "../../cluster/shared-clock.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
 import { connectRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
+import { queueLimitsOf } from "../../webhooks/deliver/queue-limits.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 import { createStateStores, createStateSweeps } from "./sqlite-stores.ts";
 import type { OpenState, OpenStateDeps } from "./thread-state.ts";
@@ -23,7 +23,7 @@ function openInSqlite({ config, link }: OpenStateDeps): OpenState {
   const reader = openStateReader(statePath(config.data.dir));
   const callWriter = createStateWriterClient(connectRpc<StateWriterRpc>(link.writer));
   return {
-    stores: createStateStores(reader, callWriter, { limits: { maxQueued: maxQueuedOf(config.webhooks) } }),
+    stores: createStateStores(reader, callWriter, { limits: queueLimitsOf(config) }),
     clock: systemClock,
     stateClock: createExpiryClock(new NodeSignals(link.signals)),
     sweeps: createStateSweeps(reader, callWriter),

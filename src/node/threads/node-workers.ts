@@ -87,7 +87,7 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
       state: connectState(),
     }),
   },
-  matching: { entry: "matching", init: ({ config }): MatchingWorkerInit => config },
+  matching: { entry: "matching", init: ({ config }): MatchingWorkerInit => ({ config }) },
   upstream: {
     entry: "upstream",
     init: ({ config, channels }): UpstreamWorkerInit => ({

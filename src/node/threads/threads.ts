@@ -1,12 +1,17 @@
+import type { SettingValues } from "../../config/settings/changeable.ts";
 import type { ThreadReport } from "../../console/operator/reports.ts";
+import { valueWithin } from "../../lib/promises.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";
 import { PartStats } from "../part-stats.ts";
 import { readVitals, type ThreadVitals } from "../workers/worker-entry.ts";
+import type { WorkerHandle } from "./worker-handle.ts";
 
 /** The threads of the process, for the operator. */
 export interface Threads {
   /** Adds a worker that is starting. Returns a function that removes one that has ended. */
-  add(name: string, worker: { vitals(): Promise<ThreadVitals> }): () => void;
+  add(name: string, worker: Pick<WorkerHandle, "vitals" | "configure">): () => void;
+  /** Changes settings in all threads but this one. Resolves with the names of those that have not yet responded within a second. */
+  configure(values: SettingValues): Promise<readonly string[]>;
   /** Asks all threads. The vitals of one that does not respond are undefined. */
   vitals(): Promise<readonly (readonly [name: string, vitals: ThreadVitals | undefined])[]>;
   reports(): Promise<readonly ThreadReport[]>;
@@ -14,9 +19,12 @@ export interface Threads {
 
 /** The name of the main thread. */
 export const MAIN_THREAD = "main";
+/** Within the time limit of a call to the main thread. */
+const CONFIGURE_MS = 1_000;
 
 export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads {
   let threads = [new PartStats(MAIN_THREAD, async () => readVitals())];
+  const workers = new Map<PartStats<ThreadVitals>, Pick<WorkerHandle, "configure">>();
 
   const vitals = () =>
     Promise.all(threads.map(async (thread) => [thread.name, await thread.request()] as const));
@@ -25,9 +33,20 @@ export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads 
     add(name, worker) {
       const added = new PartStats(name, () => worker.vitals());
       threads.push(added);
+      workers.set(added, worker);
       return () => {
+        workers.delete(added);
         threads = threads.filter((thread) => thread !== added);
       };
+    },
+    async configure(values) {
+      const late = await Promise.all(
+        Array.from(workers, async ([{ name }, worker]) => {
+          const applied = worker.configure(values).then(() => true);
+          return (await valueWithin(applied, CONFIGURE_MS)) ? [] : [name];
+        }),
+      );
+      return late.flat();
     },
     async reports() {
       return (await vitals()).map(([name, now]): ThreadReport => {

@@ -1,3 +1,4 @@
+import type { SettingValues } from "../../config/settings/changeable.ts";
 import type { Damage } from "../../db/sqlite/storage-error.ts";
 import { RetryableError } from "../../lib/failure.ts";
 import type { KeepLine } from "../../runtime/log/recent-lines.ts";
@@ -19,6 +20,8 @@ export interface WorkerHandle {
   connect(port: MessagePort, early?: readonly unknown[]): void;
   /** Asks how the worker fares. There is no response while its event loop is busy. */
   vitals(): Promise<ThreadVitals>;
+  /** Changes settings. Resolves once the worker has them; a busy event loop delays that. */
+  configure(values: SettingValues): Promise<void>;
   /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
   stop(): Promise<void>;
 }
@@ -46,6 +49,7 @@ export function startWorker<Init>(options: {
   const stopped = Promise.withResolvers<void>();
   let isReady = false;
   let asked: PromiseWithResolvers<ThreadVitals>[] = [];
+  const configured: (() => void)[] = [];
   const fail = (message: string) => {
     started.reject(new RetryableError(`${name} worker failed: ${message}`));
     // A worker that did not start has reported that, and has nothing to release.
@@ -63,6 +67,7 @@ export function startWorker<Init>(options: {
     if (message.type === "stopped") return stopped.resolve();
     if (message.type === "line") return keepLine(message.line);
     if (message.type === "damage") return onDamage(message.damage);
+    if (message.type === "settings") return configured.shift()?.();
     if (message.type === "vitals") {
       for (const { resolve } of asked) resolve(message.vitals);
       asked = [];
@@ -80,6 +85,12 @@ export function startWorker<Init>(options: {
       asked.push(answer);
       send({ type: "vitals" });
       return answer.promise;
+    },
+    configure(values) {
+      const applied = Promise.withResolvers<void>();
+      configured.push(applied.resolve);
+      send({ type: "settings", values });
+      return applied.promise;
     },
     async stop() {
       send({ type: "stop" });

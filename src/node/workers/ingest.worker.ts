@@ -103,7 +103,9 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const retention = createLogRetention({
     db,
     clock: systemClock,
-    outboxSecs: config.stream.retention_hours * 3600,
+    get outboxSecs() {
+      return config.stream.retention_hours * 3600;
+    },
     hubLogSecs: config.hub.event_retention_hours * 3600,
   });
   const bound = createSizeBound({

@@ -38,17 +38,14 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
   const stop = scheduleMaintenance(maintenance);
   const history = openNodeHistory(config, log);
   const backups = markedBackups(createBackups({ config, clock: systemClock }), history);
-  const schedule =
-    config.backup.at === ""
-      ? undefined
-      : startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
+  const schedule = startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
   const byOperator = createOperatorBackups({ config, backups, schedule, clock: systemClock, log });
   return {
     connect: (port) =>
       serveRpc<MaintenanceRpc>(port, {
         stats: () => ({
           ...maintenance.stats(),
-          backup: schedule?.stats() ?? null,
+          backup: config.backup.at === "" ? null : schedule.stats(),
           history: history.stats(),
         }),
         ...history.rpc,
@@ -60,7 +57,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
         backupTaken: byOperator.taken,
       }),
     async stop() {
-      await Promise.all([stop(), schedule?.stop(), byOperator.stop()]);
+      await Promise.all([stop(), schedule.stop(), byOperator.stop()]);
       history.stop();
       await state[Symbol.asyncDispose]();
     },

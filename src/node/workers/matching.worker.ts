@@ -4,7 +4,9 @@ import { MATCH_BUDGET } from "../../webhooks/match/owner-budgets.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /** The initial message of the matching worker. */
-export type MatchingWorkerInit = Config;
+export interface MatchingWorkerInit {
+  readonly config: Config;
+}
 
 /** Matches events against subscriptions. It has its own thread because the regular expressions of clients are untrusted. */
 runWorker<MatchingWorkerInit>(async () => {

@@ -27,7 +27,9 @@ runWorker<RankingWorkerInit>(async ({ config, ingest }, { keepLine }) => {
   const rankings = await startRankingRefresh({
     db,
     clock: systemClock,
-    windowHours: config.trending.window_hours,
+    get windowHours() {
+      return config.trending.window_hours;
+    },
     scores: enforcedScores(config, "feeds"),
     store: client.storeRankings,
     onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),

@@ -3,7 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import { openStateWriter, statePath } from "../../db/state/database.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
 import { onBeat, systemClock } from "../../runtime/clock.ts";
-import { maxQueuedOf } from "../../webhooks/deliver/queue-limits.ts";
+import { queueLimitsOf } from "../../webhooks/deliver/queue-limits.ts";
 import { openWriterOf } from "../state/open-writer.ts";
 import { serveStateWriter } from "../state/writer-client.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -24,7 +24,7 @@ runWorker<StateWorkerInit>(async ({ config, stateNode, signals: shared }) => {
   const db = openStateWriter(statePath(config.data.dir));
   const signals = new NodeSignals(shared);
   db.isDamagedElsewhere = () => signals.isDamaged("state");
-  const limits = { maxQueued: maxQueuedOf(config.webhooks) };
+  const limits = queueLimitsOf(config);
   const writer = openWriterOf(db, { limits, clock: systemClock, node: stateNode });
   const stopProbing = onBeat(PROBE_INTERVAL_MS, () => writer.probe());
   return {

@@ -1,4 +1,6 @@
 import { heapSize } from "bun:jsc";
+import type { Config } from "../../config/schema.ts";
+import { applyValues, type SettingValues } from "../../config/settings/changeable.ts";
 import { type Damage, onDamage } from "../../db/sqlite/storage-error.ts";
 import { type KeepLine, limitedLines } from "../../runtime/log/recent-lines.ts";
 import { ownLoopDelays } from "../../runtime/loop-monitor.ts";
@@ -8,6 +10,7 @@ export type ToWorker<Init> =
   | { readonly type: "start"; readonly init: Init }
   | { readonly type: "connect"; readonly port: MessagePort; readonly early: readonly unknown[] }
   | { readonly type: "vitals" }
+  | { readonly type: "settings"; readonly values: SettingValues }
   | { readonly type: "stop" };
 
 /** A message from a worker to the process. */
@@ -15,6 +18,7 @@ export type FromWorker =
   | { readonly type: "started"; readonly facts: Record<string, unknown> }
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "vitals"; readonly vitals: ThreadVitals }
+  | { readonly type: "settings" }
   | { readonly type: "line"; readonly line: string }
   | { readonly type: "damage"; readonly damage: Damage }
   | { readonly type: "stopped" };
@@ -53,7 +57,10 @@ export interface WorkerBody {
 declare const self: Worker;
 
 /** Runs a worker: starts its body, reports success or failure, and stops it on request. */
-export function runWorker<Init>(start: (init: Init, context: WorkerContext) => Promise<WorkerBody>): void {
+export function runWorker<Init extends { readonly config: Config }>(
+  start: (init: Init, context: WorkerContext) => Promise<WorkerBody>,
+): void {
+  let config: Config | undefined;
   const body = Promise.withResolvers<WorkerBody>();
   // `start` reports its own failure. Later messages that await the body need not report it again.
   body.promise.catch(() => undefined);
@@ -64,11 +71,15 @@ export function runWorker<Init>(start: (init: Init, context: WorkerContext) => P
     const message = event.data;
     try {
       if (message.type === "start") {
+        config = message.init.config;
         const started = await start(message.init, { keepLine });
         body.resolve(started);
         send({ type: "started", facts: started.facts ?? {} });
       } else if (message.type === "vitals") {
         send({ type: "vitals", vitals: readVitals() });
+      } else if (message.type === "settings") {
+        if (config) applyValues(config, message.values);
+        send({ type: "settings" });
       } else if (message.type === "connect") {
         const { port, early } = message;
         (await body.promise).connect?.(port);

@@ -70,7 +70,7 @@ export function createPostBatch(deps: {
   readonly userAgent: string;
   readonly spans?: Pick<Spans, "active"> | undefined;
 }): PostBatch {
-  const { client, clock, timeoutMs, userAgent, spans } = deps;
+  const { client, clock, userAgent, spans } = deps;
   return async ({ url, notification, tokens, signal }) => {
     const span = spans?.active()?.child({
       name: "post notifications",
@@ -83,7 +83,7 @@ export function createPostBatch(deps: {
       method: "POST",
       headers: { "content-type": "application/json", "user-agent": userAgent },
       body: clientRequestBody(notification, json),
-      timeoutMs,
+      timeoutMs: deps.timeoutMs,
       signal,
     });
     span?.end(callEnd(outcome));

@@ -38,7 +38,7 @@ export function createScheduleRunner(
     readonly dedupeTtlSecs: number;
   },
 ): ScheduleRunner {
-  const { schedules, apps, custodyOf, clock, log, dedupeTtlSecs } = deps;
+  const { schedules, apps, custodyOf, clock, log } = deps;
 
   async function textOf({ scheduleId, content, variant }: DueWave) {
     if (variant !== WINNER) return content.texts[variant];
@@ -72,7 +72,7 @@ export function createScheduleRunner(
         audience: audienceOfWave(scheduleId, content, wave),
         createdAt,
         // Who got it first must still be known when the last wave is sent.
-        ledgerSecs: Math.max(lastDueAt - createdAt, 0) + content.lateOkSecs + dedupeTtlSecs,
+        ledgerSecs: Math.max(lastDueAt - createdAt, 0) + content.lateOkSecs + deps.dedupeTtlSecs,
       },
       { lateOkSecs: content.lateOkSecs, maxUnfinished: MAX_UNFINISHED },
     );

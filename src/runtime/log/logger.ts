@@ -60,7 +60,7 @@ export function createLogger(
   const lineStart = onTerminal ? ERASE_TO_LINE_END : "";
   const secrets = secretTexts(config).map((text) => JSON.stringify(text).slice(1, -1));
   const base = { ...nodeOf(config), ...(subsystem === undefined ? {} : { subsystem }) };
-  return loggerTo(config.log.level, base, (line) => {
+  return loggerTo(config.log, base, (line) => {
     let shown = line;
     for (const secret of secrets) shown = shown.replaceAll(secret, CENSOR);
     if (keep && isKeptLine(shown)) keep(shown);
@@ -68,16 +68,23 @@ export function createLogger(
   });
 }
 
-function loggerTo(least: Config["log"]["level"], bindings: object, write: (line: string) => void): Logger {
-  const enabled = least === "silent" ? [] : LEVELS.slice(LEVELS.indexOf(least));
-  const methodOf = (level: LogLevel): LogMethod =>
-    enabled.includes(level)
-      ? (event: string | object, msg?: string) => write(lineOf(level, bindings, event, msg))
-      : () => undefined;
+/** @param settings read for each line: the level may change while a node runs. */
+function loggerTo(
+  settings: Pick<Config["log"], "level">,
+  bindings: object,
+  write: (line: string) => void,
+): Logger {
+  const isLevelEnabled = (level: LogLevel) =>
+    settings.level !== "silent" && LEVELS.indexOf(level) >= LEVELS.indexOf(settings.level);
+  const methodOf = (level: LogLevel): LogMethod => {
+    return (event: string | object, msg?: string) => {
+      if (isLevelEnabled(level)) write(lineOf(level, bindings, event, msg));
+    };
+  };
   return {
     ...(Object.fromEntries(LEVELS.map((level) => [level, methodOf(level)])) as Record<LogLevel, LogMethod>),
-    isLevelEnabled: (level) => enabled.includes(level),
-    child: (added) => loggerTo(least, { ...bindings, ...redact(added) }, write),
+    isLevelEnabled,
+    child: (added) => loggerTo(settings, { ...bindings, ...redact(added) }, write),
   };
 }
 

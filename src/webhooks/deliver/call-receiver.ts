@@ -72,7 +72,7 @@ export function createCallReceiver(parts: {
   /** Undefined while traces are off. */
   readonly spans?: Pick<Spans, "start"> | undefined;
 }): CallReceiver {
-  const { client, clock, timeoutMs, sender, spans } = parts;
+  const { client, clock, sender, spans } = parts;
   return async (
     { messageId, replayId, attempts, body, ownerFid, targetUrl, compatPrefix, secrets },
     signal,
@@ -94,7 +94,7 @@ export function createCallReceiver(parts: {
         ...signedHeaders(content, secrets, signatureHeadersOf(sender, compatPrefix)),
       },
       body: bytes,
-      timeoutMs,
+      timeoutMs: parts.timeoutMs,
       maxResponseBytes: MAX_LOGGED_RESPONSE_BYTES,
       signal,
     });

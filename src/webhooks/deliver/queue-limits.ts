@@ -20,3 +20,14 @@ export function maxQueuedOf(settings: RateSettings): number {
   const withinWait = Math.ceil((calls * maxWaitMs) / windowMs);
   return Math.min(Math.max(withinWait, calls), MAX_QUEUED_OF_WEBHOOK);
 }
+
+/** The limits of the queue by settings that may change while the node runs. */
+export function queueLimitsOf({ webhooks }: { readonly webhooks: RateSettings }): {
+  readonly maxQueued: number;
+} {
+  return {
+    get maxQueued() {
+      return maxQueuedOf(webhooks);
+    },
+  };
+}

@@ -36,15 +36,11 @@ export function createKeyLimit(buckets: BucketStore): ChargeKey {
   };
 }
 
-/** @param fidMessagesPerHour `writes.fid_messages_per_hour` */
-export function createWriteLimits(
-  buckets: BucketStore,
-  { fidMessagesPerHour }: { readonly fidMessagesPerHour: number },
-): ChargeWrite {
-  const fidBurst = Math.max(1, Math.floor(fidMessagesPerHour / FID_BURST_SHARE));
-
+/** @param perHourNow `writes.fid_messages_per_hour` */
+export function createWriteLimits(buckets: BucketStore, perHourNow: () => number): ChargeWrite {
   return async ({ owner, signerUuid }, fid, messages) => {
     const { apiKeyId, writesPerMinute } = owner;
+    const fidMessagesPerHour = perHourNow();
     if (messages === 0 || writesPerMinute === null) return { limits: [], admitted: ok(undefined) };
     // Anybody can put any fid into bytes, so messages that come signed count for the fid within one owner only.
     const fidBucket = signerUuid === null ? `fid:${fid}:${owner.fid}` : `fid:${fid}`;
@@ -53,7 +49,7 @@ export function createWriteLimits(
       {
         name: fidBucket,
         tokens: messages,
-        burst: fidBurst,
+        burst: Math.max(1, Math.floor(fidMessagesPerHour / FID_BURST_SHARE)),
         msPerToken: MS_PER_HOUR / fidMessagesPerHour,
       },
     ];

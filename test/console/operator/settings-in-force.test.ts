@@ -37,6 +37,8 @@ test("no secret of settings full of them is shown, and each setting has its sour
     source: "SVC_STATE_PASSWORD",
     default: "",
     meaning: expect.stringContaining("password"),
+    rule: expect.any(String),
+    apply: "file",
   });
   // Each setting that is marked as secret was given one.
   const masked = settings.filter(({ secret }) => secret).map(({ key }) => key);

@@ -63,12 +63,11 @@ export async function startDelivery(options: {
   const { net, webhooks } = config;
   const log = options.common.log.child({ subsystem: "delivery" });
   const client = options.client ?? createConfiguredClient(net);
-  const timeoutMs = webhooks.delivery_timeout_secs * 1000;
-  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
-  const retries = {
+  const timeoutMs = () => webhooks.delivery_timeout_secs * 1000;
+  const retriesNow = () => ({
     maxAttempts: webhooks.retry_max_attempts,
     initialBackoffMs: webhooks.retry_initial_backoff_ms,
-  };
+  });
   const sharing = config.state.url === "" ? ALONE : SHARED;
   const stats = new DeliveryCounters();
   const engine = await startDeliveryEngine({
@@ -76,7 +75,9 @@ export async function startDelivery(options: {
     call: createCallReceiver({
       client,
       clock,
-      timeoutMs,
+      get timeoutMs() {
+        return timeoutMs();
+      },
       sender: senderOf(config),
       spans: options.common.spans,
     }),
@@ -92,11 +93,19 @@ export async function startDelivery(options: {
         perWebhook: CALLS_PER_WEBHOOK,
         claimAheadMs: sharing.claimAheadMs,
       },
-      limit: callLimitOf(webhooks),
-      retries,
+      get limit() {
+        return callLimitOf(webhooks);
+      },
+      get retries() {
+        return retriesNow();
+      },
       failures: FAILURES,
-      leaseMs,
-      maxRetryDelayMs: Math.max(maxRetryDelayMs(retries), leaseMs),
+      get leaseMs() {
+        return timeoutMs() + LEASE_MARGIN_MS;
+      },
+      get maxRetryDelayMs() {
+        return Math.max(maxRetryDelayMs(retriesNow()), this.leaseMs);
+      },
       pollIntervalMs: sharing.pollIntervalMs,
       errorBackoffMs: ERROR_BACKOFF_MS,
     },

@@ -53,7 +53,16 @@ export function createFanOut(options: {
   const { config, clock, log, spans } = options.common;
   const { net, send } = config;
   const client = options.client ?? createConfiguredClient(net);
-  const timeoutMs = timings.timeoutMs ?? send.send_timeout_secs * 1000;
+  const settings = {
+    get timeoutMs() {
+      return timings.timeoutMs ?? send.send_timeout_secs * 1000;
+    },
+    get dedupeTtlSecs() {
+      return send.dedupe_ttl_secs;
+    },
+    maxAttempts: MAX_ATTEMPTS,
+    backoffMs: timings.backoffMs ?? BACKOFF_MS,
+  };
   return startFanOut({
     apps: state.apps,
     tokens: state.tokens,
@@ -75,14 +84,18 @@ export function createFanOut(options: {
       custodyOf: custodyFromIndex(index),
       clock,
       log,
-      dedupeTtlSecs: send.dedupe_ttl_secs,
+      get dedupeTtlSecs() {
+        return send.dedupe_ttl_secs;
+      },
     }),
     openLinks: createOpenLinks({ opens: state.opens, parameter: `${config.service.name}_open` }),
     spans,
     post: createPostBatch({
       client,
       clock,
-      timeoutMs,
+      get timeoutMs() {
+        return settings.timeoutMs;
+      },
       userAgent: `${config.service.name}/${version}`,
       spans,
     }),
@@ -98,11 +111,6 @@ export function createFanOut(options: {
     leaseNumber: options.leaseNumber ?? (() => 0),
     runLimits: runLimitsOf(send),
     rerunAfterMs: timings.rerunAfterMs ?? RERUN_AFTER_MS,
-    settings: {
-      dedupeTtlSecs: send.dedupe_ttl_secs,
-      timeoutMs,
-      maxAttempts: MAX_ATTEMPTS,
-      backoffMs: timings.backoffMs ?? BACKOFF_MS,
-    },
+    settings,
   });
 }

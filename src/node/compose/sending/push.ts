@@ -56,7 +56,9 @@ export function createPush(options: {
     campaigns,
     fanOut,
     clock: management.auth.stateClock,
-    dedupeTtlSecs: config.send.dedupe_ttl_secs,
+    get dedupeTtlSecs() {
+      return config.send.dedupe_ttl_secs;
+    },
     stopping: options.stopping ?? new AbortController().signal,
     spans: options.common.spans,
   });

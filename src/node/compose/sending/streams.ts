@@ -35,7 +35,9 @@ export function createNodeStreams(deps: {
     ...parts,
     clock,
     scores: enforcedScores(config, "webhooks"),
-    retentionSecs: config.stream.retention_hours * 3600,
+    get retentionSecs() {
+      return config.stream.retention_hours * 3600;
+    },
     onFault: (err) => log.error({ err }, "Streams could not read events"),
     onSkipped: (seq, err) => log.error({ err, seq }, "Skipped an event of the streams"),
   });

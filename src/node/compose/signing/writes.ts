@@ -81,14 +81,18 @@ export function startNodeWrites(deps: {
       store,
       network: way,
       index,
-      confirmTimeoutMs: config.writes.confirm_timeout_ms,
-      maxQueued: config.writes.max_queued,
+      get confirmTimeoutMs() {
+        return config.writes.confirm_timeout_ms;
+      },
+      get maxQueued() {
+        return config.writes.max_queued;
+      },
       onUnseen: queue.watch,
       onForgotten: queue.forget,
       log,
     }),
     timesOf: createTiming({ db, network, clock, store }),
-    charge: createWriteLimits(deps.buckets, { fidMessagesPerHour: config.writes.fid_messages_per_hour }),
+    charge: createWriteLimits(deps.buckets, () => config.writes.fid_messages_per_hour),
     signers,
     isPaused: () => signals.isPaused("writes"),
     recordRefused: createWriteAudit({ audit: deps.audit, clock, log }),

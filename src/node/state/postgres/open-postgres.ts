@@ -11,7 +11,7 @@ import { decidedCallSweep, postgresStateDb } from "../../../db/postgres/state-db
 import type { StateClock } from "../../../db/state/state-clock.ts";
 import type { StateNode, Sweep } from "../../../db/state/state-db.ts";
 import { type RunLimits, runLimitsOf } from "../../../push/store/campaigns/campaign-store.ts";
-import { maxQueuedOf } from "../../../webhooks/deliver/queue-limits.ts";
+import { queueLimitsOf } from "../../../webhooks/deliver/queue-limits.ts";
 import type { QueueLimits } from "../../../webhooks/store/delivery-publications.ts";
 import { createStores, createSweeps, type StateStores } from "../stores.ts";
 import type { OpenState, OpenStateDeps, StatePart } from "../thread-state.ts";
@@ -31,7 +31,7 @@ export function openInPostgres(settings: PgSettings, deps: OpenStateDeps): OpenS
   const options = {
     clock,
     node,
-    limits: { maxQueued: maxQueuedOf(config.webhooks) },
+    limits: queueLimitsOf(config),
     runLimits: runLimitsOf(config.send),
   };
   return {

@@ -1,0 +1,70 @@
+import { join, resolve } from "node:path";
+import { reasonOf } from "../../lib/failure.ts";
+import { type ConfigInput, fromToml, type Layer, type LayerInput } from "../layers.ts";
+import { applyOf, type SettingValues } from "../settings/changeable.ts";
+import { settings } from "../settings/settings.ts";
+import { toToml } from "../values.ts";
+
+/** What was changed on the operator's page. It counts more than the settings file, and less than the environment. */
+export const CONSOLE_FILE = "settings.toml";
+/** The source of its settings. */
+export const CONSOLE_SOURCE = "console";
+
+const HEAD = `# Written by the operator's page of the console. These lines count more than those of the settings file, and less than
+# variables of the environment and flags. Without a line the settings file counts again.
+`;
+
+export interface ConsoleFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly layer: Layer | undefined;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the changes of the operator's page in a data directory. What the page may not change is refused in the file, too.
+ *
+ * A user who may not read it, and so not the databases, gets the other settings.
+ */
+export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput: LayerInput): ConsoleFile {
+  const path = join(resolve(input.cwd, dataDir), CONSOLE_FILE);
+  let text: string | undefined;
+  try {
+    text = input.readFile(path);
+  } catch (cause) {
+    return { path, layer: undefined, warnings: [`${path} cannot be read: ${reasonOf(cause)}`] };
+  }
+  if (text === undefined) return { path, layer: undefined, warnings: [] };
+  const layer = fromToml(text, CONSOLE_SOURCE, layerInput);
+  const refused = layer.candidates.filter(({ setting }) => applyOf(setting) === "file");
+  const problems = [
+    ...layer.problems.map((problem) =>
+      problem.key === CONSOLE_SOURCE ? { ...problem, key: path } : problem,
+    ),
+    ...refused.map(({ setting: { key, section } }) => ({
+      key,
+      section,
+      source: path,
+      message: "is not changed here: set it in the settings file",
+    })),
+  ];
+  return { path, layer: { ...layer, problems }, warnings: [] };
+}
+
+/** The values in the text of such a file; empty without one. */
+export function consoleValues(text: string | undefined): SettingValues {
+  const sections = Object.entries(text === undefined ? {} : Bun.TOML.parse(text));
+  return Object.fromEntries(
+    sections.flatMap(([section, values]) =>
+      Object.entries(values as object).map(([name, value]) => [`${section}.${name}`, value]),
+    ),
+  );
+}
+
+/** The text of a file with these values. */
+export function consoleText(values: SettingValues): string {
+  const table: Record<string, Record<string, unknown>> = {};
+  for (const { key, section, name } of settings)
+    if (Object.hasOwn(values, key)) table[section] = { ...table[section], [name]: values[key] };
+  return `${HEAD}\n${toToml(table)}`;
+}

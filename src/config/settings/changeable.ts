@@ -1,0 +1,73 @@
+import type { Config } from "../schema.ts";
+import { type Setting, settings } from "./settings.ts";
+
+/**
+ * When a change from the operator's page takes effect: at once in all threads, or at the next start. `file`: it is not changed there, because it
+ * is a secret, decides who is trusted or where data is, or belongs to all nodes of a state.
+ */
+export type SettingApply = "now" | "start" | "file";
+
+/** Settings by key, or all of a section that a line below does not name. */
+const APPLY: Readonly<Record<string, SettingApply>> = {
+  "log.level": "now",
+  "http.anonymous": "now",
+  "http.anonymous_units_per_minute": "now",
+  "http.anonymous_burst_units": "now",
+  "http.cors_origins": "now",
+  "api_keys.*": "now",
+  "apps.*": "now",
+  "webhooks.*": "now",
+  "webhooks.delivery_concurrency": "start",
+  "send.*": "now",
+  "send.send_concurrency": "start",
+  "stream.*": "now",
+  "stream.enabled": "start",
+  "writes.*": "now",
+  "writes.enabled": "start",
+  "backup.*": "now",
+  "trending.*": "now",
+  "checks.*": "now",
+  "history.*": "now",
+  "history.enabled": "start",
+  "notify.*": "now",
+  "console.images": "now",
+  "auth.session_ttl_secs": "now",
+  "notifications.*": "start",
+  "feeds.*": "start",
+  "moderation.*": "start",
+  "http.host": "start",
+  "http.port": "start",
+  "http.workers": "start",
+  // It is in the document of the API, which a node makes once.
+  "http.max_ids": "start",
+  "hub.*": "start",
+  "hub.admin": "file",
+  "index.*": "start",
+  "signers.enabled": "start",
+  "upstream.*": "start",
+  "upstream.username": "file",
+  "upstream.password": "file",
+  // A refusal quotes a word of the file.
+  "upstream.fid_file": "file",
+};
+
+/** Those of which a value with a login or a path is refused: the rest of it is no secret. */
+const PUBLIC_URLS: ReadonlySet<string> = new Set(["upstream.url", "upstream.urls"]);
+
+/** When a change of a setting takes effect. */
+export function applyOf({ key, section, secret }: Pick<Setting, "key" | "section" | "secret">): SettingApply {
+  if (secret !== undefined && !PUBLIC_URLS.has(key)) return "file";
+  return APPLY[key] ?? APPLY[`${section}.*`] ?? "file";
+}
+
+/** Values by `section.name`. */
+export type SettingValues = Readonly<Record<string, unknown>>;
+
+/**
+ * Puts changed values into the settings of a thread. Whoever reads a setting that takes effect at once does so when it needs the value.
+ */
+export function applyValues(config: Config, values: SettingValues): void {
+  for (const { section, name, key } of settings)
+    if (Object.hasOwn(values, key) && !Reflect.set(Reflect.get(config, section), name, values[key]))
+      throw new Error(`${key} cannot be changed`);
+}

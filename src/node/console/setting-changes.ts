@@ -1,0 +1,166 @@
+import { comparedSettings } from "../../cluster/shared-settings.ts";
+import { CONSOLE_SOURCE, consoleText, consoleValues } from "../../config/files/console-file.ts";
+import type { ConfigInput } from "../../config/layers.ts";
+import { ConfigError, type LoadedConfig, loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
+import { settingValue } from "../../config/secrets.ts";
+import { applyOf, applyValues, type SettingValues } from "../../config/settings/changeable.ts";
+import { findSetting } from "../../config/settings/settings.ts";
+import { isValid } from "../../config/values.ts";
+import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
+import { settingsInForce } from "../../console/operator/present.ts";
+import type { SettingsChanged, SettingsReport } from "../../console/operator/reports.ts";
+import { reasonOf } from "../../lib/failure.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { writePrivateFile } from "../../runtime/files.ts";
+import type { Logger } from "../../runtime/log/logger.ts";
+import type { Threads } from "../threads/threads.ts";
+
+/** How the process reads its settings, and starts again with them. */
+export interface SettingFiles {
+  readonly loaded: Pick<LoadedConfig, "file" | "consoleFile">;
+  /** The flags, the environment and the files of the process. */
+  readonly given: ConfigInput;
+  readonly startAgain: (reason: string) => void;
+}
+
+export interface SettingChanges {
+  settings(): SettingsReport;
+  /**
+   * Sets values, or takes those back that were set here (null), for this node. They are written first; those that need no start are in
+   * force in all threads afterwards.
+   */
+  changeSettings(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>>;
+  restartNode(): Result<null, OperatorRefusal>;
+}
+
+/** The response reaches the page first. */
+const RESTART_AFTER_MS = 500;
+const NOT_HERE = "this node was started without files of its settings";
+
+export function createSettingChanges(deps: {
+  /** Those in force on this thread. */
+  readonly config: Config;
+  readonly sources: ReadonlyMap<string, string>;
+  readonly files: SettingFiles | undefined;
+  readonly threads: Pick<Threads, "configure">;
+  readonly log: Logger;
+  /** Notes a change in the history. */
+  readonly mark: (key: string) => void;
+}): SettingChanges {
+  const { config, files, threads, log, mark } = deps;
+  const sources = new Map(deps.sources);
+  /** What the next start changes. */
+  const next = new Map<string, unknown>();
+  const path = files?.loaded.consoleFile;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const textNow = () => (path === undefined ? undefined : files?.given.readFile(path));
+  /** What the file has; nothing where it cannot be read, which a change then says. */
+  function setNow(): SettingValues {
+    try {
+      return consoleValues(textNow());
+    } catch {
+      return {};
+    }
+  }
+
+  /** Why a value cannot be set here. */
+  function refusalOf(key: string, value: unknown) {
+    const setting = findSetting(key);
+    if (!setting) return refuse("badRequest", `${key} is not a setting`);
+    if (applyOf(setting) === "file")
+      return refuse("badRequest", `${key} is not changed here: set it in the settings file`);
+    if (value !== null && !isValid(setting, value))
+      return refuse("badRequest", `${key} must be ${setting.rule}`);
+    if (config.state.url !== "" && key in comparedSettings(config, undefined).hard)
+      return refuse(
+        "conflict",
+        `${key} must be the same on all nodes of the state: change the settings file of each`,
+      );
+    return undefined;
+  }
+
+  /** Reads the settings as a start with another text of the file would. */
+  const loadWith = (given: ConfigInput, text: string) =>
+    loadConfig({
+      ...given,
+      readFile: (name, look) => (name === path ? text : given.readFile(name, look)),
+    });
+
+  async function change(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>> {
+    if (!files || path === undefined) return refuse("conflict", NOT_HERE);
+    for (const [key, value] of Object.entries(values)) {
+      const refused = refusalOf(key, value);
+      if (refused) return refused;
+    }
+    let loaded: LoadedConfig;
+    try {
+      const merged = Object.entries({ ...consoleValues(textNow()), ...values });
+      const text = consoleText(Object.fromEntries(merged.filter(([, value]) => value !== null)));
+      loaded = loadWith(files.given, text);
+      for (const [key, value] of Object.entries(values)) {
+        const source = loaded.sources.get(key);
+        if (value !== null && source !== CONSOLE_SOURCE)
+          return refuse("conflict", `${key} is set by ${source}, which counts more than this page`);
+      }
+      writePrivateFile(path, text);
+    } catch (cause) {
+      if (!(cause instanceof ConfigError))
+        return refuse("conflict", `${path} could not be written: ${reasonOf(cause)}`);
+      return refuse("badRequest", cause.problems.map(({ key, message }) => `${key} ${message}`).join("; "));
+    }
+    return ok(await take(loaded, Object.keys(values)));
+  }
+
+  /** Puts what needs no start in force, and notes the rest. */
+  async function take(loaded: LoadedConfig, keys: readonly string[]): Promise<SettingsChanged> {
+    const found = keys.flatMap((key) => findSetting(key) ?? []);
+    const now = found.filter((setting) => applyOf(setting) === "now");
+    const applied = Object.fromEntries(now.map((one) => [one.key, settingValue(loaded.config, one)]));
+    for (const setting of found) {
+      const { key } = setting;
+      const to = settingValue(loaded.config, setting);
+      const from = settingValue(config, setting);
+      log.info({ setting: key, from, to }, "A setting was changed on the operator's page");
+      mark(key);
+      if (key in applied) sources.set(key, loaded.places.get(key) ?? "default");
+      else if (Bun.deepEquals(from, to)) next.delete(key);
+      else next.set(key, to);
+    }
+    applyValues(config, structuredClone(applied));
+    const late = await threads.configure(applied);
+    if (late.length > 0) log.warn({ threads: late }, "Busy threads have not yet taken the changed settings");
+    const atStart = found.filter(({ key }) => !(key in applied));
+    return { applied: Object.keys(applied), at_start: atStart.map(({ key }) => key), late };
+  }
+
+  return {
+    settings: () => ({
+      settings: settingsInForce(config, sources, { set: setNow(), next, isLocked: lockedBy(files) }),
+      file: path ?? null,
+      settings_file: files?.loaded.file ?? null,
+      is_shared: config.state.url !== "",
+    }),
+    changeSettings(values) {
+      const changed = last.then(() => change(values));
+      last = changed.catch(() => undefined);
+      return changed;
+    },
+    restartNode() {
+      if (!files) return refuse("conflict", NOT_HERE);
+      setTimeout(() => files.startAgain("the operator's page asked for it"), RESTART_AFTER_MS);
+      return ok(null);
+    },
+  };
+}
+
+/** Whether a source counts more than the page. */
+function lockedBy(files: SettingFiles | undefined): (source: string) => boolean {
+  const isBelow = (source: string) =>
+    source === "default" ||
+    source === CONSOLE_SOURCE ||
+    source.startsWith("file of ") ||
+    (files?.loaded.file !== undefined && source.startsWith(files.loaded.file));
+  return (source) => !isBelow(source);
+}
