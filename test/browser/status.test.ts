@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { compiledProgram } from "../support/compiled-program.ts";
@@ -311,6 +311,7 @@ describe("check 34: the operator's page", () => {
       expect(page.url()).toBe(`${node.url}/console/operator`);
       await page.reload();
       await page.getByRole("rowheader", { name: /^ingest/ }).waitFor();
+      await page.getByRole("link", { name: "Settings" }).click();
       await page.getByLabel("Find a setting").fill("upstream.password");
       await page.getByText("SVC_UPSTREAM_PASSWORD").waitFor();
       expect(await page.content()).not.toContain("hidden-password");
@@ -407,6 +408,40 @@ describe("check 34: the operator's page", () => {
     },
   );
 
+  consoleTest(
+    "check 39: a setting is changed after its diff was shown, in the narrow page by keyboard, and undone with one click",
+    async (open) => {
+      const { page, goto } = await open({ origin: node.url, width: 390, expects: [/400/] });
+      await page.goto(await link());
+      await page.getByRole("heading", { name: "Threads" }).waitFor();
+      await goto("/console/operator/settings?setting=max_connections");
+      const row = page.getByRole("row", { name: /stream\.max_connections\b/ }).first();
+      await row.getByRole("button", { name: "Change" }).press("Enter");
+      const field = page.getByLabel("New value of stream.max_connections");
+      const before = await field.inputValue();
+      await field.fill("0");
+      await field.press("Enter");
+      await row.getByText("stream.max_connections must be an integer from 1 to 100000").waitFor();
+      await field.fill("77");
+      await row.getByText("+ max_connections = 77").waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await noSidewaysScroll(page)).toBe(true);
+      await field.press("Enter");
+      await row.getByText("stream.max_connections changed. It is in force.").waitFor();
+      expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain(
+        "[stream]\nmax_connections = 77",
+      );
+      await row.getByRole("button", { name: "Undo" }).click();
+      await row.locator(".value", { hasText: "default" }).waitFor();
+      expect(await row.locator(".value").first().textContent()).toBe(before);
+      expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).not.toContain("max_connections");
+      // A secret is not changed here, nor what a flag has set.
+      await page.getByLabel("Find a setting").fill("upstream.username");
+      await page.getByRole("rowheader", { name: /upstream\.username/ }).waitFor();
+      expect(await page.getByRole("button", { name: "Change" }).count()).toBe(0);
+    },
+  );
+
   consoleTest("on a demo network everybody may look and no visitor may change", async (open) => {
     const { page, goto } = await open({ width: 390 });
     await goto("/console/operator");
@@ -414,6 +449,10 @@ describe("check 34: the operator's page", () => {
     await page.getByRole("heading", { name: "Threads" }).waitFor();
     await page.getByText("This data directory holds the demo network").waitFor();
     expect(await page.getByRole("button", { name: "Back up now" }).isDisabled()).toBe(true);
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("heading", { name: "Settings in force" }).waitFor();
+    expect(await page.getByRole("button", { name: /^(Change|Restart)/ }).count()).toBe(0);
+    await page.goBack();
     expect(await page.getByRole("button", { name: /^(Pause|Resume) / }).count()).toBe(0);
     expect(await noSidewaysScroll(page)).toBe(true);
   });

@@ -26,11 +26,11 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
-import { readSetUp } from "../setup/set-up-request.ts";
 import { createAdmit } from "./admit.ts";
 import { changeBackups, changeIncident, changeNotices, downloadOf } from "./operator-changes.ts";
 import {
   logQuery,
+  type OperatorOp,
   readBackup,
   readIncident,
   readNotice,
@@ -38,12 +38,12 @@ import {
   readResume,
   readRotation,
   readSession,
-  readSettings,
   sinceQuery,
   tokenOf,
 } from "./operator-requests.ts";
 import { unwrapOperator } from "./operator-sessions.ts";
 import { pauseReport } from "./present.ts";
+import { settingRoutes } from "./setting-routes.ts";
 
 export interface OperatorRoutesDeps {
   readonly node: RpcClient<OperatorRpc & HistoryQueries>;
@@ -89,6 +89,13 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       return answer(request);
     };
 
+  const change =
+    <T>(op: OperatorOp, make: (request: Request, body: ReturnType<typeof rawBody>) => Promise<T>) =>
+    async ({ request }: { readonly request: Request }) => {
+      await admit(request, op);
+      return make(request, rawBody(request));
+    };
+
   async function record(request: Request, action: OperatorAction, id: string): Promise<void> {
     const { requestId } = exchangeOf(request);
     const entry = { action, id, requestId, atMs: clock.nowMs(), address: clientOf(request) };
@@ -100,7 +107,9 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     switches: (await switches.list()).map(pauseReport),
   });
 
+  const parts = { node, nodeId, hidden, posted, read, change, record };
   return privateRoutes("/console/op", own)
+    .use(settingRoutes(parts))
     .post(
       "/code",
       async ({ request }) => ({
@@ -153,32 +162,6 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       hidden,
     )
     .get(
-      "/config",
-      read(() => node.settings()),
-      hidden,
-    )
-    .post(
-      "/setting",
-      async ({ request }) => {
-        await admit(request, "console.setting");
-        const { values } = readSettings(rawBody(request));
-        const changed = unwrapOperator(await node.changeSettings(values));
-        for (const key of Object.keys(values)) await record(request, "setting.change", key);
-        return changed;
-      },
-      posted,
-    )
-    .post(
-      "/restart",
-      async ({ request }) => {
-        await admit(request, "console.restart");
-        await record(request, "node.restart", nodeId);
-        unwrapOperator(await node.restartNode());
-        return { started: true };
-      },
-      posted,
-    )
-    .get(
       "/log",
       read(async (request) => {
         const query = parseQueryString(request.url);
@@ -215,13 +198,12 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .post(
       "/backup",
-      async ({ request }) => {
-        await admit(request, "console.backup");
-        const change = readBackup(rawBody(request));
-        const changed = await changeBackups(node, change);
-        if ("file" in change) await record(request, `backup.${change.action}`, change.file);
+      change("console.backup", async (request, body) => {
+        const wanted = readBackup(body);
+        const changed = await changeBackups(node, wanted);
+        if ("file" in wanted) await record(request, `backup.${wanted.action}`, wanted.file);
         return changed;
-      },
+      }),
       posted,
     )
     .get(
@@ -236,14 +218,13 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .post(
       "/incident",
-      async ({ request }) => {
-        await admit(request, "console.incident");
-        const change = readIncident(rawBody(request));
-        if (!(await changeIncident({ incidents, nodeId, clock }, change)))
+      change("console.incident", async (request, body) => {
+        const wanted = readIncident(body);
+        if (!(await changeIncident({ incidents, nodeId, clock }, wanted)))
           throw new ApiError("notFound", "there is no such incident");
-        await record(request, `incident.${change.action}`, change.id);
+        await record(request, `incident.${wanted.action}`, wanted.id);
         return { changed: true };
-      },
+      }),
       posted,
     )
     .get(
@@ -253,54 +234,35 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .post(
       "/notice",
-      async ({ request }) => {
-        await admit(request, "console.notice");
-        const change = readNotice(rawBody(request));
-        const changed = await changeNotices(node, change);
+      change("console.notice", async (request, body) => {
+        const wanted = readNotice(body);
+        const changed = await changeNotices(node, wanted);
         const { id } = changed;
-        if (change.action !== "key" && id !== undefined) await record(request, `notice.${change.action}`, id);
+        if (wanted.action !== "key" && id !== undefined) await record(request, `notice.${wanted.action}`, id);
         return changed;
-      },
-      posted,
-    )
-    .get(
-      "/setup",
-      read(() => node.setUpState()),
-      hidden,
-    )
-    .post(
-      "/setup",
-      async ({ request }) => {
-        await admit(request, "console.setup");
-        const { step, ...wish } = readSetUp(rawBody(request));
-        unwrapOperator(await node.startSetUp(step, wish));
-        if (step === "apply") await record(request, "setup.apply", nodeId);
-        return { started: true };
-      },
+      }),
       posted,
     )
     .post(
       "/pause",
-      async ({ request }) => {
-        await admit(request, "console.pause");
-        const { what, reason } = readPause(rawBody(request));
+      change("console.pause", async (_request, body) => {
+        const { what, reason } = readPause(body);
         await switches.pause([what], {
           reason,
           pausedBy: `the console of ${nodeId}`,
           pausedAt: nowSecs(clock),
         });
         return pausesNow();
-      },
+      }),
       posted,
     )
     .post(
       "/resume",
-      async ({ request }) => {
-        await admit(request, "console.resume");
-        const { what } = readResume(rawBody(request));
+      change("console.resume", async (_request, body) => {
+        const { what } = readResume(body);
         await switches.resume([what]);
         return pausesNow();
-      },
+      }),
       posted,
     );
 }

@@ -41,6 +41,7 @@ export const pages: readonly PageRoute[] = [
   page("/console/stream", "stream", () => import("./stream/stream.tsx")),
   page("/console/status", "status", () => import("./status/status.tsx")),
   page("/console/operator", "status", () => import("./operator/operator.tsx")),
+  page("/console/operator/settings", "status", () => import("./settings/settings.tsx")),
   page("/console/manage/keys", "manage", () => import("./manage/keys/keys.tsx")),
   page("/console/manage/keys/:id", "manage", () => import("./manage/keys/key.tsx")),
   page("/console/manage/signers", "manage", () => import("./manage/signers/signers.tsx")),

@@ -1,13 +1,9 @@
-import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { ThreadsReport } from "../../operator/reports.ts";
 import { useQuery } from "../data/query.ts";
 import { PastFigures } from "../moment/figures.tsx";
 import { Scrubber, useWindow } from "../moment/scrubber.tsx";
-import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { PageHead } from "../parts/page-head.tsx";
-import { Command } from "../parts/raw-text.tsx";
-import { Skeleton } from "../parts/region.tsx";
+import { pageConfig } from "../page-config.ts";
 import type { PlotOf } from "../plot/plot.tsx";
 import {
   HistoryCard,
@@ -23,50 +19,12 @@ import { SinceCard } from "../status/since.tsx";
 import * as msg from "../text/en/status.ts";
 import { formatBytes, formatMs, formatPercent, formatSecs } from "../text/format.ts";
 import { BackupsCard, PausesCard } from "./changes.tsx";
+import { OperatorGate } from "./gate.tsx";
 import { OperatorIncidents, useOperatorIncidents } from "./incidents.tsx";
 import { LogSearch } from "./log-search.tsx";
 import { NoticesCard } from "./notices.tsx";
-import { DiskCard, LogCard, SettingsCard, ThreadsCard } from "./reports.tsx";
-import { access, enter, lock, lockedBecause, operatorRead, operatorRequest } from "./session.ts";
-
-const PORT = location.port === "" ? "80" : location.port;
-const COMMAND = `${pageConfig.service} console`;
-
-/** Says how the page is opened. */
-function Locked({ isUnable }: { isUnable: boolean }) {
-  const failure = lockedBecause.value;
-  return (
-    <section class="card">
-      <div class="pad stack measure">
-        <h2>{msg.thisPageIsLocked}</h2>
-        {failure && (
-          <div class="failure" role="alert">
-            <p>
-              <b>{msg.itDidNotOpen}</b> {failure.message}.
-            </p>
-          </div>
-        )}
-        {isUnable ? (
-          <p>
-            {msg.yourBrowserSignsRequestsOnlyOn(
-              <code>{`ssh -L ${PORT}:localhost:${PORT} ${location.hostname}`}</code>,
-              <code>{`http://localhost:${PORT}/console/operator`}</code>,
-            )}
-          </p>
-        ) : (
-          <>
-            <p>{msg.thisPageShowsTheOperatorThe(<code>--config</code>, <code>--data-dir</code>)}</p>
-            <Command text={COMMAND} />
-            <p>{msg.fromAnotherMachineWithSetOn(<code>console.operator_token</code>)}</p>
-            <Command text={`${COMMAND} ${nodeOrigin}`} />
-            <p class="s dim">{msg.theLinkIsValidForA}</p>
-          </>
-        )}
-        <p class="s">{msg.isPublic(<a href="/console/status">{msg.theStatusOfTheNode}</a>)}</p>
-      </div>
-    </section>
-  );
-}
+import { DiskCard, LogCard, ThreadsCard } from "./reports.tsx";
+import { operatorRead, operatorRequest } from "./session.ts";
 
 const PATH = "/console/operator";
 const EVERY_MS = 5_000;
@@ -134,45 +92,27 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
         />
       )}
       <BackupsCard mayChange={mayChange} />
-      <SettingsCard />
     </div>
   );
 }
 
-/** The operator's page, opened by the link that the command prints. */
+/** The operator's page. */
 export function Page() {
   const { query } = useLocation();
-  const range = rangeOf(query);
-  const now = access.value;
-  useEffect(() => {
-    const take = () => void enter();
-    take();
-    // A link that is opened in the tab of this page changes only the fragment.
-    addEventListener("hashchange", take);
-    return () => removeEventListener("hashchange", take);
-  }, []);
-  const isShown = now === "open" || now === "reading";
   return (
-    <>
-      <PageHead
-        title={msg.operator}
-        crumbs={[{ label: msg.status, href: "/console/status" }, { label: msg.operator }]}
-      >
-        {isShown && <RangeNav path={PATH} />}
-        {now === "open" && (
-          <button type="button" class="btn" onClick={() => void lock()}>
-            {msg.lock}
-          </button>
-        )}
-      </PageHead>
-      {now === "reading" && (
-        <div class="notice boxed">
-          <p>{msg.thisIsADemoNetworkSo(<code>{pageConfig.service} console</code>)}</p>
-        </div>
-      )}
-      {now === "asking" && <Skeleton rows={3} height={8} />}
-      {isShown && <Node mayChange={now === "open"} range={range} key={now} />}
-      {(now === "locked" || now === "unable") && <Locked isUnable={now === "unable"} />}
-    </>
+    <OperatorGate
+      title={msg.operator}
+      crumbs={[{ label: msg.status, href: "/console/status" }, { label: msg.operator }]}
+      head={
+        <>
+          <RangeNav path={PATH} />
+          <a class="btn" href="/console/operator/settings">
+            {msg.settings}
+          </a>
+        </>
+      }
+    >
+      {(mayChange) => <Node mayChange={mayChange} range={rangeOf(query)} />}
+    </OperatorGate>
   );
 }

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useLocation } from "preact-iso";
 import type { RecentLine } from "../../../runtime/log/recent-lines.ts";
-import type { SettingInForce, ThreadReport, ThreadsReport } from "../../operator/reports.ts";
-import { type Query, useQuery } from "../data/query.ts";
+import type { ThreadReport, ThreadsReport } from "../../operator/reports.ts";
+import type { Query } from "../data/query.ts";
 import { CopyButton } from "../parts/copy.tsx";
-import { Field } from "../parts/form.tsx";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
 import { DataTable, numberColumn, Stat } from "../parts/table.tsx";
@@ -178,85 +176,6 @@ export function LogCard({ aside }: { aside?: ComponentChildren }) {
       }
     >
       {(lines) => <LogLines lines={lines.toReversed()} />}
-    </Region>
-  );
-}
-
-const MAX_VALUE_CHARS = 300;
-
-function valueText(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
-}
-
-/** The settings in force, the source of each, and those that are not the default. */
-export function SettingsCard() {
-  const query = useQuery(operatorRead<{ settings: SettingInForce[] }>("/config"), { send: operatorRequest });
-  const { query: params, path, route } = useLocation();
-  const find = params.setting ?? "";
-  const search = (value: string) => {
-    const { setting: _, ...others } = params;
-    const next = new URLSearchParams(value === "" ? others : { ...others, setting: value }).toString();
-    route(next === "" ? path : `${path}?${next}`, true);
-  };
-  return (
-    <Region title={msg.settingsInForce} call={undefined} query={query}>
-      {({ settings }) => {
-        const isFound = ({ key, source }: SettingInForce) =>
-          find === "" ? source !== "default" : `${key} ${source}`.includes(find);
-        const shown = settings.filter(isFound);
-        return (
-          <>
-            <div class="pad">
-              <p class="s dim">{msg.changesTakeEffect}</p>
-              <Field
-                label={msg.findASetting}
-                name="setting"
-                type="search"
-                value={find}
-                onInput={search}
-                hint={
-                  find === ""
-                    ? msg.theThatAreNotTheDefault(shown.length, settings.length)
-                    : msg.shownOfAll(shown.length, settings.length)
-                }
-              />
-            </div>
-            <DataTable
-              stacks
-              label={msg.settings}
-              rows={shown}
-              keyOf={({ key }) => key}
-              columns={[
-                {
-                  title: msg.setting,
-                  cell: ({ key, meaning }) => (
-                    <>
-                      <span class="mono s">{key}</span>
-                      <details>
-                        <summary class="dim s">{msg.meaning}</summary>
-                        <p class="s measure">{meaning}</p>
-                      </details>
-                    </>
-                  ),
-                },
-                {
-                  title: msg.value,
-                  cell: ({ value, source, default: usual }) => (
-                    <>
-                      <bdi class="mono s value">{valueText(value)}</bdi>
-                      {source !== "default" && (
-                        <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
-                      )}
-                    </>
-                  ),
-                },
-                { title: msg.from, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
-              ]}
-            />
-          </>
-        );
-      }}
     </Region>
   );
 }

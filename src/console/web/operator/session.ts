@@ -120,7 +120,7 @@ export const operatorRead = <T>(path: string): Call<T> & { readonly op: string }
 
 /** A change by the operator. */
 export const operatorChange = <T>(
-  what: "backup" | "pause" | "resume" | "incident" | "notice" | "setup",
+  what: "backup" | "pause" | "resume" | "incident" | "notice" | "setup" | "setting" | "restart",
   body: object = {},
 ): Call<T> => ({
   method: "POST",

@@ -7,8 +7,8 @@ import type {
   SettingsChanged,
   SettingsReport,
 } from "../../../../src/console/operator/reports.ts";
-import { until } from "../../../support/manual-time.ts";
 import { compiledProgram } from "../../../support/compiled-program.ts";
+import { until } from "../../../support/manual-time.ts";
 import { createPageKey, operatorHeaders, type PageRequest } from "../../../support/operator-page.ts";
 import { type RunningNode, startNode, tempDir } from "../../../support/program.ts";
 import { freePort } from "../../../support/tls-proxies.ts";

@@ -125,19 +125,7 @@ export const usedOfMax = (part: Rich, part2: Rich): Rich => [part, " von ", part
 export const logOfWarnings = "Warnungen im Protokoll";
 export const noWarningsOrErrorsSinceThe = "Keine Warnungen oder Fehler seit dem Start.";
 export const copyAll = "Alles kopieren";
-export const settingsInForce = "Geltende Einstellungen";
-export const findASetting = "Einstellung finden";
-export const theThatAreNotTheDefault = (length: Value, length2: Value) =>
-  `${length} von ${length2} sind gesetzt, die übrigen haben ihren Standard. Geheimnisse sind verdeckt.`;
-export const shownOfAll = (length: Value, length2: Value) => `${length} von ${length2}`;
 export const settings = "Einstellungen";
-export const setting = "Einstellung";
-export const value = "Wert";
-export const from = "Quelle";
-export const meaning = "Bedeutung";
-export const byDefault = (value: Rich): Rich => ["Standard ", value];
-export const changesTakeEffect =
-  "Eine Einstellung gilt ab dem nächsten Start. Eine Option der Befehlszeile geht der Umgebung vor, diese der Datei.";
 
 export const thisBrowserCannotMakeAKey = "dieser Browser kann keinen Schlüssel erzeugen (Ed25519)";
 

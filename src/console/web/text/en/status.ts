@@ -128,19 +128,7 @@ export const usedOfMax = (part: Rich, part2: Rich): Rich => [part, " of ", part2
 export const logOfWarnings = "Log of warnings";
 export const noWarningsOrErrorsSinceThe = "No warnings or errors since the start.";
 export const copyAll = "Copy all";
-export const settingsInForce = "Settings in force";
-export const findASetting = "Find a setting";
-export const theThatAreNotTheDefault = (length: Value, length2: Value) =>
-  `${length} of ${length2} are set; the others have their default. Secrets are masked.`;
-export const shownOfAll = (length: Value, length2: Value) => `${length} of ${length2}`;
 export const settings = "Settings";
-export const setting = "Setting";
-export const value = "Value";
-export const from = "From";
-export const meaning = "Meaning";
-export const byDefault = (value: Rich): Rich => ["default ", value];
-export const changesTakeEffect =
-  "A setting takes effect at the next start. A flag beats the environment, which beats the file.";
 
 // operator/session.ts
 export const thisBrowserCannotMakeAKey = "this browser cannot make a key (Ed25519)";

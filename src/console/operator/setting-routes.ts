@@ -1,0 +1,72 @@
+import { Elysia } from "elysia";
+import type { OperatorAction } from "../../audit/operator-entry.ts";
+import type { rawBody } from "../../http/request/body.ts";
+import type { RpcClient } from "../../lib/port-rpc.ts";
+import type { OperatorRpc } from "../console-rpc.ts";
+import { readSetUp } from "../setup/set-up-request.ts";
+import { type OperatorOp, readSettings } from "./operator-requests.ts";
+import { unwrapOperator } from "./operator-sessions.ts";
+
+interface Context {
+  readonly request: Request;
+}
+
+/** Parts of the routes of the operator's page. */
+export interface OperatorRouteParts {
+  readonly node: RpcClient<OperatorRpc>;
+  readonly nodeId: string;
+  readonly hidden: { readonly detail: { readonly hide: true } };
+  readonly posted: object;
+  /** A read, which a session signs unless everybody may look. */
+  read<T>(answer: (request: Request) => T | Promise<T>): (context: Context) => Promise<T>;
+  /** A change, which a session signs. */
+  change<T>(
+    op: OperatorOp,
+    make: (request: Request, body: ReturnType<typeof rawBody>) => Promise<T>,
+  ): (context: Context) => Promise<T>;
+  record(request: Request, action: OperatorAction, id: string): Promise<void>;
+}
+
+/** What the node is: its settings, and the set-up of an empty one. */
+export function settingRoutes({ node, nodeId, hidden, posted, read, change, record }: OperatorRouteParts) {
+  return new Elysia()
+    .get(
+      "/config",
+      read(() => node.settings()),
+      hidden,
+    )
+    .post(
+      "/setting",
+      change("console.setting", async (request, body) => {
+        const { values } = readSettings(body);
+        const changed = unwrapOperator(await node.changeSettings(values));
+        for (const key of Object.keys(values)) await record(request, "setting.change", key);
+        return changed;
+      }),
+      posted,
+    )
+    .post(
+      "/restart",
+      change("console.restart", async (request) => {
+        await record(request, "node.restart", nodeId);
+        unwrapOperator(await node.restartNode());
+        return { started: true };
+      }),
+      posted,
+    )
+    .get(
+      "/setup",
+      read(() => node.setUpState()),
+      hidden,
+    )
+    .post(
+      "/setup",
+      change("console.setup", async (request, body) => {
+        const { step, ...wish } = readSetUp(body);
+        unwrapOperator(await node.startSetUp(step, wish));
+        if (step === "apply") await record(request, "setup.apply", nodeId);
+        return { started: true };
+      }),
+      posted,
+    );
+}

@@ -1,0 +1,87 @@
+import { type ComponentChildren, Fragment } from "preact";
+import { useEffect } from "preact/hooks";
+import { nodeOrigin, pageConfig } from "../page-config.ts";
+import { Command } from "../parts/raw-text.tsx";
+import { type Crumb, PageHead } from "../parts/page-head.tsx";
+import { Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/status.ts";
+import { access, enter, lock, lockedBecause } from "./session.ts";
+
+const PORT = location.port === "" ? "80" : location.port;
+const COMMAND = `${pageConfig.service} console`;
+
+/** Says how the page is opened. */
+function Locked({ isUnable }: { isUnable: boolean }) {
+  const failure = lockedBecause.value;
+  return (
+    <section class="card">
+      <div class="pad stack measure">
+        <h2>{msg.thisPageIsLocked}</h2>
+        {failure && (
+          <div class="failure" role="alert">
+            <p>
+              <b>{msg.itDidNotOpen}</b> {failure.message}.
+            </p>
+          </div>
+        )}
+        {isUnable ? (
+          <p>
+            {msg.yourBrowserSignsRequestsOnlyOn(
+              <code>{`ssh -L ${PORT}:localhost:${PORT} ${location.hostname}`}</code>,
+              <code>{`http://localhost:${PORT}/console/operator`}</code>,
+            )}
+          </p>
+        ) : (
+          <>
+            <p>{msg.thisPageShowsTheOperatorThe(<code>--config</code>, <code>--data-dir</code>)}</p>
+            <Command text={COMMAND} />
+            <p>{msg.fromAnotherMachineWithSetOn(<code>console.operator_token</code>)}</p>
+            <Command text={`${COMMAND} ${nodeOrigin}`} />
+            <p class="s dim">{msg.theLinkIsValidForA}</p>
+          </>
+        )}
+        <p class="s">{msg.isPublic(<a href="/console/status">{msg.theStatusOfTheNode}</a>)}</p>
+      </div>
+    </section>
+  );
+}
+
+/** A page of the operator, opened by the link that the command prints. */
+export function OperatorGate(props: {
+  title: string;
+  crumbs: readonly Crumb[];
+  /** Beside the title of an opened page. */
+  head?: ComponentChildren;
+  children: (mayChange: boolean) => ComponentChildren;
+}) {
+  const { title, crumbs, head, children } = props;
+  const now = access.value;
+  useEffect(() => {
+    const take = () => void enter();
+    take();
+    // A link that is opened in the tab of this page changes only the fragment.
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  const isShown = now === "open" || now === "reading";
+  return (
+    <>
+      <PageHead title={title} crumbs={crumbs}>
+        {isShown && head}
+        {now === "open" && (
+          <button type="button" class="btn" onClick={() => void lock()}>
+            {msg.lock}
+          </button>
+        )}
+      </PageHead>
+      {now === "reading" && (
+        <div class="notice boxed">
+          <p>{msg.thisIsADemoNetworkSo(<code>{pageConfig.service} console</code>)}</p>
+        </div>
+      )}
+      {now === "asking" && <Skeleton rows={3} height={8} />}
+      {isShown && <Fragment key={now}>{children(now === "open")}</Fragment>}
+      {(now === "locked" || now === "unable") && <Locked isUnable={now === "unable"} />}
+    </>
+  );
+}

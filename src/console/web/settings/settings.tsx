@@ -1,0 +1,223 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import type { SettingInForce, SettingsChanged, SettingsReport } from "../../operator/reports.ts";
+import { type Query, useQuery } from "../data/query.ts";
+import { OperatorGate } from "../operator/gate.tsx";
+import { operatorChange, operatorRead, operatorRequest } from "../operator/session.ts";
+import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
+import { RawText } from "../parts/raw-text.tsx";
+import { Checkbox, Field } from "../parts/form.tsx";
+import { Region } from "../parts/region.tsx";
+import { DataTable } from "../parts/table.tsx";
+import * as msg from "../text/en/operator/settings.ts";
+import { lineOf, SettingEditor, valueText } from "./setting-editor.tsx";
+
+type Change = (values: Readonly<Record<string, unknown>>) => Promise<void>;
+
+/** What a setting is for, and how one is changed that is not changed here. */
+function Meaning({ setting, file }: { setting: SettingInForce; file: string | null }) {
+  const { key, meaning, apply, value } = setting;
+  const { section, line } = lineOf(key, value);
+  return (
+    <details>
+      <summary class="dim s">{msg.meaning}</summary>
+      <p class="s measure">{meaning}</p>
+      {apply === "file" && (
+        <>
+          <p class="s dim">{msg.lineOfTheFile(file === null ? msg.theSettingsFile : <code>{file}</code>)}</p>
+          <RawText text={`${section}\n${line}`} label={key} />
+        </>
+      )}
+    </details>
+  );
+}
+
+function Settings(props: { report: SettingsReport; query: Query<SettingsReport>; mayChange: boolean }) {
+  const { report, query, mayChange } = props;
+  const { settings, file, settings_file: settingsFile } = report;
+  const { query: params, path, route } = useLocation();
+  const [isSetOnly, setSetOnly] = useState(true);
+  const [edited, setEdited] = useState<string>();
+  /** What takes the last change back. */
+  const [undo, setUndo] = useState<Readonly<Record<string, unknown>>>();
+  const action = useAction();
+  /** What the last action was about, where its outcome is shown. */
+  const [subject, setSubject] = useState<string>();
+  const find = params.setting ?? "";
+  const search = (value: string) => {
+    const { setting: _, ...others } = params;
+    const next = new URLSearchParams(value === "" ? others : { ...others, setting: value }).toString();
+    route(next === "" ? path : `${path}?${next}`, true);
+  };
+  const waiting = settings.filter(({ next }) => next !== undefined).map(({ key }) => key);
+  const shown = settings.filter(({ key, source, meaning, next }) =>
+    find === ""
+      ? !isSetOnly || source !== "default" || next !== undefined || key === subject
+      : `${key} ${source} ${meaning}`.toLowerCase().includes(find.toLowerCase()),
+  );
+  const change: Change = (values) => {
+    setSubject(Object.keys(values)[0]);
+    return action.run(async () => {
+      const before = Object.keys(values).map((key) => {
+        const found = settings.find((setting) => setting.key === key);
+        return [key, found?.set ?? null] as const;
+      });
+      const done = await operatorRequest<SettingsChanged>(operatorChange("setting", { values }));
+      setUndo(Object.fromEntries(before));
+      setEdited(undefined);
+      query.refresh();
+      const keys = Object.keys(values).join(", ");
+      if (done.at_start.length > 0) return msg.waitsForStart(keys);
+      return done.late.length > 0 ? msg.inForceSoon(keys, done.late.join(", ")) : msg.inForce(keys);
+    });
+  };
+  const restart = () => {
+    setSubject(undefined);
+    return action.run(async () => {
+      await operatorRequest(operatorChange("restart"));
+      return msg.restarts;
+    });
+  };
+  const outcomeOf = (key: string | undefined) => key === subject && <Outcome action={action} />;
+  const isEditable = ({ apply }: SettingInForce) => file !== null && (apply === "now" || apply === "start");
+  return (
+    <>
+      <div class="pad stack">
+        {file !== null && <p class="s dim measure">{msg.whatCounts(<code>{file}</code>)}</p>}
+        {report.is_shared && <p class="s measure">{msg.ofThisNode}</p>}
+        {waiting.length > 0 && (
+          <div class="notice boxed stack">
+            <p>{msg.startIsDue(waiting.join(", "))}</p>
+            {mayChange && (
+              <p class="row wrap">
+                <ActionButton action={action} onClick={restart}>
+                  {msg.restart}
+                </ActionButton>
+                <span class="s dim">{msg.restartEnds}</span>
+              </p>
+            )}
+            {outcomeOf(undefined)}
+          </div>
+        )}
+        <Field
+          label={msg.findASetting}
+          name="setting"
+          type="search"
+          value={find}
+          onInput={search}
+          hint={
+            find === "" && isSetOnly
+              ? msg.theOnesThatAreSet(shown.length, settings.length)
+              : msg.foundOfAll(shown.length, settings.length)
+          }
+        />
+        {find === "" && (
+          <Checkbox checked={isSetOnly} onChange={setSetOnly}>
+            {msg.changedOnly}
+          </Checkbox>
+        )}
+      </div>
+      <DataTable
+        stacks
+        label={msg.title}
+        rows={shown}
+        keyOf={({ key }) => key}
+        columns={[
+          {
+            title: msg.setting,
+            cell: (setting) => (
+              <>
+                <span class="mono s">{setting.key}</span>
+                <Meaning setting={setting} file={settingsFile} />
+              </>
+            ),
+          },
+          {
+            title: msg.value,
+            cell: (setting) => {
+              const { key, value, source, default: usual, next } = setting;
+              if (edited === key && file !== null)
+                return (
+                  <SettingEditor
+                    outcome={outcomeOf(key)}
+                    setting={setting}
+                    file={file}
+                    action={action}
+                    onSave={(changed) => void change({ [key]: changed })}
+                    onCancel={() => setEdited(undefined)}
+                  />
+                );
+              return (
+                <>
+                  <bdi class="mono s value">{valueText(value)}</bdi>
+                  {source !== "default" && (
+                    <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
+                  )}
+                  {next !== undefined && (
+                    <span class="s"> {msg.atNextStart(<code>{valueText(next)}</code>)}</span>
+                  )}
+                  {outcomeOf(key)}
+                  {key === subject && undo && !action.failure && (
+                    <p>
+                      <ActionButton action={action} onClick={() => change(undo)}>
+                        {msg.undo}
+                      </ActionButton>
+                    </p>
+                  )}
+                </>
+              );
+            },
+          },
+          { title: msg.takesEffect, cell: ({ apply }) => <span class="s">{msg.APPLY[apply]}</span> },
+          { title: msg.source, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
+          ...(mayChange
+            ? [
+                {
+                  title: msg.actions,
+                  cell: (setting: SettingInForce) =>
+                    isEditable(setting) &&
+                    edited !== setting.key && (
+                      <span class="row wrap">
+                        <button type="button" class="btn" onClick={() => setEdited(setting.key)}>
+                          {msg.change} <span class="skip">{setting.key}</span>
+                        </button>
+                        {setting.set !== undefined && (
+                          <ActionButton action={action} onClick={() => change({ [setting.key]: null })}>
+                            {msg.takeBack} <span class="skip">{setting.key}</span>
+                          </ActionButton>
+                        )}
+                      </span>
+                    ),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </>
+  );
+}
+
+/** The settings in force, and what of them may be changed here. */
+export function Page() {
+  return (
+    <OperatorGate
+      title={msg.title}
+      crumbs={[
+        { label: msg.status, href: "/console/status" },
+        { label: msg.operator, href: "/console/operator" },
+        { label: msg.title },
+      ]}
+    >
+      {(mayChange) => <SettingsCard mayChange={mayChange} />}
+    </OperatorGate>
+  );
+}
+
+function SettingsCard({ mayChange }: { mayChange: boolean }) {
+  const query = useQuery(operatorRead<SettingsReport>("/config"), { send: operatorRequest });
+  return (
+    <Region title={msg.settingsInForce} call={undefined} query={query}>
+      {(report) => <Settings report={report} query={query} mayChange={mayChange} />}
+    </Region>
+  );
+}

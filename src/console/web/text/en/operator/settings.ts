@@ -1,0 +1,56 @@
+import type { Rich, Value } from "../../format.ts";
+
+// settings/settings.tsx
+export const title = "Settings";
+export const settingsInForce = "Settings in force";
+export const status = "Status";
+export const operator = "Operator";
+export const findASetting = "Find a setting";
+export const theOnesThatAreSet = (count: Value, all: Value) =>
+  `${count} of ${all} are set; the others have their default. Secrets are masked.`;
+export const foundOfAll = (count: Value, all: Value) => `${count} of ${all}`;
+export const changedOnly = "Only those that are set";
+export const setting = "Setting";
+export const value = "Value";
+export const takesEffect = "Takes effect";
+export const source = "Source";
+export const actions = "Actions";
+export const meaning = "Meaning";
+export const byDefault = (value: Rich): Rich => ["default ", value];
+export const atNextStart = (value: Rich): Rich => ["at the next start ", value];
+export const APPLY = {
+  now: "at once",
+  start: "at the next start",
+  file: "at the next start, from the file",
+  locked: "set elsewhere",
+} as const;
+export const whatCounts = (file: Rich): Rich => [
+  "What is changed here is written to ",
+  file,
+  ". It beats the settings file; variables of the environment and flags beat it.",
+];
+export const ofThisNode = "Other nodes of this state have settings of their own: change each node.";
+export const lineOfTheFile = (file: Rich): Rich => [
+  "It is not changed here. Put this into ",
+  file,
+  " and restart the node:",
+];
+export const theSettingsFile = "a settings file";
+export const change = "Change";
+export const save = "Save";
+export const cancel = "Cancel";
+export const takeBack = "Take back";
+export const undo = "Undo";
+export const newValue = (key: Value) => `New value of ${key}`;
+export const oneALine = "One a line";
+export const mustBe = (rule: Value) => `It must be ${rule}.`;
+export const whatChanges = (file: Rich): Rich => ["Changes ", file, ":"];
+export const inForce = (keys: Value) => `${keys} changed. It is in force.`;
+export const inForceSoon = (keys: Value, threads: Value) =>
+  `${keys} changed. Busy threads take it as soon as they respond: ${threads}.`;
+export const waitsForStart = (keys: Value) => `${keys} changed. It takes effect at the next start.`;
+export const startIsDue = (keys: Value) => `Waiting for the next start: ${keys}.`;
+export const restart = "Restart the node";
+export const restartEnds =
+  "Requests under way are finished first. This page asks for a new link afterwards, which the command prints.";
+export const restarts = "The node restarts.";
