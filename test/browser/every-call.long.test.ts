@@ -20,6 +20,7 @@ import {
 const WITHOUT: Readonly<Record<string, string>> = {
   "/console/stream": "its call does not end",
   "/console/operator": "the routes of the operator are private to the page",
+  "/console/operator/settings": "the routes of the operator are private to the page",
   "/console/call": "it runs nothing before a person says so",
   "/console/setup": "the routes of the operator are private to the page",
   "/console/manage": "it asks for nothing before a wallet connects",

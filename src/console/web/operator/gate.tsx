@@ -1,8 +1,8 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect } from "preact/hooks";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
-import { Command } from "../parts/raw-text.tsx";
 import { type Crumb, PageHead } from "../parts/page-head.tsx";
+import { Command } from "../parts/raw-text.tsx";
 import { Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/status.ts";
 import { access, enter, lock, lockedBecause } from "./session.ts";

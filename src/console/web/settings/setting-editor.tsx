@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { SettingInForce } from "../../operator/reports.ts";
 import type { Action } from "../owner/action.tsx";
-import { RawText } from "../parts/raw-text.tsx";
 import { Field, Labelled } from "../parts/form.tsx";
+import { RawText } from "../parts/raw-text.tsx";
 import * as msg from "../text/en/operator/settings.ts";
 
 const MAX_VALUE_CHARS = 300;

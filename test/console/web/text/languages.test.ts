@@ -19,9 +19,9 @@ import type * as deWebhooks from "../../../../src/console/web/text/de/manage/web
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
 import { asTyped } from "../../../../src/console/web/text/de/moment.ts";
 import type * as deNotices from "../../../../src/console/web/text/de/operator/notices.ts";
+import type * as deSettings from "../../../../src/console/web/text/de/operator/settings.ts";
 import type * as deDocuments from "../../../../src/console/web/text/de/outside/documents.ts";
 import type * as deSignIn from "../../../../src/console/web/text/de/outside/sign-in.ts";
-import type * as deSettings from "../../../../src/console/web/text/de/operator/settings.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
@@ -47,9 +47,9 @@ import type * as enSigners from "../../../../src/console/web/text/en/manage/sign
 import type * as enWebhooks from "../../../../src/console/web/text/en/manage/webhooks.ts";
 import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
 import type * as enNotices from "../../../../src/console/web/text/en/operator/notices.ts";
+import type * as enSettings from "../../../../src/console/web/text/en/operator/settings.ts";
 import type * as enDocuments from "../../../../src/console/web/text/en/outside/documents.ts";
 import type * as enSignIn from "../../../../src/console/web/text/en/outside/sign-in.ts";
-import type * as enSettings from "../../../../src/console/web/text/en/operator/settings.ts";
 import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
 import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
 import type * as enStream from "../../../../src/console/web/text/en/stream.ts";
