@@ -1,7 +1,8 @@
 import { join, resolve } from "node:path";
 import { reasonOf } from "../../lib/failure.ts";
 import { type ConfigInput, fromToml, type Layer, type LayerInput } from "../layers.ts";
-import { applyOf, type SettingValues } from "../settings/changeable.ts";
+import { applyOf } from "../settings/changeable.ts";
+import type { SettingValues } from "../settings/live-values.ts";
 import { settings } from "../settings/settings.ts";
 import { toToml } from "../values.ts";
 

@@ -1,5 +1,4 @@
-import type { Config } from "../schema.ts";
-import { type Setting, settings } from "./settings.ts";
+import type { Setting } from "./settings.ts";
 
 /**
  * When a change from the operator's page takes effect: at once in all threads, or at the next start. `file`: it is not changed there, because it
@@ -51,23 +50,11 @@ const APPLY: Readonly<Record<string, SettingApply>> = {
   "upstream.fid_file": "file",
 };
 
-/** Those of which a value with a login or a path is refused: the rest of it is no secret. */
+/** A value with a login or a path is refused, so that nothing of them is secret. */
 const PUBLIC_URLS: ReadonlySet<string> = new Set(["upstream.url", "upstream.urls"]);
 
 /** When a change of a setting takes effect. */
 export function applyOf({ key, section, secret }: Pick<Setting, "key" | "section" | "secret">): SettingApply {
   if (secret !== undefined && !PUBLIC_URLS.has(key)) return "file";
   return APPLY[key] ?? APPLY[`${section}.*`] ?? "file";
-}
-
-/** Values by `section.name`. */
-export type SettingValues = Readonly<Record<string, unknown>>;
-
-/**
- * Puts changed values into the settings of a thread. Whoever reads a setting that takes effect at once does so when it needs the value.
- */
-export function applyValues(config: Config, values: SettingValues): void {
-  for (const { section, name, key } of settings)
-    if (Object.hasOwn(values, key) && !Reflect.set(Reflect.get(config, section), name, values[key]))
-      throw new Error(`${key} cannot be changed`);
 }

@@ -1,4 +1,4 @@
-import type { SettingValues } from "../../config/settings/changeable.ts";
+import type { SettingValues } from "../../config/settings/live-values.ts";
 import type { ThreadReport } from "../../console/operator/reports.ts";
 import { valueWithin } from "../../lib/promises.ts";
 import type { RecentLines } from "../../runtime/log/recent-lines.ts";

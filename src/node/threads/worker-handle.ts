@@ -1,4 +1,4 @@
-import type { SettingValues } from "../../config/settings/changeable.ts";
+import type { SettingValues } from "../../config/settings/live-values.ts";
 import type { Damage } from "../../db/sqlite/storage-error.ts";
 import { RetryableError } from "../../lib/failure.ts";
 import type { KeepLine } from "../../runtime/log/recent-lines.ts";

@@ -1,6 +1,6 @@
 import { heapSize } from "bun:jsc";
 import type { Config } from "../../config/schema.ts";
-import { applyValues, type SettingValues } from "../../config/settings/changeable.ts";
+import { applyValues, type SettingValues } from "../../config/settings/live-values.ts";
 import { type Damage, onDamage } from "../../db/sqlite/storage-error.ts";
 import { type KeepLine, limitedLines } from "../../runtime/log/recent-lines.ts";
 import { ownLoopDelays } from "../../runtime/loop-monitor.ts";
