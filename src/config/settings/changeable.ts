@@ -33,7 +33,6 @@ const APPLY: Readonly<Record<string, SettingApply>> = {
   "auth.session_ttl_secs": "now",
   "notifications.*": "start",
   "feeds.*": "start",
-  "moderation.*": "start",
   "http.host": "start",
   "http.port": "start",
   "http.workers": "start",
