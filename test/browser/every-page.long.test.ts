@@ -8,6 +8,7 @@ import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
 import { examplePages } from "./support/example-paths.ts";
 import { focusOf } from "./support/focus.ts";
+import { cutTexts, pseudoLocalize, sidewaysScroll } from "./support/layout.ts";
 import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { ownerPages } from "./support/owner-records.ts";
 import { type ConsolePage, settled } from "./support/page.ts";
@@ -16,25 +17,20 @@ import { HAS_BROWSER, sharedNode } from "./support/shared.ts";
 /** All pages of an owner in one test. */
 const LONG_MS = 120_000;
 
-/** CSS pixels, and the widest of them at 200 % zoom. */
-const WIDTHS = [1280, 820, 768, 640, 390, 320] as const;
+/** CSS pixels. */
+const WIDTHS = [1920, 1280, 1024, 880, 768, 640, 390, 320] as const;
+/** Where texts that are longer have the least room. */
+const NARROW_PX = 320;
+const SCHEMES = [
+  { colorScheme: "light", forcedColors: "none" },
+  { colorScheme: "dark", forcedColors: "none" },
+  { colorScheme: "light", forcedColors: "active" },
+] as const;
 /** The widths at which a page loads, and how far it may move meanwhile. */
 const LOAD_WIDTHS = [1280, 390] as const;
 const MAX_SHIFT = 0.02;
 /** A search box shows at least the beginning of what is typed. */
 const MIN_SEARCH_PX = 90;
-
-/** Returns what is wider than the page, if the page scrolls sideways. */
-function sidewaysScroll(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    const isWide = (element: Element) => element.getBoundingClientRect().right > clientWidth + 1;
-    const wide = [...document.querySelectorAll("body *")].filter(isWide);
-    const nameOf = ({ tagName, className }: Element) => `${tagName.toLowerCase()}.${className}`;
-    return [`${scrollWidth} px in ${clientWidth} px:`, ...wide.slice(0, 5).map(nameOf)];
-  });
-}
 
 /** How often Tab is pressed on a page: some times in the suite, and until the page is left in the long form. */
 const TABS = IS_LONG ? 200 : 12;
@@ -65,19 +61,30 @@ const examples = HAS_BROWSER ? await examplePages(await sharedNode()) : [];
 /** Pages on which a test of their own runs axe, with more on them; here the long form does, too. */
 const HAVE_AXE = /\/(apps|campaigns|keys|webhooks)\/:id$|\/manage\/(signers|webhooks\/new)$/;
 
-/** Returns what is wrong with an opened page: at each start in one theme, in the long form in both. */
-async function faultsOf(page: Page, template: string, at: number): Promise<string[]> {
+/** Has axe look at a page: at one width and in one scheme, in the long form at each in all. */
+async function axeFaults(page: Page, template: string, at: number): Promise<string[]> {
   const found: string[] = [];
-  const themes = (["light", "dark"] as const).filter(
-    (_, theme) => IS_LONG || (theme === at % 2 && !HAVE_AXE.test(template)),
-  );
-  for (const theme of themes) {
-    await page.emulateMedia({ colorScheme: theme });
-    found.push(...(await axeViolations(page)).map((line) => `${theme}: ${line}`));
-  }
+  for (const [column, width] of WIDTHS.entries())
+    for (const [row, scheme] of SCHEMES.entries()) {
+      const isOne = column === at % WIDTHS.length && row === at % SCHEMES.length;
+      if (!IS_LONG && (!isOne || HAVE_AXE.test(template))) continue;
+      await page.emulateMedia(scheme);
+      await page.setViewportSize({ width, height: 900 });
+      found.push(
+        ...(await axeViolations(page)).map((line) => `${width} px, ${Object.values(scheme)}: ${line}`),
+      );
+    }
+  await page.emulateMedia(SCHEMES[0]);
+  return found;
+}
+
+/** Returns what is wrong with an opened page. Its texts are longer at the end. */
+async function faultsOf(page: Page, template: string, at: number): Promise<string[]> {
+  const found = await axeFaults(page, template, at);
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
-    found.push(...(await sidewaysScroll(page)));
+    for (const fault of [...(await sidewaysScroll(page)), ...(await cutTexts(page))])
+      found.push(`in ${width} px ${fault}`);
     const searchPx = await page.locator(".find input").evaluate((input) => input.clientWidth);
     if (searchPx < MIN_SEARCH_PX) found.push(`the search box is ${searchPx} px wide in ${width} px`);
   }
@@ -91,6 +98,10 @@ async function faultsOf(page: Page, template: string, at: number): Promise<strin
     found.push(Bun.inspect(outline));
   await page.setViewportSize({ width: 1280, height: 900 });
   found.push(...(await hiddenOnTheWay(page)));
+  await page.setViewportSize({ width: NARROW_PX, height: 900 });
+  await pseudoLocalize(page);
+  for (const fault of [...(await sidewaysScroll(page)), ...(await cutTexts(page))])
+    found.push(`with longer texts, from right to left: ${fault}`);
   return found;
 }
 

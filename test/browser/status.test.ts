@@ -173,15 +173,15 @@ describe("the status page", () => {
     });
     await page.emulateMedia({ forcedColors: "active" });
     await goto("/console/status?w=6h");
-    expect(await page.locator("nav[aria-label='Time range'] [aria-current]").textContent()).toBe("6 hours");
+    expect(await page.locator("nav[aria-label='Time range'] [aria-current]").textContent()).toBe("6 h");
     await page.locator(".plot canvas").first().waitFor();
     expect(await lostInForcedColors(page)).toEqual([]);
     await page.emulateMedia({ forcedColors: "none" });
-    await page.getByRole("link", { name: "1 hour" }).click();
+    await page.getByRole("link", { name: "1 h", exact: true }).click();
     await page.waitForURL(`${origin}/console/status`);
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.locator(".plot canvas").first().waitFor();
-    await page.getByRole("link", { name: "24 hours" }).click();
+    await page.getByRole("link", { name: "24 h" }).click();
     await page.waitForURL(`${origin}/console/status?w=24h`);
     expect(await noSidewaysScroll(page)).toBe(true);
     expect(await axeViolations(page)).toEqual([]);

@@ -104,7 +104,7 @@ export function Page() {
             call={trending}
             query={pagesAsQuery(casts)}
             isEmpty={(items) => items.length === 0}
-            empty={<p>{msg.noCastsIn24Hours}</p>}
+            empty={<NothingCast />}
           >
             {(items) => <PeopleRows users={authorsByFollowers(items, PEOPLE)} />}
           </Region>

@@ -39,13 +39,15 @@ interface PublicHistory extends SeriesColumns {
   readonly shown: readonly ShownFigure[];
 }
 
+const said = (text: string) => (Object.hasOwn(msg.FIGURES, text) ? msg.FIGURES[text] : undefined) ?? text;
+
 /** The plots, by the titles that the figures name. */
 function plotsOf(shown: readonly ShownFigure[]): PlotOf[] {
   const curves = shown.flatMap(({ name, plot }) => (plot ? [{ ...plot, name }] : []));
   return [...Map.groupBy(curves, ({ title }) => title)].map(([title, own]) => [
-    title,
+    said(title),
     FORMATS[own[0]?.unit ?? "count"],
-    Object.fromEntries(own.map(({ name, label }) => [name, label])),
+    Object.fromEntries(own.map(({ name, label }) => [name, said(label)])),
   ]);
 }
 
@@ -109,7 +111,9 @@ function sparkValues(values: readonly (number | null)[]): number[] {
 
 function Queues({ columns, range }: { columns: PublicHistory; range: Range }) {
   const queues = columns.shown.flatMap(({ name, queue }) =>
-    queue && latestOf(columns, name) !== undefined ? [{ ...queue, name }] : [],
+    queue && latestOf(columns, name) !== undefined
+      ? [{ name, label: said(queue.label), words: said(queue.words), unit: queue.unit }]
+      : [],
   );
   return (
     <DataTable

@@ -115,7 +115,7 @@ export function AudienceCard({ appId }: { appId: string }) {
               <Stat
                 label={msg.aSendReaches}
                 value={<span data-total={total}>{formatCount(total)}</span>}
-                words={total === 1 ? "token" : "tokens"}
+                words={msg.tokensOf(total)}
               />
             </div>
             <GrowthPlot days={days} />

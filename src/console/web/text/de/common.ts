@@ -153,7 +153,7 @@ export const thisPageCameOverPlainHttp = "Über http von einem anderen Rechner s
 
 export const theCallBehindThisView = "Der Aufruf hinter dieser Ansicht";
 export const language = "Sprache";
-export const edit = "Bearbeiten und ausführen";
+export const edit = "Ausprobieren";
 
 export const copied = "Kopiert";
 export const notCopied = "Nicht kopiert";

@@ -13,7 +13,6 @@ export const all = "Alle";
 export const noChannelIsBusyToday = (link: Rich): Rich => ["Heute ist in keinem Kanal viel los. ", link];
 export const allChannels = "Alle Kanäle";
 export const mostFollowedHere = "Hier am meisten gefolgt";
-export const noCastsIn24Hours = "Keine Casts in 24 Stunden.";
 
 export const live = "Live";
 export const stream = "Stream";

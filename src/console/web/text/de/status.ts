@@ -129,11 +129,11 @@ export const settings = "Einstellungen";
 
 export const thisBrowserCannotMakeAKey = "dieser Browser kann keinen Schlüssel erzeugen (Ed25519)";
 
-export const n1Hour = "1 Std.";
+export const n1Hour = "1 h";
 export const lastHour = "Letzte Stunde";
-export const n6Hours = "6 Std.";
+export const n6Hours = "6 h";
 export const last6Hours = "Letzte 6 Stunden";
-export const n24Hours = "24 Std.";
+export const n24Hours = "24 h";
 export const n7Days = "7 Tage";
 export const n30Days = "30 Tage";
 export const last24Hours = "Letzte 24 Stunden";
@@ -232,3 +232,44 @@ export const doYouRunThisNodeAre = (link: Rich): Rich => [
   " findest du auf der Seite für den Betrieb.",
 ];
 export const threadsLogSettingsAndBackups = "Threads, Protokoll, Einstellungen und Sicherungen";
+
+export const FIGURES: Readonly<Record<string, string>> = {
+  "Requests per second": "Anfragen pro Sekunde",
+  requests: "Anfragen",
+  "Response time": "Antwortzeit",
+  median: "Median",
+  p99: "p99",
+  "4xx and 5xx per minute": "4xx und 5xx pro Minute",
+  "errors (5xx)": "Fehler (5xx)",
+  "refused (4xx)": "abgelehnt (4xx)",
+  "Messages merged per second": "Verarbeitete Nachrichten pro Sekunde",
+  "messages and events": "Nachrichten und Ereignisse",
+  "Outgoing calls per second": "Ausgehende Aufrufe pro Sekunde",
+  "push tokens": "Push-Tokens",
+  "webhook attempts": "Versuche für Webhooks",
+  Waiting: "Wartet",
+  deliveries: "Zustellungen",
+  events: "Ereignisse",
+  messages: "Nachrichten",
+  "Behind the followed node": "Rückstand zum gefolgten Knoten",
+  "How old the newest block here is.": "Wie alt der neueste Block hier ist.",
+  "Deliveries to webhooks": "Zustellungen an Webhooks",
+  "Queued, including retries that are not due yet.":
+    "In der Warteschlange, auch Wiederholungen, die noch nicht fällig sind.",
+  "Events to publish": "Ereignisse vor der Veröffentlichung",
+  "Changes that webhooks have not been matched with.": "Änderungen, die noch kein Webhook gesehen hat.",
+  "Oldest of them": "Das älteste davon",
+  "How long the first of these events waits.": "Wie lange das erste dieser Ereignisse wartet.",
+  "Oldest due": "Älteste fällige",
+  "How long a delivery waits although its time has come.":
+    "Wie lange eine Zustellung über ihre Zeit hinaus wartet.",
+  "Pending writes": "Offene Schreibvorgänge",
+  "Signed messages that the network has not confirmed.":
+    "Signierte Nachrichten, die das Netz noch nicht bestätigt hat.",
+  "Messages to index": "Nachrichten vor dem Index",
+  "Accepted, and not yet in the index.": "Angenommen, aber noch nicht im Index.",
+  "Notification campaigns": "Kampagnen",
+  "Running or waiting to run.": "Laufen oder warten darauf.",
+  "Open streams": "Offene Streams",
+  "Readers of live events.": "Leser von Live-Ereignissen.",
+};

@@ -13,7 +13,6 @@ export const all = "All";
 export const noChannelIsBusyToday = (link: Rich): Rich => ["No channel is busy today. ", link];
 export const allChannels = "All channels";
 export const mostFollowedHere = "Most followed here";
-export const noCastsIn24Hours = "No casts in 24 hours.";
 
 // landing.tsx
 export const live = "Live";

@@ -134,13 +134,13 @@ export const settings = "Settings";
 export const thisBrowserCannotMakeAKey = "this browser cannot make a key (Ed25519)";
 
 // status/history.tsx
-export const n1Hour = "1 hour";
+export const n1Hour = "1 h";
 export const lastHour = "Last hour";
-export const n6Hours = "6 hours";
+export const n6Hours = "6 h";
 export const last6Hours = "Last 6 hours";
-export const n24Hours = "24 hours";
-export const n7Days = "7 days";
-export const n30Days = "30 days";
+export const n24Hours = "24 h";
+export const n7Days = "7 d";
+export const n30Days = "30 d";
 export const last24Hours = "Last 24 hours";
 export const timeRange = "Time range";
 export const history = "History";
@@ -228,3 +228,6 @@ export const doYouRunThisNodeAre = (link: Rich): Rich => [
   " are on the operator's page.",
 ];
 export const threadsLogSettingsAndBackups = "Threads, log, settings and backups";
+
+/** What a title or label that the node sends is called on the page. Without a text here it is shown as it is sent, which is English. */
+export const FIGURES: Readonly<Record<string, string>> = {};

@@ -103,6 +103,7 @@ export const lastDays = (days: Rich): Rich => ["letzte ", days, " Tage"];
 export const noUsersYetTheyAppearHere =
   "Noch niemand. Personen erscheinen hier, sobald ein Client meldet, dass sie die App hinzugefügt haben.";
 export const aSendReaches = "Erreichbar";
+export const tokensOf = (count: number) => (count === 1 ? "Token" : "Tokens");
 
 export const countPeople = (count: number) => plural(count, "Person", "Personen");
 export const canGetItLater = (people: Value) => `Später erreichbar: ${people}`;

@@ -99,6 +99,7 @@ export const lastDays = (days: Rich): Rich => ["last ", days, " days"];
 export const noUsersYetTheyAppearHere =
   "No users yet. They appear here when a client reports that they added the app.";
 export const aSendReaches = "A send reaches";
+export const tokensOf = (count: number) => (count === 1 ? "token" : "tokens");
 
 // manage/apps/campaign-page.tsx
 export const countPeople = (count: number) => plural(count, "person", "people");
