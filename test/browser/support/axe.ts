@@ -9,14 +9,17 @@ const OPTIONS: RunOptions = {
   resultTypes: ["violations"],
 };
 
-/** Returns the violations of WCAG 2.2 AA on a page as it is now, one entry for each rule. */
+/**
+ * Returns the violations of WCAG 2.2 AA on a page as it is now, one entry for each rule. In forced colours the theme has the contrast: axe
+ * reads the colours that the page would have.
+ */
 export async function axeViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(SOURCE);
-  const { violations } = await page.evaluate(
+  const { violations } = await page.evaluate((options) => {
+    const rules = { "color-contrast": { enabled: !matchMedia("(forced-colors: active)").matches } };
     // biome-ignore lint/suspicious/noExplicitAny: the script above defines it
-    (options) => (globalThis as any).axe.run(document, options) as Promise<AxeResults>,
-    OPTIONS,
-  );
+    return (globalThis as any).axe.run(document, { ...options, rules }) as Promise<AxeResults>;
+  }, OPTIONS);
   return violations.flatMap(({ id, help, nodes }) => {
     const lines = nodes.map(({ target }) => target.join(" "));
     const more = lines.length > MAX_SHOWN ? [`… ${lines.length} in all`] : [];

@@ -70,7 +70,11 @@ export function pseudoLocalize(page: Page): Promise<void> {
     document.documentElement.dir = "rtl";
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode())
-      if (!node.parentElement?.closest("code, pre, .mono, .user, script, style"))
+      // Names of things are those of every language: `cast.created`.
+      if (
+        !node.parentElement?.closest("code, pre, .mono, .user, script, style") &&
+        !/\w\.\w/.test(node.textContent ?? "")
+      )
         node.textContent = node.textContent?.replaceAll(/[aeiou]/gi, "$&$&") ?? "";
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createSetUp } from "../../../src/cli/init/set-up.ts";
+import { join } from "node:path";
 import { readSmallFile } from "../../../src/config/files/small-file.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createSetUpRuns } from "../../../src/console/operator/set-up-runs.ts";
@@ -11,6 +11,7 @@ import { makeChain } from "../../support/upstream/chain.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
 import { UpstreamServer } from "../../support/upstream/server.ts";
 import { emptyDir, run } from "../run.ts";
+import { all as allOf, type SetUpReport, setUpIn } from "./set-up-in.ts";
 
 const TICKS = 25;
 const node = new UpstreamNode(makeChain("setup1", TICKS));
@@ -22,19 +23,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const all = (urls: readonly string[] = [server.url]): SetUpWish => ({ scope: { kind: "all" }, urls });
+const all = (urls: readonly string[] = [server.url]): SetUpWish => allOf(urls);
 
-/** The set-up of a node with a settings file in a directory of its own. */
-function setUpIn(dir: string, text: string | undefined, env: Record<string, string> = {}) {
-  const file = `${dir}/svc.toml`;
-  if (text !== undefined) writeFileSync(file, text);
-  mkdirSync(`${dir}/data`, { recursive: true });
-  const argvFlags = { dataDir: `${dir}/data`, ...(text !== undefined && { config: file }) };
-  const loaded = loadConfig({ argvFlags, env, readFile: readSmallFile, cwd: dir });
-  const applied: boolean[] = [];
-  const onApplied = ({ isDemo }: { isDemo: boolean }) => void applied.push(isDemo);
-  return { file, applied, setUp: createSetUp({ loaded, given: { argvFlags, env }, onApplied, cwd: dir }) };
+/** Runs a set-up in a process of its own, started by a command. */
+async function reportOf(command: readonly string[], dir: string): Promise<SetUpReport> {
+  const script = join(import.meta.dir, "set-up-in.ts");
+  const child = Bun.spawn([...command, process.execPath, script, dir, server.url], {
+    // Nothing of the runtime's own is written.
+    env: { PATH: process.env.PATH ?? "", HOME: dir, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(errors);
+  return JSON.parse(out) as SetUpReport;
 }
+
+/** Runs a command as a user who owns nothing, as the user of the packages does in /etc. */
+const AS_NO_ONE = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+const canBeNoOne =
+  process.getuid?.() === 0 &&
+  Bun.which("setpriv") !== null &&
+  Bun.spawnSync([...AS_NO_ONE, process.execPath, "--version"]).success &&
+  Bun.spawnSync([...AS_NO_ONE, "test", "-r", import.meta.path]).success;
 
 describe("the set-up of a running node", () => {
   test("check 24: writes the file that svc init writes, once it was shown", async () => {
@@ -123,16 +137,30 @@ describe("the set-up of a running node", () => {
     expect(theirs.applied).toEqual([]);
   }, 120_000);
 
-  test.skipIf(process.getuid?.() === 0)(
-    "check 25: says the lines to paste where the file cannot be written",
+  test.skipIf(process.getuid?.() === 0 && !canBeNoOne)(
+    "check 25: says the lines to paste where the file cannot be written, and writes nothing",
     async () => {
       using dir = emptyDir();
-      const { setUp } = setUpIn(dir.path, undefined);
-      chmodSync(dir.path, 0o500);
-      const { problem } = await setUp.check(all());
-      chmodSync(dir.path, 0o700);
-      expect(problem?.message).toContain("may not write");
-      expect(problem?.lines).toContain(`url = "${server.url}"`);
+      mkdirSync(`${dir.path}/data`);
+      chmodSync(dir.path, canBeNoOne ? 0o755 : 0o555);
+      const { problem, lines, refusal } = await reportOf(canBeNoOne ? AS_NO_ONE : [], dir.path);
+      chmodSync(dir.path, 0o755);
+      expect(problem).toContain("may not write");
+      expect(lines).toContain(`url = "${server.url}"`);
+      expect(refusal).toContain("Put these lines into it");
+      expect(readdirSync(dir.path)).toEqual(["data"]);
+    },
+    60_000,
+  );
+
+  test.skipIf(process.platform === "win32")(
+    "check 25: says that the disk takes no file, and leaves no part of one",
+    async () => {
+      using dir = emptyDir();
+      const full = ["bash", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "bash"];
+      const { refusal } = await reportOf(full, dir.path);
+      expect(refusal).toContain("svc.toml cannot be written: ");
+      expect(readdirSync(dir.path)).toEqual(["data"]);
     },
     60_000,
   );

@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createSetUp } from "../../../src/cli/init/set-up.ts";
+import { readSmallFile } from "../../../src/config/files/small-file.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { SetUpWish } from "../../../src/console/setup/set-up.ts";
+import { reasonOf } from "../../../src/lib/failure.ts";
+
+/** The set-up of a node with a settings file in a directory of its own. */
+export function setUpIn(dir: string, text: string | undefined, env: Record<string, string> = {}) {
+  const file = `${dir}/svc.toml`;
+  if (text !== undefined) writeFileSync(file, text);
+  mkdirSync(`${dir}/data`, { recursive: true });
+  const argvFlags = { dataDir: `${dir}/data`, ...(text !== undefined && { config: file }) };
+  const loaded = loadConfig({ argvFlags, env, readFile: readSmallFile, cwd: dir });
+  const applied: boolean[] = [];
+  const onApplied = ({ isDemo }: { isDemo: boolean }) => void applied.push(isDemo);
+  return { file, applied, setUp: createSetUp({ loaded, given: { argvFlags, env }, onApplied, cwd: dir }) };
+}
+
+/** The wish for everything that a node has. */
+export const all = (urls: readonly string[]): SetUpWish => ({ scope: { kind: "all" }, urls });
+
+/** What a set-up says, as another user or on another disk: `bun set-up-in.ts <directory> <url>`. */
+export interface SetUpReport {
+  readonly problem: string | undefined;
+  readonly lines: string | undefined;
+  readonly refusal: string | undefined;
+}
+
+if (import.meta.main) {
+  const [dir = "", url = ""] = process.argv.slice(2);
+  const { setUp } = setUpIn(dir, undefined);
+  const { problem } = await setUp.check(all([url]));
+  const refusal = await setUp.apply(all([url])).then(() => undefined, reasonOf);
+  const report: SetUpReport = { problem: problem?.message, lines: problem?.lines, refusal };
+  process.stdout.write(JSON.stringify(report));
+  process.exit();
+}
