@@ -13,6 +13,7 @@ import { makeSecret } from "../../management/owned-store-contract.ts";
 import { silentLog } from "../../support/log.ts";
 import { until } from "../../support/manual-time.ts";
 import { noBans, startMatching } from "../../support/matching.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../../support/messages.ts";
 import { cast } from "../../support/records.ts";
 import { expectOk } from "../../support/result.ts";
 import { startTestWriter, type TestWriter } from "../../support/writer.ts";
@@ -35,6 +36,8 @@ afterAll(() => {
 });
 
 const now = () => Math.floor(writer.clock.nowMs() / 1000);
+/** Casts of another time than that of the clock are no events. */
+const castAt = () => DEFAULT_TIMESTAMP + now() - DEFAULT_NOW_SECS;
 const storesOfProcess = () =>
   createLocalStores(state, {
     limits: { maxQueued: 1_000 },
@@ -94,6 +97,7 @@ async function publish(): Promise<void> {
 /** Delivers everything that is queued. Returns the ids that the receiver sees. */
 async function receive(
   outcome: (at: number) => "delivered" | "failed" = () => "delivered",
+  max = 1_000,
 ): Promise<string[]> {
   const nowMs = writer.clock.nowMs();
   const claimed = await stores.queue.claim({
@@ -102,7 +106,7 @@ async function receive(
     leaseEndsAtMs: nowMs + 40_000,
     maxRetryDelayMs: 86_400_000,
     limit: { calls: 10_000, windowMs: 60_000, maxWaitMs: 900_000 },
-    max: 1_000,
+    max,
     maxHoldMs: 0,
   });
   const deliveries = claimed?.deliveries ?? [];
@@ -188,6 +192,38 @@ test("checks 11 and 12: a replay of what is missing sends exactly the rest, once
 
   expect(await run("replay-2")).toEqual([]);
   expect(await stores.replays.find("replay-2")).toMatchObject({ state: "done", sent: 0 });
+  await process.stop();
+}, 60_000);
+
+test("console-next 11, check 13: what is live waits behind three seconds of a replay at most, though its receiver is slow", async () => {
+  const [perSecond, slow, rounds] = [20, 5, 12];
+  // A time of their own: the clock of the test before has moved on.
+  writer.clock.advanceSecs(600);
+  const fromAt = now();
+  for (let n = 0; n < 10; n++)
+    await writer.submit(...FIDS.map((fid) => cast(fid, `gm, number ${n}`, castAt())));
+  await publish();
+  await receive(() => "failed");
+  const process = startProcess();
+  writer.clock.advanceSecs(60);
+  const replay = { replayId: "replay-3", webhookId: HOOK, ownerFid: 1, scope: "failed" as const };
+  const limits = { perSecond, maxSent: 10_000, fromAt, toAt: now() };
+  expect(await stores.replays.start({ ...replay, ...limits }, now())).toBe("started");
+  const before = state.sqlite.query<{ count: number }, []>(
+    `SELECT count(*) AS count FROM deliveries d WHERE d.state = 'queued' AND d.replay_id IS NOT NULL AND (d.due_at_ms, d.seq) <
+       (SELECT l.due_at_ms, l.seq FROM deliveries l WHERE l.state = 'queued' AND l.replay_id IS NULL ORDER BY l.seq DESC LIMIT 1)`,
+  );
+  const waits: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await process.step();
+    await writer.submit(cast(FIDS[round % FIDS.length] ?? 1, "gm, live", castAt()));
+    await publish();
+    waits.push(before.get()?.count ?? -1);
+    writer.clock.advanceSecs(1);
+    await receive(() => "delivered", slow);
+  }
+  expect(Math.max(...waits)).toBeWithin(perSecond, 3 * perSecond + 1);
+  await stores.replays.end("replay-3", null, now());
   await process.stop();
 }, 60_000);
 
