@@ -5,7 +5,7 @@ import { RequestFailure } from "../data/request.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { runOperation } from "../owner/operation.ts";
 import { type Owner, owner } from "../owner/owner.ts";
-import { signed } from "../owner/session-request.ts";
+import { signed } from "../owner/signed-call.ts";
 import { keysOf } from "../owner/wallet/demo-wallet-requests.ts";
 import { pageConfig } from "../page-config.ts";
 import { Pill } from "../parts/pill.tsx";

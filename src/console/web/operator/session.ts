@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 import type { Call } from "../data/call.ts";
-import { signedSnippets } from "../data/commands.ts";
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
 import { forgetSession, type OwnerSession, readSession, sessionOf, storeSession } from "../owner/owner.ts";
 import { createSessionKey, signedHeaders } from "../owner/session-request.ts";
+import { signedSnippets } from "../owner/signed-snippets.ts";
 import { pageConfig } from "../page-config.ts";
-import * as msg from "../text/en/status.ts";
+import * as msg from "../text/en/manage/owner.ts";
 
 /** The operator has no fid. */
 const FID = 0;
@@ -74,7 +74,7 @@ async function open(code: string): Promise<void> {
     lockedBecause.value =
       cause instanceof RequestFailure
         ? cause
-        : new RequestFailure({ status: 0, message: msg.thisBrowserCannotMakeAKey });
+        : new RequestFailure({ status: 0, message: msg.thisBrowserCannotCreateAKey });
   }
 }
 

@@ -15,7 +15,8 @@ import {
   setOwner,
   storeSession,
 } from "./owner.ts";
-import { createSessionKey, sessionRequest, signed } from "./session-request.ts";
+import { createSessionKey, sessionRequest } from "./session-request.ts";
+import { signed } from "./signed-call.ts";
 import { accountsOf, shortAddress, walletFailure } from "./wallet/wallet-signature.ts";
 import { findWallet, type Wallet } from "./wallet/wallets.ts";
 

@@ -1,7 +1,7 @@
 import { AppFace } from "../../content/face.tsx";
 import type { BodyOf, Schemas } from "../../data/call.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { apiPrefix, nodeOrigin, pageConfig } from "../../page-config.ts";
 import { type FieldSpec, withoutNulls } from "../../parts/fields.ts";
 import { Time } from "../../parts/pill.tsx";

@@ -1,7 +1,7 @@
 import type { Schemas, User } from "../../data/call.ts";
 import { usePeople } from "../../data/query.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { Sparkline } from "../../parts/pill.tsx";
 import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
 import * as msg from "../../text/en/manage/apps.ts";

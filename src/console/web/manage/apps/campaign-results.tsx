@@ -1,7 +1,7 @@
 import { listOf } from "../../data/pages.ts";
 import { nowMs } from "../../data/visibility.ts";
 import { OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
 import { Region } from "../../parts/region.tsx";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { get, type ResponseOf } from "../../data/call.ts";
 import { useQuery } from "../../data/query.ts";
 import { useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { Card, Region } from "../../parts/region.tsx";
 import * as msg from "../../text/en/manage/apps.ts";
 import { UserText } from "../../text/user-text.tsx";

@@ -1,6 +1,6 @@
 import type { ResponseOf } from "../../data/call.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
 import * as apps from "../../text/en/manage/apps.ts";

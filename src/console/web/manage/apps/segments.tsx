@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { sessionRequest, signed } from "../../owner/session-request.ts";
+import { sessionRequest } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { draftOf, type FieldSpec, problemsOf, valuesOf, withoutNulls } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
 import { Card } from "../../parts/region.tsx";

@@ -3,7 +3,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { nowMs } from "../../data/visibility.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { announce } from "../../parts/copy.tsx";
 import { Time } from "../../parts/pill.tsx";
 import { Card } from "../../parts/region.tsx";

@@ -3,7 +3,7 @@ import { useDraft } from "../../data/draft.ts";
 import { nowMs } from "../../data/visibility.ts";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
 import { withoutNulls } from "../../parts/fields.ts";
 import { Checkbox, Fields, Labelled } from "../../parts/form.tsx";

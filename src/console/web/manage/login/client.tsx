@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { nodeOrigin } from "../../page-config.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Time } from "../../parts/pill.tsx";

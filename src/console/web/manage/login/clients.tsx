@@ -2,7 +2,7 @@ import { useLocation } from "preact-iso";
 import { useDraft } from "../../data/draft.ts";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
 import { type Draft, type FieldSpec, type Problems, withoutNulls } from "../../parts/fields.ts";
 import { Fields, Radios } from "../../parts/form.tsx";

@@ -4,7 +4,7 @@ import { request } from "../../data/request.ts";
 import { shellQuote } from "../../data/snippets.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { DemoForm } from "../../owner/wallet/signing-page.tsx";
 import { nodeOrigin, pageConfig } from "../../page-config.ts";
 import { CopyButton } from "../../parts/copy.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { nowMs } from "../../data/visibility.ts";
 import { useAction } from "../../owner/action.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { Checkbox, Labelled } from "../../parts/form.tsx";
 import * as msg from "../../text/en/manage/signers.ts";
 import { SignedForm } from "../action.tsx";

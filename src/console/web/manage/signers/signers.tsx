@@ -4,7 +4,7 @@ import { usePeople } from "../../data/query.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { owner } from "../../owner/owner.ts";
 import { OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Pill, type PillKind, Time } from "../../parts/pill.tsx";

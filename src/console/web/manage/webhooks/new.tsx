@@ -4,7 +4,7 @@ import { useDraft } from "../../data/draft.ts";
 import { refreshShown } from "../../data/query.ts";
 import { useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { withoutNulls } from "../../parts/fields.ts";
 import { ResultHeading } from "../../parts/page-head.tsx";
 import { readFilters } from "../../stream/filters.ts";

@@ -5,7 +5,7 @@ import { RequestFailure } from "../../data/request.ts";
 import { UseDemoReceiver } from "../../demo/receivers.tsx";
 import { useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { changesOf, type Draft, type Problems, valuesOf } from "../../parts/fields.ts";
 import { Fields, focusField } from "../../parts/form.tsx";
 import { Card } from "../../parts/region.tsx";

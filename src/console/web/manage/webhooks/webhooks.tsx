@@ -1,7 +1,7 @@
 import { useIsPaused } from "../../content/node-state.tsx";
 import type { BodyOf, ResponseOf, Schemas } from "../../data/call.ts";
 import { OwnerRegion, useWhileDue } from "../../owner/owner-data.tsx";
-import { signed } from "../../owner/session-request.ts";
+import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
 import type { FieldSpec } from "../../parts/fields.ts";
 import { Pill, Time } from "../../parts/pill.tsx";

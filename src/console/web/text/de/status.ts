@@ -127,8 +127,6 @@ export const noWarningsOrErrorsSinceThe = "Keine Warnungen oder Fehler seit dem 
 export const copyAll = "Alles kopieren";
 export const settings = "Einstellungen";
 
-export const thisBrowserCannotMakeAKey = "dieser Browser kann keinen Schlüssel erzeugen (Ed25519)";
-
 export const n1Hour = "1 h";
 export const lastHour = "Letzte Stunde";
 export const n6Hours = "6 h";

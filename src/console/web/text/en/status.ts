@@ -130,9 +130,6 @@ export const noWarningsOrErrorsSinceThe = "No warnings or errors since the start
 export const copyAll = "Copy all";
 export const settings = "Settings";
 
-// operator/session.ts
-export const thisBrowserCannotMakeAKey = "this browser cannot make a key (Ed25519)";
-
 // status/history.tsx
 export const n1Hour = "1 h";
 export const lastHour = "Last hour";

@@ -1,7 +1,8 @@
 import type { Schemas } from "../../../data/call.ts";
 import { ActionButton, Outcome, useAction } from "../../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../../owner/owner-data.tsx";
-import { sessionRequest, signed } from "../../../owner/session-request.ts";
+import { sessionRequest } from "../../../owner/session-request.ts";
+import { signed } from "../../../owner/signed-call.ts";
 import { Time } from "../../../parts/pill.tsx";
 import * as msg from "../../../text/en/manage/schedules.ts";
 import { UserName } from "../../../text/user-text.tsx";

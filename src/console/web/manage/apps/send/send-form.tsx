@@ -7,7 +7,7 @@ import { useDraft } from "../../../data/draft.ts";
 import { useAction } from "../../../owner/action.tsx";
 import type { SignedCall } from "../../../owner/operation.ts";
 import { type OwnerQuery, OwnerRegion, useOwnerQuery } from "../../../owner/owner-data.tsx";
-import { signed } from "../../../owner/session-request.ts";
+import { signed } from "../../../owner/signed-call.ts";
 import { readFidList } from "../../../parts/fields.ts";
 import { Fields, Radios } from "../../../parts/form.tsx";
 import * as msg from "../../../text/en/manage/apps.ts";
