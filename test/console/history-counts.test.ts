@@ -18,7 +18,7 @@ const STEP_SECS = 5;
 const SAMPLES = (3 * 3600) / STEP_SECS;
 const FLUSH_EVERY = 12;
 const WINDOWS = 100;
-/** Of a closed range, as the specification has it. */
+/** The difference that a closed range may have, as the specification has it. */
 const TOLERANCE = 0.01;
 
 const REQUESTS = figureOf<{ readonly requests: number }>()({

@@ -44,6 +44,9 @@ export function cutTexts(page: Page): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement;
       if (!node.textContent?.trim() || !parent?.checkVisibility()) continue;
+      // The heads of a table whose rows are stacked are for screen readers only.
+      const head = parent.closest("thead");
+      if (head && getComputedStyle(head).clipPath !== "none") continue;
       const { left, right } = boxOf(node);
       for (
         let at: Element | null = parent;
