@@ -8,8 +8,9 @@ import type { request } from "../data/request.ts";
 import { nowMs } from "../data/visibility.ts";
 import { pageConfig } from "../page-config.ts";
 import { Region } from "../parts/region.tsx";
+import { TITLES } from "../text/en/incidents.ts";
 import * as msg from "../text/en/moment.ts";
-import { formatClock, formatExact, formatMoment } from "../text/format.ts";
+import { formatClock, formatExact, formatMoment, saidIn } from "../text/format.ts";
 import { FAR, GoTo, whatIn } from "./go-to.tsx";
 import { Lanes } from "./lanes.tsx";
 import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
@@ -198,8 +199,8 @@ function Tracks({ page, window, incidents, select, children }: TracksProps) {
                 type="button"
                 class={`inc ${incident.severity}`}
                 key={incident.id}
-                title={incident.title}
-                aria-label={incident.title}
+                title={saidIn(TITLES, incident.title)}
+                aria-label={saidIn(TITLES, incident.title)}
                 style={{
                   insetInlineStart: `min(${part(incident.opened_at)}%, 100% - 1.5rem)`,
                   inlineSize: `max(1.5rem, ${part(incident.resolved_at ?? window.to) - part(incident.opened_at)}%)`,

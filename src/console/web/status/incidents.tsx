@@ -6,7 +6,7 @@ import { pageConfig } from "../page-config.ts";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region, type RegionQuery } from "../parts/region.tsx";
 import * as msg from "../text/en/incidents.ts";
-import { formatSecs } from "../text/format.ts";
+import { formatSecs, saidIn } from "../text/format.ts";
 
 const EVERY_MS = 15_000;
 /** Resolved ones that are shown; the rest is folded. */
@@ -39,7 +39,7 @@ function IncidentRow({ incident, children }: { incident: IncidentReport; childre
   return (
     <article class="incident stack tight" id={id}>
       <div class="row wrap">
-        <h3 class="grow">{title}</h3>
+        <h3 class="grow">{saidIn(msg.TITLES, title)}</h3>
         <StatePill incident={incident} />
         <span class="dim s">{msg.SEVERITIES[severity]}</span>
       </div>

@@ -13,7 +13,7 @@ import { CallButton, Skeleton } from "../parts/region.tsx";
 import { DataTable, Stat } from "../parts/table.tsx";
 import type { PlotOf } from "../plot/plot.tsx";
 import * as msg from "../text/en/status.ts";
-import { FORMATS, formatCount, formatMs, formatRate, formatSecs } from "../text/format.ts";
+import { FORMATS, formatCount, formatMs, formatRate, formatSecs, saidIn } from "../text/format.ts";
 import {
   type Growing,
   HistoryCard,
@@ -39,7 +39,7 @@ interface PublicHistory extends SeriesColumns {
   readonly shown: readonly ShownFigure[];
 }
 
-const said = (text: string) => (Object.hasOwn(msg.FIGURES, text) ? msg.FIGURES[text] : undefined) ?? text;
+const said = (text: string) => saidIn(msg.FIGURES, text);
 
 /** The plots, by the titles that the figures name. */
 function plotsOf(shown: readonly ShownFigure[]): PlotOf[] {

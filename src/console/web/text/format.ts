@@ -113,5 +113,9 @@ export const formatExact = (atMs: number) =>
 export const plural = (count: number, one: string, many = `${one}s`) =>
   `${formatCount(count)} ${forms.select(count) === "one" ? one : many}`;
 
+/** What a text of the node is called on the page: English where the language has no other. */
+export const saidIn = (texts: Readonly<Record<string, string>>, text: string) =>
+  (Object.hasOwn(texts, text) ? texts[text] : undefined) ?? text;
+
 /** `0x658a…19e0`. */
 export const shortHex = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);

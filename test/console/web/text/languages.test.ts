@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { CHECK_TABLE } from "../../../../src/checks/table.ts";
 import { preferredLanguage } from "../../../../src/console/assets.ts";
 import type * as deChannels from "../../../../src/console/web/text/de/channels.ts";
 import type * as deCommon from "../../../../src/console/web/text/de/common.ts";
 import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
 import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
 import type * as deErrors from "../../../../src/console/web/text/de/errors.ts";
+import { ERRORS } from "../../../../src/console/web/text/de/errors.ts";
 import type * as deExplore from "../../../../src/console/web/text/de/explore.ts";
 import type * as deIncidents from "../../../../src/console/web/text/de/incidents.ts";
+import { TITLES } from "../../../../src/console/web/text/de/incidents.ts";
 import type * as deLanding from "../../../../src/console/web/text/de/landing.ts";
 import type * as deApps from "../../../../src/console/web/text/de/manage/apps.ts";
 import type * as deLogin from "../../../../src/console/web/text/de/manage/login.ts";
@@ -24,6 +27,7 @@ import type * as deDocuments from "../../../../src/console/web/text/de/outside/d
 import type * as deSignIn from "../../../../src/console/web/text/de/outside/sign-in.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
+import { FIGURES } from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
 import * as deTimes from "../../../../src/console/web/text/de/time.ts";
@@ -100,7 +104,8 @@ export type Texts = [
   Complete<typeof enTime, typeof deTime>,
 ];
 
-const TEXTS = join(import.meta.dir, "../../../../src/console/web/text");
+const SRC = join(import.meta.dir, "../../../../src");
+const TEXTS = join(SRC, "console/web/text");
 const filesOf = (language: string) => [...new Bun.Glob("**/*.ts").scanSync(join(TEXTS, language))].toSorted();
 
 test("console-next 9: each file of texts is translated, and a translation has no text of its own", async () => {
@@ -124,6 +129,23 @@ test.each([
   ["constructor, de;q=0.1", "de"],
 ] as const)("a browser that accepts %p gets %s", (header, language) => {
   expect(preferredLanguage(header)).toBe(language);
+});
+
+test("what the node sends by name has a German text: figures, checks, and errors by their code", async () => {
+  const sources = await Promise.all(
+    [...new Bun.Glob("**/*.ts").scanSync(SRC)]
+      .filter((path) => !path.startsWith("console/web/"))
+      .map((path) => Bun.file(join(SRC, path)).text()),
+  );
+  const source = sources.join("\n");
+  const curves = [...source.matchAll(/\bplot: \{\s*title: "([^"]+)",\s*label: "([^"]+)"/g)];
+  const queues = [...source.matchAll(/\bqueue: \{\s*label: "([^"]+)",\s*words: "([^"]+)"/g)];
+  const figures = [...curves, ...queues].flatMap(([, ...names]) => names);
+  expect(figures.length).toBeGreaterThan(20);
+  expect(figures.filter((name) => !(name in FIGURES))).toEqual([]);
+  expect(Object.keys(FIGURES).filter((name) => !figures.includes(name))).toEqual([]);
+  expect(CHECK_TABLE.map(({ title }) => title).toSorted()).toEqual(Object.keys(TITLES).toSorted());
+  expect(Object.keys(ERRORS).filter((code) => !source.includes(`"${code}"`))).toEqual([]);
 });
 
 describe("times in German", () => {

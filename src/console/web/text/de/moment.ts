@@ -1,4 +1,5 @@
-import type { Rich, Value } from "../format.ts";
+import { type Rich, saidIn, type Value } from "../format.ts";
+import { TITLES } from "./incidents.ts";
 
 export const time = "Zeit";
 export const dragToLookAtAMoment = "Ziehen, um einen Zeitraum anzusehen";
@@ -82,8 +83,9 @@ const secsText = (
 ) => format(Number(args[key] ?? 0));
 type Words = (args: Readonly<Record<string, string | number>>, secs: (secs: number) => string) => string;
 export const lines: Readonly<Record<string, Words>> = {
-  incident_open: (args, secs) => `${args.title}: offen seit ${secsText(args, secs)}.`,
-  incident_resolved: (args, secs) => `${args.title}: nach ${secsText(args, secs)} behoben.`,
+  incident_open: (args, secs) => `${saidIn(TITLES, String(args.title))}: offen seit ${secsText(args, secs)}.`,
+  incident_resolved: (args, secs) =>
+    `${saidIn(TITLES, String(args.title))}: nach ${secsText(args, secs)} behoben.`,
   crashed: () => "Der Knoten ist abgestürzt und neu gestartet.",
   restarted: ({ count }) =>
     count === 1 ? "Der Knoten ist neu gestartet." : `Der Knoten ist ${count}-mal neu gestartet.`,

@@ -25,3 +25,6 @@ export const acknowledge = "Acknowledge";
 export const unmute = "Unmute";
 export const muteForDays = (days: number) => `Mute for ${days} days`;
 export const acknowledgedBy = (by: Rich, when: Rich): Rich => ["Acknowledged by ", by, " ", when, "."];
+
+/** The titles of checks, which the node sends in English. */
+export const TITLES: Readonly<Record<string, string>> = {};
