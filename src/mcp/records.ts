@@ -1,61 +1,50 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { nullable, object } from "../api/dialects/fields.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { ToolContext } from "./tool.ts";
 
-const closed = { additionalProperties: false } as const;
-const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
-
-const Author = Type.Object(
-  { fid: Type.Integer(), username: nullable(Type.String()), display_name: nullable(Type.String()) },
-  closed,
-);
+const Author = object({
+  fid: Type.Integer(),
+  username: nullable(Type.String()),
+  display_name: nullable(Type.String()),
+});
 
 /** A cast as tools return it. */
-export const CastRecord = Type.Object(
-  {
-    hash: Type.String(),
-    author: Author,
-    at: Type.String({ description: "ISO 8601, UTC" }),
-    text: Type.String(),
-    reply_to: nullable(Type.String()),
-    channel: nullable(Type.String()),
-    parent_url: nullable(Type.String()),
-    embeds: Type.Array(Type.String(), { description: "URLs, and hashes of quoted casts. None was fetched." }),
-    likes: Type.Integer(),
-    recasts: Type.Integer(),
-    replies: Type.Integer(),
-    url: Type.String({ description: "Its page on this node" }),
-  },
-  closed,
-);
+export const CastRecord = object({
+  hash: Type.String(),
+  author: Author,
+  at: Type.String({ description: "ISO 8601, UTC" }),
+  text: Type.String(),
+  reply_to: nullable(Type.String()),
+  channel: nullable(Type.String()),
+  parent_url: nullable(Type.String()),
+  embeds: Type.Array(Type.String(), { description: "URLs, and hashes of quoted casts. None was fetched." }),
+  likes: Type.Integer(),
+  recasts: Type.Integer(),
+  replies: Type.Integer(),
+  url: Type.String({ description: "Its page on this node" }),
+});
 
 /** A user as lists return it. */
-export const UserRecord = Type.Object(
-  {
-    fid: Type.Integer(),
-    username: nullable(Type.String()),
-    display_name: nullable(Type.String()),
-    bio: nullable(Type.String()),
-    followers: Type.Integer(),
-    following: Type.Integer(),
-    url: Type.String(),
-  },
-  closed,
-);
+export const UserRecord = object({
+  fid: Type.Integer(),
+  username: nullable(Type.String()),
+  display_name: nullable(Type.String()),
+  bio: nullable(Type.String()),
+  followers: Type.Integer(),
+  following: Type.Integer(),
+  url: Type.String(),
+});
 
-export const ChannelRecord = Type.Object(
-  {
-    id: Type.String(),
-    channel_name: nullable(Type.String()),
-    channel_description: nullable(Type.String()),
-    parent_url: nullable(Type.String()),
-    followers: Type.Integer(),
-    members: Type.Integer(),
-    since: nullable(Type.String()),
-  },
-  closed,
-);
+export const ChannelRecord = object({
+  id: Type.String(),
+  channel_name: nullable(Type.String()),
+  channel_description: nullable(Type.String()),
+  parent_url: nullable(Type.String()),
+  followers: Type.Integer(),
+  members: Type.Integer(),
+  since: nullable(Type.String()),
+});
 
 /** A user of the native API, as far as tools read it. */
 export interface NativeUser {

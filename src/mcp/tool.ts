@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { object } from "../api/dialects/fields.ts";
 import type { ConfirmTokens } from "./confirm-tokens.ts";
 import { type NodeCall, type NodeResponse, ToolError } from "./node-call.ts";
 
@@ -84,8 +85,6 @@ interface ToolSpec<I extends TProperties, O extends TProperties> {
   readonly run: (args: Static<TObject<I>>, context: ToolContext) => Promise<Static<TObject<O>> & Outcome>;
 }
 
-const closed = { additionalProperties: false } as const;
-
 /** Declares a tool. Its name and description are constants of the program: no text of the network is in them. */
 export function tool<I extends TProperties, O extends TProperties>(spec: ToolSpec<I, O>): Tool {
   const { list, isPaged = false, isOwnText = false, write, run } = spec;
@@ -95,15 +94,12 @@ export function tool<I extends TProperties, O extends TProperties>(spec: ToolSpe
     isPaged,
     isOwnText,
     write,
-    input: Type.Object(spec.input as TProperties, closed),
-    output: Type.Object(
-      {
-        ...(spec.output as TProperties),
-        truncated: Type.Boolean({ description: "Whether the result was cut at a whole item" }),
-        content_is_untrusted: Type.Literal(true),
-      },
-      closed,
-    ),
+    input: object(spec.input as TProperties),
+    output: object({
+      ...(spec.output as TProperties),
+      truncated: Type.Boolean({ description: "Whether the result was cut at a whole item" }),
+      content_is_untrusted: Type.Literal(true),
+    }),
     run: run as Tool["run"],
   };
 }

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { closed, EthAddress, Fid, nullable } from "./fields.ts";
+import { EthAddress, Fid, nullable, object } from "./fields.ts";
 
 /** Parts of the schemas of channels, the same in every dialect. */
 
@@ -13,14 +13,13 @@ export const ChannelId = Type.String({
   description: "The id of the protocol: keccak256 of the name under which the channel is registered",
 });
 
-export const ChannelOwner = Type.Object(
+export const ChannelOwner = object(
   {
     address: EthAddress,
     fid: nullable(Fid),
     state: Type.Union([Type.Literal("verified"), Type.Literal("unverified")]),
   },
   {
-    ...closed,
     description:
       "Who owns the token of the channel. `unverified`: nobody has verified the address since channels became part of the protocol, so the channel is parked until its owner does",
   },

@@ -19,12 +19,12 @@ import {
   CastId,
   CastText,
   Count,
-  closed,
   EthAddress,
   Fid,
   Hash,
   MentionRanges,
   nullable,
+  object,
   parentFields,
   scoreFields,
   UrlEmbed,
@@ -38,7 +38,7 @@ export const IsoTime = (description: string) =>
 
 export const NoItems = Type.Array(Type.Never(), { description: "Always empty" });
 
-export const UserDehydrated = Type.Object(
+export const UserDehydrated = object(
   {
     object: Type.Literal("user_dehydrated"),
     fid: Fid,
@@ -48,16 +48,13 @@ export const UserDehydrated = Type.Object(
     custody_address: EthAddress,
     ...scoreFields,
   },
-  { ...closed, $id: "FarcasterUserDehydrated" },
+  { $id: "FarcasterUserDehydrated" },
 );
 
 /** A user without more than the fid. */
-const BareUser = Type.Object(
-  { object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) },
-  closed,
-);
+const BareUser = object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) });
 
-const UserContext = Type.Object(
+const UserContext = object(
   {
     following: Type.Boolean({ description: "The viewer follows the user" }),
     followed_by: Type.Boolean({ description: "The user follows the viewer" }),
@@ -68,7 +65,7 @@ const UserContext = Type.Object(
     }),
     banned: Type.Boolean({ description: "The app of the API key bans the user" }),
   },
-  { ...closed, description: "Present if the request has `viewer_fid`" },
+  { description: "Present if the request has `viewer_fid`" },
 );
 
 export const userFields = {
@@ -78,57 +75,45 @@ export const userFields = {
   custody_address: EthAddress,
   pfp_url: nullable(Type.String()),
   registered_at: IsoTime("First registration"),
-  profile: Type.Object(
-    {
-      bio: Type.Object({ text: Type.String() }, closed),
-      location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
-      banner: Type.Optional(Type.Object({ url: Type.String() }, closed)),
-      url: Type.Optional(Type.String()),
-    },
-    closed,
-  ),
+  profile: object({
+    bio: object({ text: Type.String() }),
+    location: Type.Optional(object({ latitude: Type.Number(), longitude: Type.Number() })),
+    banner: Type.Optional(object({ url: Type.String() })),
+    url: Type.Optional(Type.String()),
+  }),
   follower_count: Count,
   following_count: Count,
   verifications: Type.Array(EthAddress),
   auth_addresses: Type.Array(
-    Type.Object(
-      {
-        address: EthAddress,
-        app: Type.Union([UserDehydrated, BareUser]),
-      },
-      closed,
-    ),
+    object({
+      address: EthAddress,
+      app: Type.Union([UserDehydrated, BareUser]),
+    }),
     { description: "Addresses that may sign in as the user, each with the app that requested it" },
   ),
   ...verifiedFields,
   pro: Type.Optional(
-    Type.Object(
-      {
-        status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
-        subscribed_at: IsoTime("Start of the subscription"),
-        expires_at: IsoTime("End of the subscription"),
-      },
-      closed,
-    ),
+    object({
+      status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+      subscribed_at: IsoTime("Start of the subscription"),
+      expires_at: IsoTime("End of the subscription"),
+    }),
   ),
   power_badge: Type.Boolean({ description: "Always false" }),
   ...scoreFields,
   viewer_context: Type.Optional(UserContext),
 };
 
-export const CompatUser = Type.Object(
-  { object: Type.Literal("user"), ...userFields },
-  { ...closed, $id: "FarcasterUser" },
-);
+export const CompatUser = object({ object: Type.Literal("user"), ...userFields }, { $id: "FarcasterUser" });
 
 const channelRelation = (description: string) =>
-  Type.Object({ following: Type.Boolean(), role: Type.Optional(ChannelRole) }, { ...closed, description });
+  object({ following: Type.Boolean(), role: Type.Optional(ChannelRole) }, { description });
 
 const ChannelContext = channelRelation(
   "Present if the request has `viewer_fid`. In a channel that is not registered, a user with casts counts as a member and follower",
 );
 
-const CompatChannelDehydrated = Type.Object(
+const CompatChannelDehydrated = object(
   {
     object: Type.Literal("channel_dehydrated"),
     id: Type.String(),
@@ -137,7 +122,7 @@ const CompatChannelDehydrated = Type.Object(
     parent_url: Type.String(),
     viewer_context: Type.Optional(ChannelContext),
   },
-  { ...closed, $id: "FarcasterChannelDehydrated" },
+  { $id: "FarcasterChannelDehydrated" },
 );
 
 const channelFields = {
@@ -167,14 +152,14 @@ const channelFields = {
   viewer_context: Type.Optional(ChannelContext),
 };
 
-export const CompatChannel = Type.Object(
+export const CompatChannel = object(
   { object: Type.Literal("channel"), ...channelFields },
-  { ...closed, $id: "FarcasterChannel" },
+  { $id: "FarcasterChannel" },
 );
 
-export const CastDehydrated = Type.Object(
+export const CastDehydrated = object(
   { object: Type.Literal("cast_dehydrated"), hash: Hash, author: UserDehydrated, app: Type.Null() },
-  { ...closed, $id: "FarcasterCastDehydrated" },
+  { $id: "FarcasterCastDehydrated" },
 );
 
 /** Why a quoted cast is empty, and its author only an fid. */
@@ -188,7 +173,7 @@ const hiddenField = {
   ),
 };
 
-const CompatQuotedDehydrated = Type.Object(
+const CompatQuotedDehydrated = object(
   {
     object: Type.Literal("cast_dehydrated"),
     hash: Hash,
@@ -196,7 +181,7 @@ const CompatQuotedDehydrated = Type.Object(
     app: Type.Null(),
     ...hiddenField,
   },
-  { ...closed, $id: "FarcasterQuotedDehydrated" },
+  { $id: "FarcasterQuotedDehydrated" },
 );
 
 const bodyFields = {
@@ -210,17 +195,16 @@ const bodyFields = {
 
 const orUrl = "A quoted cast that this node does not have is replaced by its URL in a client";
 
-const CompatEmbeddedCast = Type.Object(
+const CompatEmbeddedCast = object(
   {
     ...bodyFields,
     author: Type.Union([UserDehydrated, BareUser]),
-    embeds: Type.Array(
-      Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CompatQuotedDehydrated }, closed)]),
-      { description: orUrl },
-    ),
+    embeds: Type.Array(Type.Union([UrlEmbed, object({ cast_id: CastId, cast: CompatQuotedDehydrated })]), {
+      description: orUrl,
+    }),
     ...hiddenField,
   },
-  { ...closed, $id: "FarcasterEmbeddedCast" },
+  { $id: "FarcasterEmbeddedCast" },
 );
 
 export const compatCastFields = {
@@ -228,18 +212,12 @@ export const compatCastFields = {
   ...bodyFields,
   thread_hash: Hash,
   author: CompatUser,
-  embeds: Type.Array(
-    Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: CompatEmbeddedCast }, closed)]),
-    {
-      description: orUrl,
-    },
-  ),
+  embeds: Type.Array(Type.Union([UrlEmbed, object({ cast_id: CastId, cast: CompatEmbeddedCast })]), {
+    description: orUrl,
+  }),
   type: Type.Optional(Type.Literal("cast-reply")),
-  reactions: Type.Object(
-    { likes_count: Count, recasts_count: Count, likes: NoItems, recasts: NoItems },
-    closed,
-  ),
-  replies: Type.Object({ count: Count }, closed),
+  reactions: object({ likes_count: Count, recasts_count: Count, likes: NoItems, recasts: NoItems }),
+  replies: object({ count: Count }),
   mentioned_profiles: Type.Array(CompatUser),
   mentioned_profiles_ranges: MentionRanges,
   author_channel_context: Type.Optional(
@@ -248,14 +226,14 @@ export const compatCastFields = {
   mentioned_channels: NoItems,
   mentioned_channels_ranges: NoItems,
   viewer_context: Type.Optional(
-    Type.Object(
+    object(
       { liked: Type.Boolean(), recasted: Type.Boolean() },
-      { ...closed, description: "Present if the request has `viewer_fid`" },
+      { description: "Present if the request has `viewer_fid`" },
     ),
   ),
 };
 
-export const CompatCast = Type.Object(compatCastFields, { ...closed, $id: "FarcasterCast" });
+export const CompatCast = object(compatCastFields, { $id: "FarcasterCast" });
 
 /** Compile-time check that each presenter and its documented object have the same type. */
 export type ObjectTypeCheck = Assignable<PresentedCompatUser, Static<typeof CompatUser>> &

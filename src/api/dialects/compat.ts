@@ -4,26 +4,23 @@ import { compatPresenters } from "../../read/present/compat/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../deps.ts";
 import { ChannelRole } from "./channel-fields.ts";
 import { CompatCast, CompatChannel, CompatUser, IsoTime, NoItems, UserDehydrated } from "./compat-objects.ts";
-import { type Assignable, Count, closed, Next } from "./fields.ts";
+import { type Assignable, Count, Next, object } from "./fields.ts";
 
-const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => Type.Object(fields, closed);
+const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => object(fields);
 
 export const CompatUserPage = one({ users: Type.Array(CompatUser), next: Next });
 
 export const CompatCastPage = one({ casts: Type.Array(CompatCast), next: Next });
 
-const Follower = Type.Object(
-  { object: Type.Literal("follower"), user: CompatUser },
-  { ...closed, $id: "FarcasterFollower" },
-);
+const Follower = object({ object: Type.Literal("follower"), user: CompatUser }, { $id: "FarcasterFollower" });
 
-const MutualFollower = Type.Object(
+const MutualFollower = object(
   {
     object: Type.Literal("reciprocal_follower"),
     timestamp: IsoTime("The later of the two follows"),
     user: CompatUser,
   },
-  { ...closed, $id: "FarcasterReciprocalFollower" },
+  { $id: "FarcasterReciprocalFollower" },
 );
 
 const Verification = one({
@@ -33,9 +30,9 @@ const Verification = one({
   verified_at: IsoTime("When it was signed"),
 });
 
-export const CompatMember = Type.Object(
+export const CompatMember = object(
   { object: Type.Literal("member"), role: ChannelRole, user: CompatUser, channel: CompatChannel },
-  { ...closed, $id: "FarcasterChannelMember" },
+  { $id: "FarcasterChannelMember" },
 );
 
 const Allocation = one({

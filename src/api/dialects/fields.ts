@@ -1,8 +1,12 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type ObjectOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
 /** Parts of the schemas of responses, for the OpenAPI document. */
 
 export const closed = { additionalProperties: false } as const;
+
+/** An object with exactly these fields. */
+export const object = <Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) =>
+  Type.Object(fields, { ...closed, ...options });
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -19,60 +23,44 @@ const SolAddress = Type.String({ minLength: 32, maxLength: 44, description: "bas
 
 export const Count = Type.Integer({ minimum: 0 });
 
-export const Next = Type.Object(
+export const Next = object(
   { cursor: nullable(Type.String({ description: "Opaque; send it back to get the next page" })) },
-  {
-    ...closed,
-    $id: "Next",
-    description: "Position of the next page; `cursor` is null at the end of the list",
-  },
+  { $id: "Next", description: "Position of the next page; `cursor` is null at the end of the list" },
 );
 
 /** Fields of a user that are the same in every dialect. */
 export const verifiedFields = {
-  verified_addresses: Type.Object(
-    {
-      eth_addresses: Type.Array(EthAddress),
-      sol_addresses: Type.Array(SolAddress),
-      primary: Type.Object({ eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) }, closed),
-    },
-    closed,
-  ),
+  verified_addresses: object({
+    eth_addresses: Type.Array(EthAddress),
+    sol_addresses: Type.Array(SolAddress),
+    primary: object({ eth_address: nullable(EthAddress), sol_address: nullable(SolAddress) }),
+  }),
   verified_accounts: Type.Array(
-    Type.Object(
-      { platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() },
-      closed,
-    ),
+    object({ platform: Type.Union([Type.Literal("x"), Type.Literal("github")]), username: Type.String() }),
   ),
 };
 
 export const MentionRanges = Type.Array(
-  Type.Object(
-    { start: Count, end: Count },
-    { ...closed, description: "UTF-16 offsets into `text`; `end` is exclusive" },
-  ),
+  object({ start: Count, end: Count }, { description: "UTF-16 offsets into `text`; `end` is exclusive" }),
 );
 
-export const CastId = Type.Object({ fid: Fid, hash: Hash }, closed);
+export const CastId = object({ fid: Fid, hash: Hash });
 
 /** Further members may follow. */
 const open = { additionalProperties: true } as const;
 
-const PreviewPicture = Type.Object(
-  {
-    url: Type.String(),
-    width: Type.Optional(Type.String({ description: "Pixels" })),
-    height: Type.Optional(Type.String({ description: "Pixels" })),
-    type: Type.Optional(Type.String()),
-    alt: Type.Optional(Type.String()),
-  },
-  closed,
-);
+const PreviewPicture = object({
+  url: Type.String(),
+  width: Type.Optional(Type.String({ description: "Pixels" })),
+  height: Type.Optional(Type.String({ description: "Pixels" })),
+  type: Type.Optional(Type.String()),
+  alt: Type.Optional(Type.String()),
+});
 
-const PreviewImage = Type.Object({ width_px: Type.Integer(), height_px: Type.Integer() }, closed);
+const PreviewImage = object({ width_px: Type.Integer(), height_px: Type.Integer() });
 
 /** What the page of an embedded URL says of itself. */
-export const EmbedMetadata = Type.Object(
+export const EmbedMetadata = object(
   {
     _status: Type.Union(
       [
@@ -111,17 +99,17 @@ export const EmbedMetadata = Type.Object(
       ),
     ),
   },
-  { ...closed, $id: "EmbedMetadata", description: "Present where previews are on" },
+  { $id: "EmbedMetadata", description: "Present where previews are on" },
 );
 
-export const UrlEmbed = Type.Object({ url: Type.String(), metadata: Type.Optional(EmbedMetadata) }, closed);
+export const UrlEmbed = object({ url: Type.String(), metadata: Type.Optional(EmbedMetadata) });
 
 /** Fields of a cast that are the same in every dialect. */
 export const parentFields = {
   parent_hash: nullable(Hash),
   parent_url: nullable(Type.String()),
   root_parent_url: nullable(Type.String()),
-  parent_author: Type.Object({ fid: nullable(Fid) }, closed),
+  parent_author: object({ fid: nullable(Fid) }),
 };
 
 export const CastText = Type.String({
@@ -140,5 +128,5 @@ const Score = Type.Number({
 /** The score of an account. */
 export const scoreFields = {
   score: Type.Optional(Score),
-  experimental: Type.Optional(Type.Object({ neynar_user_score: Score }, closed)),
+  experimental: Type.Optional(object({ neynar_user_score: Score })),
 };

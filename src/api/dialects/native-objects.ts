@@ -16,12 +16,12 @@ import {
   CastId,
   CastText,
   Count,
-  closed,
   EthAddress,
   Fid,
   Hash,
   MentionRanges,
   nullable,
+  object,
   parentFields,
   scoreFields,
   UnixSecs,
@@ -31,7 +31,7 @@ import {
 
 /** Objects of the native dialect's responses, for the OpenAPI document. */
 
-export const User = Type.Object(
+export const User = object(
   {
     object: Type.Literal("user"),
     fid: Fid,
@@ -40,40 +40,33 @@ export const User = Type.Object(
     custody_address: nullable(EthAddress),
     pfp_url: nullable(Type.String()),
     registered_at: nullable(UnixSecs("First registration")),
-    profile: Type.Object(
-      {
-        bio: Type.Object({ text: Type.String() }, closed),
-        location: nullable(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)),
-        banner: nullable(Type.Object({ url: Type.String() }, closed)),
-        url: nullable(Type.String()),
-      },
-      closed,
-    ),
+    profile: object({
+      bio: object({ text: Type.String() }),
+      location: nullable(object({ latitude: Type.Number(), longitude: Type.Number() })),
+      banner: nullable(object({ url: Type.String() })),
+      url: nullable(Type.String()),
+    }),
     follower_count: Count,
     following_count: Count,
     verifications: Type.Array(EthAddress),
-    auth_addresses: Type.Array(
-      Type.Object({ address: EthAddress, app: Type.Object({ fid: nullable(Fid) }, closed) }, closed),
-      { description: "Addresses that may sign in as the user, each with the app that requested it" },
-    ),
+    auth_addresses: Type.Array(object({ address: EthAddress, app: object({ fid: nullable(Fid) }) }), {
+      description: "Addresses that may sign in as the user, each with the app that requested it",
+    }),
     ...verifiedFields,
     pro: nullable(
-      Type.Object(
-        {
-          status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
-          subscribed_at: UnixSecs("Start of the subscription"),
-          expires_at: UnixSecs("End of the subscription"),
-        },
-        closed,
-      ),
+      object({
+        status: Type.Union([Type.Literal("subscribed"), Type.Literal("unsubscribed")]),
+        subscribed_at: UnixSecs("Start of the subscription"),
+        expires_at: UnixSecs("End of the subscription"),
+      }),
     ),
     power_badge: Type.Boolean({ description: "Always false" }),
     ...scoreFields,
   },
-  { ...closed, $id: "User" },
+  { $id: "User" },
 );
 
-const ChannelDehydrated = Type.Object(
+const ChannelDehydrated = object(
   {
     object: Type.Literal("channel_dehydrated"),
     id: Type.String(),
@@ -83,7 +76,7 @@ const ChannelDehydrated = Type.Object(
       description: "The channel's canonical URL, whichever client's host the cast used",
     }),
   },
-  { ...closed, $id: "ChannelDehydrated" },
+  { $id: "ChannelDehydrated" },
 );
 
 const castFields = <Embed extends TSchema>(embed: Embed) => ({
@@ -96,37 +89,30 @@ const castFields = <Embed extends TSchema>(embed: Embed) => ({
   timestamp: UnixSecs("When the cast was published"),
   embeds: Type.Array(embed),
   type: Type.Union([Type.Literal("cast"), Type.Literal("cast-reply")]),
-  reactions: Type.Object(
-    {
-      likes_count: Count,
-      recasts_count: Count,
-      likes: Type.Array(Type.Never(), { description: "Always empty" }),
-      recasts: Type.Array(Type.Never(), { description: "Always empty" }),
-    },
-    closed,
-  ),
-  replies: Type.Object({ count: Count }, closed),
+  reactions: object({
+    likes_count: Count,
+    recasts_count: Count,
+    likes: Type.Array(Type.Never(), { description: "Always empty" }),
+    recasts: Type.Array(Type.Never(), { description: "Always empty" }),
+  }),
+  replies: object({ count: Count }),
   mentioned_profiles: Type.Array(User),
   mentioned_profiles_ranges: MentionRanges,
   channel: nullable(ChannelDehydrated),
   app: Type.Null(),
 });
 
-const EmbeddedCast = Type.Object(
-  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: Type.Null() }, closed)])),
-  {
-    ...closed,
-    $id: "EmbeddedCast",
-    description: "A quoted cast; casts that it quotes itself are not embedded",
-  },
+const EmbeddedCast = object(
+  castFields(Type.Union([UrlEmbed, object({ cast_id: CastId, cast: Type.Null() })])),
+  { $id: "EmbeddedCast", description: "A quoted cast; casts that it quotes itself are not embedded" },
 );
 
-export const Cast = Type.Object(
-  castFields(Type.Union([UrlEmbed, Type.Object({ cast_id: CastId, cast: nullable(EmbeddedCast) }, closed)])),
-  { ...closed, $id: "Cast" },
+export const Cast = object(
+  castFields(Type.Union([UrlEmbed, object({ cast_id: CastId, cast: nullable(EmbeddedCast) })])),
+  { $id: "Cast" },
 );
 
-export const Channel = Type.Object(
+export const Channel = object(
   {
     object: Type.Literal("channel"),
     id: Type.String({ description: "The name in a client's channel URL, otherwise the parent URL itself" }),
@@ -152,17 +138,17 @@ export const Channel = Type.Object(
     casting_mode: nullable(CastingMode),
     membership_mode: nullable(MembershipMode),
   },
-  { ...closed, $id: "Channel" },
+  { $id: "Channel" },
 );
 
-export const Member = Type.Object(
+export const Member = object(
   {
     object: Type.Literal("member"),
     role: ChannelRole,
     user: User,
     channel: Channel,
   },
-  { ...closed, $id: "ChannelMember" },
+  { $id: "ChannelMember" },
 );
 
 /** Compile-time check that a presenter and its documented object have the same type. */

@@ -3,10 +3,10 @@ import { cursor, limit } from "../../http/request/params.ts";
 import { LIMITED_STORES } from "../../protocol/storage.ts";
 import { nativePresenters } from "../../read/present/native/presenters.ts";
 import type { Dialect, ResponseName, Undocumented } from "../deps.ts";
-import { type Assignable, Count, closed, Fid, Next, UnixSecs } from "./fields.ts";
+import { type Assignable, Count, Fid, Next, object, UnixSecs } from "./fields.ts";
 import { Cast, Channel, Member, User } from "./native-objects.ts";
 
-const StorageAllocation = Type.Object(
+const StorageAllocation = object(
   {
     object: Type.Literal("storage_allocation"),
     fid: Fid,
@@ -14,43 +14,37 @@ const StorageAllocation = Type.Object(
     expiry: UnixSecs("When the units end"),
     timestamp: UnixSecs("When they were rented"),
   },
-  { ...closed, $id: "StorageAllocation" },
+  { $id: "StorageAllocation" },
 );
 
 type StoreName = (typeof LIMITED_STORES)[number][1];
 
-const StorageAllocationsResponse = Type.Object(
-  {
-    total_active_units: Type.Integer({
-      minimum: 0,
-      description: "Unexpired units, excluding those lent to others and including those borrowed",
-    }),
-    allocations: Type.Array(StorageAllocation, { description: "In chain order, including expired ones" }),
-  },
-  closed,
-);
+const StorageAllocationsResponse = object({
+  total_active_units: Type.Integer({
+    minimum: 0,
+    description: "Unexpired units, excluding those lent to others and including those borrowed",
+  }),
+  allocations: Type.Array(StorageAllocation, { description: "In chain order, including expired ones" }),
+});
 
-const StorageUsageResponse = Type.Object(
+const StorageUsageResponse = object(
   {
     object: Type.Literal("storage_usage"),
     units: Type.Array(
-      Type.Object(
-        {
-          store_type: Type.Unsafe<StoreName>({
-            type: "string",
-            enum: LIMITED_STORES.map(([, name]) => name),
-          }),
-          used: Type.Integer({ minimum: 0, description: "Live messages, including removes" }),
-          capacity: Count,
-        },
-        closed,
-      ),
+      object({
+        store_type: Type.Unsafe<StoreName>({
+          type: "string",
+          enum: LIMITED_STORES.map(([, name]) => name),
+        }),
+        used: Type.Integer({ minimum: 0, description: "Live messages, including removes" }),
+        capacity: Count,
+      }),
     ),
   },
-  { ...closed, $id: "StorageUsage" },
+  { $id: "StorageUsage" },
 );
 
-export const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => Type.Object(fields, closed);
+export const one = <T extends Readonly<Record<string, TSchema>>>(fields: T) => object(fields);
 
 const UserResponse = one({ user: User });
 const UserPageResponse = one({ users: Type.Array(User), next: Next });

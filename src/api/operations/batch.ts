@@ -20,7 +20,7 @@ import {
   newestReactions,
   type CastInteraction as PresentedCastInteraction,
 } from "../../read/queries/batch.ts";
-import { type Assignable, closed, EthAddress, Fid, Hash, nullable, UnixSecs } from "../dialects/fields.ts";
+import { type Assignable, EthAddress, Fid, Hash, nullable, object, UnixSecs } from "../dialects/fields.ts";
 import { topic } from "../topic.ts";
 import { Key } from "./users/registry.ts";
 
@@ -35,41 +35,37 @@ const BatchRequest = Type.Object({
   }),
 });
 
-const Follow = Type.Object(
-  { fid: Fid, followed_at: Type.String({ format: "date-time", description: "ISO 8601 with milliseconds" }) },
-  closed,
-);
+const Follow = object({
+  fid: Fid,
+  followed_at: Type.String({ format: "date-time", description: "ISO 8601 with milliseconds" }),
+});
 
-const ReactionTarget = Type.Object({ target_fid: Fid, timestamp: UnixSecs("When the fid reacted") }, closed);
+const ReactionTarget = object({ target_fid: Fid, timestamp: UnixSecs("When the fid reacted") });
 
-const CastInteraction = Type.Object(
-  { hash: Hash, liked: Type.Boolean(), recasted: Type.Boolean(), replied: Type.Boolean() },
-  closed,
-);
+const CastInteraction = object({
+  hash: Hash,
+  liked: Type.Boolean(),
+  recasted: Type.Boolean(),
+  replied: Type.Boolean(),
+});
 
-const ActiveSigner = Type.Object(
-  {
-    signer: Key,
-    created_at: UnixSecs("When the key was added"),
-    key_type: Type.Integer({ minimum: 0 }),
-    metadata_type: Type.Integer({ minimum: 0 }),
-  },
-  closed,
-);
+const ActiveSigner = object({
+  signer: Key,
+  created_at: UnixSecs("When the key was added"),
+  key_type: Type.Integer({ minimum: 0 }),
+  metadata_type: Type.Integer({ minimum: 0 }),
+});
 
-const IdRegistration = Type.Object(
-  {
-    from: nullable(EthAddress),
-    to: nullable(EthAddress),
-    timestamp: UnixSecs("Time of the block"),
-    event_type: Type.Union([
-      Type.Literal("register"),
-      Type.Literal("transfer"),
-      Type.Literal("change_recovery"),
-    ]),
-  },
-  closed,
-);
+const IdRegistration = object({
+  from: nullable(EthAddress),
+  to: nullable(EthAddress),
+  timestamp: UnixSecs("Time of the block"),
+  event_type: Type.Union([
+    Type.Literal("register"),
+    Type.Literal("transfer"),
+    Type.Literal("change_recovery"),
+  ]),
+});
 
 const byFid = (item: TSchema) =>
   Type.Object(

@@ -6,7 +6,7 @@ import { requireKey } from "../../http/route-terms.ts";
 import { ownValue } from "../../management/fields.ts";
 import { MessageData } from "../../protocol/wire/generated/message.ts";
 import type { UnsignedBody } from "../../writes/rpc.ts";
-import { closed, Fid } from "../dialects/fields.ts";
+import { Fid, object } from "../dialects/fields.ts";
 import { topic } from "../topic.ts";
 import { bodyJson } from "./hub/message-json.ts";
 import { MESSAGE_TYPES, nameOf } from "./hub/names.ts";
@@ -35,7 +35,7 @@ const PreviewRequest = Type.Object(
   { additionalProperties: true, description: "The body of the write, and its name as `operation`" },
 );
 
-const WritePreview = Type.Object(
+const WritePreview = object(
   {
     fid: Fid,
     messages: Type.Array(
@@ -54,7 +54,7 @@ const WritePreview = Type.Object(
         "SHA-256 of the user and the messages: another one says that the write would be another one now",
     }),
   },
-  { ...closed, $id: "WritePreview" },
+  { $id: "WritePreview" },
 );
 
 const DESCRIPTION =

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import {} from "@sinclair/typebox";
 import { perRows } from "../../http/limits/prices.ts";
 import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
@@ -22,7 +22,7 @@ import {
 import { type ListRules, openListRules, ruledPage } from "../../read/rules/list-rules.ts";
 import { type Reads, runQuery } from "../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../dialects/compat.ts";
-import { closed } from "../dialects/fields.ts";
+import { object } from "../dialects/fields.ts";
 import { page } from "../dialects/native.ts";
 import { decodeCursor, type PageQuery, respondWithCastPage, respondWithChannelPage } from "../respond.ts";
 import { topic } from "../topic.ts";
@@ -30,7 +30,7 @@ import { requireFullText, WITHOUT_FULL_TEXT } from "./full-text.ts";
 
 const { read } = topic();
 
-const SearchResponse = Type.Object({ result: CompatCastPage }, closed);
+const SearchResponse = object({ result: CompatCastPage });
 
 const SEARCH_USERS = {
   path: "/user/search",

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { closed } from "../dialects/fields.ts";
+import { object } from "../dialects/fields.ts";
 import { type Surface, unserved } from "../op.ts";
 import { topic } from "../topic.ts";
 
@@ -112,7 +112,7 @@ export const unservedOperations = [
 ];
 
 const NoItems = Type.Array(Type.Unknown(), { maxItems: 0 });
-const NoNext = Type.Object({ cursor: Type.Null() }, closed);
+const NoNext = object({ cursor: Type.Null() });
 
 function emptyList({ key, isPaged = true, compatKey: _, ...one }: EmptyList) {
   return op({
@@ -120,7 +120,7 @@ function emptyList({ key, isPaged = true, compatKey: _, ...one }: EmptyList) {
     description: "Always empty.",
     // Lists of signers may later come from the state database.
     cache: one.tag === "Signers and on-chain events" ? undefined : "revalidate",
-    response: Type.Object({ [key]: NoItems, ...(isPaged && { next: NoNext }) }, closed),
+    response: object({ [key]: NoItems, ...(isPaged && { next: NoNext }) }),
     run: () => ({ [key]: [], ...(isPaged && { next: { cursor: null } }) }),
   });
 }

@@ -3,7 +3,7 @@ import type { ApiKeyService } from "../../../api-keys/api-key-service.ts";
 import type { ApiKey, UsageCounts, UsageRow } from "../../../api-keys/api-key-store.ts";
 import { SCOPES, type Scope } from "../../../http/caller.ts";
 import { badRequest } from "../../../http/request/params.ts";
-import { Count, closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Count, Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord } from "../../respond.ts";
 
 /** The longest time range of one request. */
@@ -21,22 +21,16 @@ const counts = {
   limited: Type.Integer({ minimum: 0, description: "Responses with status 429" }),
 };
 
-export const ApiKeyUsageResponse = Type.Object(
-  {
-    usage: Type.Array(
-      Type.Object(
-        {
-          day: Type.String({ format: "date", description: "UTC" }),
-          route: Type.String({ description: "Template of the path, or `unmatched`" }),
-          ...counts,
-        },
-        closed,
-      ),
-    ),
-    totals: Type.Object(counts, closed),
-  },
-  closed,
-);
+export const ApiKeyUsageResponse = object({
+  usage: Type.Array(
+    object({
+      day: Type.String({ format: "date", description: "UTC" }),
+      route: Type.String({ description: "Template of the path, or `unmatched`" }),
+      ...counts,
+    }),
+  ),
+  totals: object(counts),
+});
 
 /** Reads a range of days, which are counted from 1970. @throws ApiError `badRequest` */
 export function usageDays(
@@ -80,16 +74,13 @@ export function presentUsage(rows: readonly UsageRow[]): Static<typeof ApiKeyUsa
   };
 }
 
-const KeySecret = Type.Object(
-  {
-    uid: Type.String({ format: "uuid" }),
-    created_at: UnixSecs("Creation"),
-    expires_at: nullable(UnixSecs("When the secret expires after a rotation")),
-  },
-  closed,
-);
+const KeySecret = object({
+  uid: Type.String({ format: "uuid" }),
+  created_at: UnixSecs("Creation"),
+  expires_at: nullable(UnixSecs("When the secret expires after a rotation")),
+});
 
-const ApiKeySchema = Type.Object(
+const ApiKeySchema = object(
   {
     object: Type.Literal("api_key"),
     api_key_id: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{16}$" }),
@@ -114,7 +105,7 @@ const ApiKeySchema = Type.Object(
     last_used_at: nullable(UnixSecs("Last use; may lag a minute")),
     secrets: Type.Array(KeySecret, { description: "Unexpired ones, oldest first, without their texts" }),
   },
-  { ...closed, $id: "ApiKey" },
+  { $id: "ApiKey" },
 );
 
 const in_effect = Type.Optional(
@@ -125,22 +116,19 @@ const in_effect = Type.Optional(
   }),
 );
 
-export const ApiKeyResponse = Type.Object({ api_key: ApiKeySchema }, closed);
+export const ApiKeyResponse = object({ api_key: ApiKeySchema });
 
-export const ApiKeyChangedResponse = Type.Object({ api_key: ApiKeySchema, in_effect }, closed);
+export const ApiKeyChangedResponse = object({ api_key: ApiKeySchema, in_effect });
 
-export const ApiKeyDeletedResponse = Type.Object({ deleted: Type.Literal(true), in_effect }, closed);
+export const ApiKeyDeletedResponse = object({ deleted: Type.Literal(true), in_effect });
 
-export const ApiKeysResponse = Type.Object({ api_keys: Type.Array(ApiKeySchema) }, closed);
+export const ApiKeysResponse = object({ api_keys: Type.Array(ApiKeySchema) });
 
-export const ApiKeyWithSecretResponse = Type.Object(
-  {
-    api_key: ApiKeySchema,
-    in_effect,
-    secret: Type.String({ description: "The text of the key. This response alone contains it." }),
-  },
-  closed,
-);
+export const ApiKeyWithSecretResponse = object({
+  api_key: ApiKeySchema,
+  in_effect,
+  secret: Type.String({ description: "The text of the key. This response alone contains it." }),
+});
 
 /** Shows a key with its state of now. */
 export function presentApiKey(

@@ -3,13 +3,13 @@ import type { StoredAuditEntry } from "../../../audit/audit-store.ts";
 import { choice, cursor, limit, optional } from "../../../http/request/params.ts";
 import { toHex } from "../../../protocol/validate/eth.ts";
 import { cursorCodec } from "../../../read/cursor.ts";
-import { closed, Fid, Hash, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, Hash, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { decodeCursor, presentRecord } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
 const { signedRead } = topic({ tag: "Managed signers", surface: "native" });
 
-const AuditEntry = Type.Object(
+const AuditEntry = object(
   {
     object: Type.Literal("audit_entry"),
     at: UnixSecs("When it happened"),
@@ -23,10 +23,10 @@ const AuditEntry = Type.Object(
     request_id: Type.String(),
     address: Type.String({ description: "The client's address" }),
   },
-  { ...closed, $id: "AuditEntry" },
+  { $id: "AuditEntry" },
 );
 
-const AuditResponse = Type.Object({ entries: Type.Array(AuditEntry), next: Next }, closed);
+const AuditResponse = object({ entries: Type.Array(AuditEntry), next: Next });
 
 const auditCursor = cursorCodec("audit", ["int", "int"]);
 

@@ -4,7 +4,7 @@ import { ApiError } from "../../../http/errors.ts";
 import { parseBody } from "../../../http/request/body.ts";
 import { ownValue, readObject } from "../../../management/fields.ts";
 import { standardSecret } from "../../../webhooks/deliver/sign.ts";
-import { closed, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 
 /**
@@ -30,7 +30,7 @@ export function idToDelete(key: string, inQuery: string | undefined, rawBody: Ui
 /** For `--help` of the commands that rotate a secret. */
 export const ROTATE_HELP = "add a new secret; the present ones still work for the grace period";
 
-export const SendSecret = Type.Object(
+export const SendSecret = object(
   {
     uid: Type.String({ format: "uuid" }),
     value: nullable(Type.String({ pattern: "^[0-9a-f]{64}$", description: "Null in responses to sessions" })),
@@ -43,10 +43,10 @@ export const SendSecret = Type.Object(
     expires_at: nullable(UnixSecs("When the secret expires after a rotation")),
     created_at: UnixSecs("Creation"),
   },
-  { ...closed, $id: "SendSecret" },
+  { $id: "SendSecret" },
 );
 
-export const Deleted = Type.Object({ deleted: Type.Literal(true) }, closed);
+export const Deleted = object({ deleted: Type.Literal(true) });
 
 export function presentSecret(secret: Secret): Static<typeof SendSecret> {
   return presentRecord(SendSecret, secret, { standard_secret: standardSecret(secret.value) });

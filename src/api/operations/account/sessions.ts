@@ -5,14 +5,14 @@ import { optional, text } from "../../../http/request/params.ts";
 import { flag } from "../../../http/request/word-params.ts";
 import { CreateSessionRequest } from "../../../sessions/session-service.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
 import { Deleted } from "./records.ts";
 
 const { signed, signedRead } = topic({ tag: "Sessions", surface: "native" });
 
-const SessionSchema = Type.Object(
+const SessionSchema = object(
   {
     object: Type.Literal("session"),
     session_id: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{16}$" }),
@@ -24,12 +24,12 @@ const SessionSchema = Type.Object(
     expires_at: UnixSecs("When it ends"),
     last_used_at: nullable(UnixSecs("Last use; may lag a minute")),
   },
-  { ...closed, $id: "Session" },
+  { $id: "Session" },
 );
 
-const SessionResponse = Type.Object({ session: SessionSchema }, closed);
+const SessionResponse = object({ session: SessionSchema });
 
-const SessionsResponse = Type.Object({ sessions: Type.Array(SessionSchema) }, closed);
+const SessionsResponse = object({ sessions: Type.Array(SessionSchema) });
 
 const OFF = "404 where the operator has turned sessions off.";
 

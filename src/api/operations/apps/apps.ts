@@ -3,14 +3,14 @@ import { Allowlist, APP_FIELDS, CreateAppRequest, UpdateAppRequest } from "../..
 import type { App } from "../../../apps/app-store.ts";
 import { optional, text } from "../../../http/request/params.ts";
 import { Name } from "../../../management/request-schema.ts";
-import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
 import { Deleted, idToDelete, presentSecret, ROTATE_HELP, SendSecret } from "../account/records.ts";
 
 const { signed, signedRead } = topic({ tag: "Mini apps" });
 
-const RegisteredApp = Type.Object(
+const RegisteredApp = object(
   {
     app_id: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{16}$" }),
     owner_fid: Fid,
@@ -22,12 +22,12 @@ const RegisteredApp = Type.Object(
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },
-  { ...closed, $id: "RegisteredApp" },
+  { $id: "RegisteredApp" },
 );
 
-const AppResponse = Type.Object({ app: RegisteredApp }, closed);
+const AppResponse = object({ app: RegisteredApp });
 
-const AppsResponse = Type.Object({ apps: Type.Array(RegisteredApp) }, closed);
+const AppsResponse = object({ apps: Type.Array(RegisteredApp) });
 
 export const appId = text({ description: "The app's id" });
 

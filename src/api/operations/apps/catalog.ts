@@ -10,7 +10,7 @@ import { openListRules } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import type { ApiDeps, ListedApp } from "../../deps.ts";
 import { CompatUser, UserDehydrated } from "../../dialects/compat-objects.ts";
-import { closed, Next } from "../../dialects/fields.ts";
+import { Next, object } from "../../dialects/fields.ts";
 import { decodeCursor } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
@@ -30,7 +30,7 @@ const searchCursor = cursorCodec("frame/search", ["int"]);
 
 const open = { additionalProperties: true } as const;
 
-const MiniApp = Type.Object(
+const MiniApp = object(
   {
     version: Type.String(),
     image: Type.String(),
@@ -43,28 +43,22 @@ const MiniApp = Type.Object(
         { ...open, description: "As the domain has it" },
       ),
     ),
-    metadata: Type.Optional(Type.Object({ html: Type.Object({}, open) }, closed)),
+    metadata: Type.Optional(object({ html: Type.Object({}, open) })),
   },
-  { ...closed, $id: "FarcasterMiniApp" },
+  { $id: "FarcasterMiniApp" },
 );
 
-const AppsResponse = Type.Object({ frames: Type.Array(MiniApp), next: Next }, closed);
+const AppsResponse = object({ frames: Type.Array(MiniApp), next: Next });
 
-const RelevantAppsResponse = Type.Object(
-  {
-    relevant_frames: Type.Array(
-      Type.Object(
-        {
-          frame: MiniApp,
-          top_relevant_users: Type.Array(CompatUser, { maxItems: MAX_TOP_USERS }),
-          remaining_relevant_users: Type.Array(UserDehydrated),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+const RelevantAppsResponse = object({
+  relevant_frames: Type.Array(
+    object({
+      frame: MiniApp,
+      top_relevant_users: Type.Array(CompatUser, { maxItems: MAX_TOP_USERS }),
+      remaining_relevant_users: Type.Array(UserDehydrated),
+    }),
+  ),
+});
 
 const EMPTY = "Empty while `previews.mode` is off.";
 const networks = () =>

@@ -10,7 +10,7 @@ import type { Reads } from "../../../read/run-query.ts";
 import { ENVELOPE_TYPES, type EnvelopeVerdict } from "../../../sign-in/manifest/envelope.ts";
 import { SEVERITIES } from "../../../sign-in/manifest/findings.ts";
 import type { ManifestRefusal, ManifestReport } from "../../../sign-in/manifest/manifest-checker.ts";
-import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
 const { op } = topic({ tag: "Mini apps", surface: "native" });
@@ -21,7 +21,7 @@ const literals = <const T extends readonly string[]>(names: T) =>
 const PARTS = ["header", "payload", "signature", "key", "domain"] as const;
 const BINDINGS = ["custody", "auth_address", "app_key", "verification"] as const;
 
-const JfsVerdict = Type.Object(
+const JfsVerdict = object(
   {
     signature_valid: Type.Boolean(),
     encoding: nullable(
@@ -34,22 +34,19 @@ const JfsVerdict = Type.Object(
     type: nullable(literals(ENVELOPE_TYPES)),
     key: nullable(Type.String()),
     user: nullable(
-      Type.Object(
-        { fid: Fid, username: nullable(Type.String()), display_name: nullable(Type.String()) },
-        closed,
-      ),
+      object({ fid: Fid, username: nullable(Type.String()), display_name: nullable(Type.String()) }),
     ),
     domain: nullable(Type.String({ description: "That the payload names" })),
     domain_matches: nullable(Type.Boolean()),
     valid: Type.Boolean({ description: "Whether all of it holds" }),
-    faults: Type.Array(Type.Object({ part: literals(PARTS), message: Type.String() }, closed), {
+    faults: Type.Array(object({ part: literals(PARTS), message: Type.String() }), {
       description: "Each part that does not hold, with the reason",
     }),
   },
-  { ...closed, $id: "JfsVerdict" },
+  { $id: "JfsVerdict" },
 );
 
-const ManifestReportResponse = Type.Object(
+const ManifestReportResponse = object(
   {
     domain: Type.String(),
     fetched_at: UnixSecs("When it was fetched or checked"),
@@ -58,24 +55,18 @@ const ManifestReportResponse = Type.Object(
     account_association: nullable(JfsVerdict),
     manifest: Type.Unknown({ description: "As it was found" }),
     findings: Type.Array(
-      Type.Object(
-        {
-          severity: literals(SEVERITIES),
-          path: Type.String({ description: "The member that it is about; empty for the whole" }),
-          code: Type.String({ description: "A stable name" }),
-          message: Type.String(),
-        },
-        closed,
-      ),
+      object({
+        severity: literals(SEVERITIES),
+        path: Type.String({ description: "The member that it is about; empty for the whole" }),
+        code: Type.String({ description: "A stable name" }),
+        message: Type.String(),
+      }),
     ),
     webhook: nullable(
-      Type.Object(
-        { url: Type.String(), is_this_node: Type.Boolean(), app_id: nullable(Type.String()) },
-        closed,
-      ),
+      object({ url: Type.String(), is_this_node: Type.Boolean(), app_id: nullable(Type.String()) }),
     ),
   },
-  { ...closed, $id: "ManifestReport" },
+  { $id: "ManifestReport" },
 );
 
 const MAX_PART_CHARS = 32_768;

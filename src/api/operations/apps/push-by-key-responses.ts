@@ -6,7 +6,7 @@ import type { CampaignWithTotals } from "../../../push/sender-view.ts";
 import type { CampaignStatus } from "../../../push/store/campaigns/campaign-store.ts";
 import type { TokenResult } from "../../../push/store/campaigns/notification-ledger.ts";
 import type { ListedToken } from "../../../push/tokens/transfer/token-file.ts";
-import { type Assignable, Count, closed, Fid, Next, nullable } from "../../dialects/fields.ts";
+import { type Assignable, Count, Fid, Next, nullable, object } from "../../dialects/fields.ts";
 import { presentResult, sendCounts } from "./send.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
@@ -34,33 +34,30 @@ const deliveryStatuses = [
   "rate_limited",
 ] as const;
 
-export const CompatSendResult = Type.Object(
+export const CompatSendResult = object(
   {
     ...sendCounts,
     notification_deliveries: Type.Optional(
       Type.Array(
-        Type.Object(
-          {
-            object: Type.Literal("notification_delivery"),
-            fid: Fid,
-            app_fid: AppFid,
-            status: Type.Unsafe<(typeof deliveryStatuses)[number]>({
-              type: "string",
-              enum: [...deliveryStatuses],
-            }),
-          },
-          closed,
-        ),
+        object({
+          object: Type.Literal("notification_delivery"),
+          fid: Fid,
+          app_fid: AppFid,
+          status: Type.Unsafe<(typeof deliveryStatuses)[number]>({
+            type: "string",
+            enum: [...deliveryStatuses],
+          }),
+        }),
         { description: "One entry for each token that was sent to, if there are at most 100" },
       ),
     ),
   },
-  { ...closed, $id: "FarcasterSendResult" },
+  { $id: "FarcasterSendResult" },
 );
 
 const statuses = ["queued", "running", "completed", "failed"] as const;
 
-const FarcasterCampaign = Type.Object(
+const FarcasterCampaign = object(
   {
     id: Type.String({ format: "uuid" }),
     title: Type.String(),
@@ -69,38 +66,29 @@ const FarcasterCampaign = Type.Object(
     created_at: Time("When it was accepted"),
     queued_at: Time("Same as `created_at`"),
     completed_at: nullable(Time("When it finished")),
-    stats: Type.Object(
-      {
-        intended_recipient_app_fids: Type.Array(AppFid, {
-          description: "Client apps whose tokens were sent to, at most 100",
-        }),
-        intended_recipient_notification_token_count: Count,
-        successful_sends: Count,
-        successful_sends_by_app_fid: CountByAppFid("The same client apps"),
-        error_breakdown: Type.Object(
-          {
-            delivery_errors: Type.Record(Type.String(), Count),
-            http_errors: Type.Record(Type.String(), Count, { description: "By status" }),
-          },
-          closed,
-        ),
-        total_opens: Type.Literal(0, { description: "Opens are not tracked" }),
-        total_opens_by_app_fid: CountByAppFid("Always empty"),
-        unique_opens: Type.Literal(0),
-        unique_opens_by_app_fid: CountByAppFid("Always empty"),
-      },
-      closed,
-    ),
+    stats: object({
+      intended_recipient_app_fids: Type.Array(AppFid, {
+        description: "Client apps whose tokens were sent to, at most 100",
+      }),
+      intended_recipient_notification_token_count: Count,
+      successful_sends: Count,
+      successful_sends_by_app_fid: CountByAppFid("The same client apps"),
+      error_breakdown: object({
+        delivery_errors: Type.Record(Type.String(), Count),
+        http_errors: Type.Record(Type.String(), Count, { description: "By status" }),
+      }),
+      total_opens: Type.Literal(0, { description: "Opens are not tracked" }),
+      total_opens_by_app_fid: CountByAppFid("Always empty"),
+      unique_opens: Type.Literal(0),
+      unique_opens_by_app_fid: CountByAppFid("Always empty"),
+    }),
   },
-  { ...closed, $id: "FarcasterCampaign" },
+  { $id: "FarcasterCampaign" },
 );
 
-export const CompatCampaigns = Type.Object(
-  { notificationCampaigns: Type.Array(FarcasterCampaign), next: Next },
-  closed,
-);
+export const CompatCampaigns = object({ notificationCampaigns: Type.Array(FarcasterCampaign), next: Next });
 
-const FarcasterToken = Type.Object(
+const FarcasterToken = object(
   {
     object: Type.Literal("notification_token"),
     fid: Fid,
@@ -110,13 +98,10 @@ const FarcasterToken = Type.Object(
     created_at: Time("First event"),
     updated_at: Time("Last event"),
   },
-  { ...closed, $id: "FarcasterToken" },
+  { $id: "FarcasterToken" },
 );
 
-export const CompatTokens = Type.Object(
-  { notification_tokens: Type.Array(FarcasterToken), next: Next },
-  closed,
-);
+export const CompatTokens = object({ notification_tokens: Type.Array(FarcasterToken), next: Next });
 
 export function presentSend(campaignId: string, result: SendResult): Static<typeof CompatSendResult> {
   const counts = presentResult(campaignId, result);

@@ -5,7 +5,7 @@ import { ApiError } from "../../../http/errors.ts";
 import { type CredentialsContext, captureBodyAfter, parseBody, rawBody } from "../../../http/request/body.ts";
 import { SendNotificationRequest } from "../../../push/send-request.ts";
 import type { SendResult, SendService } from "../../../push/send-service.ts";
-import { closed, Fid } from "../../dialects/fields.ts";
+import { Fid, object } from "../../dialects/fields.ts";
 import type { Call } from "../../op.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -24,12 +24,11 @@ export const sendCounts = {
   retryable_fids: Type.Array(Fid, { description: "Fids with a rate-limited token, ascending" }),
 };
 
-const SendNotificationResult = Type.Object(sendCounts, { ...closed, $id: "SendNotificationResult" });
+const SendNotificationResult = object(sendCounts, { $id: "SendNotificationResult" });
 
-export const QueuedCampaign = Type.Object(
+export const QueuedCampaign = object(
   { campaign_id: CampaignId, status: Type.Literal("queued") },
   {
-    ...closed,
     $id: "QueuedCampaign",
     description: "The campaign is stored and continues; `/frame/app/campaign` returns its progress",
   },

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError, pausedByOperator } from "../../../http/errors.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { jsonBodyDecoder, rawBody } from "../../../http/request/body.ts";
-import { closed } from "../../dialects/fields.ts";
+import { object } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
@@ -19,14 +19,14 @@ const SignedEnvelope = Type.Object(
   { $id: "SignedEnvelope" },
 );
 
-const Accepted = Type.Object({ success: Type.Literal(true) }, closed);
+const Accepted = object({ success: Type.Literal(true) });
 
-const Refused = Type.Object(
+const Refused = object(
   {
     success: Type.Literal(false),
     message: Type.String({ description: "Human-readable description of the error" }),
   },
-  { ...closed, $id: "TokenEventRefusal" },
+  { $id: "TokenEventRefusal" },
 );
 
 const decodeEnvelope = jsonBodyDecoder(SignedEnvelope);

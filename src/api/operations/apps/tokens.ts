@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { text } from "../../../http/request/params.ts";
 import { type TokenRecord, tokenStates } from "../../../push/store/tokens/token-store.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
-import { closed, Fid, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -12,7 +12,7 @@ const { signedRead } = topic({ tag: "Mini apps" });
 /** Enough of a token to distinguish it from others, and too little to send with it. */
 const SHOWN_TOKEN_CHARS = 8;
 
-const NotificationToken = Type.Object(
+const NotificationToken = object(
   {
     fid: Fid,
     client_fid: Type.Integer({
@@ -34,10 +34,10 @@ const NotificationToken = Type.Object(
     created_at: UnixSecs("First event"),
     updated_at: UnixSecs("Last event"),
   },
-  { ...closed, $id: "NotificationToken" },
+  { $id: "NotificationToken" },
 );
 
-const TokensResponse = Type.Object({ tokens: Type.Array(NotificationToken), next: Next }, closed);
+const TokensResponse = object({ tokens: Type.Array(NotificationToken), next: Next });
 
 const tokenCursor = cursorCodec("app-tokens", ["int", "int"]);
 

@@ -11,7 +11,7 @@ import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { CompatCastPage, compatPage, viewerFid } from "../../dialects/compat.ts";
 import { CompatCast } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { type Assignable, Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithCastPage, respondWithCasts } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -20,32 +20,26 @@ import { castFinder } from "./conversations.ts";
 
 const { read } = topic({ tag: "Casts" });
 
-const CastMetricsResponse = Type.Object(
-  { metrics: Type.Array(Type.Never(), { description: "Always empty" }), next: Next },
-  closed,
-);
+const CastMetricsResponse = object({
+  metrics: Type.Array(Type.Never(), { description: "Always empty" }),
+  next: Next,
+});
 
 const INTERVALS = ["1d", "7d", "30d", "90d", "180d"] as const;
 
-const CompatCastMetricsResponse = Type.Object(
-  {
-    metrics: Type.Array(
-      Type.Object(
-        {
-          start: Type.String({ format: "date-time" }),
-          resolution_in_seconds: Type.Integer(),
-          cast_count: Type.Integer(),
-        },
-        closed,
-      ),
-      { description: "Oldest first, with those without casts. The last one has not ended." },
-    ),
-    truncated: Type.Boolean({
-      description: "More casts match than are counted: the first parts of the interval are absent",
+const CompatCastMetricsResponse = object({
+  metrics: Type.Array(
+    object({
+      start: Type.String({ format: "date-time" }),
+      resolution_in_seconds: Type.Integer(),
+      cast_count: Type.Integer(),
     }),
-  },
-  closed,
-);
+    { description: "Oldest first, with those without casts. The last one has not ended." },
+  ),
+  truncated: Type.Boolean({
+    description: "More casts match than are counted: the first parts of the interval are absent",
+  }),
+});
 
 const METRICS_QUERY = {
   q: text({ description: "Text that the casts contain", examples: ["gm"] }),
@@ -53,9 +47,9 @@ const METRICS_QUERY = {
   channel_id: optional(text()),
 };
 
-const Casts = Type.Object({ casts: Type.Array(CompatCast) }, closed);
+const Casts = object({ casts: Type.Array(CompatCast) });
 
-const BulkCastsResponse = Type.Object({ result: Casts }, closed);
+const BulkCastsResponse = object({ result: Casts });
 
 export const castOperations = [
   read({

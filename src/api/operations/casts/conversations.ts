@@ -29,7 +29,7 @@ import { openListRules } from "../../../read/rules/list-rules.ts";
 import { readCastsInSlices } from "../../../read/run-query.ts";
 import { viewerFid } from "../../dialects/compat.ts";
 import { CompatCast, compatCastFields } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { type Assignable, Next, object } from "../../dialects/fields.ts";
 import { Cast } from "../../dialects/native-objects.ts";
 import { decodeCursor } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -38,16 +38,16 @@ const { read } = topic({ tag: "Casts", price: perRows(15) });
 
 const CastWithReplies = Type.Recursive(
   (This) =>
-    Type.Object(
+    object(
       { cast: Cast, replies: Type.Array(This, { description: "Oldest first, at most 50" }) },
-      { ...closed, description: "A cast and its replies, at most 500 in total" },
+      { description: "A cast and its replies, at most 500 in total" },
     ),
   { $id: "CastWithReplies" },
 );
 
 const CompatCastWithReplies = Type.Recursive(
   (This) =>
-    Type.Object(
+    object(
       {
         ...compatCastFields,
         hidden_replies: Type.Optional(
@@ -58,26 +58,20 @@ const CompatCastWithReplies = Type.Recursive(
         ),
         direct_replies: Type.Array(This),
       },
-      { ...closed, description: "A cast and its replies" },
+      { description: "A cast and its replies" },
     ),
   { $id: "FarcasterCastWithReplies" },
 );
 
-const CompatConversation = Type.Object(
-  {
-    conversation: Type.Object(
-      {
-        cast: CompatCastWithReplies,
-        chronological_parent_casts: Type.Optional(
-          Type.Array(CompatCast, { description: `The ${MAX_PARENTS} nearest, from the root down` }),
-        ),
-      },
-      closed,
+const CompatConversation = object({
+  conversation: object({
+    cast: CompatCastWithReplies,
+    chronological_parent_casts: Type.Optional(
+      Type.Array(CompatCast, { description: `The ${MAX_PARENTS} nearest, from the root down` }),
     ),
-    next: Next,
-  },
-  closed,
-);
+  }),
+  next: Next,
+});
 
 const MAX_DEPTH = 5;
 

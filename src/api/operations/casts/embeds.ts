@@ -3,14 +3,14 @@ import { callerOf } from "../../../http/exchange.ts";
 import { flat } from "../../../http/limits/prices.ts";
 import { text } from "../../../http/request/params.ts";
 import { READ } from "../../../http/route-terms.ts";
-import { closed, EmbedMetadata } from "../../dialects/fields.ts";
+import { EmbedMetadata, object } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
 const { op, read } = topic({ tag: "Casts" });
 
 const CRAWL_UNITS = 20;
 
-const CompatCrawlResponse = Type.Object({ metadata: EmbedMetadata }, closed);
+const CompatCrawlResponse = object({ metadata: EmbedMetadata });
 
 export const embedOperations = [
   read({
@@ -19,7 +19,7 @@ export const embedOperations = [
     path: "/cast/embed/crawl",
     summary: "Metadata of an embedded URL",
     description: "Always null. Casts have the metadata of their URLs where previews are on.",
-    response: Type.Object({ metadata: Type.Null() }, closed),
+    response: object({ metadata: Type.Null() }),
     run: () => ({ metadata: null }),
   }),
   op({

@@ -24,7 +24,7 @@ import { type ListRules, openListRules, ruledPage } from "../../../read/rules/li
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatCast, CompatUser, IsoTime, UserDehydrated } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next, UnixSecs } from "../../dialects/fields.ts";
+import { type Assignable, Next, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { Cast, User } from "../../dialects/native-objects.ts";
 import { decodeCursor, type PageQuery } from "../../respond.ts";
@@ -32,38 +32,32 @@ import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Reactions" });
 
-const NativeReaction = Type.Object(
+const NativeReaction = object(
   {
     reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
     user: User,
     cast: Cast,
     timestamp: UnixSecs("When the user reacted"),
   },
-  { ...closed, $id: "Reaction" },
+  { $id: "Reaction" },
 );
 
-const ReactionPageResponse = Type.Object({ reactions: Type.Array(NativeReaction), next: Next }, closed);
+const ReactionPageResponse = object({ reactions: Type.Array(NativeReaction), next: Next });
 
 const reactionOf = <T extends Readonly<Record<string, TSchema>>>(parts: T) =>
-  Type.Object(
-    {
-      object: Type.Union([Type.Literal("likes"), Type.Literal("recasts")]),
-      reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
-      reaction_timestamp: IsoTime("When the user reacted"),
-      ...parts,
-    },
-    closed,
-  );
+  object({
+    object: Type.Union([Type.Literal("likes"), Type.Literal("recasts")]),
+    reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
+    reaction_timestamp: IsoTime("When the user reacted"),
+    ...parts,
+  });
 
-const CastReactions = Type.Object(
-  { reactions: Type.Array(reactionOf({ user: CompatUser })), next: Next },
-  closed,
-);
+const CastReactions = object({ reactions: Type.Array(reactionOf({ user: CompatUser })), next: Next });
 
-const UserReactions = Type.Object(
-  { reactions: Type.Array(reactionOf({ user: UserDehydrated, cast: CompatCast })), next: Next },
-  closed,
-);
+const UserReactions = object({
+  reactions: Type.Array(reactionOf({ user: UserDehydrated, cast: CompatCast })),
+  next: Next,
+});
 
 const NAMES = ["likes", "recasts"] as const;
 const kind = (documented?: Documented) => optional(choice(NAMES, documented), "likes");

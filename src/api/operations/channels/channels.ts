@@ -17,7 +17,7 @@ import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatChannel } from "../../dialects/compat-objects.ts";
-import { closed, Next } from "../../dialects/fields.ts";
+import { Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, respondWithChannelList, respondWithChannelPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -30,7 +30,7 @@ const CastCount = (days: number) =>
     description: `Live casts directly in the channel within ${days} days, counted up to ${MAX_COUNTED} under each of its URLs`,
   });
 
-const ChannelActivity = Type.Object(
+const ChannelActivity = object(
   {
     object: Type.Literal("channel_activity"),
     cast_count_1d: CastCount(1),
@@ -38,10 +38,10 @@ const ChannelActivity = Type.Object(
     cast_count_30d: CastCount(30),
     channel: CompatChannel,
   },
-  { ...closed, $id: "FarcasterChannelActivity" },
+  { $id: "FarcasterChannelActivity" },
 );
 
-const ChannelActivityResponse = Type.Object({ channels: Type.Array(ChannelActivity), next: Next }, closed);
+const ChannelActivityResponse = object({ channels: Type.Array(ChannelActivity), next: Next });
 
 /** The cost of a page grows with the casts that it counts. */
 const MAX_TRENDING = 25;

@@ -29,7 +29,7 @@ import {
 import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { CompatMember, CompatUserPage, compatPage } from "../../dialects/compat.ts";
-import { closed, Next } from "../../dialects/fields.ts";
+import { Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import {
   decodeCursor,
@@ -42,7 +42,7 @@ import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Channels", price: perRows(2) });
 
-const MembersResponse = Type.Object({ members: Type.Array(CompatMember), next: Next }, closed);
+const MembersResponse = object({ members: Type.Array(CompatMember), next: Next });
 
 const NOT_REGISTERED =
   "Of a channel that is not registered, these are the users with casts directly in it, most recently active first.";

@@ -33,7 +33,7 @@ import {
 } from "../../../read/queries/channels/roles.ts";
 import { channelFeed, channelFeedCursor } from "../../../read/queries/feeds/url-feeds.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import { closed, Hash, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Hash, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { Cast, Member, User } from "../../dialects/native-objects.ts";
 import {
@@ -54,66 +54,48 @@ const id = () =>
 
 const ONLY_REGISTERED = "404 for a channel that is not registered.";
 
-const RolesResponse = Type.Object({ members: Type.Array(Member), next: Next }, closed);
+const RolesResponse = object({ members: Type.Array(Member), next: Next });
 
-const By = (description: string) => nullable(Type.Object(User.properties, { ...closed, description }));
+const By = (description: string) => nullable(object(User.properties, { description }));
 
-const PinResponse = Type.Object(
-  {
-    pin: nullable(
-      Type.Object(
-        {
-          cast_hash: Hash,
-          cast: nullable(Cast),
-          pinned_by: By("Null where it is not known"),
-          pinned_at: nullable(UnixSecs("When the message was signed")),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+const PinResponse = object({
+  pin: nullable(
+    object({
+      cast_hash: Hash,
+      cast: nullable(Cast),
+      pinned_by: By("Null where it is not known"),
+      pinned_at: nullable(UnixSecs("When the message was signed")),
+    }),
+  ),
+});
 
-const ModerationsResponse = Type.Object(
-  {
-    moderations: Type.Array(
-      Type.Object(
-        {
-          object: Type.Literal("moderation"),
-          cast_hash: Hash,
-          cast: nullable(Cast),
-          state: Type.Union([Type.Literal("hidden"), Type.Literal("visible")], {
-            description: "`visible`: hidden once, and shown again",
-          }),
-          moderated_by: By("Null where it is not known"),
-          moderated_at: nullable(UnixSecs("When the message was signed")),
-        },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const ModerationsResponse = object({
+  moderations: Type.Array(
+    object({
+      object: Type.Literal("moderation"),
+      cast_hash: Hash,
+      cast: nullable(Cast),
+      state: Type.Union([Type.Literal("hidden"), Type.Literal("visible")], {
+        description: "`visible`: hidden once, and shown again",
+      }),
+      moderated_by: By("Null where it is not known"),
+      moderated_at: nullable(UnixSecs("When the message was signed")),
+    }),
+  ),
+  next: Next,
+});
 
-const BansResponse = Type.Object(
-  {
-    bans: Type.Array(
-      Type.Object(
-        {
-          object: Type.Literal("ban"),
-          user: User,
-          banned_by: By("Null where it is not known"),
-          banned_at: nullable(UnixSecs("When the message was signed")),
-        },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const BansResponse = object({
+  bans: Type.Array(
+    object({
+      object: Type.Literal("ban"),
+      user: User,
+      banned_by: By("Null where it is not known"),
+      banned_at: nullable(UnixSecs("When the message was signed")),
+    }),
+  ),
+  next: Next,
+});
 
 export const registeredChannelOperations = [
   read({

@@ -13,7 +13,7 @@ import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { compatCastFields } from "../../dialects/compat-objects.ts";
-import { Count, closed, Fid, Next } from "../../dialects/fields.ts";
+import { Count, Fid, Next, object } from "../../dialects/fields.ts";
 import { decodeCursorOfEither } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 import { respondWithTrending } from "./trending.ts";
@@ -29,20 +29,20 @@ const KINDS = {
 } as const;
 const WORDS = { recasted_by: "Recasted", replied_by: "Replied to", quoted_by: "Quoted", liked_by: "Liked" };
 
-const ForYouReason = Type.Object(
+const ForYouReason = object(
   {
     kind: Type.Union([...Object.values(KINDS), "trending" as const].map((kind) => Type.Literal(kind))),
     fids: Type.Array(Fid, { description: "Those whose acts count most, at most three" }),
     count: Count,
     text: Type.String(),
   },
-  { ...closed, $id: "ForYouReason", description: "Why the viewer is shown the cast" },
+  { $id: "ForYouReason", description: "Why the viewer is shown the cast" },
 );
-const ForYouCast = Type.Object(
+const ForYouCast = object(
   { ...compatCastFields, reason: Type.Optional(ForYouReason) },
-  { ...closed, $id: "FarcasterForYouCast" },
+  { $id: "FarcasterForYouCast" },
 );
-const ForYouPage = Type.Object({ casts: Type.Array(ForYouCast), next: Next }, closed);
+const ForYouPage = object({ casts: Type.Array(ForYouCast), next: Next });
 
 /** A page; without reasons if it is one of the trending feed. */
 interface Found extends Page<CastRef> {

@@ -8,7 +8,7 @@ import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
 import { UserDehydrated } from "../../dialects/compat-objects.ts";
-import { closed, Next } from "../../dialects/fields.ts";
+import { Next, object } from "../../dialects/fields.ts";
 import { decodeCursor, respondWithCastPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 import { requireFullText, WITHOUT_FULL_TEXT } from "../full-text.ts";
@@ -19,27 +19,21 @@ const TOPICS_PER_PAGE = 10;
 const MAX_AGE_SECS = 48 * 3600;
 const MAX_WORDS = 2;
 
-const TopicsResponse = Type.Object(
-  {
-    topics: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ description: "A word or two that more authors use than in the days before" }),
-          slug: Type.String({ description: "The words with `_` between them, for `/feed/topic`" }),
-          summary: Type.Null(),
-          top_level_topic: Type.Literal("other_hobbies", {
-            description:
-              "Always the same: topics are not classified, and clients of the hosted API expect a class",
-          }),
-          authors: Type.Array(UserDehydrated, { maxItems: 5 }),
-        },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const TopicsResponse = object({
+  topics: Type.Array(
+    object({
+      name: Type.String({ description: "A word or two that more authors use than in the days before" }),
+      slug: Type.String({ description: "The words with `_` between them, for `/feed/topic`" }),
+      summary: Type.Null(),
+      top_level_topic: Type.Literal("other_hobbies", {
+        description:
+          "Always the same: topics are not classified, and clients of the hosted API expect a class",
+      }),
+      authors: Type.Array(UserDehydrated, { maxItems: 5 }),
+    }),
+  ),
+  next: Next,
+});
 
 export const topicOperations = [
   read({

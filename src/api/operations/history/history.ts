@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { flat } from "../../../http/limits/prices.ts";
 import { choice, integer, optional, textList } from "../../../http/request/params.ts";
-import { Count, closed, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Count, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
 const { op } = topic({ tag: "History", surface: "native" });
@@ -21,19 +21,16 @@ const range = {
 };
 
 const Node = Type.String({ description: "The id of the node whose history this is" });
-const Gap = Type.Object(
-  {
-    from: UnixSecs("Begin"),
-    to: UnixSecs("End"),
-    why: Type.Union(
-      ["stopped", "crashed", "not_watched", "not_kept", "no_figures"].map((why) => Type.Literal(why)),
-      { description: "`not_watched`: before the node kept a history" },
-    ),
-  },
-  closed,
-);
+const Gap = object({
+  from: UnixSecs("Begin"),
+  to: UnixSecs("End"),
+  why: Type.Union(
+    ["stopped", "crashed", "not_watched", "not_kept", "no_figures"].map((why) => Type.Literal(why)),
+    { description: "`not_watched`: before the node kept a history" },
+  ),
+});
 
-const HistoryFigures = Type.Object(
+const HistoryFigures = object(
   {
     node: Node,
     step: Type.Integer({ description: "The distance of rows, seconds" }),
@@ -44,10 +41,10 @@ const HistoryFigures = Type.Object(
     ),
     gaps: Type.Array(Gap, { description: "Times without figures" }),
   },
-  { ...closed, $id: "HistoryFigures" },
+  { $id: "HistoryFigures" },
 );
 
-const HistoryLanes = Type.Object(
+const HistoryLanes = object(
   {
     node: Node,
     from: UnixSecs("Begin of the first bucket"),
@@ -58,45 +55,36 @@ const HistoryLanes = Type.Object(
         "By lane (`events`, `deliveries`, `errors`) and kind: how often it happened in each bucket",
     }),
     marks: Type.Array(
-      Type.Object(
-        {
-          at: UnixSecs("Time"),
-          kind: Type.String({ description: "`start`, `stop`, `crash` or `release`" }),
-          detail: Type.String(),
-        },
-        closed,
-      ),
+      object({
+        at: UnixSecs("Time"),
+        kind: Type.String({ description: "`start`, `stop`, `crash` or `release`" }),
+        detail: Type.String(),
+      }),
       { description: "What happened to the node, oldest first" },
     ),
-    kept: Type.Object(
-      {
-        figures: nullable(UnixSecs("The oldest figure")),
-        log: nullable(UnixSecs("The oldest line of the log; null for all but the operator")),
-      },
-      closed,
-    ),
+    kept: object({
+      figures: nullable(UnixSecs("The oldest figure")),
+      log: nullable(UnixSecs("The oldest line of the log; null for all but the operator")),
+    }),
     watched_since: nullable(UnixSecs("When the node began to keep a history")),
   },
-  { ...closed, $id: "HistoryLanes" },
+  { $id: "HistoryLanes" },
 );
 
-const HistorySince = Type.Object(
+const HistorySince = object(
   {
     node: Node,
     lines: Type.Array(
-      Type.Object(
-        {
-          key: Type.String({ description: "What happened, such as `incident_resolved` or `quiet`" }),
-          args: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
-          link: Type.String({ description: "The moment on the status page" }),
-          at: UnixSecs("Time"),
-        },
-        closed,
-      ),
+      object({
+        key: Type.String({ description: "What happened, such as `incident_resolved` or `quiet`" }),
+        args: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+        link: Type.String({ description: "The moment on the status page" }),
+        at: UnixSecs("Time"),
+      }),
       { maxItems: 6, description: "The most important first" },
     ),
   },
-  { ...closed, $id: "HistorySince" },
+  { $id: "HistorySince" },
 );
 
 const OFF = "this node keeps no history: history.enabled or console.enabled is off";

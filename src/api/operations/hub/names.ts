@@ -1,4 +1,24 @@
-import { MessageType } from "../../../protocol/wire/generated/message.ts";
+import { ChannelOwnerChangeCause, HubEventType } from "../../../protocol/wire/generated/hub.ts";
+import {
+  CastingMode,
+  ChannelMemberAction,
+  ChannelModerateAction,
+  FarcasterNetwork,
+  HashScheme,
+  MembershipMode,
+  MessageType,
+  ReactionType,
+  SignatureScheme,
+  UserDataType,
+  UserNameType,
+} from "../../../protocol/wire/generated/message.ts";
+import {
+  ChannelRegisterEventType,
+  OnChainEventType,
+  SignerEventType,
+} from "../../../protocol/wire/generated/on-chain.ts";
+import { ChannelMemberState } from "../../../protocol/wire/generated/reads.ts";
+import { SignerSource } from "../../../protocol/wire/generated/state.ts";
 
 /** The names of the protocol's numbers, spelled as the reference node spells them in JSON. */
 export interface EnumNames {
@@ -12,125 +32,42 @@ const names = (prefix: string, byNumber: Readonly<Record<number, string>>): Enum
   byNumber: Object.fromEntries(Object.entries(byNumber).map(([number, name]) => [number, prefix + name])),
 });
 
-export const MESSAGE_TYPES = names("MESSAGE_TYPE_", {
-  0: "NONE",
-  1: "CAST_ADD",
-  2: "CAST_REMOVE",
-  3: "REACTION_ADD",
-  4: "REACTION_REMOVE",
-  5: "LINK_ADD",
-  6: "LINK_REMOVE",
-  [MessageType.MESSAGE_TYPE_VERIFICATION_ADD]: "VERIFICATION_ADD_ETH_ADDRESS",
-  8: "VERIFICATION_REMOVE",
-  11: "USER_DATA_ADD",
-  12: "USERNAME_PROOF",
-  13: "FRAME_ACTION",
-  14: "LINK_COMPACT_STATE",
-  15: "LEND_STORAGE",
-  16: "KEY_ADD",
-  17: "KEY_REMOVE",
-  18: "CHANNEL_UPDATE",
-  19: "CHANNEL_MEMBER",
-  20: "CHANNEL_PIN",
-  21: "CHANNEL_MODERATE",
+/** The names of an enum of the protocol. `spelled` has those that the reference node spells otherwise. */
+function namesOf(
+  members: Readonly<Record<string, string | number>>,
+  prefix: string,
+  spelled: Readonly<Record<number, string>> = {},
+): EnumNames {
+  const named = Object.entries(members).filter(([, name]) => typeof name === "string");
+  return { prefix, byNumber: { ...Object.fromEntries(named), ...spelled } };
+}
+
+export const MESSAGE_TYPES = namesOf(MessageType, "MESSAGE_TYPE_", {
+  [MessageType.MESSAGE_TYPE_VERIFICATION_ADD]: "MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS",
 });
-export const CAST_TYPES = names("", { 0: "CAST", 1: "LONG_CAST", 2: "TEN_K_CAST" });
-export const REACTION_TYPES = names("REACTION_TYPE_", { 0: "NONE", 1: "LIKE", 2: "RECAST" });
-export const USER_DATA_TYPES: EnumNames = {
-  prefix: "USER_DATA_TYPE_",
-  byNumber: {
-    ...names("USER_DATA_TYPE_", {
-      0: "NONE",
-      1: "PFP",
-      2: "DISPLAY",
-      3: "BIO",
-      5: "URL",
-      6: "USERNAME",
-      7: "LOCATION",
-      8: "TWITTER",
-      9: "GITHUB",
-      10: "BANNER",
-      13: "PROFILE_TOKEN",
-      14: "LIVE_AT",
-    }).byNumber,
-    11: "USER_DATA_PRIMARY_ADDRESS_ETHEREUM",
-    12: "USER_DATA_PRIMARY_ADDRESS_SOLANA",
-  },
-};
-export const USERNAME_TYPES = names("USERNAME_TYPE_", { 0: "NONE", 1: "FNAME", 2: "ENS_L1", 3: "BASENAME" });
-export const NETWORKS = names("FARCASTER_NETWORK_", { 0: "NONE", 1: "MAINNET", 2: "TESTNET", 3: "DEVNET" });
-export const HUB_EVENT_TYPES = names("HUB_EVENT_TYPE_", {
-  0: "NONE",
-  1: "MERGE_MESSAGE",
-  2: "PRUNE_MESSAGE",
-  3: "REVOKE_MESSAGE",
-  6: "MERGE_USERNAME_PROOF",
-  9: "MERGE_ON_CHAIN_EVENT",
-  10: "MERGE_FAILURE",
-  11: "BLOCK_CONFIRMED",
-  12: "CHANNEL_OWNER_CHANGE_HINT",
+export const REACTION_TYPES = namesOf(ReactionType, "REACTION_TYPE_");
+export const USER_DATA_TYPES = namesOf(UserDataType, "USER_DATA_TYPE_", {
+  [UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM]: "USER_DATA_PRIMARY_ADDRESS_ETHEREUM",
+  [UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_SOLANA]: "USER_DATA_PRIMARY_ADDRESS_SOLANA",
 });
-export const OWNER_CHANGE_CAUSES = names("CHANNEL_OWNER_CHANGE_CAUSE_", {
-  0: "NONE",
-  1: "REGISTER",
-  2: "TRANSFER",
-  3: "VERIFICATION_ADD",
-  4: "VERIFICATION_REMOVE",
-});
-export const HASH_SCHEMES = names("HASH_SCHEME_", { 0: "NONE", 1: "BLAKE3" });
-export const SIGNATURE_SCHEMES = names("SIGNATURE_SCHEME_", { 0: "NONE", 1: "ED25519", 2: "EIP712" });
+export const USERNAME_TYPES = namesOf(UserNameType, "USERNAME_TYPE_");
+export const NETWORKS = namesOf(FarcasterNetwork, "FARCASTER_NETWORK_");
+export const HUB_EVENT_TYPES = namesOf(HubEventType, "HUB_EVENT_TYPE_");
+export const OWNER_CHANGE_CAUSES = namesOf(ChannelOwnerChangeCause, "CHANNEL_OWNER_CHANGE_CAUSE_");
+export const HASH_SCHEMES = namesOf(HashScheme, "HASH_SCHEME_");
+export const SIGNATURE_SCHEMES = namesOf(SignatureScheme, "SIGNATURE_SCHEME_");
+export const ON_CHAIN_EVENT_TYPES = namesOf(OnChainEventType, "EVENT_TYPE_");
+export const CHANNEL_REGISTER_EVENT_TYPES = namesOf(ChannelRegisterEventType, "CHANNEL_REGISTER_EVENT_TYPE_");
+export const CASTING_MODES = namesOf(CastingMode, "CASTING_MODE_");
+export const MEMBERSHIP_MODES = namesOf(MembershipMode, "MEMBERSHIP_MODE_");
+export const CHANNEL_MEMBER_ACTIONS = namesOf(ChannelMemberAction, "CHANNEL_MEMBER_ACTION_");
+export const CHANNEL_MODERATE_ACTIONS = namesOf(ChannelModerateAction, "CHANNEL_MODERATE_ACTION_");
+export const CHANNEL_MEMBER_STATES = namesOf(ChannelMemberState, "CHANNEL_MEMBER_STATE_");
+export const SIGNER_EVENT_TYPES = namesOf(SignerEventType, "SIGNER_EVENT_TYPE_");
+export const SIGNER_SOURCES = namesOf(SignerSource, "SIGNER_SOURCE_");
 export const PROTOCOLS = names("PROTOCOL_", { 0: "ETHEREUM", 1: "SOLANA" });
-export const ON_CHAIN_EVENT_TYPES = names("EVENT_TYPE_", {
-  0: "NONE",
-  1: "SIGNER",
-  2: "SIGNER_MIGRATED",
-  3: "ID_REGISTER",
-  4: "STORAGE_RENT",
-  5: "TIER_PURCHASE",
-  6: "CHANNEL_REGISTER",
-});
-export const CHANNEL_REGISTER_EVENT_TYPES = names("CHANNEL_REGISTER_EVENT_TYPE_", {
-  0: "NONE",
-  1: "REGISTER",
-  2: "RENEW",
-  3: "TRANSFER",
-});
-export const CASTING_MODES = names("CASTING_MODE_", {
-  0: "NONE",
-  1: "EVERYONE",
-  2: "MEMBERS_ONLY",
-  3: "RECOMMENDED",
-});
-export const MEMBERSHIP_MODES = names("MEMBERSHIP_MODE_", { 0: "NONE", 1: "OPEN", 2: "APPROVAL" });
-export const CHANNEL_MEMBER_ACTIONS = names("CHANNEL_MEMBER_ACTION_", {
-  0: "NONE",
-  1: "ADD_MEMBER",
-  2: "REMOVE_MEMBER",
-  3: "ADD_MODERATOR",
-  4: "REMOVE_MODERATOR",
-  5: "BAN",
-  6: "UNBAN",
-});
-export const CHANNEL_MODERATE_ACTIONS = names("CHANNEL_MODERATE_ACTION_", {
-  0: "NONE",
-  1: "HIDE",
-  2: "UNHIDE",
-});
-export const CHANNEL_MEMBER_STATES = names("CHANNEL_MEMBER_STATE_", {
-  0: "NONE",
-  1: "MEMBER",
-  2: "MODERATOR",
-  3: "REMOVED",
-  4: "BANNED",
-});
-export const SIGNER_EVENT_TYPES = names("SIGNER_EVENT_TYPE_", {
-  0: "NONE",
-  1: "ADD",
-  2: "REMOVE",
-  3: "ADMIN_RESET",
-});
-export const SIGNER_SOURCES = names("SIGNER_SOURCE_", { 0: "NONE", 1: "ONCHAIN", 2: "OFFCHAIN" });
 // The reference node spells these without their prefixes.
+export const CAST_TYPES = names("", { 0: "CAST", 1: "LONG_CAST", 2: "TEN_K_CAST" });
 export const ID_REGISTER_EVENT_TYPES = names("", {
   0: "None",
   1: "Register",

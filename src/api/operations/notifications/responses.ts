@@ -6,12 +6,12 @@ import type {
 import type { Notification as PresentedNotification } from "../../../read/present/native/notification.ts";
 import { MAX_UNSEEN } from "../../../read/queries/notifications/notifications.ts";
 import { CastDehydrated, CompatCast, CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { type Assignable, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { Cast, User } from "../../dialects/native-objects.ts";
 
 const newest = { description: "The newest ones, newest first, at most 10" };
 
-const Notification = Type.Object(
+const Notification = object(
   {
     type: Type.Union([
       Type.Literal("cast-mention"),
@@ -22,35 +22,25 @@ const Notification = Type.Object(
     most_recent_timestamp: UnixSecs("The newest of what the entry counts"),
     cast: nullable(Cast),
     reactions: Type.Array(
-      Type.Object(
-        {
-          reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
-          user: User,
-          timestamp: UnixSecs("When it was made"),
-        },
-        closed,
-      ),
+      object({
+        reaction_type: Type.Union([Type.Literal("like"), Type.Literal("recast")]),
+        user: User,
+        timestamp: UnixSecs("When it was made"),
+      }),
       newest,
     ),
-    follows: Type.Array(Type.Object({ user: User, timestamp: UnixSecs("When it began") }, closed), newest),
+    follows: Type.Array(object({ user: User, timestamp: UnixSecs("When it began") }), newest),
     count: Type.Integer({ minimum: 1, description: "Total number, including those not listed" }),
   },
-  {
-    ...closed,
-    $id: "Notification",
-    description: "`cast`: the cast that mentions, replies or received the reactions",
-  },
+  { $id: "Notification", description: "`cast`: the cast that mentions, replies or received the reactions" },
 );
 
-export const NotificationPageResponse = Type.Object(
-  { notifications: Type.Array(Notification), next: Next },
-  closed,
-);
+export const NotificationPageResponse = object({ notifications: Type.Array(Notification), next: Next });
 
 export type NotificationTypeCheck = Assignable<PresentedNotification, Static<typeof Notification>>;
 const kindOf = Type.Union([Type.Literal("likes"), Type.Literal("recasts")]);
 
-export const CompatNotification = Type.Object(
+export const CompatNotification = object(
   {
     object: Type.Literal("notification"),
     type: Type.Union([
@@ -67,37 +57,33 @@ export const CompatNotification = Type.Object(
     }),
     cast: Type.Optional(CompatCast),
     reactions: Type.Optional(
-      Type.Array(Type.Object({ object: kindOf, user: CompatUser, cast: CastDehydrated }, closed), {
+      Type.Array(object({ object: kindOf, user: CompatUser, cast: CastDehydrated }), {
         description: "The newest ones, newest first, at most 10",
       }),
     ),
     follows: Type.Optional(
-      Type.Array(Type.Object({ object: Type.Literal("follower"), user: CompatUser }, closed), {
+      Type.Array(object({ object: Type.Literal("follower"), user: CompatUser }), {
         description: "The newest ones, newest first, at most 10",
       }),
     ),
     count: Type.Integer({ minimum: 1, description: "Total number, including those not listed" }),
   },
   {
-    ...closed,
     $id: "FarcasterNotification",
     description: "`cast`: the cast that mentions, replies, quotes or received the reactions",
   },
 );
 
-export const CompatNotifications = Type.Object(
-  {
-    unseen_notifications_count: Type.Integer({
-      minimum: 0,
-      maximum: MAX_UNSEEN,
-      description:
-        "Number of acts in the user's notifications, counted up to the maximum. With an API key, without those that its owner has marked as seen.",
-    }),
-    notifications: Type.Array(CompatNotification),
-    next: Next,
-  },
-  closed,
-);
+export const CompatNotifications = object({
+  unseen_notifications_count: Type.Integer({
+    minimum: 0,
+    maximum: MAX_UNSEEN,
+    description:
+      "Number of acts in the user's notifications, counted up to the maximum. With an API key, without those that its owner has marked as seen.",
+  }),
+  notifications: Type.Array(CompatNotification),
+  next: Next,
+});
 
 export type ObjectTypeCheck = Assignable<PresentedCompatNotification, Static<typeof CompatNotification>> &
   Assignable<ReturnType<typeof presentNotifications>, Static<typeof CompatNotifications>>;

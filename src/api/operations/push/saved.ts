@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { text } from "../../../http/request/params.ts";
 import { SaveDraftRequest, SaveSegmentRequest } from "../../../push/saved-service.ts";
 import type { SavedItem, SavedKind } from "../../../push/store/saved-store.ts";
-import { closed, UnixSecs } from "../../dialects/fields.ts";
+import { object, UnixSecs } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
 
@@ -15,17 +15,17 @@ const common = {
   updated_at: UnixSecs("When it was changed last"),
 };
 
-const NotificationDraft = Type.Object(
+const NotificationDraft = object(
   { draft_id: Type.String(), ...common, send: SaveDraftRequest.properties.send },
-  { ...closed, $id: "NotificationDraft" },
+  { $id: "NotificationDraft" },
 );
 
-const AudienceSegment = Type.Object(
+const AudienceSegment = object(
   { segment_id: Type.String(), ...common, filter: SaveSegmentRequest.properties.filter },
-  { ...closed, $id: "AudienceSegment" },
+  { $id: "AudienceSegment" },
 );
 
-const Deleted = Type.Object({ deleted: Type.Literal(true) }, closed);
+const Deleted = object({ deleted: Type.Literal(true) });
 
 function presentDraft({ itemId, appId, content, createdAt, updatedAt }: SavedItem) {
   return {
@@ -80,7 +80,7 @@ export const savedOperations = [
     description:
       "A draft may be unfinished. An app has 100 at most. Sending it needs a signature of its own.",
     body: SaveDraftRequest,
-    response: Type.Object({ draft: NotificationDraft }, closed),
+    response: object({ draft: NotificationDraft }),
     errors,
     run: async ({ push: { saved } }, { fid, body }) => ({
       draft: presentDraft(unwrapOrThrow(await saved.save(fid, "draft", body))),
@@ -91,7 +91,7 @@ export const savedOperations = [
     id: "listDrafts",
     command: { usage: "app drafts <app_id>", help: "list the drafts of sends of a mini app" },
     summary: "Drafts of sends",
-    response: Type.Object({ drafts: listOf(NotificationDraft) }, closed),
+    response: object({ drafts: listOf(NotificationDraft) }),
     errors,
     run: async ({ push: { saved } }, { fid, query }) => ({
       drafts: unwrapOrThrow(await saved.list(fid, "draft", query.app_id)).map(presentDraft),
@@ -139,7 +139,7 @@ export const savedOperations = [
       "Conditions on the people of an app. A send that names the segment takes the conditions as they are then, and decides who " +
       "meets them when it is sent. An app has 100 at most.",
     body: SaveSegmentRequest,
-    response: Type.Object({ segment: AudienceSegment }, closed),
+    response: object({ segment: AudienceSegment }),
     errors,
     run: async ({ push: { saved } }, { fid, body }) => ({
       segment: presentSegment(unwrapOrThrow(await saved.save(fid, "segment", body))),
@@ -150,7 +150,7 @@ export const savedOperations = [
     id: "listSegments",
     command: { usage: "app segments <app_id>", help: "list the saved segments of a mini app" },
     summary: "Saved segments",
-    response: Type.Object({ segments: listOf(AudienceSegment) }, closed),
+    response: object({ segments: listOf(AudienceSegment) }),
     errors,
     run: async ({ push: { saved } }, { fid, query }) => ({
       segments: unwrapOrThrow(await saved.list(fid, "segment", query.app_id)).map(presentSegment),

@@ -9,7 +9,7 @@ import {
 } from "../../../push/store/schedules/schedule-store.ts";
 import { cursorCodec, cutPage } from "../../../read/cursor.ts";
 import type { CommandFlag } from "../../command.ts";
-import { Count, closed, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Count, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
@@ -21,7 +21,7 @@ const { signed, signedRead } = topic({ tag: "Mini apps", surface: "native" });
 const STATES: readonly WaveState[] = ["due", "sent", "held", "missed", "cancelled"];
 const REASONS: readonly HeldReason[] = ["custody_moved", "app_deleted", "app_url_changed"];
 
-const NotificationSchedule = Type.Object(
+const NotificationSchedule = object(
   {
     schedule_id: Type.String({ format: "uuid", description: "Also the notification id for all clients" }),
     app_id: Type.String(),
@@ -33,13 +33,12 @@ const NotificationSchedule = Type.Object(
     }),
     body_hash: Type.String({ description: "keccak256 of the body that was signed" }),
     signed_by: Type.String({ description: "The custody address that signed it" }),
-    texts: Type.Array(
-      Type.Object({ title: Type.String(), body: Type.String(), target_url: Type.String() }, closed),
-      { description: "One, or the variants" },
-    ),
+    texts: Type.Array(object({ title: Type.String(), body: Type.String(), target_url: Type.String() }), {
+      description: "One, or the variants",
+    }),
     local_time: nullable(Type.String({ description: "On each person's clock" })),
     time_zone: Type.String({ description: "The zone of people whose own is not known" }),
-    quiet_hours: nullable(Type.Object({ from: Type.String(), to: Type.String() }, closed)),
+    quiet_hours: nullable(object({ from: Type.String(), to: Type.String() })),
     holdout_percent: Count,
     late_ok_secs: Count,
     tracks_opens: Type.Boolean(),
@@ -47,27 +46,24 @@ const NotificationSchedule = Type.Object(
     first_at: UnixSecs("When its first campaign is due"),
     last_at: UnixSecs("When its last campaign is due"),
     waves: Type.Array(
-      Type.Object(
-        {
-          due_at: UnixSecs("When it is due"),
-          variant: nullable(
-            Type.Integer({ minimum: 0, description: "Its place in `texts`; null for the winner" }),
-          ),
-          state: Type.Unsafe<WaveState>({ type: "string", enum: [...STATES] }),
-          held_because: nullable(Type.Unsafe<HeldReason>({ type: "string", enum: [...REASONS] })),
-          campaign_id: nullable(Type.String({ format: "uuid" })),
-        },
-        closed,
-      ),
+      object({
+        due_at: UnixSecs("When it is due"),
+        variant: nullable(
+          Type.Integer({ minimum: 0, description: "Its place in `texts`; null for the winner" }),
+        ),
+        state: Type.Unsafe<WaveState>({ type: "string", enum: [...STATES] }),
+        held_because: nullable(Type.Unsafe<HeldReason>({ type: "string", enum: [...REASONS] })),
+        campaign_id: nullable(Type.String({ format: "uuid" })),
+      }),
       { description: "A campaign for each time and text" },
     ),
   },
-  { ...closed, $id: "NotificationSchedule" },
+  { $id: "NotificationSchedule" },
 );
 
-const ScheduledCampaign = Type.Object(
+const ScheduledCampaign = object(
   { status: Type.Literal("scheduled"), schedule: NotificationSchedule },
-  { ...closed, $id: "ScheduledCampaign", description: "The send is stored, and continues at its time" },
+  { $id: "ScheduledCampaign", description: "The send is stored, and continues at its time" },
 );
 
 const scheduleCursor = cursorCodec("app-schedules", ["int"]);
@@ -150,7 +146,7 @@ export const scheduleOperations = [
       schedule_id: optional(text({ description: "Only this one" })),
       ...page(),
     },
-    response: Type.Object({ schedules: Type.Array(NotificationSchedule), next: Next }, closed),
+    response: object({ schedules: Type.Array(NotificationSchedule), next: Next }),
     errors: ["forbidden", "notFound"],
     run: async ({ push: { schedules } }, { fid, query }) => {
       const [before] = decodeCursor(scheduleCursor, query.cursor) ?? [];
@@ -175,7 +171,7 @@ export const scheduleOperations = [
     summary: "Cancel a scheduled send",
     description: "Cancels the campaigns that are not stored yet. 400 when none is left.",
     query: { schedule_id: text({ description: "From the response of the send" }) },
-    response: Type.Object({ schedule: NotificationSchedule }, closed),
+    response: object({ schedule: NotificationSchedule }),
     errors: ["forbidden", "notFound"],
     run: async ({ push: { schedules } }, { fid, query }) => ({
       schedule: presentSchedule(unwrapOrThrow(await schedules.cancel(fid, query.schedule_id.toLowerCase()))),

@@ -8,14 +8,14 @@ import {
   UpdateLoginClientRequest,
 } from "../../../signers/login/client-fields.ts";
 import type { LoginClient } from "../../../signers/login/client-store.ts";
-import { closed, Fid, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
 import { Deleted, idToDelete } from "../account/records.ts";
 
 const { signed, signedRead } = topic({ tag: "Login clients", surface: "native" });
 
-const RegisteredLoginClient = Type.Object(
+const RegisteredLoginClient = object(
   {
     client_id: Type.String({ format: "uuid" }),
     owner_fid: Fid,
@@ -26,9 +26,9 @@ const RegisteredLoginClient = Type.Object(
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },
-  { ...closed, $id: "LoginClient" },
+  { $id: "LoginClient" },
 );
-const One = Type.Object({ login_client: RegisteredLoginClient }, closed);
+const One = object({ login_client: RegisteredLoginClient });
 const clientId = text({ description: "The client's id" });
 
 /** Apps whose visitors sign in by the login page. */
@@ -71,7 +71,7 @@ export const loginClientOperations = [
     command: { usage: "login-client list", help: "list the login clients of the fid, oldest first" },
     summary: "All login clients of the signing fid",
     description: "Oldest first, all in one response.",
-    response: Type.Object({ login_clients: Type.Array(RegisteredLoginClient) }, closed),
+    response: object({ login_clients: Type.Array(RegisteredLoginClient) }),
     run: async ({ loginClients }, { fid }) => ({
       login_clients: (await loginClients.list(fid)).map(present),
     }),

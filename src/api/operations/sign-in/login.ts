@@ -5,7 +5,7 @@ import { text } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { NO_ISSUER } from "../../../sign-in/quick-auth.ts";
 import { CompatUser } from "../../dialects/compat-objects.ts";
-import { closed, nullable } from "../../dialects/fields.ts";
+import { nullable, object } from "../../dialects/fields.ts";
 import { respondWithUser, unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
@@ -22,7 +22,7 @@ export const loginOperations = [
     path: "/login/authorize",
     summary: "The address of the login page for a login client of the owner of the key",
     query: { client_id: text({ maxChars: 64 }) },
-    response: Type.Object({ authorization_url: Type.String() }, closed),
+    response: object({ authorization_url: Type.String() }),
     errors: ["forbidden", "notFound"],
     notImplemented: {
       when: "Without web sign-in, or where the URL of this server is not known.",
@@ -48,15 +48,12 @@ export const loginOperations = [
       client_id: Type.String({ maxLength: 64 }),
       redirect_uri: Type.String({ maxLength: 2048 }),
     }),
-    response: Type.Object(
-      {
-        is_authenticated: Type.Literal(true),
-        signer_uuid: nullable(Type.String({ format: "uuid" })),
-        fid: Type.String(),
-        user: CompatUser,
-      },
-      closed,
-    ),
+    response: object({
+      is_authenticated: Type.Literal(true),
+      signer_uuid: nullable(Type.String({ format: "uuid" })),
+      fid: Type.String(),
+      user: CompatUser,
+    }),
     errors: ["forbidden", "unauthorized"],
     run: async ({ logins, reads }, { body, request }) => {
       const { code, client_id: clientId, redirect_uri: redirectUri } = body;

@@ -12,7 +12,7 @@ import { NO_ISSUER, NO_TOKEN_KEY, type QuickAuth } from "../../../sign-in/quick-
 import { signInError } from "../../../sign-in/sign-in-error.ts";
 import type { PublicJwk } from "../../../sign-in/tokens/key-store.ts";
 import type { SignInReason } from "../../../sign-in/verify-message.ts";
-import { closed, Fid } from "../../dialects/fields.ts";
+import { Fid, object } from "../../dialects/fields.ts";
 import { operationsOf } from "../../op.ts";
 
 /** What the operations under `/quick-auth` use. */
@@ -21,15 +21,12 @@ export interface QuickAuthDeps {
   readonly quickAuth: QuickAuth;
 }
 
-const QuickAuthError = Type.Object(
-  {
-    error: Type.String({ description: "`invalid_params`, `invalid_token` or the kind of another error" }),
-    error_message: Type.String(),
-    message: Type.String(),
-    reason: Type.Optional(Type.String({ description: "A stable name of the cause" })),
-  },
-  closed,
-);
+const QuickAuthError = object({
+  error: Type.String({ description: "`invalid_params`, `invalid_token` or the kind of another error" }),
+  error_message: Type.String(),
+  message: Type.String(),
+  reason: Type.Optional(Type.String({ description: "A stable name of the cause" })),
+});
 
 const { op } = operationsOf<QuickAuthDeps>({
   surface: "quickAuth",
@@ -63,31 +60,25 @@ const VerifySiwfRequest = Type.Object({
 });
 
 const VerifySiwfResponse = Type.Union([
-  Type.Object({ valid: Type.Literal(true), token: Type.String() }, closed),
-  Type.Object(
-    {
-      valid: Type.Literal(false),
-      reason: Type.Union(REASONS.map((reason) => Type.Literal(reason))),
-      message: Type.String(),
-    },
-    closed,
-  ),
+  object({ valid: Type.Literal(true), token: Type.String() }),
+  object({
+    valid: Type.Literal(false),
+    reason: Type.Union(REASONS.map((reason) => Type.Literal(reason))),
+    message: Type.String(),
+  }),
 ]);
 
-const Claims = Type.Object(
-  {
-    iss: Type.String({ description: "The URL of this server" }),
-    sub: Fid,
-    aud: Type.String({ description: "The domain of the app" }),
-    iat: Type.Integer(),
-    exp: Type.Integer(),
-    auth_method: Type.Union([Type.Literal("custody"), Type.Literal("authAddress")]),
-    jti: Type.String(),
-  },
-  closed,
-);
+const Claims = object({
+  iss: Type.String({ description: "The URL of this server" }),
+  sub: Fid,
+  aud: Type.String({ description: "The domain of the app" }),
+  iat: Type.Integer(),
+  exp: Type.Integer(),
+  auth_method: Type.Union([Type.Literal("custody"), Type.Literal("authAddress")]),
+  jti: Type.String(),
+});
 
-const Jwks = Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }, closed);
+const Jwks = object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) });
 
 const notImplemented = {
   when: "Without `signers.encryption_key`, or where the URL of this server is not known.",
@@ -104,7 +95,7 @@ export const quickAuthOperations = [
     path: "/nonce",
     summary: "A nonce for a sign-in message; it counts once, within ten minutes",
     share: "signIns",
-    response: Type.Object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{32}$" }) }, closed),
+    response: object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{32}$" }) }),
     errors: ["tooManyRequests", "unavailable"],
     run: async ({ quickAuth }) => {
       requireIssuer(quickAuth);
@@ -189,14 +180,11 @@ export const quickAuthOperations = [
     path: "/.well-known/openid-configuration",
     summary: "Where the keys of tokens are",
     access: OPEN_READ,
-    response: Type.Object(
-      {
-        issuer: Type.String(),
-        jwks_uri: Type.String(),
-        id_token_signing_alg_values_supported: Type.Array(Type.String()),
-      },
-      closed,
-    ),
+    response: object({
+      issuer: Type.String(),
+      jwks_uri: Type.String(),
+      id_token_signing_alg_values_supported: Type.Array(Type.String()),
+    }),
     run: async ({ quickAuth }) => {
       const issuer = requireIssuer(quickAuth);
       const keys = await quickAuth.publicKeys();

@@ -5,7 +5,7 @@ import { OPEN } from "../../../http/route-terms.ts";
 import { NO_ISSUER } from "../../../sign-in/quick-auth.ts";
 import type { Channel, Channels, Completion } from "../../../sign-in/relay/channels.ts";
 import { signInError } from "../../../sign-in/sign-in-error.ts";
-import { closed } from "../../dialects/fields.ts";
+import { object } from "../../dialects/fields.ts";
 import { type Call, operationsOf } from "../../op.ts";
 
 /** What the operations of the relay use. */
@@ -14,31 +14,31 @@ export interface RelayDeps {
   readonly channels: Channels;
 }
 
-const RelayError = Type.Object(
-  { error: Type.String(), message: Type.String(), reason: Type.Optional(Type.String()) },
-  closed,
-);
+const RelayError = object({
+  error: Type.String(),
+  message: Type.String(),
+  reason: Type.Optional(Type.String()),
+});
 
 const { op } = operationsOf<RelayDeps>({ surface: "relay", tag: "Relay", errorResponse: RelayError });
 
 const url = (description: string) => Type.String({ minLength: 1, maxLength: 2048, description });
-const OpenRequest = Type.Object(
-  {
-    siweUri: url("What the user signs in to"),
-    domain: Type.String({ minLength: 1, maxLength: 255 }),
-    nonce: Type.Optional(Type.String({ pattern: "^[a-zA-Z0-9]{8,64}$" })),
-    notBefore: Type.Optional(Type.String({ maxLength: 64 })),
-    expirationTime: Type.Optional(Type.String({ maxLength: 64 })),
-    requestId: Type.Optional(Type.String({ maxLength: 255, pattern: "^[!-~]*$" })),
-    redirectUrl: Type.Optional(url("Where the user goes from the page")),
-    acceptAuthAddress: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
-const OpenResponse = Type.Object(
-  { channelToken: Type.String(), url: Type.String(), connectUri: Type.String(), nonce: Type.String() },
-  closed,
-);
+const OpenRequest = object({
+  siweUri: url("What the user signs in to"),
+  domain: Type.String({ minLength: 1, maxLength: 255 }),
+  nonce: Type.Optional(Type.String({ pattern: "^[a-zA-Z0-9]{8,64}$" })),
+  notBefore: Type.Optional(Type.String({ maxLength: 64 })),
+  expirationTime: Type.Optional(Type.String({ maxLength: 64 })),
+  requestId: Type.Optional(Type.String({ maxLength: 255, pattern: "^[!-~]*$" })),
+  redirectUrl: Type.Optional(url("Where the user goes from the page")),
+  acceptAuthAddress: Type.Optional(Type.Boolean()),
+});
+const OpenResponse = object({
+  channelToken: Type.String(),
+  url: Type.String(),
+  connectUri: Type.String(),
+  nonce: Type.String(),
+});
 const AuthenticateRequest = Type.Object({
   message: Type.String({ maxLength: 16_384 }),
   signature: Type.String({ maxLength: 20_000 }),

@@ -9,7 +9,7 @@ import { nowSecs } from "../../../runtime/clock.ts";
 import type { RequestedKey } from "../../../signers/approval/key-requests.ts";
 import { NO_MASTER_KEY } from "../../../signers/refusal.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, EthAddress, Fid } from "../../dialects/fields.ts";
+import { EthAddress, Fid, object } from "../../dialects/fields.ts";
 import type { Call } from "../../op.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -26,19 +26,19 @@ const Link = Type.Optional(
   Type.String({ format: "uri", description: "Where a user approves it, while it waits for that" }),
 );
 
-const DeveloperManagedSigner = Type.Object(
+const DeveloperManagedSigner = object(
   {
     public_key: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
     status: Status,
     fid: Type.Optional(Fid),
     signer_approval_url: Link,
   },
-  { ...closed, $id: "FarcasterDeveloperManagedSigner" },
+  { $id: "FarcasterDeveloperManagedSigner" },
 );
 
-const AuthAddress = Type.Object(
+const AuthAddress = object(
   { address: EthAddress, status: Status, fid: Type.Optional(Fid), auth_address_approval_url: Link },
-  { ...closed, $id: "FarcasterAuthAddress" },
+  { $id: "FarcasterAuthAddress" },
 );
 
 const KeyRequestFields = {

@@ -10,7 +10,7 @@ import { PERMISSIONS, type Permission, permissionsOf, typesOf } from "../../../s
 import { NO_MASTER_KEY } from "../../../signers/refusal.ts";
 import type { SignerActor } from "../../../signers/signer-keys.ts";
 import type { SignerView } from "../../../signers/signer-views.ts";
-import { closed, Fid } from "../../dialects/fields.ts";
+import { Fid, object } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 import { DEFAULT_EVENTS, listSigners, SignerEventPageResponse } from "../users/registry.ts";
@@ -21,7 +21,7 @@ const PublicKey = Type.String({ pattern: "^0x[0-9a-f]{64}$", description: "An Ed
 
 const PermissionName = Type.Union(PERMISSIONS.map((name) => Type.Literal(name)));
 
-const CompatSigner = Type.Object(
+const CompatSigner = object(
   {
     object: Type.Literal("signer"),
     signer_uuid: Type.String({ format: "uuid" }),
@@ -43,12 +43,12 @@ const CompatSigner = Type.Object(
       Type.String({ format: "date-time", description: "When a gasless key expires unless it is used" }),
     ),
   },
-  { ...closed, $id: "FarcasterSigner" },
+  { $id: "FarcasterSigner" },
 );
 
-const CompatSigners = Type.Object({ signers: Type.Array(CompatSigner) }, closed);
+const CompatSigners = object({ signers: Type.Array(CompatSigner) });
 
-const LoginNonce = Type.Object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{32}$" }) }, closed);
+const LoginNonce = object({ nonce: Type.String({ pattern: "^[a-zA-Z0-9]{32}$" }) });
 
 const CreateSignerRequest = Type.Object({
   permissions: Type.Optional(

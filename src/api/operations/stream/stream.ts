@@ -11,7 +11,7 @@ import { unknownKey } from "../../../management/request-schema.ts";
 import { readSubscription } from "../../../webhooks/read-subscription.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { SubscriptionSchema } from "../../../webhooks/subscription-schema.ts";
-import { closed } from "../../dialects/fields.ts";
+import { object } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 import {
@@ -26,15 +26,13 @@ import { exclusionParams, filterParams, startOf, startParams, subscriptionOf } f
 
 const { op } = topic({ tag: "Stream", surface: "native" });
 
-const StreamSubscription = Type.Object(
-  { subscription: SubscriptionSchema },
-  { ...closed, $id: "StreamSubscription" },
-);
+const StreamSubscription = object({ subscription: SubscriptionSchema }, { $id: "StreamSubscription" });
 
-const GoneEventsResponse = Type.Object(
-  { message: Type.String(), code: Type.Literal("cursor_too_old"), oldest_cursor: Type.String() },
-  closed,
-);
+const GoneEventsResponse = object({
+  message: Type.String(),
+  code: Type.Literal("cursor_too_old"),
+  oldest_cursor: Type.String(),
+});
 
 /** A read, in which an API key counts where its owner's bans do. */
 const access: Access = {

@@ -10,7 +10,7 @@ import { addressOwners } from "../../../read/queries/users/owners.ts";
 import { type Clock, nowSecs } from "../../../runtime/clock.ts";
 import { isSignedBy, type Sponsorship, type Transactions } from "../../../transactions/prepare.ts";
 import type { PreparedTransaction } from "../../../transactions/prepared-transaction.ts";
-import { type Assignable, closed, EthAddress, nullable } from "../../dialects/fields.ts";
+import { type Assignable, EthAddress, nullable, object } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
 const { op } = topic({ tag: "Transactions" });
@@ -24,13 +24,12 @@ const Deadline = Type.Integer({ minimum: 0, description: "Unix seconds, at most 
 const PositiveFid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 const Sponsored = Type.Optional(
-  Type.Object(
+  object(
     {
       deadline: Type.Optional(Deadline),
       signature: Type.Optional(Signature),
     },
     {
-      ...closed,
       description:
         "Someone else pays. Without `signature`, the response has the typed data that the user signs; with it, the whole transaction",
     },
@@ -47,7 +46,7 @@ const KeyFields = {
       description: "Instead of `fid`, while the address has none",
     }),
   ),
-  request: Type.Object(
+  request: object(
     {
       fid: Type.Integer({
         minimum: 1,
@@ -58,7 +57,6 @@ const KeyFields = {
       signature: Type.Optional(Signature),
     },
     {
-      ...closed,
       description:
         "Without `signature`, the response has the typed data that the custody address of `request.fid` signs",
     },
@@ -66,7 +64,7 @@ const KeyFields = {
   sponsored: Sponsored,
 };
 
-const Prepared = Type.Object(
+const Prepared = object(
   {
     chain_id: Type.Integer(),
     to: EthAddress,
@@ -76,27 +74,21 @@ const Prepared = Type.Object(
     ),
     sender: nullable(EthAddress),
     typed_data: Type.Optional(
-      Type.Object(
-        {
-          domain: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()])),
-          types: Type.Record(
-            Type.String(),
-            Type.Array(Type.Object({ name: Type.String(), type: Type.String() }, closed)),
-          ),
-          primaryType: Type.String(),
-          message: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer(), Type.Null()])),
-        },
-        closed,
-      ),
+      object({
+        domain: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()])),
+        types: Type.Record(Type.String(), Type.Array(object({ name: Type.String(), type: Type.String() }))),
+        primaryType: Type.String(),
+        message: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer(), Type.Null()])),
+      }),
     ),
     signer: Type.Optional(EthAddress),
-    reads: Type.Array(Type.Object({ to: EthAddress, data: Type.String(), gives: Type.String() }, closed), {
+    reads: Type.Array(object({ to: EthAddress, data: Type.String(), gives: Type.String() }), {
       description: "Views that the wallet asks the chain for, because this node has no RPC of Optimism",
     }),
     expires_at: nullable(Type.Integer({ description: "Unix seconds" })),
     warnings: Type.Array(Type.String()),
   },
-  { ...closed, $id: "PreparedTransaction" },
+  { $id: "PreparedTransaction" },
 );
 
 export type PreparedCheck = Assignable<PreparedTransaction, Static<typeof Prepared>>;
@@ -144,15 +136,12 @@ export const prepareOperations = [
     id: "prepareRegistration",
     path: "/prepare/register",
     summary: "Prepare the registration of an fid",
-    body: Type.Object(
-      {
-        address: Address,
-        recovery: Address,
-        extra_storage: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
-        sponsored: Sponsored,
-      },
-      closed,
-    ),
+    body: object({
+      address: Address,
+      recovery: Address,
+      extra_storage: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+      sponsored: Sponsored,
+    }),
     run({ transactions, db, clock, body, client }) {
       const address = hex(body.address);
       const [owner] = addressOwners(db, {
@@ -174,7 +163,7 @@ export const prepareOperations = [
     id: "prepareStorage",
     path: "/prepare/storage",
     summary: "Prepare renting storage",
-    body: Type.Object({ fid: PositiveFid, units: Type.Integer({ minimum: 1, maximum: 10_000 }) }, closed),
+    body: object({ fid: PositiveFid, units: Type.Integer({ minimum: 1, maximum: 10_000 }) }),
     run({ transactions, db, body, client }) {
       const { fid, units } = body;
       custodyOf(db, fid, "fid");
@@ -185,14 +174,14 @@ export const prepareOperations = [
     id: "prepareKey",
     path: "/prepare/key",
     summary: "Prepare adding a signer",
-    body: Type.Object({ ...KeyFields, key: Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" }) }, closed),
+    body: object({ ...KeyFields, key: Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" }) }),
     run: ({ body, ...context }) => prepareKey(context, body, hex(body.key)),
   }),
   prepare({
     id: "prepareAuthAddress",
     path: "/prepare/auth_address",
     summary: "Prepare adding an auth address",
-    body: Type.Object({ ...KeyFields, address: Address }, closed),
+    body: object({ ...KeyFields, address: Address }),
     run: ({ body, ...context }) => prepareKey(context, body, hex(body.address)),
   }),
 ];

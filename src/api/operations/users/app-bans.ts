@@ -12,7 +12,7 @@ import { type Ban, MODERATION_BOUNDS } from "../../../moderation/moderation-stor
 import { cursorCodec, cutPage, type Key, type Page } from "../../../read/cursor.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, Fid, Next, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, Next, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -55,17 +55,11 @@ export async function changeBans(
   return fids.length;
 }
 
-const BansResponse = Type.Object(
-  {
-    bans: Type.Array(Type.Object({ fid: Fid, banned_at: UnixSecs("When it started") }, closed)),
-    next: Next,
-  },
-  closed,
-);
-const Changed = Type.Object(
-  { changed: Type.Integer({ minimum: 1, description: "The fids of the request" }) },
-  closed,
-);
+const BansResponse = object({
+  bans: Type.Array(object({ fid: Fid, banned_at: UnixSecs("When it started") })),
+  next: Next,
+});
+const Changed = object({ changed: Type.Integer({ minimum: 1, description: "The fids of the request" }) });
 
 const fids = {
   type: "fids",

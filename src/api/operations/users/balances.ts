@@ -8,7 +8,7 @@ import { presentUser, presentUserDehydrated } from "../../../read/present/compat
 import { runQuery } from "../../../read/run-query.ts";
 import type { BaseBalances, TokenBalance } from "../../../transactions/base-balances.ts";
 import { UserDehydrated } from "../../dialects/compat-objects.ts";
-import { closed, EthAddress, nullable } from "../../dialects/fields.ts";
+import { EthAddress, nullable, object } from "../../dialects/fields.ts";
 import { operationsOf } from "../../op.ts";
 import { topic } from "../../topic.ts";
 
@@ -21,60 +21,42 @@ const MAX_ADDRESSES = 100;
 const MAX_HOLDERS = 20;
 const UNAVAILABLE = "the RPC of Base does not respond";
 
-const Balance = Type.Object(
+const Balance = object({
+  object: Type.Literal("token_balance"),
+  token: object({
+    object: Type.Literal("token"),
+    name: Type.String(),
+    symbol: Type.String(),
+    address: Type.Optional(EthAddress),
+    decimals: Type.Integer(),
+  }),
+  balance: object({
+    in_token: Type.String(),
+    in_usdc: nullable(Type.String({ description: "Of USDC only: this service has no prices" })),
+  }),
+});
+
+const UserBalance = object(
   {
-    object: Type.Literal("token_balance"),
-    token: Type.Object(
-      {
-        object: Type.Literal("token"),
-        name: Type.String(),
-        symbol: Type.String(),
-        address: Type.Optional(EthAddress),
-        decimals: Type.Integer(),
-      },
-      closed,
-    ),
-    balance: Type.Object(
-      {
-        in_token: Type.String(),
-        in_usdc: nullable(Type.String({ description: "Of USDC only: this service has no prices" })),
-      },
-      closed,
-    ),
+    user_balance: object({
+      object: Type.Literal("user_balance"),
+      user: UserDehydrated,
+      address_balances: Type.Array(
+        object({
+          object: Type.Literal("address_balance"),
+          verified_address: object({ address: EthAddress, network: Type.Literal("base") }),
+          token_balances: Type.Array(Balance),
+        }),
+      ),
+    }),
   },
-  closed,
+  { $id: "FarcasterUserBalance" },
 );
 
-const UserBalance = Type.Object(
-  {
-    user_balance: Type.Object(
-      {
-        object: Type.Literal("user_balance"),
-        user: UserDehydrated,
-        address_balances: Type.Array(
-          Type.Object(
-            {
-              object: Type.Literal("address_balance"),
-              verified_address: Type.Object({ address: EthAddress, network: Type.Literal("base") }, closed),
-              token_balances: Type.Array(Balance),
-            },
-            closed,
-          ),
-        ),
-      },
-      closed,
-    ),
-  },
-  { ...closed, $id: "FarcasterUserBalance" },
-);
-
-const NoBalances = Type.Object(
-  {
-    balances: Type.Array(Type.Unknown(), { maxItems: 0 }),
-    next: Type.Object({ cursor: Type.Null() }, closed),
-  },
-  closed,
-);
+const NoBalances = object({
+  balances: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  next: object({ cursor: Type.Null() }),
+});
 
 const presentBalance = ({ address: contract, name, symbol, decimals, amount }: TokenBalance) => ({
   object: "token_balance" as const,
@@ -140,16 +122,13 @@ interface BesideDeps {
 
 const Check = Type.Record(
   Type.String(),
-  Type.Object(
-    {
-      object: Type.Literal("subscribed_to_dehydrated"),
-      status: Type.Boolean({ description: "Whether the contract says that the address holds something" }),
-      expires_at: Type.Null(),
-      subscribed_at: Type.Null(),
-      tier: Type.Null(),
-    },
-    closed,
-  ),
+  object({
+    object: Type.Literal("subscribed_to_dehydrated"),
+    status: Type.Boolean({ description: "Whether the contract says that the address holds something" }),
+    expires_at: Type.Null(),
+    subscribed_at: Type.Null(),
+    tier: Type.Null(),
+  }),
 );
 
 /** Subscriptions by a contract on Base, where the operator has an RPC of it. */
@@ -195,28 +174,22 @@ export const subscriptionOperations = [
 /** Ether has no contract. */
 const NO_CONTRACT = `0x${"0".repeat(40)}`;
 
-const WalletBalances = Type.Object(
-  {
-    balances: Type.Array(
-      Type.Object(
-        {
-          address: EthAddress,
-          balance: Type.String({ description: "In the smallest unit" }),
-          decimals: Type.Integer(),
-          name: Type.String(),
-          symbol: Type.String(),
-          network: Type.Literal("base"),
-          balance_usd: Type.Null(),
-          price_usd: Type.Null(),
-          image_url: Type.Null(),
-        },
-        closed,
-      ),
-    ),
-    next: Type.Object({ cursor: Type.Null() }, closed),
-  },
-  closed,
-);
+const WalletBalances = object({
+  balances: Type.Array(
+    object({
+      address: EthAddress,
+      balance: Type.String({ description: "In the smallest unit" }),
+      decimals: Type.Integer(),
+      name: Type.String(),
+      symbol: Type.String(),
+      network: Type.Literal("base"),
+      balance_usd: Type.Null(),
+      price_usd: Type.Null(),
+      image_url: Type.Null(),
+    }),
+  ),
+  next: object({ cursor: Type.Null() }),
+});
 
 /** Balances of any address on Base, where the operator has an RPC of it. */
 export const walletOperations = [

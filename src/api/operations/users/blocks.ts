@@ -5,30 +5,24 @@ import { presentBlocks } from "../../../read/present/compat/relations.ts";
 import { blockers, blockersCursor, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { type Assignable, Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithUserPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Blocks" });
 
-const BlocksResponse = Type.Object(
-  {
-    blocks: Type.Array(
-      Type.Object(
-        {
-          object: Type.Literal("block"),
-          blocked: Type.Optional(CompatUser),
-          blocker: Type.Optional(CompatUser),
-          blocked_at: IsoTime("When it started"),
-        },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const BlocksResponse = object({
+  blocks: Type.Array(
+    object({
+      object: Type.Literal("block"),
+      blocked: Type.Optional(CompatUser),
+      blocker: Type.Optional(CompatUser),
+      blocked_at: IsoTime("When it started"),
+    }),
+  ),
+  next: Next,
+});
 
 export const blockOperations = [
   read({

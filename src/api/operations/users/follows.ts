@@ -26,24 +26,19 @@ import {
 import { openListRules } from "../../../read/rules/list-rules.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import { CompatUser, UserDehydrated } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed } from "../../dialects/fields.ts";
+import { type Assignable, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithUserPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Follows" });
 
-const RelevantFollowersResponse = Type.Object(
-  {
-    top_relevant_followers_hydrated: Type.Array(
-      Type.Object({ object: Type.Literal("follower"), user: CompatUser }, closed),
-    ),
-    all_relevant_followers_dehydrated: Type.Array(
-      Type.Object({ object: Type.Literal("follower_dehydrated"), user: UserDehydrated }, closed),
-    ),
-  },
-  closed,
-);
+const RelevantFollowersResponse = object({
+  top_relevant_followers_hydrated: Type.Array(object({ object: Type.Literal("follower"), user: CompatUser })),
+  all_relevant_followers_dehydrated: Type.Array(
+    object({ object: Type.Literal("follower_dehydrated"), user: UserDehydrated }),
+  ),
+});
 
 const relevantText =
   `Searches the newest ${MAX_FOLLOWS} follows of the viewer. Ordered by number of followers; at most ` +

@@ -22,7 +22,7 @@ import {
 import { runQuery } from "../../../read/run-query.ts";
 import { CompatUserPage, compatPage, viewerFid } from "../../dialects/compat.ts";
 import { CompatUser } from "../../dialects/compat-objects.ts";
-import { closed } from "../../dialects/fields.ts";
+import { object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { respondWithUser, respondWithUserPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -101,7 +101,7 @@ export const lookupOperations = [
       x_username: renamed(text({ description: "Without a leading @" }), "x_username", "username"),
       viewer_fid: viewerFid(),
     },
-    response: Type.Object({ users: Type.Array(CompatUser) }, closed),
+    response: object({ users: Type.Array(CompatUser) }),
     errors: ["notFound"],
     run: ({ reads }, { query: { x_username: name, viewer_fid: viewerFid } }) =>
       runQuery(

@@ -13,7 +13,7 @@ import { visiblePage } from "../../../read/rules/visible-page.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Next } from "../../dialects/fields.ts";
+import { type Assignable, Next, object } from "../../dialects/fields.ts";
 import { type Call, documentedOnly, unserved } from "../../op.ts";
 import { decodeCursor } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -22,33 +22,21 @@ import { bansCursor, changeBans, pageOfBans } from "./app-bans.ts";
 
 const { op } = topic({ tag: "Blocks", surface: "compat" });
 
-const BanResult = Type.Object({ success: Type.Literal(true), message: Type.Null() }, closed);
+const BanResult = object({ success: Type.Literal(true), message: Type.Null() });
 
-const BansResponse = Type.Object(
-  {
-    bans: Type.Array(
-      Type.Object(
-        { object: Type.Literal("ban"), banned: CompatUser, banned_at: IsoTime("When it started") },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const BansResponse = object({
+  bans: Type.Array(
+    object({ object: Type.Literal("ban"), banned: CompatUser, banned_at: IsoTime("When it started") }),
+  ),
+  next: Next,
+});
 
-const MutesResponse = Type.Object(
-  {
-    mutes: Type.Array(
-      Type.Object(
-        { object: Type.Literal("mute"), muted: CompatUser, muted_at: IsoTime("When it started") },
-        closed,
-      ),
-    ),
-    next: Next,
-  },
-  closed,
-);
+const MutesResponse = object({
+  mutes: Type.Array(
+    object({ object: Type.Literal("mute"), muted: CompatUser, muted_at: IsoTime("When it started") }),
+  ),
+  next: Next,
+});
 
 const BANS =
   "Reads under any API key of the same owner leave out banned users, with and without a viewer. A ban is not a message of the protocol.";

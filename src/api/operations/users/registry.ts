@@ -11,11 +11,11 @@ import type { ReadSource } from "../../../read/run-query.ts";
 import {
   type Assignable,
   Count,
-  closed,
   EthAddress,
   Fid,
   Next,
   nullable,
+  object,
   UnixSecs,
 } from "../../dialects/fields.ts";
 import { decodeCursor } from "../../respond.ts";
@@ -28,7 +28,7 @@ export const Key = Type.String({
   description: "An Ed25519 key, or an auth address in its ABI encoding; the chain accepts other bytes too",
 });
 
-const SignerEvent = Type.Object(
+const SignerEvent = object(
   {
     object: Type.Literal("signer"),
     fid: Fid,
@@ -39,10 +39,10 @@ const SignerEvent = Type.Object(
     key_type: Type.Integer({ minimum: 0, description: "0 if the event names none" }),
     metadata_type: Type.Integer({ minimum: 0, description: "0 if the event names none" }),
   },
-  { ...closed, $id: "SignerEvent" },
+  { $id: "SignerEvent" },
 );
 
-const IdRegistryEvent = Type.Object(
+const IdRegistryEvent = object(
   {
     object: Type.Literal("id_registry_event"),
     fid: Fid,
@@ -57,12 +57,12 @@ const IdRegistryEvent = Type.Object(
     to: nullable(EthAddress),
     recovery_address: nullable(EthAddress),
   },
-  { ...closed, $id: "IdRegistryEvent" },
+  { $id: "IdRegistryEvent" },
 );
 
-export const SignerEventPageResponse = Type.Object({ events: Type.Array(SignerEvent), next: Next }, closed);
+export const SignerEventPageResponse = object({ events: Type.Array(SignerEvent), next: Next });
 
-const IdRegistryEventPageResponse = Type.Object({ events: Type.Array(IdRegistryEvent), next: Next }, closed);
+const IdRegistryEventPageResponse = object({ events: Type.Array(IdRegistryEvent), next: Next });
 
 interface EventsQuery {
   readonly fid: number;

@@ -22,7 +22,7 @@ import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { compatPage, viewerFid } from "../../dialects/compat.ts";
 import { userFields } from "../../dialects/compat-objects.ts";
-import { type Assignable, closed, Fid, Next, nullable } from "../../dialects/fields.ts";
+import { type Assignable, Fid, Next, nullable, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, respondWithUserPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -31,7 +31,7 @@ import { CompatNotification } from "../notifications/responses.ts";
 
 const { read } = topic({ tag: "Users", price: perRows(2) });
 
-const BestFriend = Type.Object(
+const BestFriend = object(
   {
     object: Type.Literal("user"),
     ...userFields,
@@ -43,12 +43,12 @@ const BestFriend = Type.Object(
         "of the other, each counted up to 200",
     }),
   },
-  { ...closed, $id: "FarcasterBestFriend" },
+  { $id: "FarcasterBestFriend" },
 );
 
-const BestFriendsResponse = Type.Object({ users: Type.Array(BestFriend), next: Next }, closed);
+const BestFriendsResponse = object({ users: Type.Array(BestFriend), next: Next });
 
-const Interactions = Type.Object(
+const Interactions = object(
   {
     fid: Fid,
     target_fid: nullable(Fid),
@@ -62,12 +62,12 @@ const Interactions = Type.Object(
     }),
     mutual_follow: Type.Boolean(),
   },
-  { ...closed, $id: "Interactions" },
+  { $id: "Interactions" },
 );
 
-const InteractionsResponse = Type.Object({ interactions: Interactions }, closed);
+const InteractionsResponse = object({ interactions: Interactions });
 
-const PairResponse = Type.Object({ interactions: Type.Array(CompatNotification) }, closed);
+const PairResponse = object({ interactions: Type.Array(CompatNotification) });
 
 const ACT_TYPES: Readonly<Record<(typeof NOTIFICATION_TYPES)[number], ActType>> = {
   follows: "follows",

@@ -5,7 +5,7 @@ import { fid, fidList, optional } from "../../../http/request/params.ts";
 import { presentAccountScore, presentScore } from "../../../read/present/native/score.ts";
 import { accountScores, explainScore } from "../../../read/queries/users/score.ts";
 import { runQuery } from "../../../read/run-query.ts";
-import { Count, closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Count, Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { User } from "../../dialects/native-objects.ts";
 import { topic } from "../../topic.ts";
 
@@ -24,7 +24,7 @@ const accountFields = {
   }),
   is_seed: Type.Boolean({ description: "Trust flows from this account" }),
   method: nullable(Type.String({ description: "`svc-trust-1`, or the format of the import" })),
-  run: nullable(Type.Object({ id: Type.Integer(), at: UnixSecs("Time of the run") }, closed)),
+  run: nullable(object({ id: Type.Integer(), at: UnixSecs("Time of the run") })),
   rank: nullable(Type.Integer({ minimum: 1, description: "Among all accounts, by what counted" })),
   lowered_by: Type.Array(
     Type.Union([Type.Literal("single_source"), Type.Literal("dormant_sources"), Type.Literal("label")]),
@@ -33,38 +33,36 @@ const accountFields = {
   note: nullable(Type.String({ description: "The reason in an imported file" })),
 };
 
-const AccountScore = Type.Object(accountFields, { ...closed, $id: "AccountScore" });
+const AccountScore = object(accountFields, { $id: "AccountScore" });
 
 const since = nullable(UnixSecs("The earliest act that is still live"));
 
-const ScoreExplanation = Type.Object(
+const ScoreExplanation = object(
   {
     ...accountFields,
     since,
     sources: Type.Array(
-      Type.Object(
-        {
-          user: nullable(User),
-          share: Share("Of all that counted"),
-          follows: Type.Boolean(),
-          replies: Count,
-          reactions: Count,
-          since,
-        },
-        closed,
-      ),
+      object({
+        user: nullable(User),
+        share: Share("Of all that counted"),
+        follows: Type.Boolean(),
+        replies: Count,
+        reactions: Count,
+        since,
+      }),
       { maxItems: 8, description: "The strongest sources, strongest first" },
     ),
     path: Type.Array(Fid, {
       maxItems: 6,
       description: "From the account to a seed; empty where none is near",
     }),
-    facts: Type.Object(
-      { registered_at: nullable(UnixSecs("First registration")), storage_units: Count, followers: Count },
-      closed,
-    ),
+    facts: object({
+      registered_at: nullable(UnixSecs("First registration")),
+      storage_units: Count,
+      followers: Count,
+    }),
   },
-  { ...closed, $id: "ScoreExplanation" },
+  { $id: "ScoreExplanation" },
 );
 
 export const scoreOperations = [
@@ -77,7 +75,7 @@ export const scoreOperations = [
       "With `fid`, one user with sources; with `fids`, a list without them. 404 while `scores.mode` is off. " +
       "See docs/scores.md for the method and for what it can be wrong about.",
     query: { fid: optional(fid()), fids: optional(fidList({ maxItems: MAX_SCORES })) },
-    response: Type.Union([ScoreExplanation, Type.Object({ scores: Type.Array(AccountScore) }, closed)]),
+    response: Type.Union([ScoreExplanation, object({ scores: Type.Array(AccountScore) })]),
     errors: ["notFound"],
     run({ reads }, { query: { fid, fids } }) {
       if ((fid === undefined) === (fids === undefined))

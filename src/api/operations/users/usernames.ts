@@ -6,12 +6,12 @@ import {
   presentUsernameProof,
 } from "../../../read/present/native/user.ts";
 import { usernameProof } from "../../../read/queries/users/users.ts";
-import { type Assignable, closed, EthAddress, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { type Assignable, EthAddress, Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Usernames" });
 
-const UsernameProof = Type.Object(
+const UsernameProof = object(
   {
     timestamp: UnixSecs("When the proof was signed"),
     name: Type.String(),
@@ -24,18 +24,15 @@ const UsernameProof = Type.Object(
       Type.Literal("USERNAME_TYPE_BASENAME"),
     ]),
   },
-  { ...closed, $id: "UsernameProof" },
+  { $id: "UsernameProof" },
 );
 
-const UsernameProofResponse = Type.Object({ username_proof: nullable(UsernameProof) }, closed);
+const UsernameProofResponse = object({ username_proof: nullable(UsernameProof) });
 
-const FnameAvailabilityResponse = Type.Object(
-  {
-    available: Type.Boolean(),
-    username: nullable(Type.String({ description: "The registered name; null if it has no owner" })),
-  },
-  closed,
-);
+const FnameAvailabilityResponse = object({
+  available: Type.Boolean(),
+  username: nullable(Type.String({ description: "The registered name; null if it has no owner" })),
+});
 
 export const usernameOperations = [
   read({

@@ -9,14 +9,14 @@ import {
   hexFidsCursor,
 } from "../../../read/queries/users/users.ts";
 import { type ReadSource, runQuery } from "../../../read/run-query.ts";
-import { closed, Fid, Next } from "../../dialects/fields.ts";
+import { Fid, Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
 import { decodeCursor, respondWithUser } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
 const { read, op } = topic({ tag: "Users" });
 
-const FidPageResponse = Type.Object({ fids: Type.Array(Fid), next: Next }, closed);
+const FidPageResponse = object({ fids: Type.Array(Fid), next: Next });
 
 const NO_FRESH_FIDS = "this service registers no fids";
 

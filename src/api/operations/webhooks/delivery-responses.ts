@@ -12,7 +12,7 @@ import {
 } from "../../../webhooks/store/delivery-log.ts";
 import type { Attempt } from "../../../webhooks/store/delivery-queue.ts";
 import { eventKinds } from "../../../webhooks/subscription-schema.ts";
-import { Count, closed, Next, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Count, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord } from "../../respond.ts";
 
 /** The kinds of events, as a parameter names them. */
@@ -22,7 +22,7 @@ export const Kind = Type.Unsafe<EventKind>({ type: "string", enum: kinds });
 
 const MessageId = Type.String({ description: "The `webhook-id` header that the receiver got" });
 
-const WebhookAttempt = Type.Object(
+const WebhookAttempt = object(
   {
     attempted_at: UnixSecs("When it began"),
     status: nullable(Type.Integer({ description: "Status of the response" })),
@@ -30,10 +30,10 @@ const WebhookAttempt = Type.Object(
     duration_ms: Type.Integer({ minimum: 0 }),
     response: Type.String({ description: "The first 2 KB of the response body" }),
   },
-  { ...closed, $id: "WebhookAttempt" },
+  { $id: "WebhookAttempt" },
 );
 
-const WebhookDelivery = Type.Object(
+const WebhookDelivery = object(
   {
     message_id: MessageId,
     event_id: Type.String({ description: "The same for all webhooks that the event matched" }),
@@ -50,21 +50,15 @@ const WebhookDelivery = Type.Object(
     replay_id: nullable(Type.String({ description: "The replay that queued it last" })),
     attempts: Type.Array(WebhookAttempt, { description: "Oldest first, at most the last 20" }),
   },
-  { ...closed, $id: "WebhookDelivery" },
+  { $id: "WebhookDelivery" },
 );
 
-export const DeliveriesResponse = Type.Object(
-  { deliveries: Type.Array(WebhookDelivery), next: Next },
-  closed,
-);
+export const DeliveriesResponse = object({ deliveries: Type.Array(WebhookDelivery), next: Next });
 
-export const ReplayResponse = Type.Object(
-  {
-    replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYS }),
-    more: Type.Boolean({ description: "Whether the time range may contain more" }),
-  },
-  closed,
-);
+export const ReplayResponse = object({
+  replayed: Type.Integer({ minimum: 0, maximum: MAX_REPLAYS }),
+  more: Type.Boolean({ description: "Whether the time range may contain more" }),
+});
 
 const planned = {
   matched: Type.Integer({
@@ -76,39 +70,36 @@ const planned = {
   more: Type.Boolean({ description: "Whether there may be more: counting ended for its time" }),
 };
 
-export const StartedReplay = Type.Object(
+export const StartedReplay = object(
   {
     replay_id: nullable(Type.String({ description: "Null for a dry run" })),
     ...planned,
   },
-  { ...closed, $id: "StartedReplay" },
+  { $id: "StartedReplay" },
 );
 
-export const ReplayReport = Type.Object(
-  {
-    replay: Type.Object(
-      {
-        replay_id: Type.String(),
-        webhook_id: Type.String(),
-        only: Type.Unsafe<ReplayScope>({ type: "string", enum: [...replayScopes] }),
-        from: UnixSecs("Of the deliveries and events, both ends included"),
-        to: UnixSecs("The last second"),
-        per_second: Type.Integer({ minimum: 1 }),
-        state: Type.Unsafe<ReplayState>({
-          type: "string",
-          enum: [...replayStates],
-          description: "`stopped`: by the node, for `reason`",
-        }),
-        reason: nullable(Type.String()),
-        sent: Type.Integer({ minimum: 0, description: "Deliveries that it has queued" }),
-        created_at: UnixSecs("When it was started"),
-        ended_at: nullable(UnixSecs("When it ended")),
-      },
-      { ...closed, $id: "WebhookReplay" },
-    ),
-  },
-  closed,
-);
+export const ReplayReport = object({
+  replay: object(
+    {
+      replay_id: Type.String(),
+      webhook_id: Type.String(),
+      only: Type.Unsafe<ReplayScope>({ type: "string", enum: [...replayScopes] }),
+      from: UnixSecs("Of the deliveries and events, both ends included"),
+      to: UnixSecs("The last second"),
+      per_second: Type.Integer({ minimum: 1 }),
+      state: Type.Unsafe<ReplayState>({
+        type: "string",
+        enum: [...replayStates],
+        description: "`stopped`: by the node, for `reason`",
+      }),
+      reason: nullable(Type.String()),
+      sent: Type.Integer({ minimum: 0, description: "Deliveries that it has queued" }),
+      created_at: UnixSecs("When it was started"),
+      ended_at: nullable(UnixSecs("When it ended")),
+    },
+    { $id: "WebhookReplay" },
+  ),
+});
 
 export function presentReplay(replay: Replay): Static<typeof ReplayReport> {
   const { scope, fromAt, toAt, ...rest } = replay;
@@ -145,67 +136,49 @@ export function presentPlan({
   };
 }
 
-export const TestResponse = Type.Object(
-  { deliveries: Type.Array(Type.Object({ message_id: MessageId, type: Kind }, closed)) },
-  closed,
-);
+export const TestResponse = object({ deliveries: Type.Array(object({ message_id: MessageId, type: Kind })) });
 
-export const DeliveryResponse = Type.Object(
-  {
-    delivery: WebhookDelivery,
-    request: Type.Object(
-      {
-        headers: Type.Record(Type.String(), Type.String()),
-        body: Type.String({ description: "The JSON that is sent, byte for byte" }),
-      },
-      closed,
-    ),
-  },
-  closed,
-);
+export const DeliveryResponse = object({
+  delivery: WebhookDelivery,
+  request: object({
+    headers: Type.Record(Type.String(), Type.String()),
+    body: Type.String({ description: "The JSON that is sent, byte for byte" }),
+  }),
+});
 
 const Milliseconds = (description: string) => nullable(Type.Integer({ minimum: 0, description }));
 
-export const StatsResponse = Type.Object(
-  {
-    step_secs: Type.Integer({ description: "Length of a bucket" }),
-    buckets: Type.Array(
-      Type.Object(
-        {
-          at: UnixSecs("Start of the bucket"),
-          delivered: Type.Integer({ minimum: 0, description: "Deliveries that succeeded" }),
-          failed: Type.Integer({ minimum: 0, description: "Deliveries that were given up" }),
-          p50_ms: Milliseconds("Median duration of the attempts; null without any"),
-          p95_ms: Milliseconds("95th percentile of it"),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
-
-const KindCounts = Type.Object({ scanned: Count, matched: Count }, closed);
-
-export const PreviewResponse = Type.Object(
-  {
-    scanned: Type.Integer({ minimum: 0, description: "Events that were looked at" }),
-    from: nullable(UnixSecs("When the node applied the oldest of them")),
-    to: nullable(UnixSecs("When the node applied the newest of them")),
-    matched: Count,
-    by_kind: Type.Object(Object.fromEntries(kinds.map((kind) => [kind, Type.Optional(KindCounts)])), closed),
-    fell_to: Type.Record(Type.String(), Count, {
-      description:
-        "Events that did not match, by the first field of the filter that they do not meet; `type` are those of other kinds, `match` " +
-        "those that meet no field where any would do",
+export const StatsResponse = object({
+  step_secs: Type.Integer({ description: "Length of a bucket" }),
+  buckets: Type.Array(
+    object({
+      at: UnixSecs("Start of the bucket"),
+      delivered: Type.Integer({ minimum: 0, description: "Deliveries that succeeded" }),
+      failed: Type.Integer({ minimum: 0, description: "Deliveries that were given up" }),
+      p50_ms: Milliseconds("Median duration of the attempts; null without any"),
+      p95_ms: Milliseconds("95th percentile of it"),
     }),
-    samples: Type.Array(Type.Object({}, { additionalProperties: true }), {
-      maxItems: 10,
-      description: "The bodies of the newest matching events, as a delivery has them",
-    }),
-  },
-  closed,
-);
+  ),
+});
+
+const KindCounts = object({ scanned: Count, matched: Count });
+
+export const PreviewResponse = object({
+  scanned: Type.Integer({ minimum: 0, description: "Events that were looked at" }),
+  from: nullable(UnixSecs("When the node applied the oldest of them")),
+  to: nullable(UnixSecs("When the node applied the newest of them")),
+  matched: Count,
+  by_kind: object(Object.fromEntries(kinds.map((kind) => [kind, Type.Optional(KindCounts)]))),
+  fell_to: Type.Record(Type.String(), Count, {
+    description:
+      "Events that did not match, by the first field of the filter that they do not meet; `type` are those of other kinds, `match` " +
+      "those that meet no field where any would do",
+  }),
+  samples: Type.Array(Type.Object({}, { additionalProperties: true }), {
+    maxItems: 10,
+    description: "The bodies of the newest matching events, as a delivery has them",
+  }),
+});
 
 export function presentBucket({ at, delivered, failed, p50Ms, p95Ms }: StatsBucket) {
   return { at, delivered, failed, p50_ms: p50Ms, p95_ms: p95Ms };

@@ -3,7 +3,7 @@ import type { ServiceNames } from "../../../config/names.ts";
 import type { Json, JsonObject } from "../../../http/openapi/document.ts";
 import type { ChannelEventKind, EventKind } from "../../../protocol/event-kind.ts";
 import { COMPAT_SIGNATURE_HEADER } from "../../../webhooks/deliver/sign.ts";
-import { closed, Hash, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Hash, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { Cast, Channel, User } from "../../dialects/native-objects.ts";
 
 /** A delivery as received. The service's own signature is under `signature`, whatever the service's name. */
@@ -20,45 +20,36 @@ interface EventText {
   readonly data: TSchema;
 }
 
-const Follow = (object: "follow" | "unfollow", timestamp: string) =>
-  Type.Object(
-    {
-      object: Type.Literal(object),
-      timestamp: UnixSecs(timestamp),
-      user: User,
-      target_user: Type.Union([User, Type.Null()], { description: "Null for an fid that does not exist" }),
-    },
-    closed,
-  );
+const Follow = (kind: "follow" | "unfollow", timestamp: string) =>
+  object({
+    object: Type.Literal(kind),
+    timestamp: UnixSecs(timestamp),
+    user: User,
+    target_user: Type.Union([User, Type.Null()], { description: "Null for an fid that does not exist" }),
+  });
 
 export const Reaction = (timestamp: string) =>
-  Type.Object(
-    {
-      object: Type.Literal("reaction"),
-      timestamp: UnixSecs(timestamp),
-      reaction_type: Type.Union([Type.Literal(1), Type.Literal(2)], {
-        description: "1 for a like, 2 for a recast",
-      }),
-      user: User,
-      cast: Type.Union([Cast, Type.Null()], {
-        description: "Null for a URL, and for a cast that is not live",
-      }),
-    },
-    closed,
-  );
+  object({
+    object: Type.Literal("reaction"),
+    timestamp: UnixSecs(timestamp),
+    reaction_type: Type.Union([Type.Literal(1), Type.Literal(2)], {
+      description: "1 for a like, 2 for a recast",
+    }),
+    user: User,
+    cast: Type.Union([Cast, Type.Null()], {
+      description: "Null for a URL, and for a cast that is not live",
+    }),
+  });
 
 const Person = (description: string) => Type.Union([User, Type.Null()], { description });
 const Actor = Person("Who signed the message that caused it; null for an event of the registry");
-const ChannelChange = <Fields extends TProperties>(object: string, fields: Fields) =>
-  Type.Object(
-    {
-      object: Type.Literal(object),
-      timestamp: UnixSecs("Time of the message, or of the event of the registry"),
-      channel: Channel,
-      ...fields,
-    },
-    closed,
-  );
+const ChannelChange = <Fields extends TProperties>(kind: string, fields: Fields) =>
+  object({
+    object: Type.Literal(kind),
+    timestamp: UnixSecs("Time of the message, or of the event of the registry"),
+    channel: Channel,
+    ...fields,
+  });
 const Role = nullable(Type.Union([Type.Literal("moderator"), Type.Literal("member")]));
 const RoleChange = ChannelChange("channel_role", {
   user: Person("Whose role changed; null for an fid that does not exist"),
@@ -182,17 +173,14 @@ const events: Readonly<Record<EventKind, EventText>> = {
 };
 
 const eventBody = (kind: string, data: TSchema) =>
-  Type.Object(
-    {
-      created_at: UnixSecs("When the node applied the event"),
-      type: Type.Literal(kind),
-      test: Type.Optional(
-        Type.Literal(true, { description: "Only in events created by `POST /webhook/test`" }),
-      ),
-      data,
-    },
-    closed,
-  );
+  object({
+    created_at: UnixSecs("When the node applied the event"),
+    type: Type.Literal(kind),
+    test: Type.Optional(
+      Type.Literal(true, { description: "Only in events created by `POST /webhook/test`" }),
+    ),
+    data,
+  });
 
 /** Returns the path items of the requests that the service sends to webhooks, by event kind. */
 export function webhookDocumentation(

@@ -6,11 +6,11 @@ import type { Webhook } from "../../../webhooks/store/webhook-store.ts";
 import type { Subscription } from "../../../webhooks/subscription.ts";
 import { SubscriptionSchema } from "../../../webhooks/subscription-schema.ts";
 import type { DeliverySettings } from "../../deps.ts";
-import { closed, Fid, nullable, UnixSecs } from "../../dialects/fields.ts";
+import { Fid, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord } from "../../respond.ts";
 import { presentSecret, SendSecret } from "../account/records.ts";
 
-const WebhookRecord = Type.Object(
+const WebhookRecord = object(
   {
     webhook_id: Type.String({ format: "uuid" }),
     owner_fid: Fid,
@@ -41,12 +41,12 @@ const WebhookRecord = Type.Object(
     created_at: UnixSecs("Creation"),
     updated_at: UnixSecs("Last change"),
   },
-  { ...closed, $id: "Webhook" },
+  { $id: "Webhook" },
 );
 
-export const WebhookResponse = Type.Object({ webhook: WebhookRecord }, closed);
+export const WebhookResponse = object({ webhook: WebhookRecord });
 
-export const WebhooksResponse = Type.Object({ webhooks: Type.Array(WebhookRecord) }, closed);
+export const WebhooksResponse = object({ webhooks: Type.Array(WebhookRecord) });
 
 export function presentWebhook(webhook: Webhook, delivery: DeliverySettings): Static<typeof WebhookRecord> {
   const { health } = webhook;
@@ -65,7 +65,7 @@ export function presentWebhook(webhook: Webhook, delivery: DeliverySettings): St
 }
 const Time = (description: string) => Type.String({ format: "date-time", description });
 
-const FarcasterSecret = Type.Object(
+const FarcasterSecret = object(
   {
     uid: Type.String({ format: "uuid" }),
     value: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -74,10 +74,10 @@ const FarcasterSecret = Type.Object(
     updated_at: Time("The same moment"),
     deleted_at: Type.Null(),
   },
-  { ...closed, $id: "FarcasterSecret" },
+  { $id: "FarcasterSecret" },
 );
 
-const FarcasterWebhook = Type.Object(
+const FarcasterWebhook = object(
   {
     object: Type.Literal("webhook"),
     webhook_id: Type.String({ format: "uuid" }),
@@ -88,16 +88,13 @@ const FarcasterWebhook = Type.Object(
     description: Type.String({ description: "Empty if the webhook has none" }),
     active: Type.Boolean(),
     secrets: Type.Array(FarcasterSecret, { description: "Unexpired secrets, oldest first" }),
-    subscription: Type.Object(
-      {
-        object: Type.Literal("webhook_subscription"),
-        subscription_id: Type.String({ format: "uuid", description: "The webhook's own id" }),
-        filters: SubscriptionSchema,
-        created_at: Time("Creation of the webhook"),
-        updated_at: Time("Last change of the webhook"),
-      },
-      closed,
-    ),
+    subscription: object({
+      object: Type.Literal("webhook_subscription"),
+      subscription_id: Type.String({ format: "uuid", description: "The webhook's own id" }),
+      filters: SubscriptionSchema,
+      created_at: Time("Creation of the webhook"),
+      updated_at: Time("Last change of the webhook"),
+    }),
     http_timeout: Type.String({ pattern: "^[0-9]+$", description: "Seconds" }),
     rate_limit: Type.Integer(),
     rate_limit_duration: Type.String({ pattern: "^[0-9]+$", description: "Seconds" }),
@@ -105,19 +102,16 @@ const FarcasterWebhook = Type.Object(
     updated_at: Time("Last change"),
     deleted_at: nullable(Time("Always null: a deleted webhook is gone")),
   },
-  { ...closed, $id: "FarcasterWebhook" },
+  { $id: "FarcasterWebhook" },
 );
 
 const success = Type.Literal(true);
 
-export const CompatWebhookResponse = Type.Object({ success, webhook: FarcasterWebhook }, closed);
+export const CompatWebhookResponse = object({ success, webhook: FarcasterWebhook });
 
-export const CompatWebhooksResponse = Type.Object(
-  { success, webhooks: Type.Array(FarcasterWebhook) },
-  closed,
-);
+export const CompatWebhooksResponse = object({ success, webhooks: Type.Array(FarcasterWebhook) });
 
-export const CompatWebhookDeleted = Type.Object({ success, message: Type.String() }, closed);
+export const CompatWebhookDeleted = object({ success, message: Type.String() });
 
 /** Clients of the hosted API require a date here. The value for "never" is the last date that every parser accepts. */
 const NEVER = "9999-12-31T23:59:59.999Z";

@@ -7,7 +7,7 @@ import { composeCast } from "../../../writes/compose/cast.ts";
 import { readCastHash } from "../../../writes/compose/fields.ts";
 import { castLookups, hasRemovedCast } from "../../../writes/compose/index-lookups.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
-import { closed, Fid, Hash } from "../../dialects/fields.ts";
+import { Fid, Hash, object } from "../../dialects/fields.ts";
 import { CastIdInBody, type ComposeRequest, managedWrite, signerBody } from "./managed-write.ts";
 
 const CastRequest = signerBody({
@@ -20,8 +20,8 @@ const CastRequest = signerBody({
   embeds: Type.Optional(
     Type.Array(
       Type.Union([
-        Type.Object({ url: Type.String({ description: "Absolute, at most 256 bytes" }) }, closed),
-        Type.Object({ cast_id: CastIdInBody }, closed),
+        object({ url: Type.String({ description: "Absolute, at most 256 bytes" }) }),
+        object({ cast_id: CastIdInBody }),
       ]),
       { maxItems: 4 },
     ),
@@ -35,12 +35,12 @@ const CastRequest = signerBody({
   channel_id: Type.Optional(Type.String({ description: "The channel to post to" })),
 });
 
-const PublishedCast = Type.Object(
+const PublishedCast = object(
   {
     success: Type.Literal(true),
-    cast: Type.Object({ hash: Hash, author: Type.Object({ fid: Fid }, closed), text: Type.String() }, closed),
+    cast: object({ hash: Hash, author: object({ fid: Fid }), text: Type.String() }),
   },
-  { ...closed, $id: "PublishedCast" },
+  { $id: "PublishedCast" },
 );
 
 const CastDeletion = signerBody({

@@ -16,7 +16,7 @@ import { type LinkType, linkBody, readTargetFid, readTargetFids } from "../../..
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, Fid } from "../../dialects/fields.ts";
+import { Fid, object } from "../../dialects/fields.ts";
 import type { Call } from "../../op.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import {
@@ -32,22 +32,19 @@ import {
 
 const FollowRequest = signerBody({ target_fids: Type.Array(Fid, { minItems: 1, maxItems: 100 }) });
 
-const FollowResult = Type.Object(
+const FollowResult = object(
   {
     success: Type.Boolean({ description: "Whether all succeeded" }),
     details: Type.Array(
-      Type.Object(
-        {
-          success: Type.Boolean(),
-          target_fid: Fid,
-          hash: Type.String({ description: "The message's hash; empty where there is none" }),
-        },
-        closed,
-      ),
+      object({
+        success: Type.Boolean(),
+        target_fid: Fid,
+        hash: Type.String({ description: "The message's hash; empty where there is none" }),
+      }),
       { description: "In the order of the request, each fid once" },
     ),
   },
-  { ...closed, $id: "FollowResult" },
+  { $id: "FollowResult" },
 );
 
 const BlockRequest = signerBody({ blocked_fid: Fid });

@@ -16,7 +16,7 @@ import type { SignerActor } from "../../../signers/signer-keys.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, Fid } from "../../dialects/fields.ts";
+import { Fid, object } from "../../dialects/fields.ts";
 import { type Call, documentedOnly, type Operation, unserved } from "../../op.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { topic } from "../../topic.ts";
@@ -142,9 +142,9 @@ export function actorOf(request: Request): SignerActor {
   return { ownerFid, apiKeyId, requestId, address: client().address };
 }
 
-const OperationResponse = Type.Object(
+const OperationResponse = object(
   { success: Type.Literal(true), message: Type.String() },
-  { ...closed, $id: "OperationResponse" },
+  { $id: "OperationResponse" },
 );
 
 /** The response of a write that returns nothing else. */
@@ -156,7 +156,7 @@ export const doneInChannel =
   ({ outcomes }: WriteResult) =>
     done(outcomes.at(-1)?.isReplaced ? `${message}, and a later message has changed it again` : message);
 
-export const CastIdInBody = Type.Object({ hash: Type.String(), fid: Fid }, closed);
+export const CastIdInBody = object({ hash: Type.String(), fid: Fid });
 
 /** Documents the body of a write by a managed signer. */
 export function signerBody<P extends TProperties>(properties: P) {

@@ -6,7 +6,7 @@ import { badRequest, hash } from "../../../http/request/params.ts";
 import { requireKey } from "../../../http/route-terms.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { messageFromJson } from "../../../protocol/message/signed-message.ts";
-import { closed, Hash, nullable } from "../../dialects/fields.ts";
+import { Hash, nullable, object } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 import { executeWrite } from "./write.ts";
 
@@ -16,16 +16,16 @@ const BINARY_TYPES: ReadonlySet<string> = new Set(["application/octet-stream", "
 
 const State = Type.Union([Type.Literal("merged"), Type.Literal("queued"), Type.Literal("refused")]);
 
-const PublishedMessage = Type.Object(
+const PublishedMessage = object(
   {
     success: Type.Literal(true),
     hash: Hash,
     state: Type.Union([Type.Literal("merged"), Type.Literal("queued")]),
   },
-  { ...closed, $id: "PublishedMessage" },
+  { $id: "PublishedMessage" },
 );
 
-const MessageStatus = Type.Object(
+const MessageStatus = object(
   {
     hash: Hash,
     fid: Type.Integer({ description: "The author" }),
@@ -35,7 +35,7 @@ const MessageStatus = Type.Object(
     created_at: Type.String({ format: "date-time" }),
     updated_at: Type.String({ format: "date-time" }),
   },
-  { ...closed, $id: "MessageStatus" },
+  { $id: "MessageStatus" },
 );
 
 const PUBLISH = `The body is one message of the protocol that its author has signed: \`Message.toJSON\` of the official libraries (bytes in base64, enums by name or number), or with \`content-type: application/octet-stream\` its bytes. \`dataBytes\` is what was signed; \`data\` beside it is not read. Any fid and any key, gasless keys included.

@@ -15,7 +15,7 @@ import { composeVerification } from "../../../writes/compose/verification.ts";
 import type { MessageOutcome } from "../../../writes/outcome.ts";
 import type { UnsignedBody } from "../../../writes/rpc.ts";
 import type { ApiDeps } from "../../deps.ts";
-import { closed, Hash, nullable } from "../../dialects/fields.ts";
+import { Hash, nullable, object } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
 import { ID_ONLY_BYTES, topic } from "../../topic.ts";
 import { castCompositions } from "./casts.ts";
@@ -28,38 +28,29 @@ import { errorOfWrite, WRITES_OFF } from "./write.ts";
 
 const { signed } = topic({ surface: "native" });
 
-const OwnWrite = Type.Object(
+const OwnWrite = object(
   {
     message: nullable(Hash),
     state: Type.Union([Type.Literal("merged"), Type.Literal("queued"), Type.Literal("unchanged")], {
       description: "`queued`: on its way into the network. `unchanged`: it was so before",
     }),
   },
-  { ...closed, $id: "OwnWrite" },
+  { $id: "OwnWrite" },
 );
 
-const FollowRequest = Type.Object(
-  {
-    channel_id: Type.String({ description: "Id, URL, or the id of the protocol in hex" }),
-    following: Type.Boolean(),
-  },
-  closed,
-);
-const VerifyRequest = Type.Object(
-  {
-    address: Type.String({ description: "The address to verify" }),
-    block_hash: Type.String({ description: "The hash that the claim names" }),
-    eth_signature: Type.String({ description: "The address's signature of the protocol's claim" }),
-  },
-  closed,
-);
-const SignerCastRequest = Type.Object(
-  {
-    signer_uuid: Type.String({ minLength: 1, maxLength: 64 }),
-    text: Type.String({ minLength: 1, maxLength: 320 }),
-  },
-  closed,
-);
+const FollowRequest = object({
+  channel_id: Type.String({ description: "Id, URL, or the id of the protocol in hex" }),
+  following: Type.Boolean(),
+});
+const VerifyRequest = object({
+  address: Type.String({ description: "The address to verify" }),
+  block_hash: Type.String({ description: "The hash that the claim names" }),
+  eth_signature: Type.String({ description: "The address's signature of the protocol's claim" }),
+});
+const SignerCastRequest = object({
+  signer_uuid: Type.String({ minLength: 1, maxLength: 64 }),
+  text: Type.String({ minLength: 1, maxLength: 320 }),
+});
 
 const readCast = jsonBodyDecoder(SignerCastRequest);
 const readFollow = jsonBodyDecoder(FollowRequest);

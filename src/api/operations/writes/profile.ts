@@ -4,7 +4,7 @@ import { MessageType } from "../../../protocol/wire/generated/message.ts";
 import { profileLookups } from "../../../writes/compose/index-lookups.ts";
 import { composeProfile } from "../../../writes/compose/profile.ts";
 import { composeVerification, composeVerificationRemove } from "../../../writes/compose/verification.ts";
-import { closed } from "../../dialects/fields.ts";
+import { object } from "../../dialects/fields.ts";
 import { done, managedWrite, signerBody } from "./managed-write.ts";
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
@@ -29,9 +29,9 @@ const ProfileRequest = signerBody({
   primary_sol_address: optionalText("A verified address of this user"),
 });
 
-const PartlyRefused = Type.Object(
-  { success: Type.Literal(false), errors: Type.Array(Type.Object({ message: Type.String() }, closed)) },
-  { ...closed, $id: "PartlyRefused" },
+const PartlyRefused = object(
+  { success: Type.Literal(false), errors: Type.Array(object({ message: Type.String() })) },
+  { $id: "PartlyRefused" },
 );
 
 const claim = {
