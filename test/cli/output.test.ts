@@ -3,7 +3,9 @@ import { compiledProgram } from "../support/compiled-program.ts";
 
 /** Runs the program through a shell with its output in a pipe. */
 async function piped(reader: string): Promise<string> {
-  const child = Bun.spawn(["sh", "-c", `"$0" openapi | (${reader})`, ...compiledProgram], { stdout: "pipe" });
+  const child = Bun.spawn(["sh", "-c", `"$@" openapi | (${reader})`, "sh", ...compiledProgram], {
+    stdout: "pipe",
+  });
   return (await new Response(child.stdout).text()).trim();
 }
 

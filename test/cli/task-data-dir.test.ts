@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile } from "../support/compiled-program.ts";
 import { tempDir } from "../support/program.ts";
 
 const SERVICE = 65_534;
@@ -27,7 +27,7 @@ describe.skipIf(process.getuid?.() !== 0)("a command of root on the data directo
     mkdirSync(closed, { mode: 0o700 });
     mkdirSync(dataDir);
     chownSync(dataDir, SERVICE, SERVICE);
-    cpSync(compiledProgram[0] ?? "", program);
+    cpSync(compiledFile, program);
   });
   afterAll(() => dir[Symbol.dispose]());
 

@@ -22,7 +22,7 @@ import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { type CompactDeps, compactIndex } from "../../src/node/compact/compact-index.ts";
 import { bulkFill } from "../support/bulk-fill.ts";
 import { ManualClock } from "../support/clock.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile, compiledProgram } from "../support/compiled-program.ts";
 import { startDemoNode } from "../support/demo-node.ts";
 import { contentDifferences, indexContent } from "../support/index-content.ts";
 import { IS_LONG } from "../support/long.ts";
@@ -210,7 +210,7 @@ test.skipIf(process.getuid?.() !== 0)(
     // The directories of tests are closed to other users.
     chmodSync(dir.path, 0o755);
     const program = join(dir.path, "svc");
-    cpSync(compiledProgram[0] ?? "", program);
+    cpSync(compiledFile, program);
     const args = [program, "--data-dir", dataDir, ...SETTINGS, "index", "compact"];
     // The working directory of root is one of them.
     const closed = join(dir.path, "closed");

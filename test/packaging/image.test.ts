@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile } from "../support/compiled-program.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -51,7 +51,7 @@ describe("the container image", () => {
       try {
         const { out } = await runInOverlay(
           `${ROOT}/packaging/image-root.sh ${root}/image
-touch ${root}/image/usr/bin/svc; mount --bind ${compiledProgram[0]} ${root}/image/usr/bin/svc
+touch ${root}/image/usr/bin/svc; mount --bind ${compiledFile} ${root}/image/usr/bin/svc
 mkdir ${root}/image/proc ${root}/image/dev
 mount --bind /proc ${root}/image/proc; mount --bind /dev ${root}/image/dev
 inside="chroot --userspec=${user()} ${root}/image"

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDeb } from "../../packaging/deb.ts";
 import { grafanaDashboard } from "../../packaging/monitoring/dashboard.ts";
-import { compiledProgram } from "../support/compiled-program.ts";
+import { compiledFile } from "../support/compiled-program.ts";
 import { documentExample } from "../support/documents.ts";
 import { IS_LONG } from "../support/long.ts";
 import { mayBoot, runOnMachine } from "./machine.ts";
@@ -30,10 +30,15 @@ const checksIn = (out: string) =>
 
 function buildPackage(): Promise<unknown> {
   const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-  return buildDeb({ binary: PROGRAM, architecture, outdir: shared, date: "2026-11-22", compressed: false });
+  return buildDeb({
+    binary: compiledFile,
+    architecture,
+    outdir: shared,
+    date: "2026-11-22",
+    compressed: false,
+  });
 }
 
-const PROGRAM = compiledProgram[0] ?? "";
 /** The followed node is a demo network on an address of its own, whose name the machine knows. */
 const BEFORE = `
 echo "127.0.0.1 $(hostname)" >> /etc/hosts
@@ -63,7 +68,7 @@ test.skipIf(!canRun)(
   "a new operator has a node on data of a followed one, with dashboard and backup, in less than ten minutes",
   async () => {
     await buildPackage();
-    copyFileSync(PROGRAM, join(shared, "followed"));
+    copyFileSync(compiledFile, join(shared, "followed"));
     copyFileSync(prometheus ?? "", join(shared, "prometheus"));
     for (const file of ["", "followed", "prometheus"]) chmodSync(join(shared, file), 0o755);
     const { panels } = grafanaDashboard() as { panels: { targets?: { expr: string }[] }[] };

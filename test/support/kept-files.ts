@@ -4,9 +4,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,10 +31,13 @@ const PARENT = process.env.SVC_TEST_DISK ?? tmpdir();
 /** Names the directory, also for test files that share no modules with the one that asked first. */
 const KNOWN = "SVC_TEST_KEPT";
 
+/** How often a process looks whether another one has made the directory. */
+const POLL_MS = 100;
+
 /**
  * Returns a directory that tests of all processes share: made once for each state of the sources, and apart from the checkout.
  * @param name what it has.
- * @param make writes the content into an empty directory. Several processes may do so at once; one of them wins.
+ * @param make writes the content into an empty directory. The other processes wait for the one that makes it.
  */
 export async function keptDirectory(
   name: string,
@@ -40,18 +45,50 @@ export async function keptDirectory(
 ): Promise<string> {
   const parent = parentDirectory();
   const path = join(parent, name);
+  const turn = `${path}.making`;
+  while (!existsSync(path) && !takeTurn(turn)) await Bun.sleep(POLL_MS);
   if (existsSync(path)) return path;
   const aside = mkdtempSync(join(parent, "new-"));
   try {
     await make(aside);
     renameSync(aside, path);
   } catch (cause) {
-    // Another process may have been first.
+    // Two processes that find the link of a killed one may both have the turn.
     if (!existsSync(path)) throw cause;
   } finally {
     rmSync(aside, { recursive: true, force: true });
+    rmSync(turn, { force: true });
   }
   return path;
+}
+
+/** Takes the turn to make a directory, unless a process that lives has it: a link whose target is the process. */
+function takeTurn(link: string): boolean {
+  try {
+    symlinkSync(`${process.pid}`, link);
+    return true;
+  } catch {
+    if (!isAlive(makerOf(link))) rmSync(link, { force: true });
+    return false;
+  }
+}
+
+function makerOf(link: string): number {
+  try {
+    return Number(readlinkSync(link));
+  } catch {
+    // It has just finished, and the directory is there.
+    return process.pid;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as { code?: string }).code === "EPERM";
+  }
 }
 
 /** Deletes what is kept under names that `isOld` accepts. */

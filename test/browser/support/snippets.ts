@@ -54,8 +54,8 @@ export function runSignedSnippets(
 ): Promise<Map<string, unknown>[]> {
   return inFolder(async (dir) => {
     writeFileSync(join(dir, "custody.key"), custodyKey, { mode: 0o600 });
-    const { compiledProgram } = await import("../../support/compiled-program.ts");
-    symlinkSync(compiledProgram[0] ?? "", join(dir, "svc"));
+    const { compiledFile } = await import("../../support/compiled-program.ts");
+    symlinkSync(compiledFile, join(dir, "svc"));
     const env = { FID: String(fid), CUSTODY_KEY: custodyKey };
     Object.assign(process.env, env);
     try {

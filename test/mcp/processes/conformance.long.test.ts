@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TOOLS } from "../../../src/mcp/tools.ts";
-import { compiledProgram } from "../../support/compiled-program.ts";
+import { compiledFile } from "../../support/compiled-program.ts";
 import { startDemoNode } from "../../support/demo-node.ts";
 import { keptDirectory } from "../../support/kept-files.ts";
 import { IS_LONG } from "../../support/long.ts";
@@ -156,10 +156,9 @@ describe.skipIf(!IS_LONG)("MCP of the compiled program, looked at by others", ()
     "mcp check 10: a client that reads the settings of %s starts the program and lists the tools",
     async (client, file, kind) => {
       const home = join(dir.path, client);
-      const [program = ""] = compiledProgram;
       mkdirSync(dirname(join(home, file)), { recursive: true });
-      symlinkSync(program, join(home, "svc"));
-      const block = await run([program, "mcp", "--url", node.url, "--print-config", client], home);
+      symlinkSync(compiledFile, join(home, "svc"));
+      const block = await run([compiledFile, "mcp", "--url", node.url, "--print-config", client], home);
       writeFileSync(join(home, file), block);
       const env = { HOME: home, PATH: `${home}:${process.env.PATH}` };
       const reader = join(packages, "node_modules/mcporter/dist/cli.js");

@@ -19,7 +19,7 @@ import { startBackupSchedule } from "../../../src/node/backup/backup-schedule.ts
 import { directoryPlace } from "../../../src/node/snapshot/places/directory-place.ts";
 import { configWith } from "../../runtime/config.ts";
 import { ManualClock } from "../../support/clock.ts";
-import { compiledProgram } from "../../support/compiled-program.ts";
+import { compiledFile } from "../../support/compiled-program.ts";
 import { silentLog } from "../../support/log.ts";
 import { ManualTimers } from "../../support/timers.ts";
 import { openSnapshotNode, type SnapshotNode, UNENDING } from "./snapshot-node.ts";
@@ -167,7 +167,7 @@ describe("in a directory of a service, root's backup", () => {
       const settings = ["--data-dir", fixture.dataDir, "--set", "backup.keep=1"];
       // The program may be in a directory that is closed to other users.
       const program = fixture.path("svc");
-      cpSync(compiledProgram[0] ?? "", program);
+      cpSync(compiledFile, program);
       const child = Bun.spawn([...user, program, ...settings, "backup", "--state-only", "--to", root], {
         cwd: root,
         stdout: "ignore",
