@@ -189,7 +189,12 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     figuresHere(storageFigures, () => storageWatch),
     figuresHere(
       upstreamFigures,
-      upstream && (() => ({ progress: upstream.latest(), behind: upstream.behindReason() })),
+      upstream &&
+        (() => ({
+          progress: upstream.latest(),
+          behind: upstream.behindReason(),
+          roots: config.trust.roots,
+        })),
     ),
     figuresOf(ingestFigures, stats.ingest),
     figuresOf(hubFigures, stats.hub),

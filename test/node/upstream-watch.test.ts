@@ -66,7 +66,11 @@ function watchOn({ isTerminal = false } = {}) {
   return { watch, poll, clock, takeLogged, written };
 }
 
-const statsOf = (watch: UpstreamWatch) => ({ progress: watch.latest(), behind: watch.behindReason() });
+const statsOf = (watch: UpstreamWatch) => ({
+  progress: watch.latest(),
+  behind: watch.behindReason(),
+  roots: "sample" as const,
+});
 const upstreamStatus = (watch: UpstreamWatch) =>
   statusOf([{ figures: upstreamFigures, now: statsOf(watch) }]).upstream;
 
@@ -170,4 +174,21 @@ test("/status and the metrics report the same values for every shard", async () 
     expect(lines).toContain(line);
   }
   expect(lines.filter((line) => line.startsWith("svc_upstream_lag_seconds{"))).toHaveLength(1);
+});
+
+test("the lag of a proof counts the blocks applied since, of shards that were proven and do not differ", async () => {
+  const state = { provenAt: 1, mismatchHeight: undefined, mismatches: 0, dirty: 3 };
+  const states = [
+    { ...state, shard: 1, state: "computing" as const, provenHeight: 20 },
+    { ...state, shard: 2, state: "differs" as const, provenHeight: 1 },
+  ];
+  const shards = [1, 2].map((shard) => ({ shard, appliedBlock: 50, headBlock: 60, lagSecs: 10 }));
+  const progress = { ...backfill, shards, trust: { ...backfill.trust, states } };
+  const { watch, poll } = watchOn();
+  await poll(progress);
+  const registry = new Registry();
+  registerFigures({ registry, prefix: "svc_" }, upstreamFigures, () => statsOf(watch));
+  const lines = (await registry.metrics()).split("\n");
+  const lags = lines.filter((line) => line.includes("trust_proof_lag_blocks{"));
+  expect(lags).toEqual(['svc_trust_proof_lag_blocks{shard="1",roots="sample"} 30']);
 });

@@ -136,6 +136,19 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
     ],
   },
   StateDiffers: gauge("svc_trust_shards_differing", 1, 0),
+  ProofOld: {
+    fires: [
+      { 'svc_trust_proof_lag_blocks{shard="1",roots="sample"}': always(86_401) },
+      {
+        'svc_trust_proof_lag_blocks{shard="1",roots="full"}': always(2),
+        'svc_trust_proof_lag_blocks{shard="2",roots="full"}': "0+60x120",
+      },
+    ],
+    quiet: [
+      { 'svc_trust_proof_lag_blocks{shard="1",roots="sample"}': always(86_400) },
+      { 'svc_trust_proof_lag_blocks{shard="1",roots="full"}': always(3600) },
+    ],
+  },
   IndexBacklog: {
     fires: [{ svc_ingest_queue_records: always(5000) }],
     quiet: [{ svc_ingest_queue_records: "5000x84 0x1 5000x30" }],

@@ -5,6 +5,9 @@ const UNMATCHED = "../follow-the-network.md#when-something-does-not-match";
 /** Seconds after which a network without blocks has stopped. */
 const STALL_SECS = 60;
 
+/** The most blocks, one a second, since the newest proven one, by `trust.roots`. */
+const PROOF_LAGS = { full: 3600, sample: 86_400 };
+
 const endpoints = (figures: CheckFigures, state: string) =>
   figures.samples("upstream_state", { state })?.filter(([, isIt]) => isIt === 1);
 
@@ -141,5 +144,28 @@ export const networkRows: readonly Check[] = [
       "The log and the section `trust` of `/status` name accounts that no upstream could repair; `verify --roots` names what the disk has lost.",
     runbook: "../follow-the-network.md#what-is-verified",
     promql: () => "svc_trust_shards_differing > 0",
+  },
+  {
+    id: "proof_old",
+    name: "ProofOld",
+    title: "Proof is old",
+    severity: "warning",
+    scope: "node",
+    isPublic: false,
+    value(figures) {
+      const lags = figures.samples("trust_proof_lag_blocks");
+      const old = lags?.flatMap(([{ roots }, lag]) => (lag > PROOF_LAGS[roots as "full"] ? [lag] : []));
+      return old && Math.max(0, ...old);
+    },
+    openForSecs: 300,
+    resolveForSecs: 60,
+    sentence: "A shard has applied {{ $value }} blocks since the newest one that was proven.",
+    remedy:
+      "Accounts change faster than their roots are computed: `dirty` in the section `trust` of `/status` has how many wait. Give the node more CPU, or run `verify --roots`.",
+    runbook: "../follow-the-network.md#what-is-verified",
+    promql: () =>
+      Object.entries(PROOF_LAGS)
+        .map(([roots, lag]) => `svc_trust_proof_lag_blocks{roots="${roots}"} > ${lag}`)
+        .join(" or "),
   },
 ];

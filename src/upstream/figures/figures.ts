@@ -1,12 +1,14 @@
 import { counter, counterBy, figureOf, gauge, gaugeBy, gauges } from "../../runtime/figures/figures.ts";
 import { type ShardProgress, UPSTREAM_PHASES, type UpstreamProgress } from "../follow/progress.ts";
 import { ENDPOINT_STATES } from "../peers/endpoints/endpoint-status.ts";
-import { engineSection, sumOf, trustSection, unknownSamples } from "./status-sections.ts";
+import { engineSection, proofLags, sumOf, trustSection, unknownSamples } from "./status-sections.ts";
 
 /** The progress of following, undefined before it is known, and why the index is behind. */
 export interface UpstreamStats {
   readonly progress: UpstreamProgress | undefined;
   readonly behind: string | undefined;
+  /** `trust.roots`. */
+  readonly roots: "sample" | "full";
 }
 
 const MAX_FAULT_CHARS = 300;
@@ -172,6 +174,15 @@ export const upstreamFigures = [
       "trust_proven_height",
       "Newest block whose signed root is that of the index, for each data shard.",
       ["shard"],
+    ),
+  }),
+  figure({
+    read: ({ progress, roots }) =>
+      progress ? proofLags(progress).map(([shard, lag]) => [{ shard, roots }, lag] as const) : [],
+    metric: gauges(
+      "trust_proof_lag_blocks",
+      "Applied blocks since the newest proven one; no sample before the first one, and while the state differs.",
+      ["shard", "roots"],
     ),
   }),
   figure({

@@ -30,6 +30,16 @@ export function sumOf(progress: UpstreamProgress | undefined, read: (state: Shar
   return (progress?.trust.states ?? []).reduce((sum, state) => sum + read(state), 0);
 }
 
+/** Returns how many blocks each data shard has applied since its newest proven one. One that differs has another check. */
+export function proofLags({ shards, trust }: UpstreamProgress): (readonly [shard: number, lag: number])[] {
+  return trust.states.flatMap(({ shard, state, provenHeight }) => {
+    const applied = shards.find((one) => one.shard === shard)?.appliedBlock;
+    const isCompared = state === "proven" || state === "computing";
+    if (!isCompared || provenHeight === undefined || applied === undefined) return [];
+    return [[shard, Math.max(0, applied - provenHeight)]];
+  });
+}
+
 export function trustSection({ trust, upstreams }: UpstreamProgress) {
   const { level, reason, validators, shards, states, healing, forks, disputes, refused } = trust;
   return {
