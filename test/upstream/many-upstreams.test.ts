@@ -126,6 +126,25 @@ describe("three followed nodes", () => {
     expect(followed.upstreams()[0]?.reason).toBe("block 100 of shard 2 is not the network's (no_quorum)");
   });
 
+  test("a node stays refused when what it sent before is written", async () => {
+    let written: PromiseWithResolvers<void> | undefined;
+    const acknowledged = async () => written?.promise;
+    await using followed = await followNodes({ nodes: 2, lastBlock: 40, acknowledged });
+    await followed.allApplied(40);
+    const liar = await settled(followed);
+    await followed.until(() => followed.upstreams().every(({ state }) => state === "ok"));
+    written = Promise.withResolvers();
+    extend(followed, 41);
+    await followed.allApplied(41);
+    liar.recording = withChunk(2, 41, ({ commits }) => void commits?.signatures.pop());
+    await followed.until(() => stateOf(followed, liar) === "refused");
+    liar.recording = chain;
+    written.resolve();
+    extend(followed, 45);
+    await followed.allApplied(45);
+    expect(stateOf(followed, liar)).toBe("refused");
+  });
+
   test("a node without certificates is not followed beside others, and the level stays", async () => {
     await using followed = await followNodes({ nodes: 2, isFollowing: false });
     const [first] = followed.nodes as [RecordedNode];

@@ -110,12 +110,13 @@ export async function follow(
       throw cause;
     }
   };
-  const writerOf = (endpoint: Endpoint): RelayWriter => ({
+  const writerOf = (endpoint: Endpoint, signal: AbortSignal): RelayWriter => ({
     async apply(batch: RelayedBatch) {
       await toIndex(deps.writer.apply(batch));
       for (const record of batch.unknown ?? []) deps.onUnknown?.(record);
       tracker.countWritten(batch);
-      endpoint.delivered();
+      // What a node sent before it was refused says nothing of what it sends.
+      if (!signal.aborted) endpoint.delivered();
     },
     buildStep: () => toIndex(deps.writer.buildStep()),
   });
@@ -138,7 +139,7 @@ export async function follow(
     either.addEventListener("abort", end);
     if (either.aborted) end();
     try {
-      const writer = writerOf(endpoint);
+      const writer = writerOf(endpoint, ending.signal);
       const client = endpoint.client(ending.signal);
       const { shards, hasBlockShard } = endpoints.isAlone ? await checkPeer(client) : peerOf(endpoint);
       if (isFull && !endpoint.mayFill) throw new PeerError(NOT_A_BULK_SOURCE);
@@ -173,7 +174,8 @@ export async function follow(
         onStreamEnd: endpoints.streamEnded,
         onFault(what, cause) {
           report(what, cause);
-          endpoints.callFailed(cause);
+          // The calls of a stage end with it, and fail by that.
+          if (!ending.signal.aborted) endpoints.callFailed(cause);
         },
       };
       // A node that sent a false block has to send the right one first.

@@ -133,6 +133,8 @@ export async function followNodes({
   /** What all of them serve. */
   recording = chain,
   forksDir = undefined as string | undefined,
+  /** Awaited between a commit and its acknowledgement. */
+  acknowledged = async () => {},
 } = {}) {
   const stack = new AsyncDisposableStack();
   const listing = { count: 0 };
@@ -197,6 +199,7 @@ export async function followNodes({
           async apply(batch) {
             engine.applyRelayed(batch);
             wake();
+            await acknowledged();
           },
           buildStep: async () => engine.buildStep(),
         },

@@ -145,10 +145,10 @@ export class Endpoint {
     this.#reason = reason.slice(0, MAX_REASON_CHARS);
   }
 
-  /** A call or a stream of it failed. */
+  /** A call or a stream of it failed. Why it was refused stays the reason until it counts again. */
   failed(reason: string): void {
     const nowMs = this.#deps.nowMs();
-    this.#reason = reason.slice(0, MAX_REASON_CHARS);
+    if (!this.isRefused) this.#reason = reason.slice(0, MAX_REASON_CHARS);
     this.#errorsAtMs = [...this.#errorsAtMs, nowMs].slice(-MAX_ERRORS);
   }
 
