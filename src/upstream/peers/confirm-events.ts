@@ -147,7 +147,8 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
     for (const endpoint of witnesses) {
       if (signal.aborted || areAgreed(answers, own)) break;
       try {
-        if (!(await endpoints.isUpToDate(endpoint))) continue;
+        const tooLate = wait(CALL_TIMEOUT_MS, signal).then(() => false);
+        if (!(await Promise.race([endpoints.isUpToDate(endpoint), tooLate]))) continue;
         const client = endpoint.client(signal, { callTimeoutMs: CALL_TIMEOUT_MS, stallMs: CALL_TIMEOUT_MS });
         const encoded = await client.onChainEvents(fid, type);
         if (encoded.length > stored.length + MAX_MORE_EVENTS) throw new Error("it lists too many events");

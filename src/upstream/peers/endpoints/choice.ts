@@ -62,8 +62,13 @@ export function createChoice(state: {
   }
 
   /** Whether a node can be followed, as far as its last response says. */
-  const isUsable = (one: Endpoint) =>
-    isWell(one) &&
+  const isUsable = (one: Endpoint) => isWell(one) && knowsEnough(one);
+
+  /** Whether what a node knows can count, also while it is not to be followed again yet. */
+  const isWitness = (one: Endpoint) =>
+    one.answer !== undefined && !one.isRefused && !one.isPartial && knowsEnough(one);
+
+  const knowsEnough = (one: Endpoint) =>
     (!one.isDiscovered || isVouchedFor(one)) &&
     hasOurShards(one) &&
     (lagOf(one) ?? 0) <= MAX_LAG_BLOCKS &&
@@ -135,5 +140,5 @@ export function createChoice(state: {
     };
   }
 
-  return { isWell, hasOurShards, isUsable, isVouchedFor, hasBlocksUpTo, best, faultOf, statusOf };
+  return { isWell, hasOurShards, isUsable, isWitness, isVouchedFor, hasBlocksUpTo, best, faultOf, statusOf };
 }

@@ -59,7 +59,10 @@ export interface Endpoints {
   status(): readonly EndpointStatus[];
   /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
   second(): Endpoint | undefined;
-  /** The nodes that can be asked what they know, the followed one first. */
+  /**
+   * The nodes that can be asked what they know, the followed one first, and last those that did not respond when they were asked last: what a
+   * person waits for does not wait for the next question.
+   */
   witnesses(): readonly Endpoint[];
   /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
   isUpToDate(one: Endpoint): Promise<boolean>;
@@ -102,7 +105,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     followed,
     wantsFill: () => wantsFill,
   });
-  const { isWell, hasOurShards, isUsable, isVouchedFor, hasBlocksUpTo, best, faultOf, statusOf } = choice;
+  const { isWell, hasOurShards, isUsable, isWitness, isVouchedFor, hasBlocksUpTo, best, faultOf, statusOf } =
+    choice;
   const { ask, contacts } = createQuestions({
     configured,
     isWell,
@@ -115,8 +119,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   });
 
   async function isUpToDate(one: Endpoint): Promise<boolean> {
-    if (!hasBlocksUpTo(one, received)) await ask(one);
-    return isUsable(one) && hasBlocksUpTo(one, received);
+    if (!one.answer || one.isCooling || !hasBlocksUpTo(one, received)) await ask(one);
+    return isWitness(one) && hasBlocksUpTo(one, received);
   }
 
   /** Leaves the followed node if another one can be followed, or it must not be the only source. */
@@ -278,9 +282,10 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     second: () => best(active?.endpoint),
     witnesses() {
       // Those that were announced may all be one liar's.
-      const well = configured.filter(isUsable);
-      const followed = well.filter((one) => one === active?.endpoint);
-      return [...followed, ...well.filter((one) => one !== active?.endpoint)];
+      const place = (one: Endpoint) => (one === active?.endpoint ? 0 : isUsable(one) ? 1 : 2);
+      return configured
+        .filter((one) => !one.isRefused && !one.isPartial)
+        .toSorted((a, b) => place(a) - place(b));
     },
     isUpToDate,
     async askHeads(one) {
