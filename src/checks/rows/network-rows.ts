@@ -76,7 +76,7 @@ export const networkRows: readonly Check[] = [
     value: (figures) => figures.max("trust_disputed_events"),
     openForSecs: 0,
     resolveForSecs: 60,
-    sentence: "The followed nodes say different things of who owns an fid, or of its keys.",
+    sentence: "The followed nodes say different things of the owner, the keys or the storage of an fid.",
     remedy:
       "`/status` has the fids and the nodes. Compare the events with a block explorer of Optimism, and remove the node that lies from `upstream.urls`.",
     runbook: UNMATCHED,

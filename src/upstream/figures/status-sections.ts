@@ -61,7 +61,7 @@ export function trustSection({ trust, upstreams }: UpstreamProgress) {
     forks,
     disputed_events: disputes.map(({ fid, type, upstreams: positions }) => ({
       fid,
-      type: type === OnChainEventType.EVENT_TYPE_SIGNER ? "signer" : "id_register",
+      type: OnChainEventType[type].replace("EVENT_TYPE_", "").toLowerCase(),
       upstreams: positions,
     })),
     upstreams: upstreams.map(

@@ -11,6 +11,7 @@ import { createConfirmByChain } from "../peers/confirm-by-chain.ts";
 import { createConfirmEvents, disputeText } from "../peers/confirm-events.ts";
 import { createConfirmOwners } from "../peers/confirm-owners.ts";
 import { createEndpoints } from "../peers/endpoints/endpoints.ts";
+import { sampleEvents } from "../peers/sample-events.ts";
 import { UpstreamPositions } from "../positions.ts";
 import { DEFAULT_TIMINGS } from "../timings.ts";
 import { EngineWatch } from "./engine-watch.ts";
@@ -77,6 +78,13 @@ export function startFollower(deps: FollowerDeps): Follower {
     clock: deps.clock,
     onDispute,
   });
+  const { signal } = stopping;
+  const isFilled = () => positions.isFilled;
+  const sampling = endpoints.isAlone
+    ? Promise.resolve()
+    : sampleEvents({ db: deps.db, events, isFilled, timings, signal }).catch((cause) =>
+        report("on-chain events are not compared any more", cause),
+      );
   const running = follow(
     { ...deps, timings, trust, schedule, engine, endpoints, forks },
     tracker,
@@ -92,7 +100,7 @@ export function startFollower(deps: FollowerDeps): Follower {
         trust: {
           ...trust.progress(),
           forks: forks.all(),
-          disputes: (chain ?? events).disputes(),
+          disputes: [...(chain?.disputes() ?? []), ...events.disputes()],
           healing: healedAccounts(deps.db),
           states: trust.level === "roots" ? shardStates(deps.db, deps.network, shardCount(deps.db)) : [],
         },
@@ -105,7 +113,7 @@ export function startFollower(deps: FollowerDeps): Follower {
     },
     async stop() {
       stopping.abort();
-      await running;
+      await Promise.all([running, sampling]);
       await endpoints.close();
     },
   };

@@ -51,6 +51,8 @@ export interface ConfirmDeps {
 /** Events of the index that two nodes have, too, in the order of the chain. */
 export interface ConfirmEvents {
   of(fid: number, type: OnChainEventType, lane: Lane): Promise<Confirmed<readonly OnChainEvent[]>>;
+  /** Compares the events of an fid that no decision waits for. What two nodes have alike is not kept. */
+  check(fid: number, type: OnChainEventType): Promise<void>;
   /** Where the last comparison found nodes that disagree. */
   disputes(): readonly Dispute[];
 }
@@ -172,7 +174,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
     return heads.size > 0 && !isBehind();
   }
 
-  async function compare(fid: number, type: OnChainEventType): Promise<Outcome> {
+  async function compare(fid: number, type: OnChainEventType, isKept = true): Promise<Outcome> {
     const key = `${type}:${fid}`;
     for (let tries = 1; ; tries++) {
       const stored = onChainEventsOf(db, type, fid);
@@ -193,7 +195,7 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
       if (areAgreed(answers, own) && fingerprint(onChainEventsOf(db, type, fid)) === fingerprint(stored)) {
         if (others.length === 0) disputes.delete(key);
         else void nameLater(key, dispute, ahead);
-        keepConfirmed(fid, type, stored);
+        if (isKept) keepConfirmed(fid, type, stored);
         return remember(key, stored, { isConfirmed: true, value: stored }, confirmedMs(others));
       }
       const caughtUp = await Promise.all(ahead.map((answer) => catchesUp(answer).catch(() => false)));
@@ -237,6 +239,10 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
 
   return {
     disputes: () => [...disputes.values()],
+
+    async check(fid, type) {
+      await compare(fid, type, false);
+    },
 
     async of(fid, type, lane) {
       const key = `${type}:${fid}`;

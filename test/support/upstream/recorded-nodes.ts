@@ -135,6 +135,8 @@ export async function followNodes({
   forksDir = undefined as string | undefined,
   /** Awaited between a commit and its acknowledgement. */
   acknowledged = async () => {},
+  /** See `Timings`. */
+  sampleMs = 600_000,
 } = {}) {
   const stack = new AsyncDisposableStack();
   const listing = { count: 0 };
@@ -212,7 +214,7 @@ export async function followNodes({
         clock,
         fids: undefined,
         calls: callsAtOnce(1),
-        timings: TIMINGS,
+        timings: { ...TIMINGS, sampleMs },
         ...(forksDir !== undefined && { forksDir }),
         onFault: (what, cause) => {
           faults.push(`${what}: ${cause}`);

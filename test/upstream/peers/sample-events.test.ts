@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { rentEvent } from "../../support/events.ts";
+import { withOnChainEvent } from "../../support/upstream/recorded-events.ts";
+import { chain, followNodes } from "../../support/upstream/recorded-nodes.ts";
+
+/** Registered in block 67 of shard 1. */
+const FID = 7000;
+const EVENT_TYPE_STORAGE_RENT = OnChainEventType.EVENT_TYPE_STORAGE_RENT;
+const rented = withOnChainEvent(
+  chain,
+  { shard: 1, height: 80 },
+  rentEvent(FID, 1000, { block: 300_000_080 }),
+);
+
+test("storage that only the followed node knows of is found without any decision, named, and settled once it says the truth", async () => {
+  await using followed = await followNodes({ nodes: 2, isFollowing: false, sampleMs: 1 });
+  const [liar, other] = followed.nodes;
+  if (!liar || !other) throw new Error("two nodes are served");
+  liar.recording = rented;
+  other.pause();
+  followed.start();
+  await followed.allApplied();
+  other.resume();
+  await followed.until(() => (followed.trust()?.disputes.length ?? 0) > 0);
+  expect(followed.trust()?.disputes).toEqual([{ fid: FID, type: EVENT_TYPE_STORAGE_RENT, upstreams: [2] }]);
+  expect(followed.faults.filter((fault) => fault.includes("disputed"))).toHaveLength(1);
+  other.recording = rented;
+  await followed.until(() => followed.trust()?.disputes.length === 0);
+});
