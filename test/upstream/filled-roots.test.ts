@@ -15,7 +15,8 @@ async function filledFrom(first: number, second: number) {
   await index.caughtUp();
   const opaque = SHARDS.map((shard) => countOpaqueKeys(db, shard));
   // An account that a further block changes while it is healed is read once more.
-  const isSettled = (shard: number) => !isAnyDirty(db, shard) && shardProof(db, shard).mismatchHeight === null;
+  const isSettled = (shard: number) =>
+    !isAnyDirty(db, shard) && shardProof(db, shard).mismatchHeight === null;
   await index.until(() => SHARDS.every(isSettled));
   for (const shard of [0, ...SHARDS]) served.heads.set(shard, 1950);
   await index.until(() => SHARDS.every((shard) => shardProof(db, shard).provenHeight === 1950));

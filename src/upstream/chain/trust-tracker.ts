@@ -37,6 +37,12 @@ export interface Dispute {
   readonly upstreams: readonly number[];
 }
 
+/** For the log. */
+export function disputeText({ fid, upstreams }: Dispute): string {
+  const where = upstreams.length > 0 ? `at upstream ${upstreams.join(" and ")}` : "on the chain";
+  return `of fid ${fid}, other events than here are ${where}`;
+}
+
 export interface ShardTrust {
   /** 0 is the shard of the block chain. */
   readonly shard: number;

@@ -57,12 +57,6 @@ export interface ConfirmEvents {
   disputes(): readonly Dispute[];
 }
 
-/** For the log. */
-export function disputeText({ fid, upstreams }: Dispute): string {
-  const where = upstreams.length > 0 ? `at upstream ${upstreams.join(" and ")}` : "on the chain";
-  return `of fid ${fid}, other events than here are ${where}`;
-}
-
 type Outcome = Confirmed<readonly OnChainEvent[]>;
 
 interface Answer {

@@ -59,10 +59,7 @@ export interface Endpoints {
   status(): readonly EndpointStatus[];
   /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
   second(): Endpoint | undefined;
-  /**
-   * The nodes that can be asked what they know, the followed one first, and last those that did not respond when they were asked last: what a
-   * person waits for does not wait for the next question.
-   */
+  /** The nodes that can be asked what they know, the followed one first, those that did not respond last time at the end. */
   witnesses(): readonly Endpoint[];
   /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
   isUpToDate(one: Endpoint): Promise<boolean>;
