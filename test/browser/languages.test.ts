@@ -1,13 +1,18 @@
 import { expect } from "bun:test";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
+import { cutTexts, sidewaysScroll } from "./support/layout.ts";
+import { settled } from "./support/page.ts";
 
-const PAGES = ["/", "/console", "/console/status", "/console/stream", "/console/manage"];
+const PAGES = [
+  ...["/", "/console", "/console/status", "/console/stream", "/console/call"],
+  ...["/console/operator", "/console/manage"],
+];
 
 consoleTest(
   "console-next 9: the browser's languages choose the texts, and the switch another one, which stays",
   async (open) => {
-    const { page, goto } = await open({ locale: "de-AT", width: 390 });
+    const { page, goto } = await open({ locale: "de-AT", width: 390, expects: [/\/login/] });
     const scripts: string[] = [];
     page.on("request", (request) => {
       if (request.resourceType() === "script") scripts.push(request.url());
@@ -15,13 +20,28 @@ consoleTest(
     for (const path of PAGES) {
       await goto(path);
       await page.getByRole("navigation", { name: "Hauptmenü" }).waitFor();
-      const { lang, sideways } = await page.evaluate(() => ({
-        lang: document.documentElement.lang,
-        sideways: document.documentElement.scrollWidth > innerWidth,
-      }));
-      expect({ path, lang, sideways }).toEqual({ path, lang: "de", sideways: false });
+      await settled(page);
+      const lang = await page.evaluate(() => document.documentElement.lang);
+      const faults = [...(await sidewaysScroll(page)), ...(await cutTexts(page))];
+      expect({ path, lang, faults }).toEqual({ path, lang: "de", faults: [] });
     }
+    // English names of the node's own are shown in German.
+    await goto("/console/status");
+    await page.getByRole("heading", { name: "Anfragen pro Sekunde" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    // So are the pages that the node writes itself, and what an error's code says.
+    await goto("/login?client_id=none");
+    await page.getByText("Diese App ist hier nicht registriert.").waitFor();
+    await page.route("**/v2/*/feed/trending*", (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { "x-error-code": "rate_limited" },
+        json: { message: "too many" },
+      }),
+    );
+    await goto("/console");
+    await page.getByText("zu viele Anfragen; versuche es gleich noch einmal").first().waitFor();
+    await page.unroute("**/v2/*/feed/trending*");
     // The texts of the other language are loaded only on need.
     const english = await page.evaluate(
       () =>

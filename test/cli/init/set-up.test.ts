@@ -6,6 +6,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { createSetUpRuns } from "../../../src/console/operator/set-up-runs.ts";
 import type { SetUpWish } from "../../../src/console/setup/set-up.ts";
 import { reasonOf } from "../../../src/lib/failure.ts";
+import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { until } from "../../support/manual-time.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
@@ -115,7 +116,7 @@ describe("the set-up of a running node", () => {
     expect(readFileSync(`${dir.path}/svc.fids`, "utf8")).toContain("1500");
   }, 60_000);
 
-  test("check 25: says of a dead node, one that is not a node, and a foreign file what is wrong, and writes nothing", async () => {
+  test("check 25: says of a dead node, one that is not a node, one of another network, and a foreign file what is wrong, and writes nothing", async () => {
     using dir = emptyDir();
     using web = Bun.serve({ port: 0, fetch: () => new Response("a page") });
     const { setUp } = setUpIn(dir.path, undefined);
@@ -124,6 +125,18 @@ describe("the set-up of a running node", () => {
       expect([url, findings.some(({ level }) => level === "fail")]).toEqual([url, true]);
       expect(setUp.estimate(all([url]))).rejects.toThrow();
     }
+    const other = new UpstreamNode(makeChain("setup2", TICKS, FarcasterNetwork.FARCASTER_NETWORK_TESTNET));
+    const elsewhere = new UpstreamServer(other);
+    other.produce(TICKS);
+    await elsewhere.start();
+    const refusal = await setUp.test(all([elsewhere.url]));
+    await elsewhere.stop();
+    expect(refusal.findings).toMatchObject([
+      {
+        level: "fail",
+        text: expect.stringContaining("its messages are of testnet, and protocol.network is mainnet"),
+      },
+    ]);
     expect(existsSync(`${dir.path}/svc.toml`)).toBe(false);
 
     using foreign = emptyDir();

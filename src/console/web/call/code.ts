@@ -1,5 +1,4 @@
-import type { Call } from "../data/call.ts";
-import type { Site, Snippet } from "../data/snippets.ts";
+import type { Call, Site, Snippet } from "../data/call.ts";
 import { writeFilters } from "../stream/filters.ts";
 import type { OperationForm } from "./operation.ts";
 

@@ -1,6 +1,5 @@
 import type { components, paths } from "../../../../client/src/api.generated.ts";
 import { apiPrefix } from "../page-config.ts";
-import type { Site, Snippet } from "./snippets.ts";
 
 /** The objects of the native API, as its document describes them. Times are unix seconds. */
 export type Schemas = components["schemas"];
@@ -53,6 +52,28 @@ export type QueryOf<R> =
 export type CallParams = Readonly<
   Record<string, string | number | boolean | readonly (string | number)[] | undefined>
 >;
+
+/** What a snippet names of the node. */
+export interface Site {
+  /** `http://127.0.0.1:8080`. */
+  readonly origin: string;
+  /** Name of the program. */
+  readonly service: string;
+  /** Name of the EIP-712 domain of signed operations. */
+  readonly domain: string;
+  /** The prefix of the headers of signed operations, as in `X-Svc-`. */
+  readonly headerPrefix: string;
+  /** Who signs; left open as `$FID` where that is not known. */
+  readonly fid?: number | undefined;
+  /** Whether the API is read with an API key only (`http.anonymous = false`). Snippets take it from `$SECRET`. */
+  readonly needsApiKey: boolean;
+}
+
+/** A call as text to be copied. */
+export interface Snippet {
+  readonly language: string;
+  readonly text: string;
+}
 
 /** A request that a view makes, as the page shows it to be copied. `T` is the body of the response. */
 export interface Call<T = unknown> {

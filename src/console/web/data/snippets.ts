@@ -1,26 +1,4 @@
-import type { Call } from "./call.ts";
-
-/** What a snippet names of the node. */
-export interface Site {
-  /** `http://127.0.0.1:8080`. */
-  readonly origin: string;
-  /** Name of the program. */
-  readonly service: string;
-  /** Name of the EIP-712 domain of signed operations. */
-  readonly domain: string;
-  /** The prefix of the headers of signed operations, as in `X-Svc-`. */
-  readonly headerPrefix: string;
-  /** Who signs; left open as `$FID` where that is not known. */
-  readonly fid?: number | undefined;
-  /** Whether the API is read with an API key only (`http.anonymous = false`). Snippets take it from `$SECRET`. */
-  readonly needsApiKey: boolean;
-}
-
-/** A call as text to be copied. */
-export interface Snippet {
-  readonly language: string;
-  readonly text: string;
-}
+import type { Call, Site, Snippet } from "./call.ts";
 
 /**
  * The ways to make a call that can be copied, the first one the shortest. A call without a method of the SDK has no such way. A signed

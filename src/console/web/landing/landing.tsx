@@ -124,7 +124,9 @@ function Story() {
                 </li>
               ))}
             </ol>
-            <div class="phone" />
+            <div class="phone" aria-hidden="true">
+              <span class="clock">9:41</span>
+            </div>
           </div>
         </Card>
       )}

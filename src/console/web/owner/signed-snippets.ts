@@ -1,5 +1,5 @@
-import type { Call } from "../data/call.ts";
-import { type Site, type Snippet, shellQuote } from "../data/snippets.ts";
+import type { Call, Site, Snippet } from "../data/call.ts";
+import { shellQuote } from "../data/snippets.ts";
 
 /** The ways to make the call of a signed operation, as `snippetsOf` has those of others. The pages that are opened first sign nothing. */
 export function signedSnippets(call: Call, site: Site): readonly Snippet[] {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import type { Call } from "../data/call.ts";
-import { type Site, type Snippet, snippetsOf } from "../data/snippets.ts";
+import type { Call, Site, Snippet } from "../data/call.ts";
+import { snippetsOf } from "../data/snippets.ts";
 import { Icon } from "../icons/icons.tsx";
 import { nodeOrigin, pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/common.ts";
