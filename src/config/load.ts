@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { reasonOf, UserError } from "../lib/failure.ts";
 import { findConflicts } from "./checks/conflicts.ts";
@@ -138,8 +139,23 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
       ...file.warnings,
       ...(ofFile ? readableSecrets(ofFile, file) : []),
       ...(changed?.warnings ?? []),
+      ...(ofFile ? ofOtherNode(ofFile, dataDir, { input, file }) : []),
     ],
   };
+}
+
+/** Says that a settings file that was found, and not named, is about another data directory than the one that counts. */
+function ofOtherNode(
+  ofFile: Layer,
+  dataDir: string | undefined,
+  { input, file }: { readonly input: ConfigInput; readonly file: SettingsFile },
+): string[] {
+  const named = dataDirOf([ofFile]);
+  if (!file.isFound || named === undefined || dataDir === undefined) return [];
+  if (resolve(input.cwd, named) === resolve(input.cwd, dataDir)) return [];
+  return [
+    `${file.path} counts here, although it is of the node with the data in ${named}: name the settings file of this node by --config, or run in another directory`,
+  ];
 }
 
 /** The data directory by the last valid source; the console's file is in it, and does not name it. */

@@ -38,7 +38,10 @@ export interface NoticesDeps extends CallChannelDeps {
 
 /** Sends what happens to incidents to the channels of the operator. */
 export interface Notices {
-  /** Queues what has changed and calls the channels that are due. A call while another one works does nothing. */
+  /**
+   * Queues what has changed and calls the channels that are due. A call meanwhile does the same with the callers that are left, so that
+   * a receiver that does not respond delays only its own notices.
+   */
   run(): Promise<void>;
   report(): Promise<ChannelsReport>;
   /** The public key for `PushManager.subscribe`; it is made at the first need. */
@@ -66,7 +69,7 @@ const MAX_AN_HOUR = 20;
 /** More at once are sent as one. */
 const MAX_APART = 3;
 /** Channels that are called at once. */
-const CALLERS = 4;
+const CALLERS = 16;
 const MAX_CALLS = 2 * MAX_CHANNELS;
 const FAULT_INTERVAL_MS = 60_000;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
@@ -74,7 +77,8 @@ const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 export function createNotices(deps: NoticesDeps): Notices {
   const { store, guard, sealer, clock, log, service } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
-  let isRunning = false;
+  let isQueueing = false;
+  let callers = 0;
   let opened: (VapidKey & Pick<StoredVapidKey, "secret">) | undefined;
 
   async function vapidKey(): Promise<VapidKey | undefined> {
@@ -162,27 +166,33 @@ export function createNotices(deps: NoticesDeps): Notices {
   async function callDue(): Promise<void> {
     let calls = 0;
     const caller = async () => {
-      while (calls++ < MAX_CALLS) {
-        const claim = await store.claim(nowSecs(clock));
-        if (!claim) return;
-        await send(claim);
+      callers += 1;
+      try {
+        while (calls++ < MAX_CALLS) {
+          const claim = await store.claim(nowSecs(clock));
+          if (!claim) return;
+          await send(claim);
+        }
+      } finally {
+        callers -= 1;
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await Promise.all(Array.from({ length: CALLERS - callers }, caller));
   }
 
   return {
     async run() {
-      if (isRunning) return;
-      isRunning = true;
+      if (isQueueing) return;
+      isQueueing = true;
       try {
-        if (!(await store.isDue(nowSecs(clock)))) return;
-        await store.queue(nowSecs(clock));
-        await callDue();
+        const isDue = await store.isDue(nowSecs(clock));
+        if (isDue) await store.queue(nowSecs(clock));
+        isQueueing = false;
+        if (isDue) await callDue();
       } catch (cause) {
         throttle((others) => log.warn({ err: cause, ...others }, "Notices could not be sent"));
       } finally {
-        isRunning = false;
+        isQueueing = false;
       }
     },
     report: async () => ({

@@ -80,6 +80,10 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       await page.getByLabel("These fids").check();
       expect(await page.locator('main [aria-invalid="true"]').count()).toBe(0);
       await page.getByLabel("Fids, separated by spaces or commas").fill("3 4 5");
+      await page.getByLabel("Daily backup at (UTC)").fill("03:15");
+      await page.getByRole("button", { name: "Check everything" }).click();
+      await page.getByText("Name a directory first.").waitFor();
+      await page.getByLabel("Directory of backups").fill(join(dir.path, "backups"));
       await page.getByRole("button", { name: "Check everything" }).click();
       const start = page.getByRole("button", { name: "Write and start" });
       await start.waitFor({ timeout: 60_000 });
@@ -93,6 +97,7 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       await page.locator('section[aria-label="Response"] .pill.ok').waitFor();
       expect(performance.now() - startedMs).toBeLessThan(MAX_FIRST_QUERY_MS);
       expect(readFileSync(join(dir.path, "svc.toml"), "utf8")).toContain("fids = [3, 4, 5]");
+      expect(readFileSync(join(dir.path, "svc.toml"), "utf8")).toContain('at = "03:15"');
 
       const again = await run(["--data-dir", dataDir, "console"]);
       expect(again.out).toStartWith(`${node.url}/console/operator#code=`);

@@ -195,6 +195,42 @@ test("the settings cannot be changed once they are loaded", () => {
   expect(Object.isFrozen(config.http.cors_origins)).toBe(true);
 });
 
+test("a settings file of another node that was found says so, and one that was named, or is of this node, does not", () => {
+  const files = { "/cwd/svc.toml": "[data]\ndir = '/var/lib/other'" };
+  const warningsOf = (sources: Parameters<typeof load>[0]) => load(sources).warnings.join();
+  expect(warningsOf({ files, flags: { dataDir: "/var/lib/own" } })).toContain(
+    "/cwd/svc.toml counts here, although it is of the node with the data in /var/lib/other",
+  );
+  expect(warningsOf({ files, env: { SVC_DATA_DIR: "own" } })).toContain("although");
+  expect(warningsOf({ files })).toBe("");
+  expect(warningsOf({ files, flags: { dataDir: "/var/lib/../lib/other" } })).toBe("");
+  expect(warningsOf({ files, flags: { dataDir: "own", config: "/cwd/svc.toml" } })).toBe("");
+});
+
+test("what was changed on the operator's page counts between the file and the environment, and only what it may change", () => {
+  const dir = "[data]\ndir = '/data'\n[http]\nmax_ids = 11";
+  const files = { "/cwd/svc.toml": dir, "/data/settings.toml": "[http]\nmax_ids = 22" };
+  const idsOf = (sources: Parameters<typeof load>[0]) => {
+    const { config, sources: from } = load(sources);
+    return [config.http.max_ids, from.get("http.max_ids")];
+  };
+  expect(idsOf({ files })).toEqual([22, "console"]);
+  expect(idsOf({ files, env: { SVC_HTTP_MAX_IDS: "33" } })).toEqual([33, "SVC_HTTP_MAX_IDS"]);
+  // Of another data directory.
+  expect(idsOf({ files, flags: { dataDir: "/other" } })).toEqual([11, "/cwd/svc.toml"]);
+  expect(problemsOf({ files: { ...files, "/data/settings.toml": "[net]\nallow_http = true" } })).toEqual([
+    {
+      key: "net.allow_http",
+      section: "net",
+      source: "/data/settings.toml",
+      message: "is not changed here: set it in the settings file",
+    },
+  ]);
+  expect(problemsOf({ files: { ...files, "/data/settings.toml": "not toml" } })).toMatchObject([
+    { key: "/data/settings.toml" },
+  ]);
+});
+
 test("each source overrides the previous ones: defaults, file, environment, flag, --set", () => {
   const files = { "/cwd/svc.toml": "[http]\nport = 1\nmax_ids = 11\n[log]\nlevel = 'warn'" };
   const env = { SVC_HTTP_PORT: "2", SVC_LOG_LEVEL: "error" };

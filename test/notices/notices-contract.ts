@@ -11,6 +11,7 @@ import { createSealer } from "../../src/vault/sealer.ts";
 import { verifyDelivery } from "../../src/webhooks/deliver/sign.ts";
 import { ManualClock } from "../support/clock.ts";
 import { silentLog } from "../support/log.ts";
+import { until } from "../support/manual-time.ts";
 import { createBrowser, startPushService, vapidClaims } from "./push-service.ts";
 
 export interface NoticeFixture extends AsyncDisposable {
@@ -88,6 +89,27 @@ const hook = (service: { readonly hooks: string }, more: Partial<ChannelRequest>
 
 /** The guarantees of notices, over any implementation of their store. */
 export function noticesContract(open: () => Promise<NoticeFixture>): void {
+  test("a hook that does not respond delays no notice to others, also of a later incident", async () => {
+    await using fixture = await fixtureOf(open);
+    const { clock, incidents, notices, store, service } = fixture;
+    const hanging = Promise.withResolvers<void>();
+    service.service.hangs = hanging.promise;
+    const called = () => service.requests.map(({ path }) => path).toSorted();
+    for (const path of ["/hangs", "/works"])
+      await notices.add(hook(service, { url: `${service.hooks}${path}` } as Partial<ChannelRequest>));
+    await incidents.open(opening("i1"), T0);
+    const first = notices.run();
+    await until(() => called().length === 2);
+    clock.advanceSecs(1);
+    await incidents.open(opening("i2", { checkId: "index_behind" }), T0 + 1);
+    await notices.run();
+    await until(() => called().length === 3);
+    expect(called()).toEqual(["/hangs", "/works", "/works"]);
+    hanging.resolve();
+    await first;
+    expect((await store.list()).map(({ leasedUntil }) => leasedUntil)).toEqual([0, 0]);
+  });
+
   test("check 21: a browser is notified once when an incident opens and once when it is resolved, over restarts and nodes", async () => {
     await using fixture = await fixtureOf(open);
     const { service, clock, incidents, start, notices, channels, subscribe, messages } = fixture;

@@ -88,7 +88,12 @@ export interface PushRequest {
 export function startPushService() {
   const authority = createCertificateAuthority();
   const requests: PushRequest[] = [];
-  const service = { status: 201, headers: {} as Record<string, string> };
+  const service = {
+    status: 201,
+    headers: {} as Record<string, string>,
+    /** What a call of `/hangs` waits for. */
+    hangs: Promise.resolve(),
+  };
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -96,6 +101,7 @@ export function startPushService() {
     async fetch(request) {
       const body = new Uint8Array(await request.arrayBuffer());
       requests.push({ path: new URL(request.url).pathname, headers: request.headers, body });
+      if (requests.at(-1)?.path === "/hangs") await service.hangs;
       return new Response(null, { status: service.status, headers: service.headers });
     },
   });

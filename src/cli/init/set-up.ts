@@ -14,7 +14,7 @@ import { askPlace } from "../doctor/place.ts";
 import type { Asked } from "./ask-upstream.ts";
 import type { Wanted } from "./choice.ts";
 import { ask, costText, SETTINGS_FILE, testUpstreams } from "./run-init.ts";
-import { planFiles, upstreamSection } from "./settings-text.ts";
+import { planFiles, sectionIn } from "./settings-text.ts";
 import { checkFiles, type NewFile, refuseExisting, writeFiles } from "./write-files.ts";
 
 export interface SetUpDeps {
@@ -37,10 +37,14 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
   /** What the last estimate asked the followed node for is not asked again. */
   let known: { readonly wish: string; readonly asked: Asked } | undefined;
 
-  const wantedOf = ({ scope, urls }: SetUpWish): Wanted => {
+  const wantedOf = ({ scope, urls, settings = {} }: SetUpWish): Wanted => {
     const [upstreamUrl = "", ...furtherUrls] = urls;
     if (scope.kind !== "demo" && upstreamUrl === "") throw new UserError("name the node to follow");
-    const set = [`http.host=${config.http.host}`, `http.port=${config.http.port}`];
+    const set = [
+      `http.host=${config.http.host}`,
+      `http.port=${config.http.port}`,
+      ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
+    ];
     const choice = scope.kind === "demo" ? { kind: scope.kind } : scope;
     return {
       choice: choice as Wanted["choice"],
@@ -69,17 +73,20 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       isAsked ? await askedOf(wish, wanted) : NOTHING,
       new Date(),
     );
-    const lines = upstreamSection(settings.text);
+    const lines = sectionsOf(wish)
+      .map((name) => sectionIn(settings.text, name))
+      .join("\n");
     const before = file === undefined ? undefined : readSmallFile(file);
     const text = before === undefined ? settings.text : `${before.replace(/\n*$/, "\n\n")}${lines}`;
     return { files: [{ path: output, text }, ...others], lines };
   };
 
   /** Why the files cannot be written; undefined where they can. */
-  const problemOf = (): string | undefined => {
+  const problemOf = (wish: SetUpWish): string | undefined => {
     const before = file === undefined ? undefined : readSmallFile(file);
-    if (before !== undefined && "upstream" in Bun.TOML.parse(before))
-      return `${output} has a section [upstream] already`;
+    const there = before === undefined ? {} : Bun.TOML.parse(before);
+    const double = sectionsOf(wish).find((name) => name in there);
+    if (double !== undefined) return `${output} has a section [${double}] already`;
     try {
       if (before === undefined) refuseExisting([output]);
     } catch (cause) {
@@ -99,7 +106,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     // The lines name these files: with what is in them now, they would be another choice.
     const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
     if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
-    const message = problemOf();
+    const message = problemOf(wish);
     if (message === undefined) checkFiles(files, given);
     if (message === undefined) return { files };
     return {
@@ -147,5 +154,10 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     },
   };
 }
+
+/** The sections that a wish adds to a settings file. */
+const sectionsOf = ({ settings = {} }: SetUpWish): string[] => [
+  ...new Set(["upstream", ...Object.keys(settings).map((key) => key.replace(/\..*/, ""))]),
+];
 
 const NOTHING: Asked = { resolved: undefined, estimate: undefined };

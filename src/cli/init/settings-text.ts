@@ -118,9 +118,9 @@ export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile,
   return [{ path: wanted.output, text }, ...secrets];
 }
 
-/** The section of a settings file that says what is followed. */
-export const upstreamSection = (text: string): string =>
-  /^\[upstream\]\n(?:[^[\n].*\n)*/m.exec(text)?.[0] ?? "";
+/** A section of a settings file, with its head; empty where there is none. */
+export const sectionIn = (text: string, name: string): string =>
+  new RegExp(`^\\[${name}\\]\\n(?:[^[\\n].*\\n)*`, "m").exec(text)?.[0] ?? "";
 
 function sectionText([section, lines]: [string, Map<string, Line>]): string {
   const texts = [...lines].map(

@@ -23,6 +23,8 @@ export interface SettingsFile {
   readonly text: string | undefined;
   /** Whether every user of the machine can read it. */
   readonly isPublic: boolean;
+  /** Whether it was found, rather than named. */
+  readonly isFound?: boolean;
   readonly problems: readonly ConfigProblem[];
   /** Sentences. */
   readonly warnings: readonly string[];
@@ -90,7 +92,7 @@ function foundFile(
   try {
     const text = input.readFile(path, look);
     if (text === undefined) return undefined;
-    return { path, text, isPublic: isPublic(mode), problems: [], warnings: [] };
+    return { path, text, isPublic: isPublic(mode), isFound: true, problems: [], warnings: [] };
   } catch (cause) {
     // Whether a directory that may not be entered has one does not matter: `sudo -u svc` is used in the homes of operators.
     if (name === LOCAL_FILE && isForbidden(cause) && callOf(cause) === "stat") return undefined;

@@ -1,11 +1,14 @@
 import { Type } from "@sinclair/typebox";
 import { MAX_UPSTREAMS } from "../../config/formats.ts";
 import { jsonBodyDecoder } from "../../http/request/body.ts";
+import type { SET_UP_SETTINGS } from "./set-up.ts";
 import { SET_UP_STEPS } from "./set-up.ts";
 
 const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Longer lists are for `fid_file`. */
 const MAX_FIDS = 10_000;
+/** Checked with the file that it becomes a line of. */
+const Setting = Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]+$", maxLength: 1024 });
 const Url = Type.String({ pattern: "^https?://[^\\s/?#@]+$", maxLength: 300 });
 
 export const readSetUp = jsonBodyDecoder(
@@ -24,5 +27,15 @@ export const readSetUp = jsonBodyDecoder(
       Type.Object({ kind: Type.Literal("followers"), fid: Fid }),
     ]),
     urls: Type.Array(Url, { maxItems: MAX_UPSTREAMS }),
+    settings: Type.Optional(
+      Type.Partial(
+        Type.Object({
+          "service.public_url": Setting,
+          "backup.dir": Setting,
+          "backup.at": Setting,
+        } satisfies Record<(typeof SET_UP_SETTINGS)[number], unknown>),
+        { additionalProperties: false },
+      ),
+    ),
   }),
 );

@@ -7,7 +7,11 @@ export interface SetUpWish {
     | { readonly kind: "followers"; readonly fid: number };
   /** The nodes to follow; none for a demo network. */
   readonly urls: readonly string[];
+  /** Further settings by key, of `SET_UP_SETTINGS`; those that are left out keep their defaults. */
+  readonly settings?: Readonly<Partial<Record<(typeof SET_UP_SETTINGS)[number], string>>>;
 }
+
+export const SET_UP_SETTINGS = ["service.public_url", "backup.dir", "backup.at"] as const;
 
 export const SET_UP_STEPS = ["test", "estimate", "check", "apply"] as const;
 export type SetUpStep = (typeof SET_UP_STEPS)[number];

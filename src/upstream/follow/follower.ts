@@ -1,8 +1,7 @@
 import type { ConfirmRpc } from "../../auth/confirmed-owners.ts";
 import { shardCount } from "../../db/index/counts/totals.ts";
-import { reasonOf } from "../../lib/failure.ts";
 import { engineSchedule } from "../../protocol/network/engine-versions.ts";
-import { PeerError } from "../calls/peer.ts";
+import { PeerError, reasonOfCall } from "../calls/peer.ts";
 import { Forks } from "../chain/forks.ts";
 import { healedAccounts, shardStates } from "../chain/proofs.ts";
 import { forkedAt } from "../chain/stop-texts.ts";
@@ -46,7 +45,7 @@ export function startFollower(deps: FollowerDeps): Follower {
   const schedule = deps.schedule ?? engineSchedule(deps.network);
   const engine = new EngineWatch(deps.db, schedule);
   const report = (what: string, cause: unknown) => {
-    tracker.setFault(`${what}: ${reasonOf(cause)}`);
+    tracker.setFault(`${what}: ${reasonOfCall(cause)}`);
     if (!(cause instanceof PeerError)) return onFault(what, cause);
     if (tracker.progress().peerError !== cause.message) deps.onPeerError?.(cause);
     tracker.setPeerError(cause.message);

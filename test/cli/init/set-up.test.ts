@@ -70,6 +70,37 @@ describe("the set-up of a running node", () => {
     expect(readFileSync(`${other.path}/svc.toml`, "utf8")).toBe(readFileSync(file, "utf8"));
   }, 180_000);
 
+  test("writes the public URL and backups that are wanted, into a new file and into one without these sections", async () => {
+    const settings = {
+      "service.public_url": "https://node.example",
+      "backup.dir": "/backups",
+      "backup.at": "03:15",
+    };
+    for (const before of [undefined, "[http]\nport = 8099\n"]) {
+      using dir = emptyDir();
+      const { file, setUp } = setUpIn(dir.path, before);
+      await setUp.check({ ...all(), settings });
+      await setUp.apply({ ...all(), settings });
+      const { config } = loadConfig({
+        argvFlags: { config: file },
+        env: {},
+        readFile: readSmallFile,
+        cwd: dir.path,
+      });
+      expect(config.service.public_url).toBe("https://node.example");
+      expect(config.backup).toMatchObject({ dir: "/backups", at: "03:15" });
+      expect(config.upstream.url).toBe(server.url);
+    }
+    using dir = emptyDir();
+    const { setUp } = setUpIn(dir.path, "[backup]\nkeep = 3\n");
+    const { problem } = await setUp.check({ ...all(), settings });
+    expect(problem?.message).toContain("has a section [backup] already");
+    expect(problem?.lines).toContain('[backup]\ndir = "/backups"\nat = "03:15"');
+    const wrong = { ...all(), settings: { "backup.at": "25:00", "backup.dir": "/backups" } };
+    using other = emptyDir();
+    expect(setUpIn(other.path, undefined).setUp.check(wrong)).rejects.toThrow("backup.at");
+  }, 180_000);
+
   test("adds a section to the file that the node has read, and changes nothing else of it", async () => {
     using dir = emptyDir();
     const before = `# mine\n[http]\nport = 8099\n`;

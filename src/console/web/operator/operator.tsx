@@ -62,7 +62,7 @@ function Node({ mayChange, range }: { mayChange: boolean; range: Range }) {
         </>
       )}
       <OperatorIncidents mayChange={mayChange} />
-      <NoticesCard mayChange={mayChange} />
+      {mayChange && <NoticesCard mayChange />}
       <ThreadsCard query={threads} />
       {threads.data && (
         <p class="s dim">

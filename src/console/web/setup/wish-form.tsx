@@ -7,6 +7,7 @@ import { Pill } from "../parts/pill.tsx";
 import { Command, RawText } from "../parts/raw-text.tsx";
 import { Card } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
+import { FurtherSettings, type FurtherTexts, furtherOf, NO_FURTHER } from "./further-settings.tsx";
 
 const STEPS: Readonly<Record<SetUpStep, string>> = {
   test: msg.testTheNode,
@@ -114,6 +115,9 @@ export function WishForm(props: {
       {STEPS[name]}
     </button>
   );
+  /** What a step has found, beside its button. */
+  const found = (...names: readonly SetUpStep[]) =>
+    state.step !== null && names.includes(state.step) && <Found state={state} secs={secs} />;
   return (
     <div class="stack">
       <Card title={msg.whatShouldItBe}>
@@ -139,6 +143,7 @@ export function WishForm(props: {
               onInput={(nodes) => set({ nodes })}
             />
             <p>{button("test")}</p>
+            {found("test")}
           </>
         )}
         {texts.source === "demo" && <p class="s dim">{msg.aSmallNetwork}</p>}
@@ -191,8 +196,10 @@ export function WishForm(props: {
             />
           )}
           <p>{button("estimate")}</p>
+          {found("estimate")}
         </Card>
       )}
+      {texts.source === "follow" && <FurtherSettings texts={texts} problems={shown} onChange={set} />}
       {texts.source !== "import" && (
         <Card title={msg.checksFirst}>
           <p class="s dim">{msg.theChangeIsShownFirst}</p>
@@ -204,9 +211,9 @@ export function WishForm(props: {
               </button>
             )}
           </div>
+          {found("check", "apply")}
         </Card>
       )}
-      <Found state={state} secs={secs} />
     </div>
   );
 }
@@ -214,7 +221,7 @@ export function WishForm(props: {
 type ScopeKind = Exclude<SetUpWish["scope"]["kind"], "demo">;
 
 /** What is typed into the form of the set-up. */
-interface WishTexts {
+interface WishTexts extends FurtherTexts {
   readonly source: "follow" | "demo" | "import";
   readonly nodes: string;
   readonly scope: ScopeKind;
@@ -230,9 +237,12 @@ const EMPTY: WishTexts = {
   fids: "",
   channel: "",
   person: "",
+  ...NO_FURTHER,
 };
 
-type WishProblems = Partial<Readonly<Record<"nodes" | "fids" | "channel" | "person", string>>>;
+type WishProblems = Partial<
+  Readonly<Record<"nodes" | "fids" | "channel" | "person" | keyof FurtherTexts, string>>
+>;
 
 const DEFAULT_PORT = 3383;
 
@@ -255,6 +265,7 @@ function wishOf(texts: WishTexts): { readonly wish?: SetUpWish; readonly problem
   const fids = readFidList(texts.fids);
   const person = readFidList(texts.person);
   const channel = texts.channel.trim();
+  const further = furtherOf(texts);
   const problems: WishProblems = {
     ...(nodes !== undefined && { nodes }),
     ...(texts.scope === "fids" &&
@@ -262,6 +273,7 @@ function wishOf(texts: WishTexts): { readonly wish?: SetUpWish; readonly problem
     ...(texts.scope === "channel" && (channel === "" || /\s/.test(channel)) && { channel: msg.required }),
     ...(texts.scope === "followers" &&
       (person.bad !== undefined || person.fids.length !== 1) && { person: msg.fidsAreNumbers }),
+    ...further.problems,
   };
   if (Object.keys(problems).length > 0) return { problems };
   const scopes: Readonly<Record<ScopeKind, SetUpWish["scope"]>> = {
@@ -270,5 +282,5 @@ function wishOf(texts: WishTexts): { readonly wish?: SetUpWish; readonly problem
     channel: { kind: "channel", channel },
     followers: { kind: "followers", fid: person.fids[0] ?? 0 },
   };
-  return { wish: { scope: scopes[texts.scope], urls }, problems };
+  return { wish: { scope: scopes[texts.scope], urls, settings: further.settings }, problems };
 }

@@ -65,3 +65,16 @@ export const theNodeCannotWrite = "Der Knoten kann seine Einstellungen nicht sch
 export const ok = "ok";
 export const warning = "Warnung";
 export const failed = "fehlgeschlagen";
+
+export const publicUrlAndBackups = "Öffentliche URL und Sicherungen (freiwillig)";
+export const publicUrl = "Öffentliche URL";
+export const publicUrlHint =
+  "Unter der Benutzer diesen Knoten erreichen, etwa https://node.example. Links und signierte Seiten verwenden sie.";
+export const anHttpUrl = "Eine http- oder https-URL ohne Abfrage.";
+export const backupDirectory = "Verzeichnis der Sicherungen";
+export const backupDirectoryHint =
+  "Auf diesem Rechner, am besten auf einer anderen Platte. Leer: keine Sicherungen.";
+export const backupTime = "Tägliche Sicherung um (UTC)";
+export const backupTimeHint = "Etwa 03:15. Leer: nur auf Wunsch.";
+export const aDirectoryFirst = "Nenne zuerst ein Verzeichnis.";
+export const aTimeOfDay = "Eine Uhrzeit wie 03:15.";
