@@ -157,6 +157,16 @@ describe("what a session may do", () => {
     }
   });
 
+  test("a session does not send again what was delivered; the custody wallet may", async () => {
+    const replay = { webhook_id: webhookId, from: 0, only: "all", dry_run: true };
+    const call = { method: "POST", path: "/webhook/deliveries/replay", body: replay } as const;
+    expect(await by(operating, call)).toEqual({
+      status: 403,
+      body: { message: "only the custody address may send again what was delivered (only: all)" },
+    });
+    expect((await signed.call(call)).status).toBe(202);
+  });
+
   test.each([
     ["another field", (id: string) => ({ webhook_id: id, active: true, name: "Other" })],
     ["an unknown field", (id: string) => ({ webhook_id: id, active: true, x: 1 })],

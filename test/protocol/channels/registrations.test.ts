@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   type ChannelRegistration,
+  channelIdOfEvent,
   channelIdOfKey,
   registrationAfter,
 } from "../../../src/protocol/channels/registrations.ts";
@@ -99,6 +100,13 @@ test("check 7: an event of another form changes no channel", () => {
   expect(after([{ type: REGISTER, at: 1, owner: address(1), label: LABEL.subarray(1) }])).toBeUndefined();
   expect(after([{ type: RENEW, at: 1, expiry: 9 }])).toBeUndefined();
   expect(after([{ type: TRANSFER, at: 1, owner: address(1) }])).toBeUndefined();
+});
+
+test("an event names the channel of its label, which has 32 bytes", () => {
+  expect(channelIdOfEvent(event({ type: RENEW, at: 1 }))).toEqual(LABEL);
+  for (const label of [LABEL.subarray(1), new Uint8Array(33), new Uint8Array()])
+    expect(channelIdOfEvent(event({ type: RENEW, at: 1, label }))).toBeUndefined();
+  expect(channelIdOfEvent(OnChainEvent.fromPartial({}))).toBeUndefined();
 });
 
 test("a channel that is sent to the zero address has that owner", () => {
