@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signedOperations } from "../../src/api/operations.ts";
 import { custodyFromIndex } from "../../src/auth/custody.ts";
 import type { SessionLookup } from "../../src/auth/session.ts";
+import type { AuthDeps } from "../../src/auth/verify.ts";
 import { createVerifySession, type VerifySession } from "../../src/auth/verify-session.ts";
 import { serviceNames } from "../../src/config/names.ts";
 import type { IndexDatabase } from "../../src/db/index/database.ts";
@@ -58,7 +59,11 @@ afterAll(() => signed[Symbol.asyncDispose]());
 const by = (session: TestSession, call: SessionCall) => callBySession(signed, session, call);
 
 /** The verification of another thread, over the same state. */
-function newVerifier(changes: { markUsed?: SessionLookup["markUsed"]; db?: IndexDatabase } = {}) {
+function newVerifier(
+  changes: { markUsed?: SessionLookup["markUsed"]; db?: IndexDatabase } & Partial<
+    Pick<AuthDeps, "custodyOf" | "confirmedCustodyOf">
+  > = {},
+) {
   const { clock } = signed.api.node;
   const { nonces, sessions } = localStores(signed.api.state, { clock });
   const deps = {
@@ -68,7 +73,8 @@ function newVerifier(changes: { markUsed?: SessionLookup["markUsed"]; db?: Index
     windowSecs: 300,
     nonces,
     sessions,
-    custodyOf: custodyFromIndex(changes.db ?? signed.api.node.db),
+    custodyOf: changes.custodyOf ?? custodyFromIndex(changes.db ?? signed.api.node.db),
+    confirmedCustodyOf: changes.confirmedCustodyOf,
     isPaused: () => false,
     staleReason: async () => undefined,
     log: silentLog,
@@ -435,6 +441,37 @@ describe("check 22: a session ends", () => {
     await expect(attempt(() => signed.call({ method: "DELETE", path, fid: 6 }))).rejects.toThrow(
       ENDED.body.message,
     );
+  });
+
+  test("when another custody address is confirmed, and not when one node shows it", async () => {
+    const session = await createSession(signed, 8);
+    const own = custodyFromIndex(signed.api.node.db)(8);
+    const other = makeWallet("another owner of 8").address;
+    const attempt = (custodyOf: AuthDeps["custodyOf"], confirmedCustodyOf: AuthDeps["confirmedCustodyOf"]) =>
+      newVerifier({ custodyOf, confirmedCustodyOf })({
+        method: "GET",
+        url: "http://localhost/v2/svc/frame/app/list",
+        headers: new Headers(sessionHeaders(session, { ...LIST, signedAt: signed.nowSecs() })),
+        body: async () => new Uint8Array(),
+        operation: signedOperations.listApps,
+      });
+    const unasked = () => {
+      throw new Error("a custody address that is unchanged needs no second node");
+    };
+    const live = { sessionId: session.sessionId };
+    expect(await attempt(() => own, unasked)).toMatchObject(live);
+    expect(
+      await attempt(
+        () => other,
+        () => own,
+      ),
+    ).toMatchObject(live);
+    await expect(
+      attempt(
+        () => other,
+        () => other,
+      ),
+    ).rejects.toThrow("another custody address");
   });
 
   test("when the fid gets another custody address, at once and for good", async () => {
