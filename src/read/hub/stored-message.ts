@@ -20,29 +20,13 @@ import {
 } from "../../protocol/wire/generated/message.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
-/** What statements select of each kind of live message, and the messages of their rows. */
+/** The messages of the rows that statements select of each kind (`SELECT_CASTS` and its like). */
 
 /** The index and its network. */
 export interface MessageDb {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
 }
-
-export const ENVELOPE = "s.key AS signer, e.signature, e.data";
-export const JOIN_ENVELOPE = `CROSS JOIN envelopes e ON e.id = t.envelope_id
-  CROSS JOIN message_signers s ON s.id = e.signer_id`;
-export const CAST_COLUMNS = `t.id, t.hash, t.fid, t.text, t.parent_fid AS parentFid, t.parent_hash AS parentHash,
-  u.url AS parentUrl, t.rest, ${ENVELOPE}`;
-export const JOIN_CAST = `${JOIN_ENVELOPE} LEFT JOIN urls u ON u.id = t.parent_url_id`;
-export const REACTION_COLUMNS = `t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.target_id AS targetId,
-  coalesce(c.hash, m.hash) AS targetHash, u.url AS targetUrl, ${ENVELOPE}`;
-export const JOIN_REACTION = `${JOIN_ENVELOPE} LEFT JOIN casts c ON c.id = t.target_id
-  LEFT JOIN missing_casts m ON m.id = t.target_id LEFT JOIN urls u ON u.id = t.target_id`;
-export const LINK_COLUMNS = `t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.displayed_at AS displayedAt,
-  ${ENVELOPE}`;
-export const GENERIC_COLUMNS =
-  "t.id, t.fid, t.timestamp, t.store, t.slot, t.kind, s.key AS signer, t.signature, t.data";
-export const JOIN_SIGNER = "CROSS JOIN message_signers s ON s.id = t.signer_id";
 
 export type CastRow = Omit<RowOf<CastColumns>, "timestamp"> & { id: number; hash: Uint8Array };
 export type ReactionRow = RowOf<ReactionColumns> & { targetId: number };

@@ -96,3 +96,24 @@ export function linkTypeOf(stored: number | string): string {
   if (stored === LinkType.Follow) return "follow";
   return stored === LinkType.Block ? "block" : String(stored);
 }
+
+// What statements select of each kind of live message.
+const ENVELOPE = "s.key AS signer, e.signature, e.data";
+const JOIN_ENVELOPE = `CROSS JOIN envelopes e ON e.id = t.envelope_id
+  CROSS JOIN message_signers s ON s.id = e.signer_id`;
+export const CAST_COLUMNS = `t.id, t.hash, t.fid, t.text, t.parent_fid AS parentFid, t.parent_hash AS parentHash,
+  u.url AS parentUrl, t.rest, ${ENVELOPE}`;
+export const JOIN_CAST = `${JOIN_ENVELOPE} LEFT JOIN urls u ON u.id = t.parent_url_id`;
+export const GENERIC_COLUMNS =
+  "t.id, t.fid, t.timestamp, t.store, t.slot, t.kind, s.key AS signer, t.signature, t.data";
+export const JOIN_SIGNER = "CROSS JOIN message_signers s ON s.id = t.signer_id";
+/** Statements without a condition, to which a WHERE is added. */
+export const SELECT_CASTS = `SELECT ${CAST_COLUMNS} FROM casts t ${JOIN_CAST}`;
+export const SELECT_REACTIONS = `SELECT t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.target_id AS targetId,
+    coalesce(c.hash, m.hash) AS targetHash, u.url AS targetUrl, ${ENVELOPE}
+  FROM reactions t ${JOIN_ENVELOPE} LEFT JOIN casts c ON c.id = t.target_id
+  LEFT JOIN missing_casts m ON m.id = t.target_id LEFT JOIN urls u ON u.id = t.target_id`;
+export const SELECT_LINKS = `SELECT t.fid, t.timestamp, t.type, t.target_fid AS targetFid, t.displayed_at AS displayedAt, ${ENVELOPE}
+  FROM links t ${JOIN_ENVELOPE}`;
+export const SELECT_USER_DATA = `SELECT t.fid, t.timestamp, t.type, t.value, ${ENVELOPE} FROM user_data t ${JOIN_ENVELOPE}`;
+export const SELECT_GENERIC = `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER}`;

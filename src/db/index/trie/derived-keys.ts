@@ -76,8 +76,8 @@ const nextFid = statement<{ fid: number | null }, [fid: number]>(
      ${[1, 2, 3, 4, 5, 6].map((type) => `UNION ALL SELECT min(fid) FROM on_chain_events WHERE type = ${type} AND fid > ?1`).join("\n     ")})`,
 );
 
-/** Messages that are stored as their bytes, by the kind of their keys. */
-const OTHERS: ReadonlyMap<number, readonly [Store, Kind]> = new Map(
+/** Messages that are stored as their bytes and whose keys follow from their rows, by the kind of the keys. */
+export const GENERIC_KINDS: ReadonlyMap<number, readonly [Store, Kind]> = new Map(
   (
     [
       [MessageType.MESSAGE_TYPE_CAST_REMOVE, Store.Casts, Kind.Remove],
@@ -104,7 +104,7 @@ export const DERIVED_KINDS: readonly number[] = [
   REACTIONS,
   LINKS,
   USER_DATA,
-  ...OTHERS.keys(),
+  ...GENERIC_KINDS.keys(),
 ].sort((a, b) => a - b);
 
 /** Whether keys of a kind are in the trie of each data shard, not only in that of the home shard of their account. */
@@ -147,7 +147,7 @@ export function derivedKeys(
     for (const { bytes } of db.iterate(eventRows, kind, fid)) addIfAny(onChainRest(bytes), add);
     return;
   }
-  const other = OTHERS.get(kind);
+  const other = GENERIC_KINDS.get(kind);
   if (!other) return;
   for (const { data } of db.iterate(otherRows, fid, ...other)) add(messageHash(data));
   if (kind === LEND_KIND)

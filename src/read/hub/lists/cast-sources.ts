@@ -1,16 +1,10 @@
 import { lastInvalidationSeq, readInvalidations } from "../../../db/index/cache-invalidations.ts";
 import { firstCastIdAt } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
+import { CAST_COLUMNS, JOIN_CAST } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { GenerationCache } from "../../../lib/generation-cache.ts";
-import {
-  CAST_COLUMNS,
-  type CastRow,
-  castMessage,
-  JOIN_CAST,
-  type MessageDb,
-  type StoredMessage,
-} from "../stored-message.ts";
+import { type CastRow, castMessage, type MessageDb, type StoredMessage } from "../stored-message.ts";
 import { type BothWays, bothWays, pick, type RowSource } from "./merge-sources.ts";
 
 /** In a thread. */

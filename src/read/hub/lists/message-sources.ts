@@ -1,19 +1,18 @@
+import {
+  SELECT_GENERIC,
+  SELECT_LINKS,
+  SELECT_REACTIONS,
+  SELECT_USER_DATA,
+} from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { Kind, Store } from "../../../protocol/message/merge-rules.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../../protocol/time.ts";
 import {
-  ENVELOPE,
-  GENERIC_COLUMNS,
   type GenericRow,
   genericMessage,
-  JOIN_ENVELOPE,
-  JOIN_REACTION,
-  JOIN_SIGNER,
-  LINK_COLUMNS,
   type LinkRow,
   linkMessage,
   type MessageDb,
-  REACTION_COLUMNS,
   type ReactionRow,
   reactionMessage,
   type StoredMessage,
@@ -29,7 +28,7 @@ const reactionsByAuthor = bothWays<
 >(
   "reactions-by-author",
   (behind, direction) =>
-    `SELECT ${REACTION_COLUMNS} FROM reactions t ${JOIN_REACTION}
+    `${SELECT_REACTIONS}
      WHERE t.fid = ?1 AND t.type = ?2 AND (t.timestamp, t.target_fid, t.target_id) ${behind} (?3, ?4, ?5)
      ORDER BY t.timestamp ${direction}, t.target_fid ${direction}, t.target_id ${direction} LIMIT ?6`,
 );
@@ -39,7 +38,7 @@ const reactionsByTarget = bothWays<
 >(
   "reactions-by-target",
   (behind, direction) =>
-    `SELECT ${REACTION_COLUMNS} FROM reactions t ${JOIN_REACTION}
+    `${SELECT_REACTIONS}
      WHERE t.target_id = ?1 AND t.type = ?2 AND (t.timestamp, t.fid) ${behind} (?3, ?4)
      ORDER BY t.timestamp ${direction}, t.fid ${direction} LIMIT ?5`,
 );
@@ -50,7 +49,7 @@ const links = (name: string, fid: string, otherFid: string, displayed: string) =
   bothWays<LinkRow, LinkParams>(
     name,
     (behind, direction) =>
-      `SELECT ${LINK_COLUMNS} FROM links t ${JOIN_ENVELOPE}
+      `${SELECT_LINKS}
        WHERE t.${fid} = ?1 AND t.type = ?2 AND t.displayed_at ${displayed}
          AND (t.timestamp, t.${otherFid}) ${behind} (?3, ?4)
        ORDER BY t.timestamp ${direction}, t.${otherFid} ${direction} LIMIT ?5`,
@@ -72,7 +71,7 @@ const linkTypeAfter = statement<{ type: number | string }, [fid: number, type: n
 
 const userDataByAuthor = statement<UserDataRow, [fid: number]>(
   "hub.user-data-by-author",
-  `SELECT t.fid, t.timestamp, t.type, t.value, ${ENVELOPE} FROM user_data t ${JOIN_ENVELOPE} WHERE t.fid = ?`,
+  `${SELECT_USER_DATA} WHERE t.fid = ?`,
 );
 const genericByAge = bothWays<
   GenericRow,
@@ -80,7 +79,7 @@ const genericByAge = bothWays<
 >(
   "messages-by-age",
   (behind, direction) =>
-    `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER}
+    `${SELECT_GENERIC}
      WHERE t.fid = ?1 AND t.store = ?2 AND (t.timestamp, t.id) ${behind} (?3, ?4) AND t.kind BETWEEN ?5 AND ?6
      ORDER BY t.timestamp ${direction}, t.id ${direction} LIMIT ?7`,
 );
@@ -91,7 +90,7 @@ const compactIds = statement<{ id: number; timestamp: number }, [fid: number, st
 );
 const genericById = statement<GenericRow, [id: number]>(
   "hub.message-by-id",
-  `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER} WHERE t.id = ?`,
+  `${SELECT_GENERIC} WHERE t.id = ?`,
 );
 
 /** The reactions of one type of an author. */

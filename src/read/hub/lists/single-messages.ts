@@ -1,4 +1,11 @@
-import { storedLinkType } from "../../../db/index/messages/columns.ts";
+import {
+  SELECT_CASTS,
+  SELECT_GENERIC,
+  SELECT_LINKS,
+  SELECT_REACTIONS,
+  SELECT_USER_DATA,
+  storedLinkType,
+} from "../../../db/index/messages/columns.ts";
 import { findUrlId } from "../../../db/index/project/cast-references/named-ids.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -7,22 +14,13 @@ import { ReactionType, UserDataType } from "../../../protocol/wire/generated/mes
 import { type ReadContext, readOne } from "../context.ts";
 import { invalidParam, notFound, type Refusal, refuse } from "../refusal.ts";
 import {
-  CAST_COLUMNS,
   type CastRow,
   castMessage,
-  ENVELOPE,
-  GENERIC_COLUMNS,
   type GenericRow,
   genericMessage,
-  JOIN_CAST,
-  JOIN_ENVELOPE,
-  JOIN_REACTION,
-  JOIN_SIGNER,
-  LINK_COLUMNS,
   type LinkRow,
   linkMessage,
   type MessageDb,
-  REACTION_COLUMNS,
   type ReactionRow,
   reactionMessage,
   type StoredMessage,
@@ -34,7 +32,7 @@ import {
 
 const castByHash = statement<CastRow, [fid: number, hash: Uint8Array]>(
   "hub.cast",
-  `SELECT ${CAST_COLUMNS} FROM casts t ${JOIN_CAST}
+  `${SELECT_CASTS}
    WHERE substr(t.hash, 1, 6) = substr(?2, 1, 6) AND t.hash = ?2 AND t.fid = ?1`,
 );
 const reactionBySlot = statement<
@@ -42,21 +40,21 @@ const reactionBySlot = statement<
   [fid: number, targetFid: number, targetId: number, type: number]
 >(
   "hub.reaction",
-  `SELECT ${REACTION_COLUMNS} FROM reactions t ${JOIN_REACTION}
+  `${SELECT_REACTIONS}
    WHERE t.fid = ? AND t.target_fid = ? AND t.target_id = ? AND t.type = ?`,
 );
 const linkBySlot = statement<LinkRow, [fid: number, type: number | string, targetFid: number]>(
   "hub.link",
-  `SELECT ${LINK_COLUMNS} FROM links t ${JOIN_ENVELOPE} WHERE t.fid = ? AND t.type = ? AND t.target_fid = ?`,
+  `${SELECT_LINKS} WHERE t.fid = ? AND t.type = ? AND t.target_fid = ?`,
 );
 const userDataBySlot = statement<UserDataRow, [fid: number, type: number]>(
   "hub.user-data",
-  `SELECT t.fid, t.timestamp, t.type, t.value, ${ENVELOPE} FROM user_data t ${JOIN_ENVELOPE}
+  `${SELECT_USER_DATA}
    WHERE t.fid = ? AND t.type = ?`,
 );
 const addBySlot = statement<GenericRow, [fid: number, store: number, slot: Uint8Array]>(
   "hub.add-by-slot",
-  `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER}
+  `${SELECT_GENERIC}
    WHERE t.fid = ? AND t.store = ? AND t.slot = ? AND t.kind = 0`,
 );
 // While rows move to a new id of their cast, both ids name it.

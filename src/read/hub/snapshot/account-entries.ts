@@ -1,6 +1,15 @@
+import {
+  GENERIC_COLUMNS,
+  JOIN_SIGNER,
+  SELECT_CASTS,
+  SELECT_GENERIC,
+  SELECT_LINKS,
+  SELECT_REACTIONS,
+  SELECT_USER_DATA,
+} from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { correctionsBelow } from "../../../db/index/trie/corrections.ts";
-import { DERIVED_KINDS, isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
+import { DERIVED_KINDS, GENERIC_KINDS, isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
 import { Kind, lendSlot, Store } from "../../../protocol/message/merge-rules.ts";
 import { shardOfFid } from "../../../protocol/network/shard.ts";
 import { MessageType, UserNameProof, UserNameType } from "../../../protocol/wire/generated/message.ts";
@@ -17,22 +26,13 @@ import {
   type TrieKey,
 } from "../../../trust/trie-key.ts";
 import {
-  CAST_COLUMNS,
   type CastRow,
   castMessage,
-  ENVELOPE,
-  GENERIC_COLUMNS,
   type GenericRow,
   genericMessage,
-  JOIN_CAST,
-  JOIN_ENVELOPE,
-  JOIN_REACTION,
-  JOIN_SIGNER,
-  LINK_COLUMNS,
   type LinkRow,
   linkMessage,
   type MessageDb,
-  REACTION_COLUMNS,
   type ReactionRow,
   reactionMessage,
   type StoredMessage,
@@ -41,25 +41,19 @@ import {
 } from "../stored-message.ts";
 import { encodeFields } from "../wire-bytes.ts";
 
-const castRows = statement<CastRow, [fid: number]>(
-  "snapshot.casts",
-  `SELECT ${CAST_COLUMNS} FROM casts t ${JOIN_CAST} WHERE t.fid = ?`,
-);
+const castRows = statement<CastRow, [fid: number]>("snapshot.casts", `${SELECT_CASTS} WHERE t.fid = ?`);
 const reactionRows = statement<ReactionRow, [fid: number]>(
   "snapshot.reactions",
-  `SELECT ${REACTION_COLUMNS} FROM reactions t ${JOIN_REACTION} WHERE t.fid = ?`,
+  `${SELECT_REACTIONS} WHERE t.fid = ?`,
 );
-const linkRows = statement<LinkRow, [fid: number]>(
-  "snapshot.links",
-  `SELECT ${LINK_COLUMNS} FROM links t ${JOIN_ENVELOPE} WHERE t.fid = ?`,
-);
+const linkRows = statement<LinkRow, [fid: number]>("snapshot.links", `${SELECT_LINKS} WHERE t.fid = ?`);
 const userDataRows = statement<UserDataRow, [fid: number]>(
   "snapshot.user-data",
-  `SELECT t.fid, t.timestamp, t.type, t.value, ${ENVELOPE} FROM user_data t ${JOIN_ENVELOPE} WHERE t.fid = ?`,
+  `${SELECT_USER_DATA} WHERE t.fid = ?`,
 );
 const genericRows = statement<GenericRow, [fid: number, store: number, kind: number]>(
   "snapshot.messages",
-  `SELECT ${GENERIC_COLUMNS} FROM messages t ${JOIN_SIGNER} WHERE t.fid = ? AND t.store = ? AND t.kind = ?`,
+  `${SELECT_GENERIC} WHERE t.fid = ? AND t.store = ? AND t.kind = ?`,
 );
 const borrowedRows = statement<GenericRow, [toFid: number, slot: Uint8Array]>(
   "snapshot.borrowed",
@@ -80,20 +74,10 @@ const fnameRows = statement<
 );
 
 /** Where messages of a kind are that are stored as their bytes. */
-const GENERIC: ReadonlyMap<number, readonly [Store, Kind]> = new Map(
-  (
-    [
-      [MessageType.MESSAGE_TYPE_CAST_REMOVE, Store.Casts, Kind.Remove],
-      [MessageType.MESSAGE_TYPE_REACTION_REMOVE, Store.Reactions, Kind.Remove],
-      [MessageType.MESSAGE_TYPE_LINK_REMOVE, Store.Links, Kind.Remove],
-      [MessageType.MESSAGE_TYPE_VERIFICATION_ADD, Store.Verifications, Kind.Add],
-      [MessageType.MESSAGE_TYPE_VERIFICATION_REMOVE, Store.Verifications, Kind.Remove],
-      [MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE, Store.Links, Kind.Compact],
-      [MessageType.MESSAGE_TYPE_LEND_STORAGE, Store.StorageLends, Kind.Add],
-      [MessageType.MESSAGE_TYPE_USERNAME_PROOF, Store.UsernameProofs, Kind.Add],
-    ] as const
-  ).map(([type, store, kind]) => [messageKind(type), [store, kind]]),
-);
+const GENERIC: ReadonlyMap<number, readonly [Store, Kind]> = new Map([
+  ...GENERIC_KINDS,
+  [messageKind(MessageType.MESSAGE_TYPE_USERNAME_PROOF), [Store.UsernameProofs, Kind.Add]],
+]);
 const CASTS = messageKind(MessageType.MESSAGE_TYPE_CAST_ADD);
 const REACTIONS = messageKind(MessageType.MESSAGE_TYPE_REACTION_ADD);
 const LINKS = messageKind(MessageType.MESSAGE_TYPE_LINK_ADD);
