@@ -7,13 +7,64 @@ export interface StateFinding {
 }
 
 /** The state by which a token is counted. */
-export const TOKEN_STATE =
-  "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled = 1 THEN 'enabled' ELSE 'disabled' END";
+const TOKEN_STATE = "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END";
 
 /** The key by which a token is counted for its app. */
 const CLIENT_KEY = "app_id || ' ' || client_fid || ' ' || coalesce(host, '') || ' '";
 
-const LIVE_WEBHOOKS = "webhook IN (SELECT seq FROM webhooks)";
+/** Rows of totals and counters that differ from the rows that they count. */
+export const COUNTED: readonly { readonly what: string; readonly rows: string }[] = [
+  {
+    what: "webhooks whose count of queued deliveries is not that of the deliveries",
+    rows: `webhook_health h JOIN webhooks w ON w.seq = h.webhook WHERE h.queued <>
+           (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
+  },
+  {
+    what: "totals of deliveries that are not those of the deliveries",
+    rows: differingTotals(
+      "delivery_totals",
+      "SELECT state, count(*) AS count FROM deliveries GROUP BY state",
+    ),
+  },
+  {
+    what: "totals of notification tokens that are not those of the tokens",
+    rows: differingTotals(
+      "token_totals",
+      `SELECT ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
+    ),
+  },
+  {
+    what: "counts of notification tokens by client that are not those of the tokens",
+    rows: differingTotals(
+      `(SELECT ${CLIENT_KEY} || state AS state, count FROM audience_clients) a`,
+      `SELECT ${CLIENT_KEY} || ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
+    ),
+  },
+];
+
+/** Counts the rows of totals and counters again. `slot` is the further column of totals in PostgreSQL. */
+export function recounts(slot: "" | "slot, "): string[] {
+  const zero = slot && "0, ";
+  return [
+    "DELETE FROM delivery_totals",
+    `INSERT INTO delivery_totals (state, ${slot}count) SELECT state, ${zero}count(*) FROM deliveries GROUP BY state`,
+    "DELETE FROM token_totals",
+    `INSERT INTO token_totals (state, ${slot}count) SELECT ${TOKEN_STATE}, ${zero}count(*) FROM tokens GROUP BY 1`,
+    "DELETE FROM audience_clients",
+    `INSERT INTO audience_clients (app_id, client_fid, host, state, ${slot}count)
+     SELECT app_id, client_fid, coalesce(host, ''), ${TOKEN_STATE}, ${zero}count(*) FROM tokens GROUP BY 1, 2, 3, 4`,
+    `UPDATE webhook_health AS h SET queued =
+       (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
+  ];
+}
+
+/** Ends claims and runs of processes that ended before the copy was made, and sessions, of which owners may have ended some since. */
+export const ENDED = [
+  "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
+  "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
+  "UPDATE queued_writes SET due_at_ms = 1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE due_at_ms IS NOT NULL",
+  "DELETE FROM sessions",
+];
 
 /**
  * The invariants that hold after every commit, each as a query for the rows that violate it. Expired rows and rows left
@@ -51,11 +102,6 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
            (SELECT 1 FROM webhook_changes c WHERE c.webhook_id = w.webhook_id AND c.deleted_at IS NULL)`,
   },
   {
-    what: "webhooks whose count of queued deliveries is not that of the deliveries",
-    rows: `webhook_health h WHERE ${LIVE_WEBHOOKS} AND queued !=
-           (SELECT count(*) FROM deliveries d WHERE d.webhook = h.webhook AND d.state = 'queued')`,
-  },
-  {
     what: "deliveries without their event",
     rows: "deliveries WHERE event NOT IN (SELECT seq FROM delivery_events)",
   },
@@ -66,27 +112,6 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
   {
     what: "delivery attempts without their delivery",
     rows: "delivery_attempts WHERE delivery NOT IN (SELECT seq FROM deliveries)",
-  },
-  {
-    what: "totals of deliveries that are not those of the deliveries",
-    rows: differingTotals(
-      "delivery_totals",
-      "SELECT state, count(*) AS count FROM deliveries GROUP BY state",
-    ),
-  },
-  {
-    what: "totals of notification tokens that are not those of the tokens",
-    rows: differingTotals(
-      "token_totals",
-      `SELECT ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
-    ),
-  },
-  {
-    what: "counts of notification tokens by client that are not those of the tokens",
-    rows: differingTotals(
-      `(SELECT ${CLIENT_KEY} || state AS state, count FROM audience_clients)`,
-      `SELECT ${CLIENT_KEY} || ${TOKEN_STATE} AS state, count(*) AS count FROM tokens GROUP BY 1`,
-    ),
   },
   {
     what: "notification tokens that are there in part",
@@ -114,6 +139,7 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
     what: "recipients of notifications without the key of the notification",
     rows: "dedupe WHERE key NOT IN (SELECT key FROM dedupe_keys)",
   },
+  ...COUNTED,
 ];
 
 /**
@@ -127,8 +153,8 @@ export function verifyState(db: StateDatabase): StateFinding[] {
   });
 }
 
-/** A subquery for states whose stored total differs from the counted one. A total of zero may or may not have a row. */
+/** A query for states whose stored total, over all slots, differs from the counted one. A total of zero may have no row. */
 function differingTotals(stored: string, counted: string): string {
-  return `(SELECT state FROM (SELECT state, count FROM ${stored} UNION ALL SELECT state, -count FROM (${counted}))
-           GROUP BY state HAVING sum(count) != 0)`;
+  return `(SELECT state FROM (SELECT state, count FROM ${stored} UNION ALL SELECT state, -count FROM (${counted}) c) b
+           GROUP BY state HAVING sum(count) <> 0) d`;
 }
