@@ -109,6 +109,23 @@ test("verify exits with 1 and names missing and extra messages and, check 34, wr
   expect(ended.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
 }, 180_000);
 
+test("verify compares with each followed node, and says from which one the index differs", async () => {
+  using dir = filledDir();
+  const behind = new UpstreamNode(node.chain);
+  behind.produce(TICKS / 2);
+  const other = new UpstreamServer(behind);
+  await other.start();
+  const urls = `upstream.urls=${server.url},${other.url}`;
+  const args = ["verify", "--set", urls, "--data-dir", dir.path, "--sample", "20"];
+  const [text, json] = await Promise.all([run(args), run([...args, "--json"])]);
+  await other.stop();
+  expect(text.out).toMatch(/^fid \d+ at upstream 2: 0 missing, \d+ extra$/m);
+  expect(text.out).not.toContain("at upstream 1");
+  const { differences } = JSON.parse(json.out) as { differences: { upstream: number }[] };
+  expect(new Set(differences.map(({ upstream }) => upstream))).toEqual(new Set([2]));
+  expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
+}, 180_000);
+
 test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {
   using dir = filledDir();
   const [none, empty, stranger, down] = await Promise.all([

@@ -21,12 +21,12 @@ interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** `verify`: compares fids and channels with the followed node, or the index with the roots that the network's validators signed. */
+/** `verify`: compares fids and channels with each followed node, or the index with the roots that the network's validators signed. */
 export function registerVerify(program: Command, context: CommandContext): void {
   program
     .command("verify")
     .description(
-      "compare random fids and channels of the index with the followed node; exit 1 when they differ",
+      "compare random fids and channels of the index with each followed node; exit 1 when they differ",
     )
     .option(
       "--roots",
@@ -47,7 +47,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const { EXIT_OK, EXIT_USER, RetryableError, reasonOf, UserError } = await import(
         "../../lib/failure.ts"
       );
-      const { isFollowing } = await import("../../config/upstream-urls.ts");
+      const { isFollowing, upstreamUrls } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { wait } = await import("../../upstream/timings.ts");
       const { degradedReasons, engineProgressOf } = await import("../../upstream/follow/engine-watch.ts");
@@ -61,7 +61,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const unfollowed = named.find((fid) => followed && !followed.has(fid));
       if (unfollowed !== undefined) throw new UserError(`fid ${unfollowed} is not followed`);
 
-      let report: (ComparisonReport & { readonly channels: ChannelsReport }) | undefined;
+      let report: Report | undefined;
       let lacking: readonly string[] = [];
       const exitCode = await runTask(common, async () => {
         // The node may run concurrently: nothing is locked or written.
@@ -69,22 +69,27 @@ export function registerVerify(program: Command, context: CommandContext): void 
         if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
         const db = openIndexReader(path);
         shutdown.add("index", () => db[Symbol.dispose]());
-        const upstream = await openUpstream(config, shutdown.signal);
-        shutdown.add("upstream", () => upstream[Symbol.dispose]());
-        const { client } = upstream;
-        const { concurrency } = upstream.limits;
         const settle = () => wait(SETTLE_MS, shutdown.signal);
-        try {
-          const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
-          const fids = named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
-          lacking = degradedReasons(engineProgressOf(db));
-          const comparison = { client, db, concurrency, settle };
-          const ofFids = await compareFids(comparison, fids);
-          const choice = named.length > 0 ? { fids: named } : { sample };
-          report = { ...ofFids, channels: await compareChannels(comparison, choice, Math.random) };
-        } catch (cause) {
-          shutdown.signal.throwIfAborted();
-          throw new RetryableError(`the upstream cannot be queried: ${reasonOf(cause)}`, { cause });
+        const urls = upstreamUrls(config);
+        let fids: readonly number[] | undefined;
+        for (const [at, url] of urls.entries()) {
+          using upstream = await openUpstream(config, shutdown.signal, { url });
+          const { client } = upstream;
+          const { concurrency } = upstream.limits;
+          try {
+            const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
+            fids ??= named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
+            lacking = degradedReasons(engineProgressOf(db));
+            const comparison = { client, db, concurrency, settle };
+            const ofFids = await compareFids(comparison, fids);
+            const choice = named.length > 0 ? { fids: named } : { sample };
+            const channels = await compareChannels(comparison, choice, Math.random);
+            report = withUpstream(report, { ...ofFids, channels }, urls.length > 1 ? at + 1 : undefined);
+          } catch (cause) {
+            shutdown.signal.throwIfAborted();
+            const which = urls.length > 1 ? `upstream ${at + 1}` : "the upstream";
+            throw new RetryableError(`${which} cannot be queried: ${reasonOf(cause)}`, { cause });
+          }
         }
       });
       if (report)
@@ -96,6 +101,34 @@ export function registerVerify(program: Command, context: CommandContext): void 
       const differing = report && report.differences.length + report.channels.differences.length;
       context.exitCode = exitCode === EXIT_OK && differing !== 0 ? EXIT_USER : exitCode;
     });
+}
+
+/** Differences from one of several followed nodes say from which, by its position. */
+interface OfUpstream {
+  readonly upstream?: number;
+}
+
+/** What is not a difference is that of the first node. */
+type Report = Omit<ComparisonReport, "differences"> & {
+  readonly differences: readonly (ComparisonReport["differences"][number] & OfUpstream)[];
+  readonly channels: Omit<ChannelsReport, "differences"> & {
+    readonly differences: readonly (ChannelsReport["differences"][number] & OfUpstream)[];
+  };
+};
+
+/** Adds the differences from a further node to a report. @param upstream its position; undefined where there is one node. */
+function withUpstream(before: Report | undefined, next: Report, upstream: number | undefined): Report {
+  const of = <One extends object>(all: readonly One[]) =>
+    upstream === undefined ? all : all.map((one) => ({ ...one, upstream }));
+  const { differences, channels } = before ?? { differences: [], channels: { differences: [] } };
+  return {
+    ...(before ?? next),
+    differences: [...differences, ...of(next.differences)],
+    channels: {
+      ...(before ?? next).channels,
+      differences: [...channels.differences, ...of(next.channels.differences)],
+    },
+  };
 }
 
 async function verifyRoots(context: CommandContext, named: readonly number[], json: boolean): Promise<void> {
@@ -147,23 +180,21 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
   return `${lines.join("\n")}\n`;
 }
 
-function formatReport({
-  compared,
-  differences,
-  shards,
-  channels,
-}: ComparisonReport & { readonly channels: ChannelsReport }): string {
+function formatReport({ compared, differences, shards, channels }: Report): string {
   const lines = shards.map(
     ({ shard, appliedBlock, headBlock }) => `shard ${shard}: block ${appliedBlock} of ${headBlock} applied`,
   );
   lines.push(`${compared} fids compared, ${differences.length} differ`);
-  for (const { fid, ...found } of differences) lines.push(...linesOf(`fid ${fid}`, found));
+  const at = ({ upstream }: OfUpstream) => (upstream === undefined ? "" : ` at upstream ${upstream}`);
+  for (const one of differences) lines.push(...linesOf(`fid ${one.fid}${at(one)}`, one));
   const { registrations } = channels;
   lines.push(
     `${registrations} registrations and ${channels.compared} channels compared, ${channels.differences.length} differ`,
   );
-  for (const { key, ...found } of channels.differences)
-    lines.push(...linesOf(key === "" ? "registrations" : `channel ${JSON.stringify(key)}`, found));
+  for (const one of channels.differences) {
+    const what = one.key === "" ? "registrations" : `channel ${JSON.stringify(one.key)}`;
+    lines.push(...linesOf(`${what}${at(one)}`, one));
+  }
   return `${lines.join("\n")}\n`;
 }
 
