@@ -231,7 +231,7 @@ describe("after a restart", () => {
   });
 });
 
-test("a node without certificates is followed by an index without, and the level says so", async () => {
+test("check 30: a node without certificates (hypersnap) is followed by an index without, and the level says so", async () => {
   await using followed = await followNodes({ isFollowing: false });
   using other = await serveRecording(() => chain, followed.heads, { hasBlockShard: false });
   followed.switchTo(other.url);

@@ -4,6 +4,8 @@ import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { lastHubBlock } from "../../../src/db/index/log/hub-log.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { MAINNET_VALIDATORS, ValidatorSets } from "../../../src/trust/validator-sets.ts";
+import type { TrustProgress } from "../../../src/upstream/chain/trust-tracker.ts";
 import { startFollower } from "../../../src/upstream/follow/follower.ts";
 import { UpstreamPositions } from "../../../src/upstream/positions.ts";
 import { DEFAULT_TIMINGS } from "../../../src/upstream/timings.ts";
@@ -24,6 +26,7 @@ const TIMINGS = {
 export interface FollowingIndex extends AsyncDisposable {
   readonly db: IndexDatabase;
   readonly faults: readonly string[];
+  trust(): TrustProgress;
   /** Resolves when the index has all blocks of the node, and its channels of before them. */
   caughtUp(): Promise<void>;
 }
@@ -52,6 +55,11 @@ export function followLogged(
     },
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
     nameServer: undefined,
+    verification: {
+      validators: () => ({ origin: "release", sets: new ValidatorSets(MAINNET_VALIDATORS) }),
+      onUnknownSet: "stop",
+      comparesRoots: true,
+    },
     clock: node.clock,
     fids: undefined,
     calls: callsAtOnce(4),
@@ -63,6 +71,7 @@ export function followLogged(
   return {
     db,
     faults,
+    trust: () => follower.progress().trust,
     async caughtUp(): Promise<void> {
       while (
         follower.progress().phase !== "live" ||
