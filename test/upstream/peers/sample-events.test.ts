@@ -7,17 +7,19 @@ import { chain, followNodes } from "../../support/upstream/recorded-nodes.ts";
 /** Registered in block 67 of shard 1. */
 const FID = 7000;
 const EVENT_TYPE_STORAGE_RENT = OnChainEventType.EVENT_TYPE_STORAGE_RENT;
-const rented = withOnChainEvent(
-  chain,
-  { shard: 1, height: 80 },
-  rentEvent(FID, 1000, { block: 300_000_080 }),
-);
+const rentedAt = (block: number) =>
+  withOnChainEvent(chain, { shard: 1, height: 80 }, rentEvent(FID, 1000, { block }));
+const rented = rentedAt(300_000_080);
 
-test("storage that only the followed node knows of is found without any decision, named, and settled once it says the truth", async () => {
+test.each([
+  ["storage that only the followed node knows of", chain],
+  ["check 4: an event with another block number, which no root binds,", rentedAt(300_000_081)],
+])("%s is found without any decision, named, and settled once the nodes agree", async (_, theirs) => {
   await using followed = await followNodes({ nodes: 2, isFollowing: false, sampleMs: 1 });
   const [liar, other] = followed.nodes;
   if (!liar || !other) throw new Error("two nodes are served");
   liar.recording = rented;
+  other.recording = theirs;
   other.pause();
   followed.start();
   await followed.allApplied();
