@@ -276,6 +276,27 @@ function encodeSignedKeyRequest(requestFid: number, owner: Uint8Array): Uint8Arr
   return hexToBytes(encodeAbiParameters([{ type: "tuple", components: tuple }], [request]));
 }
 
+let made = 0;
+
+/** Returns a new message of now, of any user, that names any of the casts. */
+export function newRecord(
+  random: Random,
+  { mix, fids, casts }: Pick<NetworkShape, "mix"> & { fids: number; casts: readonly Omit<Cast, "at">[] },
+): IngestRecord {
+  made += 1;
+  const at = Math.floor(Date.now() / 1000);
+  const fid = 1 + Math.floor(random.next() * fids);
+  const named = casts[Math.floor(random.next() * casts.length)] ?? { fid: 1, hash: new Uint8Array(20) };
+  const kind = random.next();
+  if (kind < mix.casts) {
+    const parent = random.chance(REPLIES) ? { ...named, at } : undefined;
+    const refers = { parent, quoted: undefined, mentioned: (n: number) => n };
+    return nextCast(random, refers, fid, at, made, unsigned).record;
+  }
+  if (kind < mix.casts + mix.follows) return follow(fid, 1 + Math.floor(random.next() * fids), at, unsigned);
+  return reactionTo(random, named, fid, at, unsigned);
+}
+
 const WORDS =
   "the a of day sea bread code light river small green slow north open song cat road house paper winter".split(
     " ",
@@ -356,7 +377,16 @@ function recent(random: Random, casts: readonly Cast[]): Cast | undefined {
 }
 
 function reaction(random: Random, casts: readonly Cast[], fid: number, at: number, seal: Seal): IngestRecord {
-  const target = recent(random, casts) ?? { fid: 1, hash: new Uint8Array(20) };
+  return reactionTo(random, recent(random, casts) ?? { fid: 1, hash: new Uint8Array(20) }, fid, at, seal);
+}
+
+function reactionTo(
+  random: Random,
+  target: Omit<Cast, "at">,
+  fid: number,
+  at: number,
+  seal: Seal,
+): IngestRecord {
   const type = random.next() < 0.8 ? ReactionType.REACTION_TYPE_LIKE : ReactionType.REACTION_TYPE_RECAST;
   return dataMessage(seal, MessageType.MESSAGE_TYPE_REACTION_ADD, fid, at, {
     $case: "reactionBody",

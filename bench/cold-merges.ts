@@ -1,0 +1,92 @@
+import { Database } from "bun:sqlite";
+import { copyFileSync, readFileSync } from "node:fs";
+import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
+import { ReadAhead } from "../src/db/sqlite/read-ahead.ts";
+import { seededRandom } from "../src/demo/random.ts";
+import { createIngestEngine } from "../src/ingest/engine.ts";
+import type { IngestRecord } from "../src/ingest/record.ts";
+import { FarcasterNetwork } from "../src/protocol/wire/generated/message.ts";
+import { tempDir } from "../test/support/program.ts";
+import { BLOCK, ColdFile } from "./cold-file.ts";
+import type { Figure } from "./main.ts";
+import { MAINNET_MIX, newRecord } from "./network.ts";
+import { median } from "./start.ts";
+
+const GROUPS = 30;
+/** Messages of a commit: what a node that catches up, or that follows a busy second, merges together. */
+const PER_GROUP = 200;
+/** Casts that are named, of any age. */
+const NAMED = 20_000;
+
+/**
+ * Merges into an index of which nothing is cached by the system: groups of new messages that name casts of any age and any user, with and
+ * without reading ahead in turns.
+ */
+export function benchColdMerges(dataDir: string, fids: number): Figure[] {
+  using dir = tempDir();
+  const path = indexPath(dir.path);
+  copyFileSync(indexPath(dataDir), path);
+  const file = new ColdFile(path);
+  using db = openIndexWriter(path);
+  const engine = createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: { nowMs: () => Date.now() },
+    onFault(cause) {
+      throw cause;
+    },
+  });
+  const casts = someCasts(path);
+  const random = seededRandom("cold merges");
+  const records = (): IngestRecord[] =>
+    Array.from({ length: PER_GROUP }, () => newRecord(random, { mix: MAINNET_MIX, fids, casts }));
+  const rates = { off: [] as number[], on: [] as number[] };
+  const blocks = { off: [] as number[], on: [] as number[] };
+  const written: number[] = [];
+  const aheadOf = { off: undefined, on: new ReadAhead(db.sqlite, () => 0) };
+  for (let group = 0; group < GROUPS; group++)
+    for (const way of ["off", "on"] as const) {
+      db.readAhead = aheadOf[way];
+      const batch = records();
+      file.evict();
+      const before = ioOf();
+      const startedMs = performance.now();
+      const merged = engine.apply(batch).filter((outcome) => outcome === undefined).length;
+      rates[way].push((merged / (performance.now() - startedMs)) * 1000);
+      const after = ioOf();
+      blocks[way].push((after.read - before.read) / BLOCK / merged);
+      written.push((after.written - before.written) / merged);
+    }
+  const off = median(rates.off);
+  return [
+    { what: "merges, nothing cached", value: off, unit: "messages/s" },
+    {
+      what: "the same, read ahead",
+      value: median(rates.on),
+      unit: "messages/s",
+      ratio: { of: "without reading ahead", value: median(rates.on) / off },
+    },
+    { what: "blocks read", value: median(blocks.off), unit: "a merged message" },
+    { what: "the same, read ahead", value: median(blocks.on), unit: "a merged message" },
+    { what: "written", value: median(written), unit: "bytes a merged message" },
+  ];
+}
+
+function someCasts(path: string): { fid: number; hash: Uint8Array }[] {
+  using db = new Database(path, { readonly: true });
+  const { least, most } = db
+    .query<{ least: number; most: number }, []>("SELECT min(id) AS least, max(id) AS most FROM casts")
+    .get() ?? { least: 0, most: 0 };
+  const next = db.query<{ fid: number; hash: Uint8Array }, [number]>(
+    "SELECT fid, hash FROM casts WHERE id >= ? ORDER BY id LIMIT 1",
+  );
+  return Array.from({ length: NAMED }, (_, n) =>
+    next.get(Math.floor(least + ((most - least) * n) / NAMED)),
+  ).flatMap((cast) => cast ?? []);
+}
+
+function ioOf(): { readonly read: number; readonly written: number } {
+  const text = readFileSync("/proc/self/io", "utf8");
+  const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, "m").exec(text)?.[1] ?? 0);
+  return { read: of("read_bytes"), written: of("write_bytes") };
+}
