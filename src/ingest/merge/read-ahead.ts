@@ -7,6 +7,7 @@ import { unpackBytes } from "../../lib/bytes.ts";
 import { slotOf } from "../../protocol/message/merge-rules.ts";
 import { decodeMessage, type SignedMessage } from "../../protocol/message/signed-message.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
+import { OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import type { RelayedOp } from "../relayed-op.ts";
 
 const PREFIX_BYTES = 6;
@@ -67,12 +68,15 @@ function ofMessages(messages: readonly SignedMessage[]): LookUps[] {
     const { store, slot } = slotOf(message);
     keys.add("fids", fid);
     keys.add("signers", [fid, message.signer]);
+    keys.add("message_signers_by_key", [message.signer]);
+    keys.add("on_chain_events", [OnChainEventType.EVENT_TYPE_STORAGE_RENT, fid]);
     keys.add("store_counts", [fid, store]);
     keys.add("messages_by_slot", [fid, store, slot]);
     if (body?.$case === "castAddBody") {
       const isReply = body.value.parent?.$case === "parentCastId" ? 1 : 0;
       keys.add("casts_by_hash", [prefixOf(hash)]);
       keys.add("casts_by_author", [fid, isReply, firstCastId(at, hash)]);
+      if (body.value.parent?.$case === "parentUrl") keys.add("casts_by_author_in_channel", [fid]);
     } else if (body?.$case === "linkBody") {
       const type = storedLinkType(body.value.type);
       const target = body.value.target?.value ?? 0;
@@ -90,6 +94,7 @@ function ofMessages(messages: readonly SignedMessage[]): LookUps[] {
     if (named === undefined) continue;
     keys.add("casts_by_hash", [prefixOf(named.hash)]);
     keys.add("notifications", [named.fid, at]);
+    keys.add("cast_counts_by_author", [named.fid]);
   }
   return keys.lookUps();
 }
@@ -116,6 +121,7 @@ function ofNamedCasts(db: IndexDatabase, messages: readonly SignedMessage[]): Lo
       keys.add("reactions_by_target", [id, body.value.type, at, fid]);
     } else {
       keys.add("casts_by_parent", [id]);
+      keys.add("casts_by_author_and_parent", [fid, id]);
       keys.add("notifications_of_casts", [named.fid, at]);
     }
   }
