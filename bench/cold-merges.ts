@@ -12,7 +12,7 @@ import type { Figure } from "./main.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
 import { median } from "./start.ts";
 
-const GROUPS = 30;
+const GROUPS = Number(process.env.BENCH_RUNS ?? 30);
 /** Messages of a commit: what a node that catches up, or that follows a busy second, merges together. */
 const PER_GROUP = 200;
 /** Casts that are named, of any age. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
 import { BLOCK, CACHE_SHARE, ColdFile, limitedMemory, NODE_BYTES } from "./cold-file.ts";
+import { benchColdMerges } from "./cold-merges.ts";
 import { write } from "./density.ts";
 import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
@@ -28,8 +29,8 @@ const READS: readonly [name: string, rows: number, path: (draw: Draw) => string]
 
 /**
  * Reads of an index that is larger than the memory: blocks that a request reads from the disk when none is cached, and what a node serves
- * with several requests in flight beside bare reads of random blocks of the same file. Requires Linux; as root on a machine with cgroup
- * v1, the node has a limit of memory, otherwise `BENCH_CACHED=1` in the output says that the system may cache the whole index.
+ * with several requests in flight beside bare reads of random blocks of the same file; and merges. `BENCH_DATA` is a data directory that exists
+ * already, of `BENCH_MESSAGES`. Requires Linux; as root on a machine with cgroup v1, the node has a limit of memory.
  */
 export async function benchCold(): Promise<Figure[]> {
   const dataDir = process.env.BENCH_DATA ?? (await networkOf(MESSAGES));
@@ -38,9 +39,10 @@ export async function benchCold(): Promise<Figure[]> {
   using group = limitedMemory(NODE_BYTES + bytes / CACHE_SHARE);
   const svc = await compileInto(DIST);
   const node = await startNode({ command: [...group.command, svc], dataDir });
+  const fids = Math.round(MESSAGES / 50);
   const draw = drawFrom({
     dataDir,
-    fids: Math.round(MESSAGES / 50),
+    fids,
     heavyFid: 1,
     messages: MESSAGES,
     buildSecs: 0,
@@ -88,7 +90,7 @@ export async function benchCold(): Promise<Figure[]> {
       );
     }
   await node.stop();
-  return figures;
+  return [...figures, ...benchColdMerges(dataDir, fids)];
 }
 
 const IN_LOAD = new Set(["/user/bulk of 25", "/feed/user/casts of 25", "/feed/following of 25"]);
