@@ -112,7 +112,7 @@ function Settings(props: { report: SettingsReport; query: Query<SettingsReport>;
           }
         />
         {find === "" && (
-          <Checkbox checked={isSetOnly} onChange={setSetOnly}>
+          <Checkbox checked={isSetOnly} onChange={setSetOnly} class="row tight">
             {msg.changedOnly}
           </Checkbox>
         )}
@@ -150,7 +150,7 @@ function Settings(props: { report: SettingsReport; query: Query<SettingsReport>;
               return (
                 <>
                   <bdi class="mono s value">{valueText(value)}</bdi>
-                  {source !== "default" && (
+                  {source !== "default" && valueText(usual) !== "" && (
                     <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
                   )}
                   {next !== undefined && (

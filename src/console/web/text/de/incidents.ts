@@ -43,6 +43,7 @@ export const TITLES: Readonly<Record<string, string>> = {
   "Node restarts": "Knoten startet immer wieder neu",
   "Thread does not respond": "Thread antwortet nicht",
   "Not ready": "Nicht bereit",
+  "Proof is old": "Nachweis ist alt",
   "Server errors": "Serverfehler",
   "Slow responses": "Langsame Antworten",
   "Connections refused": "Verbindungen abgelehnt",

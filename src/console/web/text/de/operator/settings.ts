@@ -3,7 +3,7 @@ import type { Rich, Value } from "../../format.ts";
 export const title = "Einstellungen";
 export const settingsInForce = "Geltende Einstellungen";
 export const status = "Status";
-export const operator = "Betreiber";
+export const operator = "Betrieb";
 export const findASetting = "Einstellung finden";
 export const theOnesThatAreSet = (count: Value, all: Value) =>
   `${count} von ${all} sind gesetzt, die übrigen haben ihren Standard. Geheimnisse sind verdeckt.`;
