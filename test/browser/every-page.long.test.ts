@@ -28,6 +28,10 @@ const SCHEMES = [
 ] as const;
 /** The widths at which a page loads, and how far it may move meanwhile. */
 const LOAD_WIDTHS = [1280, 390] as const;
+/** In the suite a page loads at one of them, and is then looked at in the least width and a third of the others. */
+const loadWidthsOf = (at: number) => LOAD_WIDTHS.filter((_, nth) => IS_LONG || nth === at % 2);
+const widthsOf = (at: number) =>
+  WIDTHS.filter((width, nth) => IS_LONG || width === 320 || nth % 3 === at % 3);
 const MAX_SHIFT = 0.02;
 /** A search box shows at least the beginning of what is typed. */
 const MIN_SEARCH_PX = 90;
@@ -81,7 +85,7 @@ async function axeFaults(page: Page, template: string, at: number): Promise<stri
 /** Returns what is wrong with an opened page. Its texts are longer at the end. */
 async function faultsOf(page: Page, template: string, at: number): Promise<string[]> {
   const found = await axeFaults(page, template, at);
-  for (const width of WIDTHS) {
+  for (const width of widthsOf(at)) {
     await page.setViewportSize({ width, height: 900 });
     for (const fault of [...(await sidewaysScroll(page)), ...(await cutTexts(page))])
       found.push(`in ${width} px ${fault}`);
@@ -130,7 +134,8 @@ describe("every page", () => {
         const one = await open({ reducedMotion: true });
         await watchShifts(one.page);
         const found: string[] = [];
-        for (const width of LOAD_WIDTHS.toReversed())
+        // Last the wide one, of which the outline is.
+        for (const width of new Set([...loadWidthsOf(at).toReversed(), 1280]))
           found.push(...(await movesOf(one, example?.path ?? "", width)));
         const outline = isOfOwner(template) ? "/console/manage/… of a visitor" : template;
         found.push(...(await ariaDifferences(one.page, outline)));
@@ -153,8 +158,7 @@ consoleTest(
     const found: string[] = [];
     for (const [at, { path, template }] of own.entries()) {
       const faults: string[] = [];
-      for (const width of IS_LONG ? LOAD_WIDTHS : [LOAD_WIDTHS[at % 2] ?? 1280])
-        faults.push(...(await movesOf(one, path, width)));
+      for (const width of loadWidthsOf(at)) faults.push(...(await movesOf(one, path, width)));
       await one.page.setViewportSize({ width: 1280, height: 900 });
       faults.push(...(await ariaDifferences(one.page, `${template} of an owner`)));
       faults.push(...(await faultsOf(one.page, template, at)));

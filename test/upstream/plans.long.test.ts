@@ -17,7 +17,7 @@ import { anyPlan } from "../support/upstream/plan.ts";
 import { makeStage, runPlan, type Stage } from "../support/upstream/run-plan.ts";
 
 /** Set UPSTREAM_PLANS=200 for a heavy run. */
-const PLANS = Number(process.env.UPSTREAM_PLANS ?? (IS_LONG ? 80 : 4));
+const PLANS = Number(process.env.UPSTREAM_PLANS ?? (IS_LONG ? 80 : 2));
 /** A plan takes half a second. A follower without progress fails after half a minute. */
 const TIMEOUT_MS = 60_000 + PLANS * 5000;
 const TICKS = 80;
