@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { rejection } from "../../src/protocol/rejection.ts";
+import { FOREIGN_NAME } from "../../src/protocol/validate/username-proof.ts";
 import { PeerError } from "../../src/upstream/calls/peer.ts";
 import { createUpstreamFaultLog } from "../../src/upstream/follow/fault-log.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -50,4 +51,19 @@ test("logs the message of a call's error, and the stack of any other error", () 
     msg: expect.stringContaining("Farcaster node that can be followed"),
   });
   expect(Object.keys(lines[2] ?? {}).sort()).toEqual(["level", "msg", "time"]);
+});
+
+test("says once a minute that names are signed by another name server, as those of a demo network are", () => {
+  const lines: Record<string, unknown>[] = [];
+  const clock = new ManualClock(1_700_000_000);
+  const faults = createUpstreamFaultLog({
+    log: logTo((line: string) => lines.push(JSON.parse(line))),
+    clock,
+  });
+  faults.refused(rejection("bad_request.validation_failure", "hash is wrong"));
+  for (let n = 0; n < 3; n += 1) faults.refused(rejection("bad_request.validation_failure", FOREIGN_NAME));
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    "Skipped a record of the upstream",
+    expect.stringContaining("as a demo network does: users of this node have no such names"),
+  ]);
 });

@@ -62,6 +62,8 @@ export function usernameOf(proof: Pick<UserNameProof, "name">): string | undefin
 
 /** The server of fnames.farcaster.xyz. */
 const NAME_SERVER: Hex = "0xbc5274efc266311015793d89e9b591fa46294741";
+/** Why a name is refused that another name server has signed. */
+export const FOREIGN_NAME = "signature is not the name server's";
 
 const DOMAIN = {
   name: "Farcaster name verification",
@@ -89,7 +91,7 @@ export function nameServerOf(network: FarcasterNetwork): Uint8Array | undefined 
  */
 export function verifyFnameSignature(proof: UserNameProof, nameServer: Uint8Array): Rejection | undefined {
   const signer = recoverAddress(fnameDigest(proof), proof.signature);
-  return signer && equalBytes(signer, nameServer) ? undefined : invalid("signature is not the name server's");
+  return signer && equalBytes(signer, nameServer) ? undefined : invalid(FOREIGN_NAME);
 }
 
 /** Returns the EIP-712 digest that the name server signs. */

@@ -1,5 +1,6 @@
 import type { UnknownRecord } from "../../db/index/unknown-records.ts";
 import type { Rejection } from "../../protocol/rejection.ts";
+import { FOREIGN_NAME } from "../../protocol/validate/username-proof.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLogThrottle } from "../../runtime/log/log-throttle.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
@@ -18,6 +19,8 @@ interface UpstreamFaultLog {
 }
 
 const INTERVAL_MS = 60_000;
+const FOREIGN_NAMES =
+  "Skipped usernames of the upstream that another name server has signed, as a demo network does: users of this node have no such names";
 
 /** Logs at most one line of each kind a minute, with the number of those suppressed since the previous line. */
 export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clock }): UpstreamFaultLog {
@@ -25,12 +28,15 @@ export function createUpstreamFaultLog({ log, clock }: { log: Logger; clock: Clo
   const refusals = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const unknowns = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   const peers = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
+  const foreignNames = createLogThrottle({ clock, intervalMs: INTERVAL_MS });
   return {
     fault: (what, cause) =>
       faults((others) => log.warn({ ...detailsOf(cause), ...others }, `Retrying: ${what}`)),
     peer: ({ message }) => peers((others) => log.error(others, `${message}. The node keeps retrying`)),
     refused: ({ code, reason }) =>
-      refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
+      reason === FOREIGN_NAME
+        ? foreignNames((others) => log.warn(others, FOREIGN_NAMES))
+        : refusals((others) => log.warn({ code, reason, ...others }, "Skipped a record of the upstream")),
     unknown: ({ kind, number }) =>
       unknowns((others) =>
         log.warn({ kind, number, ...others }, "Kept a record of a kind that this program does not know"),
