@@ -28,7 +28,7 @@ const LOST: readonly (readonly [what: string, type: keyof typeof MessageType, ro
   ["a profile", "MESSAGE_TYPE_USER_DATA_ADD", "user_data"],
 ];
 const SHARDS = [1, 2];
-const FIRST = 600;
+const FIRST = 300;
 
 let served: ServedNetwork;
 let [damaged, whole]: RecordedIndex[] = [];

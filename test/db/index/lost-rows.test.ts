@@ -15,7 +15,7 @@ import { tempDir } from "../../support/program.ts";
 
 const NETWORK = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const LOST_AT_ONCE = 10;
-const ROUNDS = 15;
+const ROUNDS = 8;
 
 test("messages whose rows the disk lost are stored again with all that is derived of them: replies, mentions, quotes, counts, words", async () => {
   using dir = tempDir();
