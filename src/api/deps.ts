@@ -149,6 +149,7 @@ export interface PublicHistory {
     readonly to: number;
     readonly step: FiguresQuery["step"];
     readonly series: readonly string[] | undefined;
+    readonly node?: string | undefined;
   }): Promise<{ readonly page: object; readonly isClosed: boolean }>;
   lanes(query: LanesQuery): Promise<object>;
   since(at: number): Promise<object>;

@@ -6,6 +6,7 @@ import { exchangeOf } from "../http/exchange.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
 import { networkOf } from "../protocol/network/network.ts";
 import { version } from "../version.ts";
+import { retrySpanMs } from "../webhooks/deliver/schedule.ts";
 import {
   acceptsHtml,
   chooseBytes,
@@ -32,12 +33,14 @@ export function pageSettingsOf(
     | "quick_auth"
     | "web_signin"
     | "chain"
+    | "webhooks"
     | "protocol"
   >,
   { isDemo, hasMasterKey }: { readonly isDemo: boolean; readonly hasMasterKey: boolean },
 ): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
   const { manage, operator, status } = config.console;
+  const { retry_max_attempts: maxAttempts, retry_initial_backoff_ms: initialBackoffMs } = config.webhooks;
   return {
     service: segment,
     version,
@@ -63,6 +66,8 @@ export function pageSettingsOf(
     quickAuth: config.quick_auth.enabled,
     webSignIn: config.web_signin.enabled,
     contractWallets: config.chain.op_rpc_url !== "",
+    webhookAttempts: maxAttempts,
+    webhookRetryMs: retrySpanMs({ maxAttempts, initialBackoffMs }),
   };
 }
 

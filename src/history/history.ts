@@ -5,6 +5,20 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import { addCounts, sweepCounts } from "./counts.ts";
 import {
+  addBackup,
+  type BackupLog,
+  deleteBackupsBefore,
+  newestBackups,
+  type PastBackup,
+} from "./events/backups.ts";
+import { addMark, type Beginning, deleteMarksBefore, type Mark, markStart } from "./events/marks.ts";
+import {
+  addRequests,
+  deleteOldestRequests,
+  deleteRequestsBefore,
+  requestsBetween,
+} from "./events/requests.ts";
+import {
   addSamples,
   deleteOldestChunk,
   deleteRowsBefore,
@@ -22,20 +36,18 @@ import {
   oldestLine,
   searchBlock,
 } from "./log-blocks.ts";
-import { addMark, type Beginning, deleteMarksBefore, type Mark, markStart } from "./marks.ts";
 import { ensureNames } from "./names.ts";
 import { readFigures } from "./read-figures.ts";
 import { readLanes } from "./read-lanes.ts";
-import { addRequests, deleteOldestRequests, deleteRequestsBefore, requestsBetween } from "./requests.ts";
 import type { HistoryBatch, HistoryRpc, LogPage, LogSearch } from "./rpc.ts";
 import { HISTORY_SCHEMA } from "./schema.ts";
 
 /** What a node has done, on disk. The maintenance thread has it. */
 export interface History {
-  readonly rpc: HistoryRpc;
+  readonly rpc: Omit<HistoryRpc, "nodeFigures" | "nodes">;
   stats(): HistoryStats;
-  /** Marks what happens now, or later once the file can be written. */
-  mark(mark: Omit<Mark, "at">): void;
+  /** Empty while the file cannot be read; what is added while it cannot be written waits. */
+  readonly backups: BackupLog;
   /** Marks the stop and closes the file. */
   stop(): void;
 }
@@ -81,6 +93,7 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
   let isStarted = false;
   let sweptHour = 0;
   let waiting: Mark[] = [];
+  let waitingBackups: PastBackup[] = [];
   /** Why the last write failed. */
   let fault: string | null = null;
 
@@ -89,12 +102,14 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
     const written = file.write((db) => {
       if (!isStarted) markStart(db, { ...beginning, at: startedAt }, newestSample(db));
       for (const mark of waiting) addMark(db, mark);
+      for (const backup of waitingBackups) addBackup(db, backup);
       work(db);
     });
     fault = written.ok ? null : written.error;
     if (!written.ok) return;
     isStarted = true;
     waiting = [];
+    waitingBackups = [];
   }
 
   function record(batch: HistoryBatch): void {
@@ -139,9 +154,16 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
         fault: fault ?? (kept.ok ? null : kept.error),
       };
     },
-    mark(mark) {
-      waiting = [...waiting, { ...mark, at: nowSecs(clock) }].slice(-MAX_WAITING);
-      write(() => {});
+    backups: {
+      add(backup) {
+        waitingBackups = [...waitingBackups, backup].slice(-MAX_WAITING);
+        waiting = [...waiting, markOf(backup)].slice(-MAX_WAITING);
+        write(() => {});
+      },
+      list(max) {
+        const stored = file.read((db) => newestBackups(db, max));
+        return [...waitingBackups.toReversed(), ...(stored.ok ? stored.value : [])].slice(0, max);
+      },
     },
     stop() {
       write((db) => addMark(db, { at: nowSecs(clock), kind: "stop", detail: "" }));
@@ -149,6 +171,12 @@ export function openHistory({ dir, settings, beginning, clock, log, freeBytes }:
     },
   };
 }
+
+const markOf = ({ at, kind, fault }: PastBackup): Mark => ({
+  at,
+  kind: fault === null ? "backup" : "backup_failed",
+  detail: fault ?? kind,
+});
 
 function store(db: SideDatabase, { samples, counts, lines, requests }: HistoryBatch): void {
   const ids = ensureNames(db, [...samples.names, ...counts.flatMap((one) => Object.keys(one.counts))]);
@@ -201,6 +229,7 @@ function sweepHistory(db: SideDatabase, { log_days: logDays }: HistorySettings, 
   for (let n = 0; n < MAX_DELETIONS && (oldestLine(db) ?? oldest) < oldest; n++) deleteOldestBlock(db);
   deleteRequestsBefore(db, (now - REQUEST_DAYS * DAY) * 1000);
   deleteMarksBefore(db, now - KEPT_SECS[3600]);
+  deleteBackupsBefore(db, now - KEPT_SECS[3600]);
   db.shrink(SHRUNK_PAGES);
 }
 

@@ -1,6 +1,6 @@
 import type { SideDatabase } from "../db/side/side-database.ts";
+import { marksBetween, watchedSince } from "./events/marks.ts";
 import { atDistance, columnOf, type FigureStep, KEPT_SECS, oldestRow, readRows } from "./figure-rows.ts";
-import { marksBetween, watchedSince } from "./marks.ts";
 import { readNames } from "./names.ts";
 import type { FiguresPage, FiguresQuery, Gap } from "./rpc.ts";
 

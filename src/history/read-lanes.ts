@@ -1,8 +1,8 @@
 import type { SideDatabase } from "../db/side/side-database.ts";
 import { countsByBucket } from "./counts.ts";
+import { marksBetween, watchedSince } from "./events/marks.ts";
 import { oldestRow } from "./figure-rows.ts";
 import { oldestLine } from "./log-blocks.ts";
-import { marksBetween, watchedSince } from "./marks.ts";
 import { readNames } from "./names.ts";
 import type { LanesPage, LanesQuery } from "./rpc.ts";
 

@@ -1,9 +1,9 @@
 import type { NotableResponse } from "../http/metrics/notable-requests.ts";
 import type { Result } from "../lib/result.ts";
 import type { Counts } from "./counts.ts";
+import type { Mark } from "./events/marks.ts";
 import type { FigureStep, Stat } from "./figure-rows.ts";
 import type { LogLevel, LogLine, NumberedLine } from "./log-blocks.ts";
-import type { Mark } from "./marks.ts";
 
 /** What was noted in about a minute. */
 export interface HistoryBatch {
@@ -89,5 +89,8 @@ export interface HistoryRpc {
   figures(query: FiguresQuery): Result<FiguresPage, string>;
   lanes(query: LanesQuery): Result<LanesPage, string>;
   log(search: LogSearch): Promise<Result<LogPage, string>>;
+  /** The figures of another node of the same state, and the nodes of which there are some. */
+  nodeFigures(query: FiguresQuery, nodeId: string): Promise<Result<FiguresPage, string>>;
+  nodes(): Promise<readonly string[]>;
   requests(range: Range): Result<readonly NotableResponse[], string>;
 }

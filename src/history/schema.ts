@@ -47,5 +47,15 @@ export const HISTORY_SCHEMA: SideSchema = {
      CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`,
     `INSERT INTO counts (step, t, kind, n)
      SELECT 86400, t - t % 86400, kind, sum(n) FROM counts WHERE step = 3600 GROUP BY t - t % 86400, kind`,
+    `CREATE TABLE backups (
+       id INTEGER PRIMARY KEY,
+       at INTEGER NOT NULL,
+       kind TEXT NOT NULL,
+       name TEXT,
+       bytes INTEGER,
+       seconds REAL NOT NULL,
+       fault TEXT
+     ) STRICT;
+     CREATE INDEX backups_by_time ON backups (at)`,
   ],
 };

@@ -6,8 +6,14 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { type Estimate, type EstimateDeps, estimateSend } from "./estimate.ts";
 import type { SavedService } from "./saved-service.ts";
 import { readEstimateRequest } from "./schedules/campaign-request.ts";
-import { dayOf } from "./store/tokens/token-counts.ts";
-import type { AudienceCounts, ClientTokens, DayChanges, TokenStore } from "./store/tokens/token-store.ts";
+import { dayOf, startOfWeek, weekOf } from "./store/tokens/token-counts.ts";
+import type {
+  AudienceCounts,
+  ClientTokens,
+  Cohort,
+  DayChanges,
+  TokenStore,
+} from "./store/tokens/token-store.ts";
 
 /** Limit of clients of an audience: those with the most tokens. */
 export const MAX_SHOWN_CLIENTS = 100;
@@ -31,6 +37,15 @@ export interface AppAudience {
   readonly days: readonly AudienceDay[];
 }
 
+/** What an app has kept of the tokens that were added in a week. */
+export interface WeekRetention {
+  /** Unix seconds. */
+  readonly startsAt: number;
+  readonly added: number;
+  /** Those that were enabled at the end of the week, and of each later one that has ended. */
+  readonly reachable: readonly number[];
+}
+
 /** The users that an app can reach, for its owner. `fid` is the acting fid. */
 export interface AudienceService {
   /** @param days how many days of growth, today included */
@@ -38,6 +53,11 @@ export interface AudienceService {
     fid: number,
     page: { readonly appId: string; readonly days: number },
   ): Promise<Result<AppAudience, Refusal>>;
+  /** @param weeks how many weeks, that of now included */
+  retention(
+    fid: number,
+    page: { readonly appId: string; readonly weeks: number },
+  ): Promise<Result<WeekRetention[], Refusal>>;
   /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
   estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>>;
 }
@@ -45,7 +65,7 @@ export interface AudienceService {
 export function createAudienceService(
   deps: EstimateDeps & {
     readonly apps: AppService;
-    readonly tokens: Pick<TokenStore, "audience">;
+    readonly tokens: Pick<TokenStore, "audience" | "cohorts">;
     readonly saved: Pick<SavedService, "withSegment">;
     readonly clock: Clock;
     /** Default: 2 seconds. */
@@ -76,6 +96,13 @@ export function createAudienceService(
         clientCount: audience.clientCount,
         days: growthOf(audience, { fromDay, today }),
       });
+    },
+
+    async retention(fid, { appId, weeks }) {
+      const app = await apps.get(fid, appId);
+      if (!app.ok) return app;
+      const now = weekOf(nowSecs(clock));
+      return ok((await tokens.cohorts(appId, now - weeks + 1)).map((cohort) => retentionOf(cohort, now)));
     },
 
     async estimate(fid, body) {
@@ -116,6 +143,13 @@ function createTurns(maxWaiting: number) {
     last = run.catch(() => undefined).finally(() => (waiting -= 1));
     return run;
   };
+}
+
+/** @param now the week that has not ended */
+export function retentionOf({ week, added, changes }: Cohort, now: number): WeekRetention {
+  let enabled = 0;
+  const ended = changes.slice(0, Math.max(now - week, 0));
+  return { startsAt: startOfWeek(week), added, reachable: ended.map((change) => (enabled += change)) };
 }
 
 /**

@@ -17,16 +17,26 @@ export interface CampaignDetails extends Campaign {
   readonly retryableFids: readonly number[];
 }
 
+/** A campaign, or all campaigns of a schedule so far as one, which has the id and place of the first. */
+export interface ListedCampaign extends Campaign {
+  readonly parts: number;
+}
+
 /** A campaign or a schedule. */
 export type ResultsOf = { readonly campaignId: string } | { readonly scheduleId: string };
 
 /** Campaigns of an app, for its owner. `fid` is the acting fid. */
 export interface CampaignService {
-  /** Returns at most `max` campaigns with a `seq` below `before`, newest first. */
+  /** Returns at most `max` campaigns with a `seq` below `before`, newest first; if `isGrouped`, those of a schedule as one. */
   list(
     fid: number,
-    page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
-  ): Promise<Result<Campaign[], Refusal>>;
+    page: {
+      readonly appId: string;
+      readonly before: number | undefined;
+      readonly max: number;
+      readonly isGrouped: boolean;
+    },
+  ): Promise<Result<ListedCampaign[], Refusal>>;
   get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
   /** What a campaign, or all campaigns of a schedule have come to. */
   results(fid: number, of: ResultsOf): Promise<Result<ResultsReport, Refusal>>;
@@ -54,9 +64,17 @@ export function createCampaignService(deps: {
   }
 
   return {
-    async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max }) {
+    async list(fid, { appId, before = Number.MAX_SAFE_INTEGER, max, isGrouped }) {
       const app = await apps.get(fid, appId);
-      return app.ok ? ok(await campaigns.list({ appId, before, max })) : app;
+      if (!app.ok) return app;
+      const found = await campaigns.list({ appId, before, max, isGrouped });
+      const scheduled = isGrouped
+        ? found.flatMap(({ schedule }) => (schedule === null ? [] : [schedule]))
+        : [];
+      const sums = new Map((await campaigns.sums(scheduled)).map((sum) => [sum.schedule, sum]));
+      return ok(
+        found.map((one) => ({ ...one, parts: 1, ...(one.schedule !== null && sums.get(one.schedule)) })),
+      );
     },
 
     async results(fid, of) {

@@ -47,6 +47,12 @@ test("the audience counts an app's tokens by client, and what envelopes changed 
       days: [{ ...empty, enabled: 2, added: 3, disabled: 1 }],
     },
   });
+  const retention = (await get(`/frame/app/retention?app_id=${appId}`)).body;
+  expect(retention).toEqual({ weeks: [{ week: expect.any(Number), added: 4, reachable: [] }] });
+  const week = new Date(1000 * retention.weeks[0].week);
+  expect([week.getUTCDay(), week.getTime() % 86_400_000]).toEqual([1, 0]);
+  expect((await get(`/frame/app/retention?app_id=${appId}`, 4)).status).toBe(403);
+  expect((await get(`/frame/app/retention?app_id=${appId}&weeks=58`)).status).toBe(400);
   expect((await get(`/frame/app/audience?app_id=${appId}`, 4)).status).toBe(403);
   expect((await get("/frame/app/audience?app_id=nobody")).status).toBe(404);
   for (const days of ["0", "401", "x"]) {

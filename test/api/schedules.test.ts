@@ -351,9 +351,10 @@ describe("opens", () => {
         opened: 2,
         verified: 0,
         goals: 1,
+        turned_off: 0,
         median_open_minutes: 2,
       },
-      clients: [{ client_fid: 9152, delivered: 4, opened: 2, verified: 0 }],
+      clients: [{ client_fid: 9152, delivered: 4, opened: 2, verified: 0, turned_off: 0 }],
       hours: [{ hour: 0, opened: 2 }],
       variants: [],
       likely_better: null,
@@ -384,5 +385,14 @@ describe("opens", () => {
     expect(a.delivered + b.delivered).toBe(60);
     expect(body).toMatchObject({ results: { delivered: 60, opened: 0 }, likely_better: null });
     expect((await resultsOf(`schedule_id=${id}`, 4)).status).toBe(403);
+    const listed = async (query: string) =>
+      (await call("GET", `/frame/app/campaigns?app_id=${APP_ID}${query}`)).body.campaigns;
+    expect(await listed("&grouped=true")).toMatchObject([
+      { schedule_id: id, parts: 2, success_count: 60, status: "completed", audience_count: 60 },
+    ]);
+    expect(await listed("")).toMatchObject([
+      { schedule_id: id, parts: 1 },
+      { schedule_id: id, parts: 1 },
+    ]);
   });
 });

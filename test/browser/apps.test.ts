@@ -148,6 +148,12 @@ describe("a mini app", () => {
       const plain = (text: string) => text.split("\n").filter((line) => !/^(now|\d+ s)?$/.test(line));
       expect(plain(await phones.innerText())).toEqual(plain(preview));
       expect(plain(preview)).toEqual(["B", title, body]);
+      // The people of the second client whose notification is late have not been shown it.
+      const shown = Number(await page.locator("[data-notified]").getAttribute("data-notified"));
+      const half = Math.ceil(shown / 2);
+      await page.getByRole("button", { name: `Open it on ${half} phones` }).click();
+      await page.getByText(`Opened on ${half} phones`).waitFor();
+      await page.locator(`[data-figure="opened"]`).getByText(String(half)).waitFor();
       expect(await axeViolations(page)).toEqual([]);
     },
   );
@@ -176,8 +182,8 @@ describe("a mini app", () => {
       await page.getByLabel("Time", { exact: true }).fill(`${day}T07:01`);
       await page.getByText("A quarter of an hour, such as 07:15.").waitFor();
       await page.getByLabel("Time", { exact: true }).fill(`${day}T07:15`);
-      await page.getByText("More options").click();
       await page.getByLabel("Segment").selectOption({ label: "Followers of 3" });
+      await page.getByText("More options").click();
       await page.getByLabel("Quiet from").fill("22:00");
       await page.getByLabel("Quiet to").fill("08:00");
       await page.getByLabel("Compare two versions").check();
@@ -212,10 +218,16 @@ describe("a mini app", () => {
       await sign(page);
       const compared = page.locator("tr").filter({ hasText: "Rye bread" });
       // The page asks for the outcome each 5 seconds.
-      await compared.getByRole("button", { name: "Results" }).click({ timeout: 90_000 });
+      await compared.getByText("2 of 2 parts sent").waitFor({ timeout: 90_000 });
+      await page.getByRole("tab", { name: "Campaigns" }).click();
+      await compared.getByText("in 2 parts").waitFor();
+      await compared.getByRole("link", { name: "Rye bread" }).click();
       await page.getByText("No clear difference yet. It is decided from 100 opens of each text.").waitFor();
-      await page.getByRole("row").filter({ hasText: "Wheat bread" }).waitFor();
+      await page.getByRole("row").filter({ hasText: "Wheat bread" }).first().waitFor();
       expect(await axeViolations(page)).toEqual([]);
+      await page.getByLabel("Parts").getByRole("link").first().click();
+      await page.getByRole("link", { name: "a scheduled send" }).click();
+      await page.getByRole("heading", { name: "Parts" }).waitFor();
     },
     180_000,
   );

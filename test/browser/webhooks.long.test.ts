@@ -172,8 +172,14 @@ describe("webhooks", () => {
       await page.getByLabel("Go to").press("Enter");
       await page.getByText(/^Viewing .+ to /).waitFor();
       await page.locator('li[data-state="delivered"]').first().waitFor();
-      await button(page, "Send what is missing").click();
-      await page.getByText(/will be sent in the background\.$|^Nothing is missing/).waitFor();
+      await button(page, "Count what is missing").click();
+      const send = page.getByRole("button", { name: /^Send \d+ deliver/ });
+      const nothing = page.getByText(/^Nothing is missing/);
+      await send.or(nothing).waitFor();
+      if (await send.isVisible()) {
+        await send.click();
+        await page.getByText(/will be sent in the background\.$|^Nothing is missing/).waitFor();
+      }
       await button(page, "Back to live").click();
       expect(wallet.prompts).toHaveLength(prompts);
 

@@ -7,6 +7,7 @@ import { createSampler } from "../../src/console/pulse/sampler.ts";
 import { openHistory } from "../../src/history/history.ts";
 import type { HistoryRpc } from "../../src/history/rpc.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
+import { err } from "../../src/lib/result.ts";
 import { historyQueries } from "../../src/node/console/history-queries.ts";
 import { createHistoryRecorder } from "../../src/node/console/history-recorder.ts";
 import { counter, figureOf } from "../../src/runtime/figures/figures.ts";
@@ -46,7 +47,8 @@ describe("three hours of a busy node", () => {
     freeBytes: () => 1e12,
   });
   const { port1, port2 } = new MessageChannel();
-  serveRpc<HistoryRpc>(port1, history.rpc);
+  const others = { nodeFigures: async () => err("none"), nodes: async () => [] };
+  serveRpc<HistoryRpc>(port1, { ...history.rpc, ...others });
   const queries = historyQueries(connectRpc<HistoryRpc>(port2), series);
   const listed: Listed[] = [];
   /** What `/metrics` says at each sample. */

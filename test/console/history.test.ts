@@ -11,6 +11,7 @@ import type { PulseRpc } from "../../src/console/pulse/pulse.ts";
 import { openHistory } from "../../src/history/history.ts";
 import type { HistoryRpc, LanesPage } from "../../src/history/rpc.ts";
 import { connectRpc, serveRpc } from "../../src/lib/port-rpc.ts";
+import { err } from "../../src/lib/result.ts";
 import { historyQueries } from "../../src/node/console/history-queries.ts";
 import { createHistoryRecorder } from "../../src/node/console/history-recorder.ts";
 import { figureOf } from "../../src/runtime/figures/figures.ts";
@@ -40,7 +41,8 @@ describe("what a node has kept", () => {
     freeBytes: () => 1e12,
   });
   const { port1, port2 } = new MessageChannel();
-  serveRpc<HistoryRpc>(port1, history.rpc);
+  const others = { nodeFigures: async () => err("none"), nodes: async () => [] };
+  serveRpc<HistoryRpc>(port1, { ...history.rpc, ...others });
   const queries = historyQueries(connectRpc<HistoryRpc>(port2), SERIES);
   const state = createState(dir);
   const deps = {

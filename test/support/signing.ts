@@ -87,6 +87,7 @@ export const opByRequest: Readonly<Record<string, string>> = {
   "GET /frame/app/campaigns": "app.read",
   "GET /frame/app/campaign": "app.read",
   "GET /frame/app/audience": "app.read",
+  "GET /frame/app/retention": "app.read",
   "POST /frame/app/campaign": "app.send",
   "POST /frame/app/campaign/estimate": "app.read",
   "GET /frame/app/campaign/results": "app.read",

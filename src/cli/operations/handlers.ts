@@ -127,6 +127,7 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
   updateApp: record("app", "masked"),
   deleteApp: deleted("app_id"),
   rotateAppSecret: record("app"),
+  getAppRetention: list("weeks", ["week", "added", "reachable"]),
   listAppCampaigns: list("campaigns", CAMPAIGN_FIELDS),
   getAppCampaign: {
     print(response) {

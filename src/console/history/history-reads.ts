@@ -12,7 +12,7 @@ import { linesSince, type SinceLine } from "./since.ts";
 
 /** Figures of the node, and whether they can still change. */
 export interface FiguresResponse {
-  readonly page: FiguresPage & { readonly node: string };
+  readonly page: FiguresPage & { readonly node: string; readonly nodes: readonly string[] };
   readonly isClosed: boolean;
 }
 
@@ -57,8 +57,15 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience): 
       const { from, to, step } = request;
       if (step !== "auto" && isTooFine(from, to, step))
         throw new ApiError("badRequest", `step ${step} gives this range more than ${MAX_POINTS} points`);
-      const page = unwrapHistory(await node.historyFigures(request, audience));
-      return { page: { node: nodeId, ...page }, isClosed: to < nowSecs(clock) - CLOSED_SECS - page.step };
+      const other = request.node === nodeId ? undefined : request.node;
+      const nodes = await node.historyNodes();
+      if (other !== undefined && !nodes.includes(other))
+        throw new ApiError("notFound", "no figures of this node");
+      const page = unwrapHistory(await node.historyFigures({ ...request, node: other }, audience));
+      return {
+        page: { node: other ?? nodeId, nodes, ...page },
+        isClosed: to < nowSecs(clock) - CLOSED_SECS - page.step,
+      };
     },
     lanes,
     async since(at) {

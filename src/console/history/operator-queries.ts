@@ -26,6 +26,7 @@ const figuresParams = {
   ...range,
   step: optional(choice(["auto", "5", "60", "3600"]), "auto"),
   series: optional(textList({ maxItems: MAX_SERIES, maxChars: 64 })),
+  node: optional(text({ maxChars: 128 })),
 };
 const lanesParams = { ...range, buckets: optional(integer({ min: 1, max: MAX_BUCKETS }), MAX_BUCKETS) };
 const searchParams = {
@@ -38,8 +39,8 @@ const searchParams = {
 
 /** The query of `/console/op/history/figures`. */
 export function figuresRequestOf(query: RawQuery): FiguresRequest {
-  const { from, to, step, series } = decodeQuery(figuresParams, query);
-  return { from, to, series, step: step === "auto" ? step : (Number(step) as 5 | 60 | 3600) };
+  const { from, to, step, series, node } = decodeQuery(figuresParams, query);
+  return { from, to, series, node, step: step === "auto" ? step : (Number(step) as 5 | 60 | 3600) };
 }
 
 /** The query of `/console/op/history/lanes`. */

@@ -15,11 +15,15 @@ export type Audience = "anybody" | "operator";
 export interface FiguresRequest extends Pick<FiguresQuery, "from" | "to" | "step"> {
   /** Names of series, with `.mean`, `.max` or `.min`; undefined for all that the audience may see. */
   readonly series: readonly string[] | undefined;
+  /** Another node of the same state; undefined for this one. */
+  readonly node?: string | undefined;
 }
 
 /** The methods of the main thread for the history. An error says why there is none. */
 export interface HistoryQueries {
   historyFigures(request: FiguresRequest, audience: Audience): Promise<Result<FiguresPage, string>>;
+  /** The nodes whose figures this one has; none with state.db. */
+  historyNodes(): Promise<readonly string[]>;
   historyLanes(query: LanesQuery, audience: Audience): Promise<Result<LanesPage, string>>;
   historyLog(search: LogSearch): Promise<Result<LogPage, string>>;
   historyRequests(range: {

@@ -48,9 +48,11 @@ export interface BackupEntry {
   readonly at: number;
   /** Compressed; null for a failed one. */
   readonly bytes: number | null;
-  /** Null where another process made it. */
+  /** Null where another program made it. */
   readonly seconds: number | null;
   readonly ok: boolean;
+  /** Whether it was made and is not there any more. */
+  readonly is_deleted: boolean;
   readonly reason: string | null;
   /** When this process has last read it back because the operator asked, unix seconds; null before. */
   readonly checked_at: number | null;

@@ -43,6 +43,9 @@ export interface PageSettings {
   readonly webSignIn: boolean;
   /** Whether the node can ask the contracts of wallets. */
   readonly contractWallets: boolean;
+  /** How often a delivery is attempted at most, and the time from the first to the last, without what a receiver asks for. */
+  readonly webhookAttempts: number;
+  readonly webhookRetryMs: number;
 }
 
 const isWithin = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`);

@@ -37,6 +37,11 @@ export const pages: readonly PageRoute[] = [
   page("/console/manage/apps", "manage", () => import("./manage/apps/apps.tsx")),
   page("/console/manage/apps/new", "manage", () => import("./manage/apps/new-app.tsx")),
   page("/console/manage/apps/:id", "manage", () => import("./manage/apps/app-page.tsx")),
+  page(
+    "/console/manage/apps/:id/schedules/:schedule",
+    "manage",
+    () => import("./manage/apps/schedule-page.tsx"),
+  ),
   page("/console/manage/campaigns/:id", "manage", () => import("./manage/apps/campaign-page.tsx")),
   page("/console/stream", "stream", () => import("./stream/stream.tsx")),
   page("/console/status", "status", () => import("./status/status.tsx")),

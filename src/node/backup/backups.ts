@@ -6,6 +6,7 @@ import type { OfferedBackup } from "../../console/console-rpc.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
 import type { BackupEntry, BackupsReport } from "../../console/operator/reports.ts";
 import { secretDigest } from "../../db/state/secret.ts";
+import type { BackupLog } from "../../history/events/backups.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -23,7 +24,7 @@ export interface Backups {
    * @throws as `makeBackup`
    */
   make(kind: BackupKind, signal: AbortSignal, isManual?: boolean): Promise<Backup>;
-  /** The complete backups of the directory and the failed attempts of this process, newest first. */
+  /** The complete backups of the directory, those that were deleted from it, and the failed attempts, newest first. */
   list(): Promise<readonly BackupEntry[]>;
   isUnderWay(): boolean;
   /** Reads one back, after what is under way. @throws as `verifySnapshot` */
@@ -32,15 +33,6 @@ export interface Backups {
   checking(): string | null;
 }
 
-interface Attempt {
-  readonly atMs: number;
-  readonly seconds: number;
-  /** Undefined for a failed one. */
-  readonly name: string | undefined;
-  readonly reason: string | null;
-}
-
-const MAX_ATTEMPTS = 50;
 const MAX_LISTED = 100;
 /** A bucket may not respond. */
 const LIST_TIMEOUT_MS = 5000;
@@ -50,11 +42,11 @@ const LAPSES_MS = 6 * 3_600_000;
 export function createBackups(deps: {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
   readonly clock: Clock;
+  readonly past: BackupLog;
 }): Backups {
-  const { config, clock } = deps;
+  const { config, clock, past } = deps;
   /** The place of the settings, which may change while the node runs. */
   const rootNow = () => placeOf(config.backup.url || config.backup.dir, config.backup);
-  const attempts: Attempt[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let checking: string | null = null;
@@ -67,13 +59,13 @@ export function createBackups(deps: {
     const result = await attempt(() =>
       makeBackup({ config, root: rootNow(), kind, isManual, clock, signal }),
     );
-    attempts.push({
-      atMs,
-      seconds: (performance.now() - startedMs) / 1000,
-      name: result.ok ? result.value.name : undefined,
-      reason: result.ok ? null : reasonOf(result.error),
-    });
-    if (attempts.length > MAX_ATTEMPTS) attempts.shift();
+    const tried = { at: Math.floor(atMs / 1000), kind, seconds: (performance.now() - startedMs) / 1000 };
+    if (result.ok) {
+      const { name, manifest } = result.value;
+      const bytes = (manifest.index?.compressed_bytes ?? 0) + (manifest.state?.compressed_bytes ?? 0);
+      past.add({ ...tried, name, bytes, fault: null });
+    } else if (!signal.aborted)
+      past.add({ ...tried, name: null, bytes: null, fault: reasonOf(result.error) });
     if (!result.ok) throw result.error;
     return result.value;
   }
@@ -110,37 +102,39 @@ export function createBackups(deps: {
       return checked;
     },
     async list() {
+      const tried = past.list(MAX_LISTED);
       const stored = (await backupsIn(rootNow(), AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
         ({ name, bytes, kind, atMs }): BackupEntry => ({
           file: name,
           kind,
           at: Math.floor(atMs / 1000),
           bytes,
-          seconds: attempts.find((made) => made.name === name)?.seconds ?? null,
+          seconds: tried.find((made) => made.name === name)?.seconds ?? null,
           ok: true,
+          is_deleted: false,
           reason: null,
           checked_at: checks.get(name)?.at ?? null,
           check_fault: checks.get(name)?.fault ?? null,
         }),
       );
-      const failed = attempts.flatMap(({ atMs, seconds, reason }): BackupEntry[] =>
-        reason === null
-          ? []
-          : [
-              {
-                file: null,
-                kind: null,
-                at: Math.floor(atMs / 1000),
-                bytes: null,
-                seconds,
-                ok: false,
-                reason,
-                checked_at: null,
-                check_fault: null,
-              },
-            ],
-      );
-      return [...stored, ...failed].sort((a, b) => b.at - a.at).slice(0, MAX_LISTED);
+      const names = new Set<string | null>(stored.map(({ file }) => file));
+      const others = tried
+        .filter(({ name }) => !names.has(name))
+        .map(
+          ({ name, kind, at, bytes, seconds, fault }): BackupEntry => ({
+            file: name,
+            kind,
+            at,
+            bytes,
+            seconds,
+            ok: fault === null,
+            is_deleted: fault === null,
+            reason: fault,
+            checked_at: null,
+            check_fault: null,
+          }),
+        );
+      return [...stored, ...others].sort((a, b) => b.at - a.at).slice(0, MAX_LISTED);
     },
   };
 }
@@ -189,7 +183,9 @@ export function createOperatorBackups(deps: {
   /** Only a listed name reaches a path. */
   async function refuseUnknown(name: string) {
     if (isUnset(config)) return refuse("conflict", unavailableReason(config) ?? UNSET);
-    const isKnown = (await backups.list()).some(({ file }) => file === name);
+    const isKnown = (await backups.list()).some(
+      ({ file, is_deleted: isDeleted }) => file === name && !isDeleted,
+    );
     return isKnown ? undefined : refuse("notFound", "there is no such backup");
   }
 

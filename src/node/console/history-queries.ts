@@ -11,7 +11,7 @@ const SUFFIX = /\.(mean|max|min)$/;
 
 /** Serves queries for the history from the maintenance thread, with what the audience may see. */
 export function historyQueries(
-  history: Pick<RpcClient<HistoryRpc>, "figures" | "lanes" | "log" | "requests">,
+  history: Pick<RpcClient<HistoryRpc>, "figures" | "nodeFigures" | "nodes" | "lanes" | "log" | "requests">,
   all: readonly Series[],
 ): HistoryQueries {
   const seriesFor = (audience: Audience, wanted: readonly string[] | undefined): FiguresQuery["series"] => {
@@ -25,8 +25,11 @@ export function historyQueries(
     });
   };
   return {
-    historyFigures: ({ from, to, step, series }, audience) =>
-      history.figures({ from, to, step, series: seriesFor(audience, series) }),
+    historyFigures({ from, to, step, series, node }, audience) {
+      const query = { from, to, step, series: seriesFor(audience, series) };
+      return node === undefined ? history.figures(query) : history.nodeFigures(query, node);
+    },
+    historyNodes: () => history.nodes(),
     async historyLanes(query, audience) {
       const page = await history.lanes(query);
       if (audience === "operator") return page;

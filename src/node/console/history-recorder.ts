@@ -1,7 +1,7 @@
 import type { Figures } from "../../console/pulse/history.ts";
 import type { Counts } from "../../history/counts.ts";
+import type { Mark } from "../../history/events/marks.ts";
 import type { LogLine } from "../../history/log-blocks.ts";
-import type { Mark } from "../../history/marks.ts";
 import type { HistoryBatch } from "../../history/rpc.ts";
 import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import type { Clock } from "../../runtime/clock.ts";

@@ -1,12 +1,14 @@
 import type { Config } from "../../config/schema.ts";
 import { settingsInForce } from "../../console/operator/present.ts";
+import { recentBackups } from "../../history/events/backups.ts";
 import { type History, type HistoryStats, openHistory } from "../../history/history.ts";
 import { err } from "../../lib/result.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import { version } from "../../version.ts";
-import type { Backups } from "../backup/backups.ts";
 
+/** Attempts that a node without a history remembers. */
+const MAX_RECENT = 50;
 const OFF = "history.enabled is off";
 
 /** Its stats are null while it is off. */
@@ -36,7 +38,7 @@ const noHistory: NodeHistory = {
     log: async () => err(OFF),
     requests: () => err(OFF),
   },
-  mark: () => {},
+  backups: recentBackups(MAX_RECENT),
   stop: () => {},
 };
 
@@ -48,16 +50,4 @@ function settingDigests(config: Config): Record<string, string> {
       Bun.hash(JSON.stringify(value) ?? "").toString(36),
     ]),
   );
-}
-
-/** Backups that the history marks. */
-export function markedBackups(backups: Backups, history: Pick<History, "mark">): Backups {
-  return {
-    ...backups,
-    async make(...args) {
-      const made = await backups.make(...args);
-      history.mark({ kind: "backup", detail: args[0] });
-      return made;
-    },
-  };
 }

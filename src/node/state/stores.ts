@@ -6,6 +6,7 @@ import { createIncidents, type IncidentStore, incidentSweep } from "../../checks
 import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
+import { createNodeFigures, type NodeFigures, nodeFigureSweep } from "../../history/shared/node-figures.ts";
 import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
 import { createModeration, type ModerationStore } from "../../moderation/moderation-store.ts";
 import { createNoticeStore, type NoticeStore } from "../../notices/notice-store.ts";
@@ -26,7 +27,11 @@ import { createOpens, type OpenStore, zoneSweep } from "../../push/store/open-st
 import { createSaved, type SavedStore, savedSweep } from "../../push/store/saved-store.ts";
 import type { ScheduleStore } from "../../push/store/schedules/schedule-store.ts";
 import { createSchedules, scheduleSweep } from "../../push/store/schedules/schedule-table.ts";
-import { audienceClientSweep, audienceDaySweep } from "../../push/store/tokens/audience-counts.ts";
+import {
+  audienceClientSweep,
+  audienceCohortSweep,
+  audienceDaySweep,
+} from "../../push/store/tokens/audience-counts.ts";
 import { orphanedTokenSweep } from "../../push/store/tokens/orphaned-tokens.ts";
 import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
 import type { TokenStore } from "../../push/store/tokens/token-store.ts";
@@ -76,6 +81,7 @@ export interface StateStores {
   readonly opens: OpenStore;
   readonly audit: AuditStore;
   readonly sessions: SessionStore;
+  readonly nodeFigures: NodeFigures;
   readonly nodeLogs: NodeLogStore;
   readonly signers: SignerStore;
   readonly signInNonces: SignInNonceStore;
@@ -123,6 +129,7 @@ export function createStores(db: StateDb, options: StoresOptions): StateStores {
     opens: createOpens(db),
     audit: createAudit(db),
     sessions: createSessions(db),
+    nodeFigures: createNodeFigures(db),
     nodeLogs: createNodeLogs(db),
     signers: createSigners(db),
     signInNonces: createSignInNonceStore(db),
@@ -153,12 +160,14 @@ export function createSweeps(db: StateDb): Sweep[] {
     orphanedTokenSweep(db),
     audienceDaySweep(db),
     audienceClientSweep(db),
+    audienceCohortSweep(db),
     dedupeSweep(db),
     campaignProgressSweep(db),
     campaignSweep(db),
     scheduleSweep(db),
     savedSweep(db),
     zoneSweep(db),
+    nodeFigureSweep(db),
     auditSweep(db),
     sessionSweep(db),
     oneTimeNonceSweep(db),

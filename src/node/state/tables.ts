@@ -10,9 +10,11 @@ import { secrets } from "../../db/state/secrets.ts";
 import { stateClock } from "../../db/state/state-clock.ts";
 import { stateMove } from "../../db/state/state-move.ts";
 import type { Table } from "../../db/state/table.ts";
+import { nodeFigures } from "../../history/shared/node-figures.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import { appBans, privateMutes, rulesVersions } from "../../moderation/moderation-store.ts";
 import { noticeChannels, notices, vapidKeys } from "../../notices/tables.ts";
+import { campaignDepartures } from "../../push/store/departures.ts";
 import * as opens from "../../push/store/open-store.ts";
 import { savedItems } from "../../push/store/saved-store.ts";
 import { schedules, scheduleWaves } from "../../push/store/schedules/schedule-store.ts";
@@ -42,6 +44,7 @@ export const STATE_TABLES: readonly Table[] = [
   ...Object.values(deliveries),
   webhookReplays,
   ...Object.values(push),
+  campaignDepartures,
   schedules,
   scheduleWaves,
   savedItems,
@@ -49,6 +52,7 @@ export const STATE_TABLES: readonly Table[] = [
   opens.appOpens,
   opens.openCounts,
   opens.personZones,
+  nodeFigures,
   nodeLogs,
   managedSigners,
   oneTimeNonces,

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
+import { createSharedFigures } from "../../history/shared/shared-figures.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
@@ -12,7 +13,7 @@ import {
   SQLITE_LIMITS,
   scheduleMaintenance,
 } from "../maintenance/maintenance.ts";
-import { markedBackups, openNodeHistory } from "../maintenance/node-history.ts";
+import { openNodeHistory } from "../maintenance/node-history.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
@@ -37,7 +38,14 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
   });
   const stop = scheduleMaintenance(maintenance);
   const history = openNodeHistory(config, log);
-  const backups = markedBackups(createBackups({ config, clock: systemClock }), history);
+  const shared = createSharedFigures({
+    store: state.stores.nodeFigures,
+    nodeId: link.node.nodeId,
+    clock: systemClock,
+    onFault: (cause) => logFault(cause, {}, "The figures of this minute are not shared"),
+  });
+  const isShared = config.state.url !== "" && config.history.enabled;
+  const backups = createBackups({ config, clock: systemClock, past: history.backups });
   const schedule = startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
   const byOperator = createOperatorBackups({ config, backups, schedule, clock: systemClock, log });
   return {
@@ -49,6 +57,13 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
           history: history.stats(),
         }),
         ...history.rpc,
+        record(batch) {
+          history.rpc.record(batch);
+          // The history does not wait for the state.
+          if (isShared) void shared.share(batch);
+        },
+        nodeFigures: shared.figures,
+        nodes: async () => (isShared ? shared.nodes() : []),
         backups: byOperator.report,
         backUp: byOperator.start,
         checkBackup: byOperator.check,

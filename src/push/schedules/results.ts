@@ -1,4 +1,5 @@
 import type { Campaign, CampaignStore } from "../store/campaigns/campaign-store.ts";
+import type { Departures } from "../store/departures.ts";
 import type { OpenCount, OpenStore } from "../store/open-store.ts";
 import { type Schedule, WINNER } from "../store/schedules/schedule-store.ts";
 
@@ -12,6 +13,8 @@ export interface SendResults {
   /** Of them, those with a token of Quick Auth. */
   readonly verified: number;
   readonly goals: number;
+  /** People who turned notifications off or removed the app within a day, and got no later one before that. */
+  readonly turnedOff: number;
 }
 
 /** Results of one text of a schedule. */
@@ -20,7 +23,7 @@ export interface VariantResults extends SendResults {
 }
 
 export interface ResultDeps {
-  readonly campaigns: Pick<CampaignStore, "find" | "totals">;
+  readonly campaigns: Pick<CampaignStore, "find" | "totals" | "departures">;
   readonly opens: Pick<OpenStore, "counts">;
 }
 
@@ -31,6 +34,7 @@ const NOTHING: SendResults = {
   opened: 0,
   verified: 0,
   goals: 0,
+  turnedOff: 0,
 };
 
 /** Below it, a difference says nothing. */
@@ -48,13 +52,18 @@ export function sumOf(parts: readonly SendResults[]): SendResults {
       opened: sum.opened + part.opened,
       verified: sum.verified + part.verified,
       goals: sum.goals + part.goals,
+      turnedOff: sum.turnedOff + part.turnedOff,
     }),
     NOTHING,
   );
 }
 
 /** The results of one campaign, with its opens. */
-export function resultsOf({ counts }: Pick<Campaign, "counts">, opens: readonly OpenCount[]): SendResults {
+export function resultsOf(
+  { counts }: Pick<Campaign, "counts">,
+  opens: readonly OpenCount[],
+  departures: readonly Departures[],
+): SendResults {
   const total = (of: (count: OpenCount) => number) => opens.reduce((sum, count) => sum + of(count), 0);
   return {
     delivered: counts.success,
@@ -63,6 +72,7 @@ export function resultsOf({ counts }: Pick<Campaign, "counts">, opens: readonly 
     opened: total(({ opens }) => opens),
     verified: total(({ verified }) => verified),
     goals: total(({ goals }) => goals),
+    turnedOff: departures.reduce((sum, { people }) => sum + people, 0),
   };
 }
 
@@ -76,7 +86,8 @@ export async function variantResults(
     if (campaignId === null || variant === WINNER) continue;
     const campaign = await campaigns.find(campaignId);
     if (!campaign) continue;
-    const results = resultsOf(campaign, await opens.counts([campaign.seq]));
+    const seqs = [campaign.seq];
+    const results = resultsOf(campaign, await opens.counts(seqs), await campaigns.departures(seqs));
     byVariant.set(variant, [...(byVariant.get(variant) ?? []), results]);
   }
   return content.texts.map((_, variant) => ({ variant, ...sumOf(byVariant.get(variant) ?? []) }));
@@ -108,6 +119,7 @@ export interface ClientResults {
   readonly delivered: number;
   readonly opened: number;
   readonly verified: number;
+  readonly turnedOff: number;
 }
 
 /** Results of a campaign, or of all campaigns of a schedule. */
@@ -133,28 +145,37 @@ export async function reportOf(
   found: readonly Campaign[],
   variants: readonly VariantResults[],
 ): Promise<ResultsReport> {
-  const counts = await opens.counts(found.map(({ seq }) => seq));
+  const seqs = found.map(({ seq }) => seq);
+  const counts = await opens.counts(seqs);
+  const departures = await campaigns.departures(seqs);
   const bySeq = Map.groupBy(counts, ({ campaign }) => campaign);
+  const leftBySeq = Map.groupBy(departures, ({ campaign }) => campaign);
   const clients = new Map<number, ClientResults>();
   const add = (clientFid: number, more: Partial<ClientResults>) => {
-    const { delivered = 0, opened = 0, verified = 0 } = clients.get(clientFid) ?? {};
+    const { delivered = 0, opened = 0, verified = 0, turnedOff = 0 } = clients.get(clientFid) ?? {};
     clients.set(clientFid, {
       clientFid,
       delivered: delivered + (more.delivered ?? 0),
       opened: opened + (more.opened ?? 0),
       verified: verified + (more.verified ?? 0),
+      turnedOff: turnedOff + (more.turnedOff ?? 0),
     });
   };
   for (const { campaignId } of found)
     for (const { clientFid, successes } of (await campaigns.totals(campaignId, MAX_CLIENTS)).byClient)
       add(clientFid, { delivered: successes });
+  for (const { clientFid, people } of departures) add(clientFid, { turnedOff: people });
   const hours = new Map<number, number>();
   for (const { clientFid, ageMinutes, opens: opened, verified } of counts) {
     add(clientFid, { opened, verified });
     const hour = Math.floor(ageMinutes / 60);
     hours.set(hour, (hours.get(hour) ?? 0) + opened);
   }
-  const total = sumOf(found.map((campaign) => resultsOf(campaign, bySeq.get(campaign.seq) ?? [])));
+  const total = sumOf(
+    found.map((campaign) =>
+      resultsOf(campaign, bySeq.get(campaign.seq) ?? [], leftBySeq.get(campaign.seq) ?? []),
+    ),
+  );
   return {
     total,
     clients: [...clients.values()].sort((a, b) => a.clientFid - b.clientFid),

@@ -40,6 +40,8 @@ export const campaigns = table(
     created_at: whole(),
     started_at: nullable(whole()),
     ended_at: nullable(whole()),
+    /** The `seq` of the schedule that it is a part of; null for a send of its own. */
+    schedule: nullable(whole()),
     /** The boot of the node that runs it; null when any node may take it. */
     runner: nullable(uuid()),
     /** Raised by each run; a previous run can write nothing. */
@@ -60,6 +62,7 @@ export const campaigns = table(
       index("campaigns_under_way", ["app_id", "seq"], { where: "ended_at IS NULL" }),
       index("campaigns_unfinished", ["seq"], { where: "ended_at IS NULL" }),
       index("campaigns_by_creation", ["created_at"]),
+      index("campaigns_of_schedule", ["schedule", "seq"], { where: "schedule IS NOT NULL" }),
     ],
     cleared: ["runner"],
   },
@@ -249,6 +252,25 @@ export const audienceDays = table(
   {
     key: ["app_id", "day", "change"],
     indexes: [index("audience_days_by_day", ["day"])],
+    summed: "count",
+  },
+);
+
+/**
+ * The tokens of an app that were added in a week, and how many of them are left (`week` counts Mondays from that before 1970): the change of the
+ * number of enabled ones in the `age`th week after it, and their number with the age -1.
+ */
+export const audienceCohorts = table(
+  "audience_cohorts",
+  {
+    app_id: text(),
+    week: whole(),
+    age: whole(),
+    count: whole(),
+  },
+  {
+    key: ["app_id", "week", "age"],
+    indexes: [index("audience_cohorts_by_week", ["week"])],
     summed: "count",
   },
 );

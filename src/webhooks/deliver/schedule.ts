@@ -34,6 +34,14 @@ export function retryDelayMs(
   return Math.round(Math.max(jitteredMs, Math.min(requestedMs, MAX_RETRY_AFTER_MS)));
 }
 
+/** Returns the time from the first attempt to the last one without jitter, where no receiver requests a delay, in ms. */
+export function retrySpanMs({ maxAttempts, initialBackoffMs }: RetryPolicy): number {
+  let spanMs = 0;
+  for (let attempt = 1; attempt < maxAttempts; attempt++)
+    spanMs += exponentialBackoffMs(initialBackoffMs, attempt, MAX_BACKOFF_MS);
+  return spanMs;
+}
+
 /** Returns the longest delay that `retryDelayMs` can return, in ms. */
 export function maxRetryDelayMs({ maxAttempts, initialBackoffMs }: RetryPolicy): number {
   const backoffMs = exponentialBackoffMs(initialBackoffMs, Math.max(maxAttempts - 1, 1), MAX_BACKOFF_MS);

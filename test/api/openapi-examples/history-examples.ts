@@ -11,6 +11,7 @@ export const historyExamples: Readonly<Record<string, OperationExample>> = {
     responses: {
       200: {
         node,
+        nodes: [],
         step: 60,
         t: [FROM, FROM + 60, FROM + 240],
         columns: { requests_per_second: [1.2, 0.8, 2.1] },

@@ -180,6 +180,7 @@ async function scheduleExamples(
     status: 202,
   })) as { schedule: JsonObject };
   await signed("listSchedules", ofApp);
+  await signed("getAppRetention", ofApp);
   await signed("getSendResults", { query: { schedule_id: schedule.schedule_id ?? null } });
   await signed("cancelSchedule", { query: { schedule_id: schedule.schedule_id ?? null } });
   await signed("deleteDraft", { query: { draft_id: (draft.draft as JsonObject).draft_id ?? null } });

@@ -30,6 +30,7 @@ export async function examplePages(origin: string): Promise<ExamplePage[]> {
     "/console/manage/keys/:id": "1111111111111111",
     "/console/manage/login/:id": WEBHOOK,
     "/console/manage/apps/:id": "1111111111111111",
+    "/console/manage/apps/:id/schedules/:schedule": "1111111111111111",
     "/console/manage/campaigns/:id": "0b6d9d1e-4b7c-4a3f-9a51-1f6f0c7c2a10",
     "/console/manage/webhooks/:id": WEBHOOK,
     "/console/manage/webhooks/:id/:message": WEBHOOK,

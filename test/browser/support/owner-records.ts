@@ -31,6 +31,10 @@ export async function ownerPages(origin: string, fid: number): Promise<ExamplePa
   await demo("/add-app", { app_id: app.app_id, people: 5 });
   const send = { app_id: app.app_id, notification: NOTIFICATION };
   const { campaign_id: campaign } = await postAsPerson(node, fid, "/frame/app/campaign", send);
+  const { schedule: scheduled } = (await postAsPerson(node, fid, "/frame/app/campaign", {
+    ...send,
+    send_at: Math.floor(Date.now() / 1000) + 86_400,
+  })) as { schedule: { schedule_id: string } };
   // The page of a running one asks each second.
   await until(async () => {
     const path = `/frame/app/campaign?campaign_id=${campaign}`;
@@ -59,6 +63,7 @@ export async function ownerPages(origin: string, fid: number): Promise<ExamplePa
   await postAsPerson(node, fid, "/session", newSessionKey({ origin, label: "Another browser" }).body);
   const records: Readonly<Record<string, readonly unknown[] | undefined>> = {
     "/console/manage/apps/:id": [app.app_id],
+    "/console/manage/apps/:id/schedules/:schedule": [app.app_id, scheduled.schedule_id],
     "/console/manage/campaigns/:id": [campaign],
     "/console/manage/keys/:id": [key.api_key_id],
     "/console/manage/login/:id": [client.client_id],

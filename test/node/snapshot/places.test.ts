@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { makeBackup } from "../../../src/node/backup/backup.ts";
+import { openHistory } from "../../../src/history/history.ts";
 import { createBackups } from "../../../src/node/backup/backups.ts";
 import { createSnapshot } from "../../../src/node/snapshot/create-snapshot.ts";
 import { placeOf } from "../../../src/node/snapshot/places/place-of.ts";
@@ -12,6 +12,7 @@ import { verifySnapshot } from "../../../src/node/snapshot/verify-snapshot.ts";
 import { configWith } from "../../runtime/config.ts";
 import { CREDENTIALS, startBucketServer } from "../../support/bucket-server.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { silentLog } from "../../support/log.ts";
 import { openSnapshotNode, tablesOf, UNENDING } from "./snapshot-node.ts";
 
 const server = startBucketServer();
@@ -104,16 +105,47 @@ describe("a snapshot in a bucket", () => {
     const config = settings(`data.dir=${fixture.dataDir}`, "backup.keep=2", "backup.url=s3://bucket/own");
     const root = placeOf(config.backup.url, config.backup);
     const deleted: string[] = [];
+    const openPast = () =>
+      openHistory({
+        dir: fixture.dataDir,
+        settings: { max_bytes: 8_388_608, log_days: 7 },
+        beginning: { version: "1", settings: {} },
+        clock,
+        log: silentLog,
+      });
+    let history = openPast();
+    let backups = createBackups({ config, clock, past: history.backups });
     for (let made = 0; made < 3; made++) {
-      const backup = await makeBackup({ config, root, kind: "state", clock, signal: UNENDING });
+      const backup = await backups.make("state", UNENDING);
       deleted.push(...backup.deleted);
       clock.advanceSecs(1);
     }
     expect(deleted).toEqual(["s3://bucket/own/20250615T150640Z-state"]);
-    expect((await createBackups({ config, clock }).list()).map(({ file, ok }) => [file, ok])).toEqual([
-      ["20250615T150642Z-state", true],
-      ["20250615T150641Z-state", true],
+    server.fault = () => Promise.resolve(new Response(null, { status: 403 }));
+    await expect(backups.make("state", UNENDING)).rejects.toThrow("HTTP 403");
+    server.fault = () => undefined;
+    // The list of another run of the node, which has made none.
+    history.stop();
+    history = openPast();
+    backups = createBackups({ config, clock, past: history.backups });
+    const listed = await backups.list();
+    expect(listed.map(({ file, ok, is_deleted }) => [file, ok, is_deleted])).toEqual([
+      [null, false, false],
+      ["20250615T150642Z-state", true, false],
+      ["20250615T150641Z-state", true, false],
+      ["20250615T150640Z-state", true, true],
     ]);
+    expect(listed[0]?.reason).toContain("HTTP 403");
+    for (const { ok, bytes, seconds, kind } of listed) {
+      expect(kind).toBe("state");
+      expect(seconds).toBeGreaterThan(0);
+      if (ok) expect(bytes).toBeGreaterThan(0);
+    }
+    const marks = history.rpc.lanes({ from: 0, to: clock.nowMs() / 1000 + 1, buckets: 1 });
+    expect(
+      marks.ok && marks.value.marks.map(({ kind }) => kind).filter((kind) => /backup/.test(kind)),
+    ).toEqual(["backup", "backup", "backup", "backup_failed"]);
+    history.stop();
     expect(server.objects.has("own/notes.txt")).toBe(true);
     await expect(verifySnapshot({ place: root, config, signal: UNENDING })).rejects.toThrow(
       "holds 2 snapshots. Name one of them, such as the newest: s3://bucket/own/20250615T150642Z-state",

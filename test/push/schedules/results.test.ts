@@ -9,6 +9,7 @@ const variant = (variant: number, delivered: number, opened: number) => ({
   notAttempted: 0,
   verified: 0,
   goals: 0,
+  turnedOff: 0,
 });
 
 test("a variant is likely better from 95 % on, and never below 100 opens of each", () => {

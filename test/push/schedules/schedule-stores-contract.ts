@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Sweep } from "../../../src/db/state/state-db.ts";
 import type { CampaignStore, NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
+import type { NotificationLedger } from "../../../src/push/store/campaigns/notification-ledger.ts";
 import type { OpenStore } from "../../../src/push/store/open-store.ts";
 import type { SavedStore } from "../../../src/push/store/saved-store.ts";
 import type { NewSchedule, ScheduleStore } from "../../../src/push/store/schedules/schedule-store.ts";
-import { takeCampaign } from "../../support/campaigns.ts";
+import type { TokenStore } from "../../../src/push/store/tokens/token-store.ts";
+import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { APP_ID } from "../../support/send.ts";
 
@@ -16,6 +18,8 @@ export interface ScheduleFixture extends AsyncDisposable {
   readonly schedules: ScheduleStore;
   readonly saved: SavedStore;
   readonly opens: OpenStore;
+  readonly ledger: NotificationLedger;
+  readonly tokens: TokenStore;
   addApp(appId: string): Promise<void>;
   deleteApp(appId: string): Promise<void>;
   /** Adds an enabled token of a fid. */
@@ -167,6 +171,86 @@ export function scheduleStoresContract(
       const rest = await schedules.list({ appId: APP_ID, before: page[1]?.seq ?? 0, max: 2 });
       expect(rest.map(({ scheduleId }) => scheduleId)).toEqual(["a"]);
       expect(rest[0]).toMatchObject(schedule("a"));
+    });
+
+    test("the campaigns of a schedule are listed as one at the place of the first, with their sums", async () => {
+      await using fixture = await prepare();
+      const { schedules, campaigns } = fixture;
+      await campaigns.create(campaign("before", "n"), 10);
+      await schedules.create(schedule("s", [START, START]), 10);
+      const listed = async (before = Number.MAX_SAFE_INTEGER) =>
+        (await campaigns.list({ appId: APP_ID, before, max: 10, isGrouped: true })).map(
+          ({ campaignId }) => campaignId,
+        );
+      const sumsNow = async () => {
+        const first = await campaigns.find("c0");
+        return (await campaigns.sums([first?.schedule ?? -1, 404]))[0];
+      };
+      const [zero, one] = await schedules.due(START, 10);
+      if (!zero || !one) throw new Error("nothing is due");
+      await schedules.fire(zero, campaign("c0"), limits);
+      const run = await takeCampaign(campaigns, "c0");
+      await campaigns.setAudienceCount(run, 0);
+      await campaigns.end(run, "completed", START + 1);
+      // The other part is to come.
+      expect(await sumsNow()).toMatchObject({
+        parts: 1,
+        status: "running",
+        audienceCount: null,
+        endedAt: null,
+      });
+      await campaigns.create(campaign("between", "m"), 10);
+      await schedules.fire(one, campaign("c1"), limits);
+      expect(await listed()).toEqual(["between", "c0", "before"]);
+      const between = await campaigns.find("between");
+      expect(await listed(between?.seq)).toEqual(["c0", "before"]);
+      const [second, ...none] = await campaigns.take(roomBeside(), START);
+      expect([second?.campaignId, none.length]).toEqual(["before", 2]);
+      const last = none.find(({ campaignId }) => campaignId === "c1");
+      if (!last) throw new Error("c1 cannot be taken");
+      await campaigns.end(last, "aborted", START + 9);
+      const counts = { success: 0, failure: 0, notAttempted: 0 };
+      expect(await sumsNow()).toMatchObject({ parts: 2, status: "aborted", counts, endedAt: START + 9 });
+    });
+
+    test("who leaves within a day counts once, for the last campaign that had reached them in that client", async () => {
+      await using fixture = await prepare();
+      const { campaigns, ledger, tokens, clock } = fixture;
+      const leave = (fid: number, name: "miniapp_removed" | "notifications_disabled", clientFid = 9) =>
+        tokens.apply(
+          { appId: APP_ID, fid, clientFid, event: { name }, nowSecs: clock.nowMs() / 1000 },
+          { maxChanges: 100, windowSecs: 3_600 },
+        );
+      const send = async (id: string, fids: readonly number[]) => {
+        await campaigns.create(campaign(id, id), 10);
+        const run = await takeCampaign(campaigns, id);
+        const reached = fids.map((fid) => ({ fid, clientFid: 9 }));
+        await ledger.claim(run, reached, 30);
+        const outcomes = reached.map((token) => ({
+          ...token,
+          kind: "success" as const,
+          reason: "",
+          isRetryable: false,
+        }));
+        await ledger.record(run, "c.example", { tokens: outcomes, outcomes }, DAY_SECS);
+        return run.seq;
+      };
+      for (const fid of [1, 2, 3, 5_000]) await fixture.addToken(fid);
+      const first = await send("first", [1, 2, 5_000]);
+      const second = await send("second", [2]);
+      await leave(1, "notifications_disabled");
+      await leave(1, "miniapp_removed");
+      await leave(2, "miniapp_removed");
+      // Another client's token, and someone who got nothing.
+      await leave(5_000, "notifications_disabled", 7);
+      await leave(3, "miniapp_removed");
+      expect(await campaigns.departures([first, second])).toEqual([
+        { campaign: first, clientFid: 9, people: 1 },
+        { campaign: second, clientFid: 9, people: 1 },
+      ]);
+      clock.advanceSecs(DAY_SECS);
+      await leave(5_000, "miniapp_removed");
+      expect(await campaigns.departures([first])).toEqual([{ campaign: first, clientFid: 9, people: 1 }]);
     });
 
     test("a schedule is deleted a month after its end, with its waves", async () => {

@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  ADDED,
   type CountChange,
+  cohortCounts,
   countRows,
   type DayCount,
   dayCounts,
+  startOfWeek,
   sumOfChanges,
   sumOfDays,
   totalsOf,
+  weekOf,
 } from "../../../src/push/store/tokens/token-counts.ts";
 import { tokenStates } from "../../../src/push/store/tokens/token-store.ts";
 
@@ -115,8 +119,41 @@ test.each([
   [{ enabled: false, has_token: true }, "disabled"],
   [{ enabled: 1, has_token: 0 }, "no_token"],
 ] as const)("a row with %j is counted as %s", (row, state) => {
-  const rows = [{ client_fid: 2, host: state === "no_token" ? null : "h.example", ...row }];
+  const rows = [{ client_fid: 2, host: state === "no_token" ? null : "h.example", created_at: 7, ...row }];
   expect(countRows("a", rows, -1)).toEqual([
-    { appId: "a", clientFid: 2, host: state === "no_token" ? "" : "h.example", state, count: -1 },
+    {
+      appId: "a",
+      clientFid: 2,
+      host: state === "no_token" ? "" : "h.example",
+      state,
+      count: -1,
+      createdAt: 7,
+      isNew: false,
+    },
   ]);
+});
+
+test("a week begins on Monday in UTC", () => {
+  const monday = Date.UTC(2026, 10, 23) / 1000;
+  expect(weekOf(monday)).toBe(weekOf(monday - 1) + 1);
+  expect(weekOf(monday + 7 * 86_400 - 1)).toBe(weekOf(monday));
+  expect(startOfWeek(weekOf(monday + 12_345))).toBe(monday);
+  expect(weekOf(0)).toBe(0);
+});
+
+test("a token counts in the week of its addition, and what happens to it in the weeks after that, up to the twelfth", () => {
+  const week = 7 * 86_400;
+  const at = startOfWeek(100) + 5;
+  const row = { client_fid: 2, host: "h.example", enabled: true, has_token: true, created_at: at };
+  const added = countRows("a", [row], 1, { isNew: true });
+  expect(cohortCounts(added, at)).toEqual([
+    { appId: "a", week: 100, age: ADDED, count: 1 },
+    { appId: "a", week: 100, age: 0, count: 1 },
+  ]);
+  const lost = [...countRows("a", [row], -1), ...countRows("a", [{ ...row, enabled: false }], 1)];
+  expect(cohortCounts(lost, at + 12 * week)).toEqual([{ appId: "a", week: 100, age: 12, count: -1 }]);
+  expect(cohortCounts(lost, at + 13 * week)).toEqual([]);
+  // A clock that went back.
+  expect(cohortCounts(lost, at - week)).toEqual([{ appId: "a", week: 100, age: 0, count: -1 }]);
+  expect(cohortCounts([...added, ...lost], at)).toEqual([{ appId: "a", week: 100, age: ADDED, count: 1 }]);
 });

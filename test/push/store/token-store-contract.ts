@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { growthOf } from "../../../src/push/audience-service.ts";
+import { growthOf, retentionOf } from "../../../src/push/audience-service.ts";
 import type {
   ChangeLimit,
   ClientTokens,
@@ -261,6 +261,33 @@ export function tokenStoreContract(name: string, open: (clock: ManualClock) => P
         expect(growthOf(latest, { fromDay: 13, today: 14 }).map(({ enabled }) => enabled)).toEqual([1, 1]);
         expect(latest.clients).toHaveLength(1);
         expect(latest.clientCount).toBe(2);
+      });
+
+      test("keeps how many of those who were added in a week were reachable at the end of it and of later ones", async () => {
+        const { store } = await start("x", "other");
+        at(4); // A Monday.
+        for (const fid of [1, 2, 3]) await report(store, fid, 9152, "miniapp_added", 0);
+        await report(store, 4, 9152, "miniapp_added");
+        await report(store, 1, 9152, "notifications_disabled");
+        await put(store, "other", 1, 0, 1);
+        at(10);
+        await report(store, 2, 9152, "miniapp_removed");
+        at(11);
+        await report(store, 2, 9152, "miniapp_added", 0);
+        await report(store, 1, 9152, "notifications_enabled", 0);
+        at(25);
+        await store.deleteMatching([{ appId: "x", fid: 3, clientFid: 9152, token: details(0).token }]);
+        const cohorts = await store.cohorts("x", 0);
+        expect(cohorts.map(({ week, added }) => [week, added])).toEqual([
+          [1, 4],
+          [2, 1],
+        ]);
+        expect(cohorts.map((cohort) => retentionOf(cohort, 5).reachable)).toEqual([
+          [1, 2, 2, 1],
+          [1, 1, 1],
+        ]);
+        expect(cohorts.map((cohort) => retentionOf(cohort, 2).reachable)).toEqual([[1], []]);
+        expect((await store.cohorts("x", 2)).map(({ week }) => week)).toEqual([2]);
       });
 
       test("days of a clock that was ahead do not lengthen the growth", async () => {

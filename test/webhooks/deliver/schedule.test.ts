@@ -5,6 +5,7 @@ import {
   MAX_RETRY_AFTER_MS,
   maxRetryDelayMs,
   retryDelayMs,
+  retrySpanMs,
 } from "../../../src/webhooks/deliver/schedule.ts";
 
 const policy = { maxAttempts: 5, initialBackoffMs: 500 };
@@ -36,6 +37,12 @@ test("a delay is within a fifth of the schedule and not below the requested one"
       },
     ),
   );
+});
+
+test("the attempts span the delays between them, each no longer than a day", () => {
+  expect(retrySpanMs({ maxAttempts: 5, initialBackoffMs: 500 })).toBe(7_500);
+  expect(retrySpanMs({ maxAttempts: 1, initialBackoffMs: 500 })).toBe(0);
+  expect(retrySpanMs({ maxAttempts: 4, initialBackoffMs: MAX_BACKOFF_MS })).toBe(3 * MAX_BACKOFF_MS);
 });
 
 test("jitter spreads delays over the whole fifth on either side", () => {

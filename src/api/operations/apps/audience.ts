@@ -5,13 +5,17 @@ import { type AppAudience, MAX_SHOWN_CLIENTS } from "../../../push/audience-serv
 import type { Estimate } from "../../../push/estimate.ts";
 import { EstimateRequest } from "../../../push/schedules/campaign-request.ts";
 import { AUDIENCE_DAYS } from "../../../push/store/tokens/audience-counts.ts";
+import { COHORT_WEEKS } from "../../../push/store/tokens/token-counts.ts";
 import type { CommandFlag } from "../../command.ts";
-import { Count, closed, nullable } from "../../dialects/fields.ts";
+import { Count, closed, nullable, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 import { READ_SESSION, topic } from "../../topic.ts";
 
 const { signed, signedRead } = topic({ tag: "Mini apps", surface: "native" });
 
+/** As long as the weeks are stored. */
+const MAX_COHORTS = 57;
+const DEFAULT_COHORTS = 13;
 const DEFAULT_DAYS = 30;
 
 const DAY_MS = 86_400_000;
@@ -77,6 +81,27 @@ const EstimateResponse = Type.Object(
   closed,
 );
 
+const RetentionResponse = Type.Object(
+  {
+    weeks: Type.Array(
+      Type.Object(
+        {
+          week: UnixSecs("Its Monday, 00:00 UTC"),
+          added: Tokens("Tokens, and adds without one, of that week"),
+          reachable: Type.Array(Count, {
+            maxItems: COHORT_WEEKS + 1,
+            description:
+              "How many of them were enabled at the end of that week, and of each of the twelve after it that has ended",
+          }),
+        },
+        closed,
+      ),
+      { description: "Ascending" },
+    ),
+  },
+  closed,
+);
+
 /** The flags of a notification, which an estimate does not need, and of its audience. */
 export function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<string, CommandFlag>> {
   const within = "notification";
@@ -118,6 +143,33 @@ export const audienceOperations = [
     errors: ["forbidden", "notFound"],
     run: async ({ push: { audience } }, { fid, query }) =>
       presentAudience(unwrapOrThrow(await audience.get(fid, { appId: query.app_id, days: query.days }))),
+  }),
+  signedRead({
+    id: "getAppRetention",
+    path: "/frame/app/retention",
+    op: "app.read",
+    command: {
+      usage: "app retention <app_id>",
+      help: "show how many of those who added a mini app in a week can still be reached",
+    },
+    summary: "How many people a mini app keeps",
+    description:
+      "By the week in which they added it. Each client app in which a person adds it counts, as in the audience; who removes and adds it again " +
+      "counts in both weeks.",
+    query: {
+      app_id: text({ description: "The app's id" }),
+      weeks: optional(
+        integer({ min: 1, max: MAX_COHORTS, description: "Weeks, the current one included" }),
+        DEFAULT_COHORTS,
+      ),
+    },
+    response: RetentionResponse,
+    errors: ["forbidden", "notFound"],
+    run: async ({ push: { audience } }, { fid, query }) => ({
+      weeks: unwrapOrThrow(await audience.retention(fid, { appId: query.app_id, weeks: query.weeks })).map(
+        ({ startsAt, added, reachable }) => ({ week: startsAt, added, reachable: [...reachable] }),
+      ),
+    }),
   }),
   signed({
     id: "estimateSend",

@@ -1,6 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { text } from "../../../http/request/params.ts";
-import { type CampaignDetails, MAX_SHOWN_HOSTS } from "../../../push/campaign-service.ts";
+import { flag } from "../../../http/request/word-params.ts";
+import {
+  type CampaignDetails,
+  type ListedCampaign,
+  MAX_SHOWN_HOSTS,
+} from "../../../push/campaign-service.ts";
 import type {
   Campaign,
   CampaignStatus,
@@ -23,6 +28,9 @@ const reasons = (description: string) => Type.Record(Type.String(), Count, { des
 const notifications = {
   campaign_id: Type.String({ format: "uuid" }),
   app_id: Type.String(),
+  schedule_id: nullable(
+    Type.String({ format: "uuid", description: "The scheduled send that it is a part of" }),
+  ),
   status: Type.Unsafe<CampaignStatus>({
     type: "string",
     enum: ["queued", "running", "completed", "aborted"],
@@ -53,7 +61,18 @@ const notifications = {
   completed_at: nullable(UnixSecs("When it ended")),
 };
 
-const NotificationCampaign = Type.Object(notifications, { ...closed, $id: "NotificationCampaign" });
+const CampaignFields = Type.Object(notifications);
+
+const NotificationCampaign = Type.Object(
+  {
+    ...notifications,
+    parts: Type.Integer({
+      minimum: 1,
+      description: "How many campaigns it is: 1, or with `grouped` those of its schedule, whose sums it has",
+    }),
+  },
+  { ...closed, $id: "NotificationCampaign" },
+);
 
 const CampaignHost = Type.Object(
   { host: Type.String(), ...counts, errors: reasons("Failed tokens by reason") },
@@ -95,16 +114,27 @@ export const campaignOperations = [
     },
     summary: "Notification campaigns of a mini app",
     description: "Newest first. A campaign is retained for 30 days.",
-    query: { app_id: text({ description: "The app's id" }), ...page() },
+    query: {
+      app_id: text({ description: "The app's id" }),
+      grouped: flag(false, {
+        description: "The campaigns of a scheduled send as one, at the place of the first",
+      }),
+      ...page(),
+    },
     response: CampaignsResponse,
     errors: ["forbidden", "notFound"],
     run: async ({ push: { campaigns } }, { fid, query }) => {
       const [before] = decodeCursor(campaignCursor, query.cursor) ?? [];
       const found = unwrapOrThrow(
-        await campaigns.list(fid, { appId: query.app_id, before, max: query.limit + 1 }),
+        await campaigns.list(fid, {
+          appId: query.app_id,
+          before,
+          max: query.limit + 1,
+          isGrouped: query.grouped,
+        }),
       );
       const page = cutPage(found, query.limit, (last) => campaignCursor.encode([last.seq]));
-      return { campaigns: page.rows.map(presentCampaign), next: { cursor: page.cursor } };
+      return { campaigns: page.rows.map(presentListed), next: { cursor: page.cursor } };
     },
   }),
   signedRead({
@@ -127,9 +157,15 @@ export const campaignOperations = [
   }),
 ];
 
-function presentCampaign(campaign: Campaign): Static<typeof NotificationCampaign> {
+function presentListed(campaign: ListedCampaign): Static<typeof NotificationCampaign> {
+  return { ...presentCampaign(campaign), parts: campaign.parts };
+}
+
+function presentCampaign(campaign: Campaign): Static<typeof CampaignFields> {
   const { notificationId, title, body, targetUrl } = campaign.notification;
-  return presentRecord(NotificationCampaign, campaign, {
+  return presentRecord(CampaignFields, campaign, {
+    // All campaigns of a schedule have its id as that of their notification.
+    schedule_id: campaign.schedule === null ? null : notificationId,
     notification: { uuid: notificationId, title, body, target_url: targetUrl },
     success_count: campaign.counts.success,
     failure_count: campaign.counts.failure,

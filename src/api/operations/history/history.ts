@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { flat } from "../../../http/limits/prices.ts";
-import { choice, integer, optional, textList } from "../../../http/request/params.ts";
+import { choice, integer, optional, text, textList } from "../../../http/request/params.ts";
 import { Count, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { topic } from "../../topic.ts";
 
@@ -33,6 +33,9 @@ const Gap = object({
 const HistoryFigures = object(
   {
     node: Node,
+    nodes: Type.Array(Type.String(), {
+      description: "The nodes whose figures this one has: those of the last 90 days over one PostgreSQL",
+    }),
     step: Type.Integer({ description: "The distance of rows, seconds" }),
     t: Type.Array(UnixSecs("Time of a row"), { maxItems: 2000 }),
     columns: Type.Record(
@@ -108,6 +111,13 @@ export const historyOperations = [
         }),
         "auto",
       ),
+      node: optional(
+        text({
+          maxChars: 128,
+          description:
+            "Another node over the same PostgreSQL, also one that is gone: minutes of a day, hours of 90 days. Default: the one that responds",
+        }),
+      ),
       series: optional(
         textList({
           maxItems: MAX_SERIES,
@@ -119,12 +129,13 @@ export const historyOperations = [
     },
     response: HistoryFigures,
     errors: ["notFound", "unavailable"],
-    async run({ history }, { query: { from, to, step, series }, set }) {
+    async run({ history }, { query: { from, to, step, series, node }, set }) {
       if (!history) throw new ApiError("notFound", OFF);
       const { page, isClosed } = await history.figures({
         from,
         to,
         series,
+        node,
         step: step === "auto" ? step : (Number(step) as 5 | 60 | 3600),
       });
       if (isClosed) set.headers["cache-control"] = IMMUTABLE;

@@ -46,6 +46,11 @@ const outcome = {
     description: "Of them, those whose Quick Auth token came with the report",
   }),
   goals: Type.Integer({ minimum: 0, description: "How many of them reached a goal" }),
+  turned_off: Type.Integer({
+    minimum: 0,
+    description:
+      "People who turned notifications off or removed the app within a day of it, and of no later one",
+  }),
 };
 
 const SendResultsResponse = Type.Object(
@@ -60,7 +65,10 @@ const SendResultsResponse = Type.Object(
       closed,
     ),
     clients: Type.Array(
-      Type.Object({ client_fid: Fid, delivered: Count, opened: Count, verified: Count }, closed),
+      Type.Object(
+        { client_fid: Fid, delivered: Count, opened: Count, verified: Count, turned_off: Count },
+        closed,
+      ),
       { description: "By client app" },
     ),
     hours: Type.Array(Type.Object({ hour: Count, opened: Count }, closed), {
@@ -148,14 +156,18 @@ export const resultOperations = [
   }),
 ];
 
-function presentResults({ delivered, failed, notAttempted, opened, verified, goals }: SendResults) {
-  return { delivered, failed, not_attempted: notAttempted, opened, verified, goals };
+function presentResults({ notAttempted, turnedOff, ...counts }: SendResults) {
+  return { ...counts, not_attempted: notAttempted, turned_off: turnedOff };
 }
 
 function presentReport({ total, clients, hours, medianMinutes, variants, likelyBetter }: ResultsReport) {
   return {
     results: { ...presentResults(total), median_open_minutes: medianMinutes },
-    clients: clients.map(({ clientFid, ...counts }) => ({ client_fid: clientFid, ...counts })),
+    clients: clients.map(({ clientFid, turnedOff, ...counts }) => ({
+      client_fid: clientFid,
+      ...counts,
+      turned_off: turnedOff,
+    })),
     hours,
     variants: variants.map(({ variant, ...results }) => ({ variant, ...presentResults(results) })),
     likely_better: likelyBetter,

@@ -31,6 +31,9 @@ const ManagedSigner = Type.Object(
     ),
     permissions: Type.Array(Type.Union(PERMISSIONS.map((name) => Type.Literal(name)))),
     fid: nullable(Fid),
+    user_fid: nullable(
+      Type.Integer({ ...Fid, description: "The only user who may approve it, while it waits; null for any" }),
+    ),
     app_fid: nullable(Fid),
     approval_url: nullable(Type.String({ description: "Where a user approves it, while it waits for that" })),
     approved_at: nullable(UnixSecs("When its first approval was seen")),
@@ -100,6 +103,7 @@ function presentManagedSigner({ signer, state, approvalUrl }: SignerView): Stati
     status: state.status,
     permissions: [...permissionsOf(signer.permissions)],
     fid: state.fid,
+    user_fid: state.status === "pending_approval" ? (signer.submitted?.fid ?? null) : null,
     app_fid: signer.request?.appFid ?? null,
     approval_url: approvalUrl ?? null,
     approved_at: signer.approval?.at ?? null,

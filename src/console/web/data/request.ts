@@ -142,6 +142,7 @@ export function request<T>(call: Call<T>, options: RequestOptions = {}): Promise
     await options.onResponse?.(response);
     if (response.status === 401 && wantsApiKey(call)) isApiKeyWanted.value = true;
     if (!response.ok) throw await readFailure(response);
+    if (response.status === 204) return null as T;
     const text = await response.text();
     try {
       return JSON.parse(text) as T;

@@ -2,7 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { AppFace, Face } from "../content/face.tsx";
 import { PhoneToast } from "../content/notification.tsx";
 import { request } from "../data/request.ts";
-import { pageConfig } from "../page-config.ts";
+import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
+import { apiPrefix, pageConfig } from "../page-config.ts";
 import { Radios } from "../parts/form.tsx";
 import { Pill, type PillKind, Time } from "../parts/pill.tsx";
 import { Card } from "../parts/region.tsx";
@@ -15,6 +16,7 @@ import { demoUserOf, followDemoFeed, useDemoPeople } from "./demo-feed.ts";
 interface Buzz {
   readonly at_ms: number;
   readonly fid: number;
+  readonly client_fid: number;
   readonly app_id: string;
   readonly notification_id: string;
   readonly title: string;
@@ -25,6 +27,52 @@ interface Buzz {
 
 const MAX_BUZZES = 400;
 const FACES = 40;
+const OPEN_PARAMETER = `${pageConfig.service}_open`;
+
+/**
+ * Opens a notification on half of the phones that have not opened it: each report is the public call that the script of an app makes.
+ * A link without the parameter cannot be reported.
+ */
+function OpenOnPhones({ shown, onOpened }: { shown: readonly Buzz[]; onOpened: () => void }) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const action = useAction();
+  const keyOf = ({ notification_id, fid }: Buzz) => `${notification_id} ${fid}`;
+  const opens = shown.flatMap((buzz) => {
+    const open = URL.parse(buzz.target_url)?.searchParams.get(OPEN_PARAMETER);
+    return open && !opened.has(keyOf(buzz)) ? [{ buzz, open }] : [];
+  });
+  const next = opens.slice(0, Math.ceil(opens.length / 2));
+  const report = () =>
+    action.run(async () => {
+      for (const { buzz, open } of next) {
+        const { app_id, fid, client_fid } = buzz;
+        const body = { app_id, open, fid, client_fid };
+        await request({ method: "POST", path: `${apiPrefix}/frame/app/open`, body });
+        setOpened((before) => new Set(before).add(keyOf(buzz)));
+      }
+      onOpened();
+      return undefined;
+    });
+  const mine = shown.filter((buzz) => opened.has(keyOf(buzz))).length;
+  if (opens.length === 0 && mine === 0) return <p class="s dim">{msg.thisSendCountsNoOpens}</p>;
+  return (
+    <>
+      <p class="row wrap">
+        {next.length > 0 && (
+          <ActionButton action={action} onClick={report}>
+            {msg.openOn(msg.countPhones(next.length))}
+          </ActionButton>
+        )}
+        {mine > 0 && (
+          <span class="s dim" role="status">
+            {msg.openedOn(msg.countPhones(mine))}
+          </span>
+        )}
+      </p>
+      <Outcome action={action} />
+    </>
+  );
+}
 
 /**
  * The demo phones of people: the newest notification of an app as they show it, and who has it. With `notificationId` those
@@ -35,8 +83,10 @@ export function DemoPhones(props: {
   /** Its first letter is the icon. */
   appName: string | undefined;
   notificationId?: string | undefined;
+  /** Absent where opens are not shown. */
+  onOpened?: () => void;
 }) {
-  const { appId, appName, notificationId } = props;
+  const { appId, appName, notificationId, onOpened } = props;
   const [buzzes, setBuzzes] = useState<readonly Buzz[]>([]);
   useEffect(() => {
     if (!pageConfig.demo) return;
@@ -90,6 +140,7 @@ export function DemoPhones(props: {
               ))}
             {shown.length > FACES && <li class="s dim">{msg.andMore(shown.length - FACES)}</li>}
           </ul>
+          {onOpened && shown.length > 0 && <OpenOnPhones shown={shown} onOpened={onOpened} />}
           {late > 0 && <p class="s dim">{msg.hadTheClientThatAsksFor(msg.countPeople(late))}</p>}
         </>
       )}

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { HistoryFigures } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
@@ -18,8 +19,10 @@ export function PastFigures(props: {
   const { path, send, window, plots } = props;
   const { from, to } = window.selection ?? window;
   const names = plots.flatMap(([, , labels]) => Object.keys(labels));
+  const [node, setNode] = useState("");
+  const of = node === "" ? "" : `&node=${encodeURIComponent(node)}`;
   const query = useQuery<HistoryFigures>(
-    { method: "GET", path: `${path}?from=${from}&to=${to}&series=${names.join(",")}` },
+    { method: "GET", path: `${path}?from=${from}&to=${to}&series=${names.join(",")}${of}` },
     { ...(send && { send }), scope: path },
   );
   return (
@@ -27,6 +30,22 @@ export function PastFigures(props: {
       title={msg.figuresOfThisTime}
       call={undefined}
       query={query}
+      aside={
+        query.data &&
+        query.data.nodes.length > 1 && (
+          <select
+            aria-label={msg.node}
+            value={query.data.node}
+            onChange={({ currentTarget }) => setNode(currentTarget.value)}
+          >
+            {query.data.nodes.map((one) => (
+              <option value={one} key={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        )
+      }
       isEmpty={({ t, gaps }) => t.length < 2 && gaps.length === 0}
       empty={msg.noFigures}
     >

@@ -214,9 +214,17 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
                 { title: msg.started, cell: ({ at }) => <Time at={at} /> },
                 {
                   title: msg.outcome,
-                  cell: ({ ok, reason, checked_at: checkedAt, check_fault: fault }) => (
+                  cell: ({
+                    ok,
+                    is_deleted: isDeleted,
+                    reason,
+                    checked_at: checkedAt,
+                    check_fault: fault,
+                  }) => (
                     <>
-                      {ok && fault === null ? (
+                      {isDeleted ? (
+                        <Pill>{msg.deleted}</Pill>
+                      ) : ok && fault === null ? (
                         <Pill kind="ok">{msg.verified}</Pill>
                       ) : (
                         <>
@@ -237,8 +245,9 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
                   ? [
                       {
                         title: msg.actions,
-                        cell: ({ file }: BackupEntry) =>
-                          file !== null && (
+                        cell: ({ file, is_deleted: isDeleted }: BackupEntry) =>
+                          file !== null &&
+                          !isDeleted && (
                             <span class="row wrap">
                               <ActionButton action={action} onClick={() => check(file)}>
                                 {checking === file ? msg.checking : msg.check}

@@ -18,6 +18,7 @@ const COLUMNS = [
   "created_at",
   "started_at",
   "ended_at",
+  "schedule",
 ] as const;
 /** The columns of a campaign, for a statement. */
 export const campaignColumns = COLUMNS.join(", ");
@@ -45,5 +46,6 @@ export function toCampaign(row: CampaignRow): Campaign {
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
+    schedule: row.schedule,
   };
 }

@@ -1,3 +1,4 @@
+import type { Departures } from "../departures.ts";
 import type { TokenPosition } from "../tokens/token-store.ts";
 
 /** A notification as clients get it. */
@@ -95,12 +96,23 @@ export interface Campaign {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** The `seq` of the schedule that it is a part of. */
+  readonly schedule: number | null;
+}
+
+/** The sums of all campaigns that a schedule has made so far. */
+export interface ScheduleSums
+  extends Pick<Campaign, "status" | "counts" | "audienceCount" | "startedAt" | "endedAt"> {
+  readonly schedule: number;
+  readonly parts: number;
 }
 
 export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
   readonly audience: Audience;
   /** Minimum time that the notification's ledger is stored. */
   readonly ledgerSecs: number;
+  /** The `seq` of its schedule. */
+  readonly schedule?: number;
 }
 
 /** A run of a campaign by one node. Everything that the run writes names it. */
@@ -210,8 +222,14 @@ export interface CampaignStore {
   /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
   create(campaign: NewCampaign, maxUnfinished: number): Promise<"created" | "too-many">;
   find(campaignId: string): Promise<Campaign | undefined>;
-  /** Newest first, those before `before` (a `seq`). */
-  list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Campaign[]>;
+  /** Newest first, those before `before` (a `seq`); if `isGrouped`, only the first one of each schedule. */
+  list(page: {
+    readonly appId: string;
+    readonly before: number;
+    readonly max: number;
+    readonly isGrouped?: boolean;
+  }): Promise<Campaign[]>;
+  sums(schedules: readonly number[]): Promise<ScheduleSums[]>;
   /**
    * Takes campaigns for this node, oldest first, as far as there is room: those without a runner, those whose runner is
    * no longer alive, and those of this node that are not in `room.running` because the response of an earlier call was
@@ -234,6 +252,8 @@ export interface CampaignStore {
   waiting(): Promise<WaitingCampaigns>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
   totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
+  /** People who left within a day of a campaign (its `seq`). */
+  departures(campaigns: readonly number[]): Promise<Departures[]>;
   /** Returns which of the tokens, ordered by fid, got the notification; the others may be sent to. */
   sentBefore<Token extends TokenPosition>(
     notification: { readonly appId: string; readonly notificationId: string },

@@ -23,6 +23,7 @@ const deleteParts = [
   deleteOf("campaign_retryable", "campaign", "fid"),
   deleteOf("campaign_clients", "campaign", "client_fid"),
   deleteOf("campaign_counts", "campaign", "host, kind, reason"),
+  deleteOf("campaign_departures", "campaign", "fid"),
   deleteOf("open_links", "campaign", "token"),
   deleteOf("open_counts", "campaign", "client_fid, age_minutes"),
   deleteOf("app_opens", "campaign", "fid"),

@@ -1,6 +1,7 @@
 import { sql } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateDb, Tx } from "../../../db/state/state-db.ts";
+import { readDepartures } from "../departures.ts";
 import { readBreakdown, readTotals } from "./campaign-counts.ts";
 import { type CampaignRow, campaignColumns, toCampaign } from "./campaign-row.ts";
 import { createRuns } from "./campaign-runs.ts";
@@ -38,12 +39,13 @@ const insertCampaign = sql<
     bootId: string,
     maxRunning: number,
     maxRunningOfApp: number,
+    schedule: number | null,
   ]
 >(
   "campaigns.insert",
   `INSERT INTO campaigns (campaign_id, app_id, dedupe_key, notification_id, title, body, target_url, created_at,
-     status, success_count, failure_count, not_attempted_count, runner)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0,
+     status, success_count, failure_count, not_attempted_count, schedule, runner)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0, $12,
      CASE WHEN (SELECT count(*) FROM campaigns WHERE ended_at IS NULL AND runner = $9::uuid) < $10::bigint
        AND (SELECT count(*) FROM campaigns WHERE ended_at IS NULL AND runner = $9::uuid AND app_id = $2) < $11::bigint
      THEN $9::uuid END)
@@ -64,6 +66,39 @@ const seqOf = sql<{ seq: number }, [campaignId: string]>(
 const pageOfApp = sql<CampaignRow, [appId: string, before: number, max: number]>(
   "campaigns.page",
   `SELECT ${campaignColumns} FROM campaigns WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+);
+
+/** The first one of a schedule keeps its place, so that a page has each send once. */
+const groupedPageOfApp = sql<CampaignRow, [appId: string, before: number, max: number]>(
+  "campaigns.grouped-page",
+  `SELECT ${campaignColumns} FROM campaigns c WHERE app_id = $1 AND seq < $2
+     AND NOT EXISTS (SELECT 1 FROM campaigns e WHERE e.schedule = c.schedule AND e.seq < c.seq)
+   ORDER BY seq DESC LIMIT $3`,
+);
+const sumsOf = sql<
+  {
+    schedule: number;
+    parts: number;
+    success: number;
+    failure: number;
+    not_attempted: number;
+    audience: number | null;
+    started_at: number | null;
+    ended_at: number | null;
+    waiting: number;
+    unfinished: number;
+    aborted: number;
+  },
+  [schedules: readonly number[]]
+>(
+  "campaigns.sums",
+  `SELECT schedule, count(*) AS parts, sum(success_count)::bigint AS success, sum(failure_count)::bigint AS failure,
+     sum(not_attempted_count)::bigint AS not_attempted,
+     CASE WHEN count(audience_count) = count(*) THEN sum(audience_count)::bigint END AS audience,
+     min(started_at) AS started_at, max(ended_at) AS ended_at,
+     (SELECT count(*) FROM schedules s WHERE s.seq = c.schedule AND s.ended_at IS NULL) AS waiting,
+     count(*) FILTER (WHERE ended_at IS NULL) AS unfinished, count(*) FILTER (WHERE status = 'aborted') AS aborted
+   FROM campaigns c WHERE schedule = ANY ($1::bigint[]) GROUP BY schedule`,
 );
 
 const endedOf = sql<{ id: string }, [campaignIds: string]>(
@@ -104,7 +139,7 @@ type Room = RunLimits & { readonly maxUnfinished: number };
 /** Stores a campaign as queued, unless its app has too many unfinished ones. */
 export async function addCampaign(
   tx: Tx,
-  { campaignId, appId, notification, audience, createdAt, ledgerSecs }: NewCampaign,
+  { campaignId, appId, notification, audience, createdAt, ledgerSecs, schedule }: NewCampaign,
   { maxUnfinished, maxRunning, maxRunningOfApp }: Room,
 ): Promise<"created" | "too-many"> {
   await tx.get(lockApp, appId);
@@ -125,6 +160,7 @@ export async function addCampaign(
     tx.node.bootId,
     maxRunning,
     maxRunningOfApp,
+    schedule ?? null,
   );
   if (!added) throw new Error("a row that was just written is missing");
   await tx.run(putAudience, added.seq, JSON.stringify(audience));
@@ -153,7 +189,24 @@ export function createCampaigns(
       return row && toCampaign(row);
     },
 
-    list: async ({ appId, before, max }) => (await db.all(pageOfApp, appId, before, max)).map(toCampaign),
+    list: async ({ appId, before, max, isGrouped }) =>
+      (await db.all(isGrouped ? groupedPageOfApp : pageOfApp, appId, before, max)).map(toCampaign),
+
+    sums: async (schedules) =>
+      (await db.all(sumsOf, schedules)).map((row) => {
+        const isOver = row.unfinished === 0 && row.waiting === 0;
+        return {
+          schedule: row.schedule,
+          parts: row.parts,
+          status: isOver ? (row.aborted > 0 ? "aborted" : "completed") : "running",
+          counts: { success: row.success, failure: row.failure, notAttempted: row.not_attempted },
+          audienceCount: isOver ? row.audience : null,
+          startedAt: row.started_at,
+          endedAt: isOver ? row.ended_at : null,
+        };
+      }),
+
+    departures: (campaigns) => readDepartures(db, campaigns),
 
     ended: async (campaignIds) => (await db.all(endedOf, JSON.stringify(campaignIds))).map(({ id }) => id),
 

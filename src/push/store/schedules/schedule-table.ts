@@ -176,7 +176,7 @@ export function createSchedules(
         await endIfDecided(tx, seq);
         return "late";
       }
-      if ((await addCampaign(tx, campaign, limits)) === "too-many") return "too-many";
+      if ((await addCampaign(tx, { ...campaign, schedule: seq }, limits)) === "too-many") return "too-many";
       await tx.run(markSent, seq, wave, tx.node.bootId, campaign.campaignId);
       await endIfDecided(tx, seq);
       return "sent";

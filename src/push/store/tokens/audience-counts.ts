@@ -3,11 +3,23 @@ import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { Queries, StateDb, Sweep, Tx } from "../../../db/state/state-db.ts";
 import type { Row } from "../../../db/state/table.ts";
 import type { audienceClients, audienceDays, tokenTotals } from "../tables.ts";
-import { type CountChange, type DayCount, dayOf, sumOfChanges, sumOfDays, totalsOf } from "./token-counts.ts";
+import {
+  ADDED,
+  COHORT_WEEKS,
+  cohortCounts,
+  type DayCount,
+  dayOf,
+  type RowChange,
+  sumOfChanges,
+  sumOfDays,
+  totalsOf,
+  weekOf,
+} from "./token-counts.ts";
 import {
   type AudienceChange,
   type AudienceCounts,
   type ClientTokens,
+  type Cohort,
   type DayChanges,
   type TokenState,
   tokenStates,
@@ -55,6 +67,17 @@ const addDays = adding<[appId: string, day: number, change: AudienceChange]>(
   { app_id: "text", day: "bigint", change: "text" },
 );
 
+const addCohorts = adding<[appId: string, week: number, age: number]>(
+  "audience-cohorts.add",
+  "audience_cohorts",
+  { app_id: "text", week: "bigint", age: "bigint" },
+);
+const cohortsOfApp = sql<{ week: number; age: number; count: number }, [appId: string, fromWeek: number]>(
+  "audience-cohorts.of-app",
+  `SELECT week, age, sum(count)::bigint AS count FROM audience_cohorts WHERE app_id = $1 AND week >= $2
+   GROUP BY week, age ORDER BY week, age`,
+);
+
 const totals = sql<Row<typeof tokenTotals>>(
   "token-totals.read",
   "SELECT state, sum(count)::bigint AS count FROM token_totals GROUP BY state",
@@ -86,14 +109,19 @@ const firstDay = sql<{ day: number | null }, [appId: string]>(
   "audience-days.first",
   "SELECT min(day) AS day FROM audience_days WHERE app_id = $1",
 );
-const deleteDays = (key: string) =>
-  `DELETE FROM audience_days WHERE (${key}) IN
-   (SELECT ${key} FROM audience_days WHERE day < $1 ORDER BY day LIMIT $2)`;
-const sweepDays = sql<unknown, [beforeDay: number, max: number]>(
-  "audience-days.sweep",
-  deleteDays("app_id, day, change, slot"),
-  sqliteSpelling(deleteDays("app_id, day, change")),
-);
+/** Deletes what is before a day or week. */
+function sweepOf(table: string, period: string, kind: string) {
+  const statement = (key: string) =>
+    `DELETE FROM ${table} WHERE (${key}) IN
+     (SELECT ${key} FROM ${table} WHERE ${period} < $1 ORDER BY ${period} LIMIT $2)`;
+  return sql<unknown, [before: number, max: number]>(
+    `${table.replaceAll("_", "-")}.sweep`,
+    statement(`app_id, ${period}, ${kind}, slot`),
+    sqliteSpelling(statement(`app_id, ${period}, ${kind}`)),
+  );
+}
+const sweepDays = sweepOf("audience_days", "day", "change");
+const sweepCohorts = sweepOf("audience_cohorts", "week", "age");
 
 type ClientCount = Row<typeof audienceClients>;
 type ClientKey = [appId: string, clientFid: number, host: string, state: string];
@@ -122,7 +150,7 @@ const deleteSlots = sql<unknown, [...ClientKey, slots: readonly number[]]>(
  */
 export async function addToCounts(
   tx: Tx,
-  changes: readonly CountChange[],
+  changes: readonly RowChange[],
   days: readonly DayCount[],
 ): Promise<void> {
   const { slot } = tx.node;
@@ -135,6 +163,13 @@ export async function addToCounts(
   await tx.each(
     addDays,
     sumOfDays(days).map(({ appId, day, change, count }) => [count, appId, day, change] as const),
+    slot,
+  );
+  await tx.each(
+    addCohorts,
+    cohortCounts(changes, stateSecs(tx.clock)).map(
+      ({ appId, week, age, count }) => [count, appId, week, age] as const,
+    ),
     slot,
   );
   const byState = totalsOf(summed);
@@ -178,6 +213,19 @@ export async function readAudience(
   };
 }
 
+/** Reads the weeks of an app in which tokens were added, ascending. */
+export async function readCohorts(db: Queries, appId: string, fromWeek: number): Promise<Cohort[]> {
+  const byWeek = Map.groupBy(await db.all(cohortsOfApp, appId, fromWeek), ({ week }) => week);
+  return [...byWeek].map(([week, rows]) => ({
+    week,
+    added: rows.find(({ age }) => age === ADDED)?.count ?? 0,
+    changes: Array.from(
+      { length: COHORT_WEEKS + 1 },
+      (_, age) => rows.find((row) => row.age === age)?.count ?? 0,
+    ),
+  }));
+}
+
 export async function countEnabled(db: Queries, appId: string): Promise<number> {
   return (await db.get(sumsOfApp, appId))?.enabled ?? 0;
 }
@@ -197,6 +245,13 @@ function toDayChanges(rows: readonly Omit<Row<typeof audienceDays>, "app_id">[])
 export function audienceDaySweep(db: StateDb): Sweep {
   return db.sweep("audience_days", (tx, maxRows) =>
     tx.run(sweepDays, dayOf(stateSecs(tx.clock)) - AUDIENCE_DAYS, maxRows),
+  );
+}
+
+/** Deletes the weeks that are as old. */
+export function audienceCohortSweep(db: StateDb): Sweep {
+  return db.sweep("audience_cohorts", (tx, maxRows) =>
+    tx.run(sweepCohorts, weekOf(stateSecs(tx.clock) - AUDIENCE_DAYS * 86_400), maxRows),
   );
 }
 

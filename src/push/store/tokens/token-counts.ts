@@ -9,9 +9,10 @@ export interface CountedRow {
   readonly host: string | null;
   readonly enabled: number | boolean;
   readonly has_token: number | boolean;
+  readonly created_at: number;
 }
 
-export const countedColumns = "client_fid, host, enabled, token IS NOT NULL AS has_token";
+export const countedColumns = "client_fid, host, enabled, token IS NOT NULL AS has_token, created_at";
 
 /** Change of the number of rows of one app, client, host (empty without a token) and state. */
 export interface CountChange {
@@ -19,6 +20,21 @@ export interface CountChange {
   readonly clientFid: number;
   readonly host: string;
   readonly state: TokenState;
+  readonly count: number;
+}
+
+/** Change of the number of rows by one row. */
+export interface RowChange extends CountChange {
+  /** When the row was added, in unix seconds. */
+  readonly createdAt: number;
+  readonly isNew: boolean;
+}
+
+/** The change of a row of `audience_cohorts`. */
+export interface CohortCount {
+  readonly appId: string;
+  readonly week: number;
+  readonly age: number;
   readonly count: number;
 }
 
@@ -36,20 +52,59 @@ export function dayOf(secs: number): number {
   return Math.floor(secs / DAY_SECS);
 }
 
+const WEEK_DAYS = 7;
+/** 1970 began on a Thursday. */
+const MONDAY = 3;
+
+/** The week of a time, which begins on Monday in UTC. */
+export const weekOf = (secs: number): number => Math.floor((dayOf(secs) + MONDAY) / WEEK_DAYS);
+/** The beginning of a week, in unix seconds. */
+export const startOfWeek = (week: number): number => (week * WEEK_DAYS - MONDAY) * DAY_SECS;
+
+/** The last week after that of its addition in which a token is followed. */
+export const COHORT_WEEKS = 12;
+/** The `age` of the number of added tokens. */
+export const ADDED = -1;
+
 export function stateOf(row: Pick<CountedRow, "enabled" | "has_token">): TokenState {
   if (!row.has_token) return "no_token";
   return row.enabled ? "enabled" : "disabled";
 }
 
 /** Returns the changes when rows of an app are added (`by` 1) or deleted (-1). */
-export function countRows(appId: string, rows: readonly CountedRow[], by: 1 | -1): CountChange[] {
+export function countRows(
+  appId: string,
+  rows: readonly CountedRow[],
+  by: 1 | -1,
+  { isNew = false }: { readonly isNew?: boolean } = {},
+): RowChange[] {
   return rows.map((row) => ({
     appId,
     clientFid: row.client_fid,
     host: row.host ?? "",
     state: stateOf(row),
     count: by,
+    createdAt: row.created_at,
+    isNew,
   }));
+}
+
+/** Returns what changes of rows mean for the weeks in which the rows were added, in the order of their keys. */
+export function cohortCounts(changes: readonly RowChange[], nowSecs: number): CohortCount[] {
+  const sums = new Map<string, CohortCount>();
+  const add = (count: CohortCount) => {
+    const key = `${count.appId}\0${count.week}\0${count.age}`;
+    sums.set(key, { ...count, count: count.count + (sums.get(key)?.count ?? 0) });
+  };
+  for (const { appId, state, count, createdAt, isNew } of changes) {
+    const week = weekOf(createdAt);
+    const age = Math.max(weekOf(nowSecs) - week, 0);
+    if (isNew) add({ appId, week, age: ADDED, count: 1 });
+    if (state === "enabled" && age <= COHORT_WEEKS) add({ appId, week, age, count });
+  }
+  return [...sums.values()]
+    .filter(({ count }) => count !== 0)
+    .sort((a, b) => compare(a.appId, b.appId) || a.week - b.week || a.age - b.age);
 }
 
 /** Adds up changes of the same rows, without those that cancel out, in the order of their keys. */

@@ -3,7 +3,7 @@ import type { StateDb, Tx } from "../../../db/state/state-db.ts";
 import type { RecordOf, Row } from "../../../db/state/table.ts";
 import type { tokens } from "../tables.ts";
 import { addToCounts } from "./audience-counts.ts";
-import { type CountChange, type CountedRow, countRows, type DayCount, dayCounts } from "./token-counts.ts";
+import { type CountedRow, countRows, type DayCount, dayCounts, type RowChange } from "./token-counts.ts";
 import type { TokenDetails, TokenKey } from "./token-store.ts";
 import { tokenColumns, toTokenRecord } from "./token-table.ts";
 
@@ -107,13 +107,16 @@ function rowFor({ clientFid, details }: ImportedToken, rows: readonly ImportRow[
 }
 
 /** Returns the change of the counts by a decision on a token of the app. */
-function countDecision(appId: string, { before, after }: ImportDecision): CountChange[] {
+function countDecision(appId: string, { before, after }: ImportDecision): RowChange[] {
   if (!after) return [];
-  return [...countRows(appId, before ? [counted(before)] : [], -1), ...countRows(appId, [counted(after)], 1)];
+  return [
+    ...countRows(appId, before ? [counted(before)] : [], -1),
+    ...countRows(appId, [counted(after)], 1, { isNew: !before }),
+  ];
 }
 
-function counted({ clientFid, host, enabled, token }: ImportRow): CountedRow {
-  return { client_fid: clientFid, host, enabled, has_token: token !== null };
+function counted({ clientFid, host, enabled, token, createdAt }: ImportRow): CountedRow {
+  return { client_fid: clientFid, host, enabled, has_token: token !== null, created_at: createdAt };
 }
 
 /** An open import into one app. */
@@ -180,7 +183,7 @@ export function openTokenImport(db: StateDb, { dryRun }: { readonly dryRun: bool
     async (tx, appId: string, page: readonly ImportedToken[], nowSecs: number) => {
       await tx.lock("app", appId);
       const rows = await readPage(tx, appId, page);
-      const changes: CountChange[] = [];
+      const changes: RowChange[] = [];
       const days: DayCount[] = [];
       const outcomes = page.map((token) => {
         const { outcome, counted } = putOne(rows.get(token.fid) ?? [], token, nowSecs);
@@ -259,7 +262,7 @@ function putOne(
   rows: PageRow[],
   token: ImportedToken,
   nowSecs: number,
-): { readonly outcome: ImportOutcome; readonly counted: readonly CountChange[] } {
+): { readonly outcome: ImportOutcome; readonly counted: readonly RowChange[] } {
   const decision = decideImport(
     token,
     rows.map(({ row }) => row),

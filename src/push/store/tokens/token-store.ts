@@ -115,6 +115,14 @@ export interface AudienceCounts {
   readonly firstDay: number | null;
 }
 
+/** The tokens that were added in a week, which counts Mondays from that before 1970. */
+export interface Cohort {
+  readonly week: number;
+  readonly added: number;
+  /** The change of the number of enabled ones in that week, and in each of those after it. */
+  readonly changes: readonly number[];
+}
+
 /**
  * The notification tokens. Every method is atomic, also against concurrent calls of other processes, and reads no more
  * than a page, however many rows an app has. Times are unix seconds and come from the caller.
@@ -163,6 +171,8 @@ export interface TokenStore {
     appId: string,
     page: { readonly fromDay: number; readonly maxClients: number },
   ): Promise<AudienceCounts>;
+  /** The weeks from `fromWeek` on in which tokens of the app were added, ascending. They are kept by the same transactions. */
+  cohorts(appId: string, fromWeek: number): Promise<Cohort[]>;
   /** The number of an app's enabled tokens, by the same counts. */
   countEnabled(appId: string): Promise<number>;
   /** Rows of all apps by state. */

@@ -2,16 +2,17 @@ import { jsonRows, sql } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateDb, Tx } from "../../../db/state/state-db.ts";
 import { type Row, recordCodec } from "../../../db/state/table.ts";
+import { noteDeparture } from "../departures.ts";
 import { tokens } from "../tables.ts";
-import { addToCounts, countEnabled, readAudience, readTotals } from "./audience-counts.ts";
+import { addToCounts, countEnabled, readAudience, readCohorts, readTotals } from "./audience-counts.ts";
 import { audiencePage, liveOfFids, livePageOfHost, START, toLiveToken } from "./live-tokens.ts";
 import { changesExhausted, countChange } from "./token-changes.ts";
 import {
-  type CountChange,
   type CountedRow,
   countedColumns,
   countRows,
   dayCounts,
+  type RowChange,
   stateOf,
 } from "./token-counts.ts";
 import type { TokenChange, TokenDetails, TokenEventName, TokenRecord, TokenStore } from "./token-store.ts";
@@ -132,6 +133,8 @@ export function createTokens(db: StateDb): TokenStore {
         if (counted !== "counted") return counted;
         const changes = await applyEvent(tx, change);
         const loss = change.event.name === "miniapp_removed" ? "removed" : "disabled";
+        if (isLeaving(change) && changes.some(({ state, count }) => state === "enabled" && count < 0))
+          await noteDeparture(tx, change);
         await addToCounts(tx, changes, dayCounts(changes, loss, stateSecs(tx.clock)));
         return "applied";
       },
@@ -193,12 +196,16 @@ export function createTokens(db: StateDb): TokenStore {
 
     totals: () => readTotals(db),
     audience: (appId, page) => readAudience(db, appId, page),
+    cohorts: (appId, fromWeek) => readCohorts(db, appId, fromWeek),
     countEnabled: (appId) => countEnabled(db, appId),
   };
 }
 
+const isLeaving = ({ event: { name } }: TokenChange) =>
+  name === "miniapp_removed" || name === "notifications_disabled";
+
 /** Changes the rows of a counted event. Returns the change of the counts. */
-async function applyEvent(tx: Tx, change: TokenChange): Promise<CountChange[]> {
+async function applyEvent(tx: Tx, change: TokenChange): Promise<RowChange[]> {
   const { event, appId, fid } = change;
   switch (event.name) {
     case "miniapp_added":
@@ -211,7 +218,7 @@ async function applyEvent(tx: Tx, change: TokenChange): Promise<CountChange[]> {
   }
 }
 
-async function disable(tx: Tx, change: TokenChange): Promise<CountChange[]> {
+async function disable(tx: Tx, change: TokenChange): Promise<RowChange[]> {
   const { event, appId, fid, clientFid, nowSecs } = change;
   const before = await tx.get(countedRow, appId, fid, clientFid);
   if (!before) return disableUnknownClient(tx, change);
@@ -219,10 +226,10 @@ async function disable(tx: Tx, change: TokenChange): Promise<CountChange[]> {
   return [...countRows(appId, [before], -1), ...countRows(appId, [{ ...before, enabled: false }], 1)];
 }
 
-async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): Promise<CountChange[]> {
+async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): Promise<RowChange[]> {
   const { event, appId, fid, clientFid, nowSecs } = change;
   const before = await tx.get(countedRow, appId, fid, clientFid);
-  let imported: CountChange[] = [];
+  let imported: RowChange[] = [];
   // The client of the host now reports its own token.
   if (details && clientFid !== 0)
     imported = countRows(appId, await tx.all(deleteImportedAtHost, appId, fid, details.host), -1);
@@ -230,8 +237,19 @@ async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): P
   const { url, host, token } = details ?? { url: null, host: null, token: null };
   const enabled = details !== null;
   await tx.run(putToken, appId, fid, clientFid, url, host, token, enabled, event.name, nowSecs);
-  const after: CountedRow = { client_fid: clientFid, host, enabled, has_token: enabled };
-  return [...imported, ...countRows(appId, before ? [before] : [], -1), ...countRows(appId, [after], 1)];
+  const createdAt = before?.created_at ?? nowSecs;
+  const after: CountedRow = {
+    client_fid: clientFid,
+    host,
+    enabled,
+    has_token: enabled,
+    created_at: createdAt,
+  };
+  return [
+    ...imported,
+    ...countRows(appId, before ? [before] : [], -1),
+    ...countRows(appId, [after], 1, { isNew: !before }),
+  ];
 }
 
 /**
@@ -241,7 +259,7 @@ async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): P
 async function disableUnknownClient(
   tx: Tx,
   { appId, fid, event, nowSecs }: TokenChange,
-): Promise<CountChange[]> {
+): Promise<RowChange[]> {
   const disabled = await tx.all(disableImported, appId, fid, event.name, nowSecs);
   const before = disabled.map((row) => ({ ...row, enabled: true }));
   return [...countRows(appId, before, -1), ...countRows(appId, disabled, 1)];

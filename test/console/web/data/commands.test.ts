@@ -105,6 +105,8 @@ const CASES: readonly (readonly [Route, Readonly<Record<string, unknown>>])[] = 
   ],
   ["POST /frame/app/campaign", { app_id: "abc", notification, local_time: "2026-12-01T07:00" }],
   ["GET /frame/app/campaign/results", { schedule_id: UUID }],
+  ["GET /frame/app/retention", { app_id: "abc" }],
+  ["GET /frame/app/campaigns", { app_id: "abc", grouped: true, limit: 25 }],
   ["GET /frame/app/schedule", { app_id: "abc", limit: 25 }],
   ["DELETE /frame/app/schedule", { schedule_id: UUID }],
   ["GET /frame/app/draft", { app_id: "abc" }],

@@ -10,6 +10,7 @@ import {
 const campaign = {
   campaign_id: "c",
   app_id: "a",
+  schedule_id: null,
   status: "running" as const,
   notification: { uuid: "u", title: "T", body: "B", target_url: "https://a.example/" },
   success_count: 3,

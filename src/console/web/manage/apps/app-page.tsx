@@ -27,7 +27,7 @@ import {
   tokenWebhookUrl,
   updateApp,
 } from "./apps.tsx";
-import { AudienceCard, useAudience } from "./audience-card.tsx";
+import { AudienceCard, RetentionCard, useAudience } from "./audience-card.tsx";
 import { CampaignsTab } from "./campaign-results.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
 import { ScheduledTab } from "./scheduled.tsx";
@@ -73,7 +73,10 @@ function Overview({ app }: TabProps) {
   const audience = useAudience(app_id);
   return (
     <div class="split even">
-      <AudienceCard appId={app_id} />
+      <div class="stack">
+        <AudienceCard appId={app_id} />
+        <RetentionCard appId={app_id} />
+      </div>
       <div class="stack">
         <ManifestCard appId={app_id} onAdded={() => audience.refresh()} />
         <ManifestCheck app={app} />

@@ -1,11 +1,11 @@
-import type { Schemas, User } from "../../data/call.ts";
+import type { ResponseOf, Schemas, User } from "../../data/call.ts";
 import { usePeople } from "../../data/query.ts";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { Sparkline } from "../../parts/pill.tsx";
 import { DataTable, numberColumn, Stat } from "../../parts/table.tsx";
 import * as msg from "../../text/en/manage/apps.ts";
-import { formatCount } from "../../text/format.ts";
+import { formatCount, formatPercent } from "../../text/format.ts";
 import { displayNameOf } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";
 
@@ -94,6 +94,49 @@ function Clients({ clients, count }: { clients: readonly Client[]; count: number
         <p class="pad s dim">{msg.theLargestOf(clients.length, formatCount(count))}</p>
       )}
     </>
+  );
+}
+
+/** The weeks after it that the table has. */
+const WEEKS_AFTER = [0, 1, 2, 4, 8, 12];
+
+type Week = ResponseOf<"GET /frame/app/retention">["weeks"][number];
+
+/** The percentage that was left some weeks later; null before the end of that week. */
+function percentAfter({ added, reachable }: Week, after: number): number | null {
+  const left = reachable[after];
+  return left === undefined || added === 0 ? null : Math.round((100 * left) / added);
+}
+
+/** How many of those who added the app in a week can still be reached. */
+export function RetentionCard({ appId }: { appId: string }) {
+  const query = useOwnerQuery(signed("GET /frame/app/retention", { query: { app_id: appId } }));
+  return (
+    <OwnerRegion
+      title={msg.retention}
+      query={query}
+      isEmpty={({ weeks }) => weeks.length === 0}
+      empty={msg.noWeeksYet}
+    >
+      {({ weeks }) => (
+        <>
+          <DataTable
+            stacks
+            label={msg.retention}
+            rows={weeks.toReversed()}
+            keyOf={({ week }) => week}
+            columns={[
+              { title: msg.weekOf, cell: ({ week }) => new Date(week * 1000).toISOString().slice(0, 10) },
+              numberColumn(msg.added, ({ added }: Week) => added),
+              ...WEEKS_AFTER.map((after) =>
+                numberColumn(msg.afterWeeks(after), (week: Week) => percentAfter(week, after), formatPercent),
+              ),
+            ]}
+          />
+          <p class="pad s dim">{msg.reachableAtTheEnd}</p>
+        </>
+      )}
+    </OwnerRegion>
   );
 }
 

@@ -20,7 +20,8 @@ import {
   progressOf,
 } from "./campaign.ts";
 import { CampaignState, campaignCall, HostResults, ProgressCard } from "./campaign-results.tsx";
-import { OpenResults } from "./open-results.tsx";
+import { OpenResults, resultsCall } from "./open-results.tsx";
+import { schedulePath } from "./scheduled.tsx";
 
 const WATCH_MS = 1000;
 
@@ -54,9 +55,14 @@ function Campaign(props: {
   const shown = useRef<Progress | undefined>(undefined);
   shown.current = progressOf(campaign, shown.current);
   const isPaused = useIsPaused("sends");
-  const { app_id, notification } = campaign;
+  const { app_id, campaign_id, notification } = campaign;
+  const opens = useOwnerQuery(resultsCall({ campaign_id }));
+  const { schedule_id } = campaign;
   return (
     <div class="stack">
+      {schedule_id !== null && (
+        <p>{msg.partOf(<a href={schedulePath(app_id, schedule_id)}>{msg.aScheduledSend}</a>)}</p>
+      )}
       <ProgressCard
         campaign={campaign}
         progress={shown.current}
@@ -65,7 +71,7 @@ function Campaign(props: {
       />
       <RetryCard campaign={campaign} onSend={onSend} />
       <HostResults campaign={campaign} />
-      <OpenResults of={{ campaign_id: campaign.campaign_id }} />
+      <OpenResults of={{ campaign_id }} />
       <div class="split even">
         <NotificationPreview
           appId={app_id}
@@ -73,7 +79,12 @@ function Campaign(props: {
           title={notification.title}
           body={notification.body}
         />
-        <DemoPhones appId={app_id} appName={app?.name} notificationId={notification.uuid} />
+        <DemoPhones
+          appId={app_id}
+          appName={app?.name}
+          notificationId={notification.uuid}
+          onOpened={() => opens.refresh()}
+        />
       </div>
     </div>
   );

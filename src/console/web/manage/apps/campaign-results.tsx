@@ -16,10 +16,12 @@ import {
   type CampaignHost,
   campaignCsv,
   isUnderWay,
+  type ListedCampaign,
   type Progress,
   type Reasons,
   reasonText,
 } from "./campaign.ts";
+import { schedulePath } from "./scheduled.tsx";
 
 export const campaignPath = (campaignId: string) => `/console/manage/campaigns/${campaignId}`;
 
@@ -43,13 +45,19 @@ export function CampaignState({ campaign }: { campaign: Pick<Campaign, "status">
   );
 }
 
-const COLUMNS: readonly Column<Campaign>[] = [
+const COLUMNS: readonly Column<ListedCampaign>[] = [
   {
     title: msg.notification,
-    cell: ({ campaign_id, notification }) => (
-      <a href={campaignPath(campaign_id)} data-open>
-        <UserName name={notification.title} />
-      </a>
+    cell: ({ campaign_id, app_id, schedule_id, parts, notification }) => (
+      <>
+        <a
+          href={schedule_id === null ? campaignPath(campaign_id) : schedulePath(app_id, schedule_id)}
+          data-open
+        >
+          <UserName name={notification.title} />
+        </a>
+        {parts > 1 && <span class="xs dim"> {msg.inParts(parts)}</span>}
+      </>
     ),
   },
   { title: msg.state, cell: (campaign) => <CampaignState campaign={campaign} /> },
@@ -61,7 +69,7 @@ const COLUMNS: readonly Column<Campaign>[] = [
 
 /** What the app has sent in the last 30 days. */
 export function CampaignsTab({ appId }: { appId: string }) {
-  const call = signed("GET /frame/app/campaigns", { query: { app_id: appId, limit: 25 } });
+  const call = signed("GET /frame/app/campaigns", { query: { app_id: appId, grouped: true, limit: 25 } });
   const pages = useOwnerPages(call, listOf("campaigns"));
   return (
     <OwnerRegion

@@ -33,7 +33,9 @@ export function csvFile(headings: readonly string[], rows: readonly (readonly Cs
   return [headings, ...rows].map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
-export type Campaign = Schemas["NotificationCampaign"];
+export type ListedCampaign = Schemas["NotificationCampaign"];
+/** What a campaign has by itself. */
+export type Campaign = Omit<ListedCampaign, "parts">;
 export type CampaignDetails = Schemas["NotificationCampaignDetails"];
 export type CampaignHost = Schemas["CampaignHost"];
 export type Reasons = CampaignHost["errors"];
@@ -109,7 +111,7 @@ export const reasonText = (reason: string): string | undefined => REASONS[reason
 
 const HEADER = ["host", "delivered", "failed", "not_attempted", "reasons"] as const;
 
-const OPENS = ["client_fid", "delivered", "opened", "verified"] as const;
+const OPENS = ["client_fid", "delivered", "opened", "verified", "turned_off"] as const;
 
 /** The opens by client app, one line for each. */
 export function opensCsv(clients: readonly Readonly<Record<(typeof OPENS)[number], number>>[]): string {

@@ -39,6 +39,10 @@ function Variants({ results, texts }: { results: Results; texts: readonly string
   );
 }
 
+/** The signed read of the results of a campaign, or of a schedule. */
+export const resultsCall = (of: { readonly campaign_id: string } | { readonly schedule_id: string }) =>
+  signed("GET /frame/app/campaign/results", { query: of });
+
 /** Who opened a campaign, or those of a schedule, as the app reports it: by client app, and by text where there are several. */
 export function OpenResults(props: {
   of: { readonly campaign_id: string } | { readonly schedule_id: string };
@@ -46,8 +50,7 @@ export function OpenResults(props: {
   texts?: readonly string[];
 }) {
   const { of, texts = [] } = props;
-  const call = signed("GET /frame/app/campaign/results", { query: of });
-  const query = useOwnerQuery(call);
+  const query = useOwnerQuery(resultsCall(of));
   const users = useClients(query.data?.clients.map(({ client_fid }) => client_fid) ?? []);
   return (
     <OwnerRegion
@@ -59,7 +62,9 @@ export function OpenResults(props: {
           <CopyButton text={opensCsv(query.data.clients)} label={apps.copyAsCsv} quiet={false} />
         )
       }
-      isEmpty={({ results, variants }) => results.opened === 0 && variants.length < 2}
+      isEmpty={({ results, variants }) =>
+        results.opened === 0 && results.turned_off === 0 && variants.length < 2
+      }
       empty={msg.noOpensYet}
     >
       {({ results, clients, ...rest }) => (
@@ -74,6 +79,7 @@ export function OpenResults(props: {
               name="median"
               value={results.median_open_minutes === null ? "–" : formatCount(results.median_open_minutes)}
             />
+            <Stat label={msg.turnedOff} name="turned off" value={formatCount(results.turned_off)} />
           </div>
           <DataTable
             stacks
@@ -88,6 +94,7 @@ export function OpenResults(props: {
               numberColumn(msg.delivered, ({ delivered }: Client) => delivered),
               numberColumn(msg.opened, ({ opened }: Client) => opened),
               numberColumn(msg.verified, ({ verified }: Client) => verified),
+              numberColumn(msg.turnedOff, ({ turned_off }: Client) => turned_off),
             ]}
           />
         </>

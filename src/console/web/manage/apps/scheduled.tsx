@@ -1,5 +1,3 @@
-import { Fragment } from "preact";
-import { useState } from "preact/hooks";
 import type { Schemas } from "../../data/call.ts";
 import { listOf } from "../../data/pages.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
@@ -10,15 +8,16 @@ import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
 import { DataTable } from "../../parts/table.tsx";
 import * as msg from "../../text/en/manage/schedules.ts";
 import { UserName } from "../../text/user-text.tsx";
-import { appPath } from "./apps.tsx";
-import { campaignPath } from "./campaign-results.tsx";
-import { OpenResults } from "./open-results.tsx";
+import { APPS_PATH, appPath } from "./apps.tsx";
 
-type Schedule = Schemas["NotificationSchedule"];
+export type Schedule = Schemas["NotificationSchedule"];
 
 const EVERY_MS = 5_000;
 
-const KINDS: Readonly<Record<Schedule["state"], PillKind>> = {
+export const schedulePath = (appId: string, scheduleId: string) =>
+  `${APPS_PATH}/${encodeURIComponent(appId)}/schedules/${encodeURIComponent(scheduleId)}`;
+
+export const KINDS: Readonly<Record<Schedule["state"], PillKind>> = {
   due: "acc",
   sent: "ok",
   held: "bad",
@@ -26,7 +25,8 @@ const KINDS: Readonly<Record<Schedule["state"], PillKind>> = {
   cancelled: "warn",
 };
 
-function StateCell({ state, waves }: Schedule) {
+/** How far a schedule is, and why not further. */
+export function StateCell({ state, waves }: Pick<Schedule, "state" | "waves">) {
   const reason = waves.find(({ held_because }) => held_because !== null)?.held_because;
   return (
     <>
@@ -36,28 +36,11 @@ function StateCell({ state, waves }: Schedule) {
   );
 }
 
-/** The campaigns that were made, of which one without waves has one for each text. */
-function Made({ waves }: Schedule) {
-  const made = waves.flatMap(({ campaign_id }) => (campaign_id === null ? [] : [campaign_id]));
-  return (
-    <>
-      <span class="xs dim">{msg.sentOf(made.length, waves.length)}</span>
-      {made.slice(0, 4).map((id, at) => (
-        <Fragment key={id}>
-          {" "}
-          <a href={campaignPath(id)}>{at + 1}</a>
-        </Fragment>
-      ))}
-    </>
-  );
-}
-
 /** The scheduled sends and their outcomes. */
 export function ScheduledTab({ appId }: { appId: string }) {
   const call = signed("GET /frame/app/schedule", { query: { app_id: appId, limit: 25 } });
   const pages = useOwnerPages(call, listOf("schedules"), { everyMs: EVERY_MS });
   const action = useAction();
-  const [looked, setLooked] = useState<Schedule>();
   const cancel = ({ schedule_id, texts }: Schedule) =>
     action.run(async () => {
       await sessionRequest({
@@ -86,9 +69,11 @@ export function ScheduledTab({ appId }: { appId: string }) {
             columns={[
               {
                 title: msg.notification,
-                cell: ({ texts }) => (
+                cell: ({ schedule_id, texts }) => (
                   <>
-                    <UserName name={texts[0]?.title ?? ""} />
+                    <a href={schedulePath(appId, schedule_id)} data-open>
+                      <UserName name={texts[0]?.title ?? ""} />
+                    </a>
                     {texts.length > 1 && <span class="xs dim"> {msg.variants(texts.length)}</span>}
                   </>
                 ),
@@ -103,35 +88,27 @@ export function ScheduledTab({ appId }: { appId: string }) {
                     msg.onEachClock(local_time.replace("T", " "))
                   ),
               },
-              { title: msg.campaigns, cell: Made },
               {
-                title: "",
-                cell: (schedule) => (
-                  <span class="row wrap">
-                    {schedule.state === "due" && (
-                      <ActionButton action={action} onClick={() => cancel(schedule)}>
-                        {msg.cancel}
-                      </ActionButton>
-                    )}
-                    {schedule.waves.some(({ campaign_id }) => campaign_id !== null) && (
-                      <button type="button" class="btn" onClick={() => setLooked(schedule)}>
-                        {msg.results}
-                      </button>
-                    )}
+                title: msg.parts,
+                cell: ({ waves }) => (
+                  <span class="xs dim">
+                    {msg.sentOf(waves.filter(({ state }) => state === "sent").length, waves.length)}
                   </span>
                 ),
+              },
+              {
+                title: "",
+                cell: (schedule) =>
+                  schedule.state === "due" && (
+                    <ActionButton action={action} onClick={() => cancel(schedule)}>
+                      {msg.cancel}
+                    </ActionButton>
+                  ),
               },
             ]}
           />
         )}
       </OwnerRegion>
-      {looked && (
-        <OpenResults
-          of={{ schedule_id: looked.schedule_id }}
-          texts={looked.texts.map(({ title }) => title)}
-          key={looked.schedule_id}
-        />
-      )}
     </div>
   );
 }

@@ -46,7 +46,7 @@ function Person({ fid }: { fid: number }) {
 function Signer({ signer, onChanged }: { signer: ManagedSigner; onChanged: () => void }) {
   const action = useAction();
   const [kind, word, meaning] = STATES[signer.status];
-  const { signer_uuid, status, fid, app_fid, approval_url, expires_at, public_key } = signer;
+  const { signer_uuid, status, fid, user_fid, app_fid, approval_url, expires_at, public_key } = signer;
   async function remove() {
     const removed = await action.operate({
       ...signed("DELETE /managed_signer", { body: { signer_uuid } }),
@@ -63,7 +63,13 @@ function Signer({ signer, onChanged }: { signer: ManagedSigner; onChanged: () =>
           {word}
         </Pill>
         <span class="grow roomy">
-          {fid === null ? meaning : <Person fid={fid} />}
+          {fid !== null ? (
+            <Person fid={fid} />
+          ) : user_fid !== null ? (
+            msg.waitsFor(<Person fid={user_fid} />)
+          ) : (
+            meaning
+          )}
           {app_fid !== null && (
             <span class="dim">{msg.forTheAppOf(fid === null ? ", " : " ", <Person fid={app_fid} />)}</span>
           )}

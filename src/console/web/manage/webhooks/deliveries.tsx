@@ -125,12 +125,27 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
       const replayed = "replayed" in response ? response.replayed : response.to_send;
       return replayed === 0 ? msg.nothingFailedInTheLast24 : msg.queuedAgain(msg.countDeliveries(replayed));
     });
+  // What is missing of which time, once it was counted.
+  const [missing, setMissing] = useState<{ readonly key: string; readonly count: number }>();
+  const missingKey = time && `${time.from} ${time.to}`;
+  const counted = missing !== undefined && missing.key === missingKey ? missing.count : undefined;
   const replayMissing = ({ from, to }: Selection) =>
     action.run(async () => {
       const plan = await sessionRequest({
-        ...replayDeliveries({ webhook_id, from, to: to - 1, only: "missing" }),
+        ...replayDeliveries({
+          webhook_id,
+          from,
+          to: to - 1,
+          only: "missing",
+          dry_run: counted === undefined,
+        }),
         words: msg.theNodeSendsWhatIsMissing,
       });
+      if (counted === undefined && "to_send" in plan && plan.to_send > 0) {
+        setMissing({ key: `${from} ${to}`, count: plan.to_send });
+        return undefined;
+      }
+      setMissing(undefined);
       onReplayed();
       if (!("to_send" in plan) || (plan.to_send === 0 && !plan.more)) return msg.nothingIsMissing;
       return msg.isSentInTheBackground(msg.countDeliveries(plan.to_send), plan.more);
@@ -147,7 +162,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
           webhook.active &&
           (time ? (
             <ActionButton action={action} onClick={() => replayMissing(time)}>
-              {msg.sendWhatIsMissing}
+              {counted === undefined ? msg.countWhatIsMissing : msg.sendMissing(msg.countDeliveries(counted))}
             </ActionButton>
           ) : (
             hasFailed(webhook) && (

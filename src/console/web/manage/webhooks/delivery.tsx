@@ -4,10 +4,11 @@ import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { sessionRequest } from "../../owner/session-request.ts";
 import { signed } from "../../owner/signed-call.ts";
+import { pageConfig } from "../../page-config.ts";
 import { Pill, type PillKind, Time } from "../../parts/pill.tsx";
 import { Json, RawText } from "../../parts/raw-text.tsx";
 import * as msg from "../../text/en/manage/webhooks.ts";
-import { formatDuration, shortHex } from "../../text/format.ts";
+import { formatAge, formatDuration, shortHex } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
 import { ManagePage } from "../manage-page.tsx";
 import {
@@ -19,6 +20,10 @@ import {
   webhookCall,
   webhookPage,
 } from "./webhooks.tsx";
+
+const { webhookAttempts, webhookRetryMs } = pageConfig;
+const retrySpan =
+  webhookRetryMs < 60_000 ? formatDuration(webhookRetryMs) : formatAge(0, Math.round(webhookRetryMs));
 
 export const STATES: Readonly<Record<Delivery["state"], PillKind>> = {
   queued: "acc",
@@ -74,6 +79,7 @@ function DeliveryPage({ id, messageId, isOn }: { id: string; messageId: string; 
         <>
           <Summary id={id} delivery={delivery} isOn={isOn} onReplayed={() => found.refresh()} />
           <h3 class="part">{msg.attempts}</h3>
+          <p class="pad s dim">{msg.isAttempted(webhookAttempts, retrySpan)}</p>
           {delivery.attempts.length === 0 ? (
             <p class="empty">{msg.noAttemptYetSentence}</p>
           ) : (

@@ -43,10 +43,12 @@ export const marks: Readonly<Record<string, string>> = {
   pause: "Angehalten",
   resume: "Fortgesetzt",
   backup: "Sicherung",
+  backup_failed: "Sicherung fehlgeschlagen",
 };
 export const markAt = (kind: Value, at: Value, detail: Value) =>
   `${kind} um ${at}${detail === "" ? "" : `: ${detail}`}`;
 export const figuresOfThisTime = "Verlauf dieses Zeitraums";
+export const node = "Knoten";
 export const noFigures = "Aus dieser Zeit gibt es keine Werte.";
 export const gapWhy: Readonly<Record<string, string>> = {
   stopped: "der Knoten war gestoppt",

@@ -32,6 +32,7 @@ export const directory = "Verzeichnis";
 export const holds = "Enthält";
 export const size = "Größe";
 export const took = "Dauer";
+export const deleted = "gemacht, inzwischen gelöscht";
 export const damaged = "beschädigt";
 export const check = "Prüfen";
 export const checking = "Wird geprüft";

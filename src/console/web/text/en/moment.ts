@@ -30,10 +30,12 @@ export const marks: Readonly<Record<string, string>> = {
   pause: "Paused",
   resume: "Resumed",
   backup: "Backup",
+  backup_failed: "Backup failed",
 };
 export const markAt = (kind: Value, at: Value, detail: Value) =>
   `${kind} at ${at}${detail === "" ? "" : `: ${detail}`}`;
 export const figuresOfThisTime = "History of this time";
+export const node = "Node";
 export const noFigures = "There are no figures of this time.";
 export const gapWhy: Readonly<Record<string, string>> = {
   stopped: "the node was stopped",

@@ -33,6 +33,7 @@ export const directory = "Directory";
 export const holds = "Holds";
 export const size = "Size";
 export const took = "Took";
+export const deleted = "made, deleted since";
 export const damaged = "damaged";
 export const check = "Check";
 export const checking = "Checking";

@@ -93,7 +93,8 @@ interface SegmentProps extends Props {
   readonly segments: readonly { readonly segment_id: string; readonly name: string }[];
 }
 
-function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
+/** Which of the saved filters the people have to pass. */
+export function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
   return (
     <Labelled id="send-segment" label={msg.segment}>
       <select
@@ -113,11 +114,10 @@ function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
 }
 
 /** The part of the form that says when, in which quiet hours and in which texts. */
-export function ScheduleFields(props: SegmentProps) {
-  const { draft, onChange } = props;
+export function ScheduleFields({ draft, onChange }: Props) {
   const problems = scheduleProblems(draft);
   const hint = draft.at === "local" ? msg.onAQuarter : msg.inYourZone(zone());
-  const { quiet_from, compares, segment_id } = draft;
+  const { quiet_from, compares } = draft;
   return (
     <fieldset>
       <legend>{msg.when}</legend>
@@ -140,10 +140,9 @@ export function ScheduleFields(props: SegmentProps) {
           onChange={onChange}
         />
       )}
-      <details open={quiet_from !== "" || compares || segment_id !== ""}>
+      <details open={quiet_from !== "" || compares}>
         <summary>{msg.options}</summary>
         <div class="stack">
-          <SegmentChoice {...props} />
           <div class="three">
             <Fields
               form="send"

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
@@ -35,6 +36,7 @@ import {
   emptySchedule,
   type ScheduleDraft,
   ScheduleFields,
+  SegmentChoice,
   scheduleOf,
   scheduleProblems,
   secondOf,
@@ -125,7 +127,7 @@ interface FormProps {
   readonly onChange: (draft: SendDraft) => void;
 }
 
-function Recipients({ draft, problems, onChange }: FormProps) {
+function Recipients({ draft, problems, onChange, children }: FormProps & { children: ComponentChildren }) {
   const { audience, target_fids, exclude_fids, following_fid, uuid } = draft;
   const [targets, ...filters] = AUDIENCE_FIELDS;
   const { fids } = readFidList(target_fids);
@@ -151,6 +153,7 @@ function Recipients({ draft, problems, onChange }: FormProps) {
           onChange={onChange}
         />
       )}
+      {children}
       <details open={exclude_fids !== "" || following_fid !== ""}>
         <summary>{msg.narrowItDown}</summary>
         <div class="stack">
@@ -208,6 +211,7 @@ export function SendForm({ app }: { app: App }) {
   const segments = useSegments(app_id).data?.segments ?? [];
   const segment = segments.find((one) => one.segment_id === schedule?.segment_id)?.name;
   const { query, current } = useEstimate(app_id, draft, problems);
+  const setSchedule = (next: ScheduleDraft) => set({ ...draft, schedule: next });
 
   async function send() {
     const sent = await action.operate({
@@ -246,14 +250,17 @@ export function SendForm({ app }: { app: App }) {
           <legend>{msg.message}</legend>
           <Fields form="send" fields={NOTIFICATION_FIELDS} draft={draft} problems={problems} onChange={set} />
         </fieldset>
-        <Recipients draft={draft} problems={problems} onChange={set} />
-        {schedule && (
-          <ScheduleFields
-            segments={segments}
-            draft={schedule}
-            onChange={(next) => set({ ...draft, schedule: next })}
-          />
-        )}
+        <Recipients draft={draft} problems={problems} onChange={set}>
+          {schedule && segments.length > 0 && (
+            <SegmentChoice segments={segments} draft={schedule} onChange={setSchedule} />
+          )}
+          {schedule && segments.length === 0 && (
+            <p class="s dim">
+              {msg.aSegmentIs(<a href={appPath(app_id, "segments")}>{msg.saveASegment}</a>)}
+            </p>
+          )}
+        </Recipients>
+        {schedule && <ScheduleFields draft={schedule} onChange={setSchedule} />}
       </SignedForm>
       <div class="stack">
         <NotificationPreview appId={app_id} appName={name} title={draft.title} body={draft.body} />

@@ -27,6 +27,10 @@ export const hadTheClientThatAsksFor = (count: Rich): Rich => [
   count,
   " hatten den Client, der jede zehnte Benachrichtigung später verlangt. „Wiederholen“ in der Kampagne erreicht sie.",
 ];
+export const openOn = (phones: Value) => `Auf ${phones} öffnen`;
+export const openedOn = (phones: Value) => `Auf ${phones} geöffnet, wie es das Skript einer App meldet.`;
+export const thisSendCountsNoOpens =
+  "Diese Sendung zählt keine Öffnungen: Im Formular lässt es sich einschalten.";
 export const countPeople = (count: number) => plural(count, "Person", "Personen");
 export const n200Delivered = "200, zugestellt";
 export const n500Fails = "500, schlägt fehl";

@@ -85,6 +85,25 @@ export const dayUtc = "Tag (UTC)";
 export const enabled = "Aktiv";
 export const added = "Hinzugefügt";
 export const removed = "Entfernt";
+export const retention = "Bleiben";
+export const noWeeksYet = "Noch keine Wochen. Die erste erscheint, sobald jemand die App hinzufügt.";
+export const weekOf = "Woche vom";
+export const afterWeeks = (weeks: number) => (weeks === 0 ? "Ihr Ende" : plural(weeks, "Woche", "Wochen"));
+export const reachableAtTheEnd =
+  "Von denen, die die App in einer Woche (Montag bis Sonntag, UTC) hinzugefügt haben: wie viele am Ende dieser und späterer Wochen noch erreichbar waren.";
+export const partOf = (link: Rich): Rich => [
+  "Ein Teil von ",
+  link,
+  ", mit den Ergebnissen aller Teile und dem Vergleich der Texte.",
+];
+export const aScheduledSend = "einer geplanten Sendung";
+export const inParts = (parts: number) => `in ${plural(parts, "Teil", "Teilen")}`;
+export const aSegmentIs = (link: Rich): Rich => [
+  "Um immer wieder an einen Teil von ihnen zu senden: ",
+  link,
+  ".",
+];
+export const saveASegment = "Segment speichern";
 export const turnedOff = "Abgeschaltet";
 export const invalid = "Ungültig";
 export const audienceByClient = "Publikum nach Client";

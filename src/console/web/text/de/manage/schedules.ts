@@ -7,7 +7,6 @@ export const scheduleASend = "Benachrichtigung planen";
 export const notification = "Benachrichtigung";
 export const state = "Zustand";
 export const when = "Wann";
-export const campaigns = "Kampagnen";
 export const cancel = "Absagen";
 export const states = {
   due: "Geplant",
@@ -21,8 +20,7 @@ export const heldBecause = {
   app_deleted: "die App wurde gelöscht",
   app_url_changed: "die App ist auf einen anderen Host umgezogen",
 } as const;
-export const sentOf = (sent: number, all: number) =>
-  all === 1 ? "" : `${sent} von ${plural(all, "Kampagne", "Kampagnen")} gesendet`;
+export const sentOf = (sent: number, all: number) => `${sent} von ${plural(all, "Teil", "Teilen")} gesendet`;
 export const onEachClock = (time: Value) => `${time} nach der Uhr jeder Person`;
 export const variants = (count: number) => plural(count, "Text", "Texte");
 export const theNodeCancels = (title: Value) =>
@@ -98,9 +96,14 @@ export const opened = "Geöffnet";
 export const verified = "Geprüft";
 export const goals = "Ziele";
 export const medianMinutes = "Median in Minuten";
+export const turnedOff = "In 24 h abgeschaltet";
+export const parts = "Teile";
+export const text = "Text";
+export const winner = "Der beste Text";
+export const scheduledSend = "Geplante Sendung";
+export const noSuchSend = "Diese Sendung gibt es nicht. Sie bleibt 30 Tage.";
 export const opensByClient = "Öffnungen nach Client";
 export const opensByText = "Öffnungen nach Text";
-export const results = "Ergebnisse";
 export const noClearDifference =
   "Noch kein klarer Unterschied. Entschieden wird ab 100 Öffnungen jedes Textes.";
 export const isLikelyBetter = (title: Rich): Rich => [title, " ist wahrscheinlich besser (95 %)."];

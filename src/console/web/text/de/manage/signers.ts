@@ -4,6 +4,7 @@ export const createdState = "erstellt";
 export const noAppHasRequestedApprovalYet = "Noch hat keine App um Bestätigung gebeten";
 export const waitingForApproval = "wartet auf Bestätigung";
 export const noUserHasApprovedItYet = "Noch hat ihn niemand bestätigt";
+export const waitsFor = (user: Rich): Rich => ["Für ", user, ", noch nicht bestätigt"];
 export const approved = "bestätigt";
 export const itSignsForItsUser = "Er signiert für seine Person";
 export const revoked = "widerrufen";

@@ -27,7 +27,8 @@ export const deliveries = "Zustellungen";
 export const find = "Finden";
 export const findHint = "Kennung, fid, Hash oder Host";
 export const noneOfThese = "Keine Zustellung passt.";
-export const sendWhatIsMissing = "Fehlendes senden";
+export const countWhatIsMissing = "Fehlendes zählen";
+export const sendMissing = (deliveries: Value) => `${deliveries} senden`;
 export const theNodeSendsWhatIsMissing =
   "Der Knoten sendet, was in dieser Zeit fehlgeschlagen ist, und Ereignisse, die der Webhook nie bekam.";
 export const nothingIsMissing = "Aus dieser Zeit fehlt nichts.";
@@ -46,6 +47,8 @@ export const webhook = "Webhook";
 export const delivery = (messageId: Value) => `Zustellung ${messageId}`;
 export const deliveryTitle = "Zustellung";
 export const attempts = "Versuche";
+export const isAttempted = (attempts: Value, span: Value) =>
+  `Bis zu ${attempts} Versuche in ${span}, später, wenn der Empfänger darum bittet (webhooks.retry_max_attempts, retry_initial_backoff_ms). Eine fehlgeschlagene Zustellung bleibt 7 Tage und lässt sich noch einmal senden.`;
 export const noAttemptYetSentence = "Noch kein Versuch.";
 export const theRequest = "Die Anfrage";
 export const headersOfTheRequest = "Header der Anfrage";

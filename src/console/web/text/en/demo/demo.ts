@@ -28,6 +28,9 @@ export const hadTheClientThatAsksFor = (count: Rich): Rich => [
   count,
   " had the client that asks for every tenth notification later. “Retry” on the campaign reaches them.",
 ];
+export const openOn = (phones: Value) => `Open it on ${phones}`;
+export const openedOn = (phones: Value) => `Opened on ${phones}, as the script of an app reports it.`;
+export const thisSendCountsNoOpens = "This send does not count opens: “Count opens” in the form turns it on.";
 export const countPeople = (count: number) => plural(count, "person", "people");
 export const n200Delivered = "200, delivered";
 export const n500Fails = "500, fails";

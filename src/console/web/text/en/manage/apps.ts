@@ -95,6 +95,12 @@ export const host = "Host";
 export const noToken = "No token";
 export const theLargestOf = (length: Rich, count: Rich): Rich => ["The ", length, " largest of ", count, "."];
 export const audience = "Audience";
+export const retention = "Retention";
+export const noWeeksYet = "No weeks yet. The first appears with the first person who adds the app.";
+export const weekOf = "Week of";
+export const afterWeeks = (weeks: number) => (weeks === 0 ? "Its end" : plural(weeks, "week"));
+export const reachableAtTheEnd =
+  "Of those who added the app in a week (Monday to Sunday, UTC): how many a send could still reach at the end of that week, and of later ones.";
 export const lastDays = (days: Rich): Rich => ["last ", days, " days"];
 export const noUsersYetTheyAppearHere =
   "No users yet. They appear here when a client reports that they added the app.";
@@ -213,6 +219,15 @@ export const ofThemHaveItAlreadyAnd = (sentBefore: Value) =>
   `; ${sentBefore} of them have it already and do not get it again`;
 export const everyoneWhoHasTheApp = "Everyone who has the app";
 export const someOfThem = "Some of them";
+export const aSegmentIs = (link: Rich): Rich => ["To send to some of them again and again, ", link, "."];
+export const saveASegment = "save a segment";
+export const partOf = (link: Rich): Rich => [
+  "A part of ",
+  link,
+  ", which has the results of all parts and compares its texts.",
+];
+export const aScheduledSend = "a scheduled send";
+export const inParts = (parts: number) => `in ${plural(parts, "part")}`;
 export const narrowItDown = "Narrow it down";
 export const thisNotificationWasSentBefore =
   "This notification was sent before: people who have it do not get it twice.";

@@ -8,7 +8,6 @@ export const scheduleASend = "Schedule a send";
 export const notification = "Notification";
 export const state = "State";
 export const when = "When";
-export const campaigns = "Campaigns";
 export const cancel = "Cancel";
 export const states = {
   due: "Due",
@@ -22,12 +21,18 @@ export const heldBecause = {
   app_deleted: "the app was deleted",
   app_url_changed: "the app moved to another host",
 } as const;
-export const sentOf = (sent: number, all: number) =>
-  all === 1 ? "" : `${sent} of ${plural(all, "campaign")} sent`;
+export const sentOf = (sent: number, all: number) => `${sent} of ${plural(all, "part")} sent`;
 export const onEachClock = (time: Value) => `${time} on each person's clock`;
 export const variants = (count: number) => plural(count, "text");
 export const theNodeCancels = (title: Value) => `The node cancels what “${title}” has not sent yet.`;
 export const cancelled = "Cancelled";
+
+// manage/apps/schedule-page.tsx
+export const scheduledSend = "Scheduled send";
+export const parts = "Parts";
+export const text = "Text";
+export const winner = "The text that did best";
+export const noSuchSend = "No such send. It is retained for 30 days.";
 
 // manage/apps/send/schedule-fields.tsx
 export const time = "Time";
@@ -100,9 +105,9 @@ export const opened = "Opened";
 export const verified = "Verified";
 export const goals = "Goals";
 export const medianMinutes = "Median minutes";
+export const turnedOff = "Turned off in 24 h";
 export const opensByClient = "Opens by client";
 export const opensByText = "Opens by text";
-export const results = "Results";
 export const noClearDifference = "No clear difference yet. It is decided from 100 opens of each text.";
 export const isLikelyBetter = (title: Rich): Rich => [title, " is likely better (95 %)."];
 export const clientApp = "Client";

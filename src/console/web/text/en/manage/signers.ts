@@ -5,6 +5,7 @@ export const createdState = "created";
 export const noAppHasRequestedApprovalYet = "No app has requested approval yet";
 export const waitingForApproval = "waiting for approval";
 export const noUserHasApprovedItYet = "No user has approved it yet";
+export const waitsFor = (user: Rich): Rich => ["For ", user, ", who has not approved it yet"];
 export const approved = "approved";
 export const itSignsForItsUser = "It signs for its user";
 export const revoked = "revoked";

@@ -19,8 +19,7 @@ export const countAttempts = (count: number) => plural(count, "attempt");
 export const state = "State";
 export const kind = "Kind";
 export const tests = "Tests";
-export const theNodeRetriesTheFailedAnd =
-  "The node retries the failed and dropped deliveries of the last 24 hours.";
+export const theNodeRetriesTheFailedAnd = "The node retries what failed or was dropped in 24 hours.";
 export const nothingFailedInTheLast24 = "Nothing failed in the last 24 hours.";
 export const isQueuedAgain = "Queued again.";
 export const queuedAgain = (count: Value) => `${count} queued again.`;
@@ -29,7 +28,8 @@ export const deliveries = "Deliveries";
 export const find = "Find";
 export const findHint = "id, fid, hash or host";
 export const noneOfThese = "No deliveries match.";
-export const sendWhatIsMissing = "Send what is missing";
+export const countWhatIsMissing = "Count what is missing";
+export const sendMissing = (deliveries: Value) => `Send ${deliveries}`;
 export const theNodeSendsWhatIsMissing =
   "The node sends what failed in this time, and the events that the webhook never had.";
 export const nothingIsMissing = "Nothing is missing of this time.";
@@ -47,6 +47,8 @@ export const webhook = "Webhook";
 export const delivery = (messageId: Value) => `Delivery ${messageId}`;
 export const deliveryTitle = "Delivery";
 export const attempts = "Attempts";
+export const isAttempted = (attempts: Value, span: Value) =>
+  `Up to ${attempts} attempts within ${span}, later if the receiver asks for it (webhooks.retry_max_attempts, retry_initial_backoff_ms). A failed delivery is retained for 7 days and can be sent again.`;
 export const noAttemptYetSentence = "No attempt yet.";
 export const theRequest = "The request";
 export const headersOfTheRequest = "Headers of the request";

@@ -1,14 +1,23 @@
-import { decodeStored, type SideDatabase } from "../db/side/side-database.ts";
-import { statement } from "../db/side/statement.ts";
+import { decodeStored, type SideDatabase } from "../../db/side/side-database.ts";
+import { statement } from "../../db/side/statement.ts";
 
-export type MarkKind = "start" | "stop" | "crash" | "release" | "setting" | "pause" | "resume" | "backup";
+export type MarkKind =
+  | "start"
+  | "stop"
+  | "crash"
+  | "release"
+  | "setting"
+  | "pause"
+  | "resume"
+  | "backup"
+  | "backup_failed";
 
 /** Something that happened to the node. */
 export interface Mark {
   /** Unix seconds. */
   readonly at: number;
   readonly kind: MarkKind;
-  /** The version, the settings, or what was paused. */
+  /** The version, the settings, what was paused, what a backup holds or why it failed. */
   readonly detail: string;
 }
 

@@ -1,6 +1,6 @@
-import type { SideDatabase } from "../db/side/side-database.ts";
-import { statement } from "../db/side/statement.ts";
-import type { NotableResponse } from "../http/metrics/notable-requests.ts";
+import type { SideDatabase } from "../../db/side/side-database.ts";
+import { statement } from "../../db/side/statement.ts";
+import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 
 const HOUR_MS = 3_600_000;
 const SLOWEST = 100;
