@@ -33,13 +33,21 @@ export function presentCast(hash: Hash, hydration: Hydration): Cast | undefined 
 
 /**
  * Whether a cast is shown otherwise to another reader or by another read of the same version: to a viewer, with a preview, which changes
- * without a commit, with what its author is to the channel, or with a quote, which shows those of its own quotes that the read has loaded.
+ * without a commit, with what its author is to the channel, or with a quote that quotes others, or is not there: it shows those that the
+ * read has loaded.
  */
 function dependsOnRead({ hash, embeds }: CastState, hydration: Hydration): boolean {
   const { viewer, hidden, previews, authorRelations } = hydration;
   if (viewer || hidden || previews || authorRelations.has(hash)) return true;
-  for (const embed of embeds) if ("hash" in embed) return true;
+  for (const embed of embeds) if ("hash" in embed && !isPlainQuote(embed.hash, hydration)) return true;
   return false;
+}
+
+function isPlainQuote(hash: Hash, { casts }: Hydration): boolean {
+  const quoted = casts.get(hash);
+  if (!quoted) return false;
+  for (const embed of quoted.embeds) if ("hash" in embed) return false;
+  return true;
 }
 
 const presentKnown = oncePerVersion((cast: CastState, hydration: Hydration) => presentFor(cast, hydration));
