@@ -1,5 +1,4 @@
-import type { Campaign, CampaignStore } from "../store/campaigns/campaign-store.ts";
-import type { Departures } from "../store/departures.ts";
+import type { Campaign, CampaignStore, Departures } from "../store/campaigns/campaign-store.ts";
 import type { OpenCount, OpenStore } from "../store/open-store.ts";
 import { type Schedule, WINNER } from "../store/schedules/schedule-store.ts";
 

@@ -2,6 +2,7 @@ import { sql } from "../../db/state/sql.ts";
 import { stateSecs } from "../../db/state/state-clock.ts";
 import type { Queries, Tx } from "../../db/state/state-db.ts";
 import { table, whole } from "../../db/state/table.ts";
+import type { Departures } from "./campaigns/campaign-store.ts";
 import { blockOf, FidBlock } from "./campaigns/ledger-block.ts";
 
 /** People who turned the app's notifications off, or removed the app, within a day of a campaign: the last one that had reached them. */
@@ -16,14 +17,6 @@ export const campaignDepartures = table(
     key: ["campaign", "fid"],
   },
 );
-
-/** People of one client app who left within a day of a campaign. */
-export interface Departures {
-  /** The campaign's `seq`. */
-  readonly campaign: number;
-  readonly clientFid: number;
-  readonly people: number;
-}
 
 /** How long after a send leaving counts as a response to it. */
 const DEPARTURE_SECS = 86_400;

@@ -1,4 +1,3 @@
-import type { Departures } from "../departures.ts";
 import type { TokenPosition } from "../tokens/token-store.ts";
 
 /** A notification as clients get it. */
@@ -211,6 +210,14 @@ export interface CampaignTotals {
   readonly byReason: CampaignBreakdown["byReason"];
   /** By the client's fid. */
   readonly byClient: readonly ClientCount[];
+}
+
+/** People of one client app who left within a day of a campaign. */
+export interface Departures {
+  /** The campaign's `seq`. */
+  readonly campaign: number;
+  readonly clientFid: number;
+  readonly people: number;
 }
 
 /**
