@@ -104,7 +104,7 @@ export function Page() {
             call={trending}
             query={pagesAsQuery(casts)}
             isEmpty={(items) => items.length === 0}
-            empty={<NothingCast />}
+            empty={<p>{msg.noOneYet}</p>}
           >
             {(items) => <PeopleRows users={authorsByFollowers(items, PEOPLE)} />}
           </Region>

@@ -13,6 +13,7 @@ export const all = "Alle";
 export const noChannelIsBusyToday = (link: Rich): Rich => ["Heute ist in keinem Kanal viel los. ", link];
 export const allChannels = "Alle Kanäle";
 export const mostFollowedHere = "Hier am meisten gefolgt";
+export const noOneYet = "Noch niemand.";
 
 export const live = "Live";
 export const stream = "Stream";

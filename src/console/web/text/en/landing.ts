@@ -13,6 +13,7 @@ export const all = "All";
 export const noChannelIsBusyToday = (link: Rich): Rich => ["No channel is busy today. ", link];
 export const allChannels = "All channels";
 export const mostFollowedHere = "Most followed here";
+export const noOneYet = "No one yet.";
 
 // landing.tsx
 export const live = "Live";
