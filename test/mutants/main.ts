@@ -24,9 +24,20 @@ const TESTS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "demo/acceptance",
     "push/tokens/*",
   ],
-  "src/ingest": ["hub/**/*", "import/**/*", "upstream/**/*", "model/*", "api/trending", "db/index/bulk/*"],
-  "src/net": ["webhooks/deliver/*", "push/*", "config/load"],
-  "src/push": ["api/{app-tokens,audience,campaigns,send,token-webhook}", "api/compat/{notifications,push}"],
+  "src/ingest": [
+    "hub/**/*",
+    "import/**/*",
+    "upstream/**/*",
+    "trust/*",
+    "model/*",
+    "api/{registered-channels,trending}",
+    "db/index/**/*",
+  ],
+  "src/net": ["webhooks/deliver/*", "push/*", "config/load", "previews/*", "notices/*", "sign-in/**/*"],
+  "src/push": [
+    "api/{app-tokens,audience,campaigns,saved-owners,schedules,send,token-webhook}",
+    "api/compat/{notifications,push}",
+  ],
   "src/webhooks": ["api/webhook*", "webhooks/store/sqlite/*", "cli/listen", "http/ops"],
   "src/admission": [
     "http/{body-*,cpu-charge,prices,slow-client}",
