@@ -1,4 +1,3 @@
-import {} from "@sinclair/typebox";
 import { perRows } from "../../http/limits/prices.ts";
 import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
