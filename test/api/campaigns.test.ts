@@ -43,6 +43,7 @@ test("returns a campaign to its owner with its counts by client host and by reas
         errors: { http_403: 1, rate_limited: 2 },
         not_attempted: { excluded: 1 },
         retryable_fids: [2, 3],
+        schedule_id: null,
       },
     },
   });

@@ -50,7 +50,8 @@ test("a token has one holder at a time, and each campaign counts its result once
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const store = new Store();
-      const counted = new Set<string>();
+      /** By campaign and fid: whether the result that was counted is a success. */
+      const counted = new Map<string, boolean>();
       /** By campaign and fid: until when it surely holds the token, unless it records a failure. */
       const holds = new Map<string, number>();
       let nowSecs = 1_000;
@@ -76,9 +77,11 @@ test("a token has one holder at a time, and each campaign counts its result once
             holds.set(key(fid), lease.endsAt);
           }
         } else {
-          // Only what it holds has a result: a campaign calls under its lease.
-          const held = next.fids.filter(
-            (fid) => (holds.get(key(fid)) ?? 0) > nowSecs || counted.has(key(fid)),
+          // Only what it holds has a result: a campaign calls under its lease. A repetition of its record says the same again.
+          const held = next.fids.filter((fid) =>
+            counted.has(key(fid))
+              ? counted.get(key(fid)) === next.isSuccess
+              : (holds.get(key(fid)) ?? 0) > nowSecs,
           );
           const results = tokensOf(held).map((token) => ({
             ...token,
@@ -87,7 +90,7 @@ test("a token has one holder at a time, and each campaign counts its result once
           const fresh = store.change(campaign, (ledger) => ledger.record(results, nowSecs + KEPT_SECS));
           expect(fidsOf(fresh)).toEqual(held.filter((fid) => !counted.has(key(fid))));
           for (const fid of held) {
-            counted.add(key(fid));
+            counted.set(key(fid), next.isSuccess);
             if (next.isSuccess) holds.set(key(fid), nowSecs + KEPT_SECS);
             else holds.delete(key(fid));
           }
