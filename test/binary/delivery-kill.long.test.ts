@@ -4,6 +4,7 @@ import { outboxBacklog } from "../../src/db/index/log/outbox.ts";
 import { allMessages } from "../../src/db/index/messages/live-messages.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { until } from "../support/cluster.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import {
   allDelivered,
@@ -145,6 +146,9 @@ test(`a node that is killed at ${KILLS} random moments delivers every event at l
     const writing = (async () => {
       while (await stream.round(hub));
     })();
+    // Not before it has work, however long its start takes.
+    const before = stream.expected.size;
+    await until(() => stream.expected.size > before, "the node accepts a round");
     await Bun.sleep(Math.random() * MAX_RUN_MS);
     await node.kill();
     await writing;
