@@ -137,6 +137,7 @@ export async function followNodes({
   acknowledged = async () => {},
   /** See `Timings`. */
   sampleMs = 600_000,
+  silenceMs = TIMINGS.silenceMs,
 } = {}) {
   const stack = new AsyncDisposableStack();
   const listing = { count: 0 };
@@ -214,7 +215,7 @@ export async function followNodes({
         clock,
         fids: undefined,
         calls: callsAtOnce(1),
-        timings: { ...TIMINGS, sampleMs },
+        timings: { ...TIMINGS, sampleMs, silenceMs },
         ...(forksDir !== undefined && { forksDir }),
         onFault: (what, cause) => {
           faults.push(`${what}: ${cause}`);
