@@ -61,7 +61,7 @@ const startedMs = Date.now();
 const made = /^\d+$/.test(dir)
   ? new MadeNetwork(Number(dir), { endSecs: Math.floor(startedMs / 3_600_000) * 3600 })
   : undefined;
-const frames = made ? Buffer.alloc(0) : Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
+const stored = made ? Buffer.alloc(0) : Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
 const allGroups: Group[] = made ? [] : await Bun.file(join(dir, GROUPS_FILE)).json();
 const groups = allGroups.filter(
   ({ request }) => options.names !== "no" || request !== "GetUserNameProofsByFid",
@@ -97,8 +97,9 @@ function confirmed(shard: number, block: number): HubEvent {
 
 /** A page of frames from `offset` on, with the offset of the next one as its token. */
 function pageOf(call: string, fid: number, request: { pageSize?: number; pageToken?: Uint8Array }): Buffer {
-  const group = groupOf.get(`${fid} ${call}`);
+  const group = made ? madeGroup(fid, call) : groupOf.get(`${fid} ${call}`);
   if (!group) return Buffer.alloc(0);
+  const frames = "frames" in group ? group.frames : stored;
   const { pageSize = DEFAULT_PAGE, pageToken } = request;
   const from = pageToken?.length ? Number(Buffer.from(pageToken).toString()) : group.start;
   if (from === group.start && group.items <= pageSize) return frames.subarray(group.start, group.end);
@@ -207,7 +208,7 @@ function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
       withKeys.add(part);
       own.push({ ...nothing, key: messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, new Uint8Array(20)) });
     }
-    addEntries(own, request, frames.subarray(start, end));
+    addEntries(own, request, stored.subarray(start, end));
   }
   return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
 }
@@ -233,20 +234,44 @@ function addEntries(own: SnapshotEntry[], request: string, items: Uint8Array): v
 
 /** As many virtual shards as a node reads at a time, and some more, so that none is made twice. */
 const MADE_AT_A_TIME = 8;
-const madeTrees = new Map<number, SnapshotTree>();
 
-function madeTree(virtualShard: number): SnapshotTree | undefined {
-  const known = madeTrees.get(virtualShard);
+interface MadePart {
+  readonly tree: SnapshotTree;
+  /** By fid and request. */
+  readonly groups: ReadonlyMap<string, MadeGroup>;
+}
+
+/** A group whose bytes are its own. */
+interface MadeGroup extends Pick<Group, "start" | "end" | "items"> {
+  readonly frames: Buffer;
+}
+
+const madeParts = new Map<number, MadePart>();
+
+function madePart(virtualShard: number): MadePart | undefined {
+  const known = madeParts.get(virtualShard);
   if (known || !made) return known;
   const own: SnapshotEntry[] = [];
-  for (const { request, frames } of made.part(virtualShard))
-    if (options.names !== "no" || request !== "GetUserNameProofsByFid")
-      for (const frame of frames) addEntries(own, request, frame);
-  const tree = new SnapshotTree(own);
-  const [oldest] = madeTrees.keys();
-  if (madeTrees.size >= MADE_AT_A_TIME && oldest !== undefined) madeTrees.delete(oldest);
-  madeTrees.set(virtualShard, tree);
-  return tree;
+  const groups = new Map<string, MadeGroup>();
+  for (const { fid, request, frames } of made.part(virtualShard)) {
+    if (options.names === "no" && request === "GetUserNameProofsByFid") continue;
+    const bytes = Buffer.concat(frames);
+    addEntries(own, request, bytes);
+    groups.set(`${fid} ${request}`, { frames: bytes, start: 0, end: bytes.length, items: frames.length });
+  }
+  const part = { tree: new SnapshotTree(own), groups };
+  const [oldest] = madeParts.keys();
+  if (madeParts.size >= MADE_AT_A_TIME && oldest !== undefined) madeParts.delete(oldest);
+  madeParts.set(virtualShard, part);
+  return part;
+}
+
+function madeTree(virtualShard: number): SnapshotTree | undefined {
+  return madePart(virtualShard)?.tree;
+}
+
+function madeGroup(fid: number, call: string): MadeGroup | undefined {
+  return madePart(virtualShardOf(fid))?.groups.get(`${fid} ${call}`);
 }
 
 /** Pages by request. They are encoded before the first call, so that this process has little to do beside the node. */
