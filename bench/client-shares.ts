@@ -1,9 +1,23 @@
-import { BUDGETS, SHARES, type ShareName, TURNS, WAITING_REQUESTS } from "../src/admission/budgets.ts";
+import {
+  BUDGETS,
+  type BudgetTerms,
+  SHARES,
+  type ShareName,
+  TURNS,
+  WAITING_REQUESTS,
+} from "../src/admission/budgets.ts";
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 const number = (value: number) => value.toLocaleString("en");
-const size = (unit: string, value: number) =>
-  unit.startsWith("bytes") ? `${value / MIB} MiB` : number(value);
+const size = (unit: string, value: number) => {
+  if (!unit.startsWith("bytes")) return number(value);
+  return value < MIB ? `${value / KIB} KiB` : `${value / MIB} MiB`;
+};
+const ofAll = ({ unit, total, reservedPerClient }: BudgetTerms) =>
+  reservedPerClient === undefined
+    ? size(unit, total)
+    : `${size(unit, total)}, beyond it ${size(unit, reservedPerClient)} each`;
 
 const SPENT: Readonly<Record<ShareName, string>> = {
   unknownKeys: "requests with an unknown API key",
@@ -25,10 +39,10 @@ const SPENT: Readonly<Record<ShareName, string>> = {
 export function clientSharesTable(): string {
   const rows = [
     ["resource", "one client", "all clients"],
-    ...Object.entries(BUDGETS).map(([name, { unit, total, perClient }]) => [
-      `${unit} (\`${name}\`)`,
-      size(unit, perClient),
-      size(unit, total),
+    ...Object.entries<BudgetTerms>(BUDGETS).map(([name, terms]) => [
+      `${terms.unit} (\`${name}\`)`,
+      size(terms.unit, terms.perClient),
+      ofAll(terms),
     ]),
     [
       "requests that wait for their turn, per thread",

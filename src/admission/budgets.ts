@@ -1,6 +1,7 @@
 import type { BucketLimit } from "./bucket-table.ts";
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 
 /** What all clients may hold at once, and what one may. */
 export interface BudgetTerms {
@@ -21,21 +22,47 @@ export interface TurnTerms {
 }
 
 /**
- * What clients hold at once, counted over all threads. A client is an API key, an IPv4 address or the /64 network of an IPv6 address.
+ * What clients hold at once, counted over all threads. A client is an API key, an IPv4 address or the /64 network of an IPv6 address. Every
+ * budget that a few clients could take whole reserves something for others.
  */
 export const BUDGETS = {
   /** Request bodies of HTTP, from the arrival of their bytes to the end of the request. */
-  httpBodies: { unit: "bytes of request bodies", total: 64 * MIB, perClient: 16 * MIB },
+  httpBodies: {
+    unit: "bytes of request bodies",
+    total: 64 * MIB,
+    perClient: 16 * MIB,
+    reservedPerClient: 128 * KIB,
+  },
   /** Responses of HTTP of more than 64 kB, and frames of streams, until the client has taken them. */
-  unsentBytes: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
+  unsentBytes: {
+    unit: "bytes of responses",
+    total: 256 * MIB,
+    perClient: 64 * MIB,
+    reservedPerClient: MIB,
+  },
   /** Requests of gRPC, from the arrival of their bytes to the end of the call. */
-  hubRequests: { unit: "bytes of requests", total: 64 * MIB, perClient: 32 * MIB },
+  hubRequests: {
+    unit: "bytes of requests",
+    total: 64 * MIB,
+    perClient: 32 * MIB,
+    reservedPerClient: 128 * KIB,
+  },
   /** Calls of gRPC until their streams are closed, which a client that takes no response delays by two minutes. */
   hubCalls: { unit: "calls", total: 8192, perClient: 1024, reservedPerClient: 16 },
   /** Responses of unary gRPC calls, lists that are being read included, until the client has taken them. */
-  hubResponses: { unit: "bytes of responses", total: 256 * MIB, perClient: 64 * MIB },
+  hubResponses: {
+    unit: "bytes of responses",
+    total: 256 * MIB,
+    perClient: 64 * MIB,
+    reservedPerClient: 256 * KIB,
+  },
   /** Requests whose body has not arrived, each of which takes a connection. Less where the process has few file descriptors. */
-  uploads: { unit: "requests whose body is arriving", total: 4096, perClient: 1024 },
+  uploads: {
+    unit: "requests whose body is arriving",
+    total: 4096,
+    perClient: 1024,
+    reservedPerClient: 16,
+  },
   /** Requests whose body has no Content-Length, until it is read. Bun parses what arrives of it before it can be refused, 350 ns for each chunk. */
   chunkedBodies: {
     unit: "request bodies without a Content-Length",
@@ -46,22 +73,27 @@ export const BUDGETS = {
   /** Refusals that wait before they are sent, each with its connection (`src/http/limits/late-refusals.ts`). Less where the process has few file descriptors. */
   lateRefusals: { unit: "refusals that are sent late", total: 16_384, perClient: 8192 },
   /** Blocks and chunks of the upstream that are passed on, each a call to it. */
-  blockRelays: { unit: "block relays", total: 8, perClient: 4 },
+  blockRelays: { unit: "block relays", total: 8, perClient: 4, reservedPerClient: 1 },
   /** Checks of contract wallets, each a call of the operator's RPC of Optimism. */
-  contractChecks: { unit: "checks of contract wallets", total: 8, perClient: 4 },
+  contractChecks: { unit: "checks of contract wallets", total: 8, perClient: 4, reservedPerClient: 1 },
   /** Channels that are opened or looked for at the upstream relay. A client may open 20 at once. */
-  relayCalls: { unit: "calls of the upstream relay", total: 96, perClient: 24 },
+  relayCalls: { unit: "calls of the upstream relay", total: 96, perClient: 24, reservedPerClient: 4 },
   /** Manifests that are being fetched, each of up to 1 MB. */
-  manifestFetches: { unit: "manifests", total: 8, perClient: 2 },
+  manifestFetches: { unit: "manifests", total: 8, perClient: 2, reservedPerClient: 1 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
-  streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
+  streamEntries: {
+    unit: "filter entries",
+    total: 500_000,
+    perClient: 25_000,
+    reservedPerClient: 100,
+  },
   /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */
   streamExpressions: { unit: "regular expressions", total: 4_000, perClient: 10 },
 } as const satisfies Readonly<Record<string, BudgetTerms>>;
 
 /**
- * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors: uploads may take half of them, those of one
- * client an eighth; refusals that are sent late a quarter, those of one client an eighth.
+ * Returns the terms of a process that refuses connections at `descriptorCap` file descriptors: uploads may take half of them, and an eighth
+ * more for clients with few, those of one client an eighth; refusals that are sent late a quarter, those of one client an eighth.
  */
 export function budgetsWithin(descriptorCap: number): Readonly<Record<BudgetName, BudgetTerms>> {
   const within = (terms: BudgetTerms, descriptors: number): BudgetTerms => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Budget, type Hold } from "../../src/admission/budget.ts";
+import { BUDGETS, type BudgetTerms } from "../../src/admission/budgets.ts";
 
 const terms = { unit: "bytes", total: 100, perClient: 40 };
 
@@ -36,6 +37,24 @@ test("clients who take all of a budget leave a place to those who hold little, a
   const few = Array.from({ length: 30 }, (_, n) => budget.open(`few ${n}`).grow(1));
   expect(few.filter((shortage) => shortage === undefined)).toHaveLength(23);
   expect(budget.use().held).toBe(125);
+});
+
+/** At most this many clients can take all of a budget. Where it takes more of them, one of them is not a few. */
+const FEW = 20;
+
+test.each(
+  Object.entries<BudgetTerms>(BUDGETS).filter(
+    // What is refused for lack of it is served at once.
+    ([name, { total, perClient }]) => total / perClient <= FEW && name !== "lateRefusals",
+  ),
+)("%s, which a few clients can take whole, keep something for another one", (_name, terms) => {
+  const budget = new Budget(terms);
+  for (let n = 0; n * terms.perClient < terms.total; n += 1)
+    expect(budget.open(`few ${n}`).grow(Math.min(terms.perClient, terms.total - n * terms.perClient))).toBe(
+      undefined,
+    );
+  expect(budget.open("few 0").grow(1)).toBe("client");
+  expect(budget.open("another").grow(Math.max(1, terms.reservedPerClient ?? 0))).toBeUndefined();
 });
 
 test("more clients at once than entries: the bounds hold, and nothing is left at the end", () => {

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
+import { BUDGETS } from "../../src/admission/budgets.ts";
 import { captureBody, rawBody } from "../../src/http/request/body.ts";
 import { processDescriptors } from "../../src/runtime/process.ts";
 import { type RunHttpOptions, runHttp, UNHURRIED } from "../support/http.ts";
@@ -111,6 +112,27 @@ test("a refused body gets 429 with its client's share, 503 where all bodies hold
   const others = await withhold(http.port, "203.0.113.4", 60 * KIB).closed;
   expect(statusesOf(others)).toEqual([503]);
   expect(others).toContain("too many bytes of request bodies are in flight; try again");
+});
+
+test("clients whose withheld bodies take all the room leave some to a small body of another one", async () => {
+  const admission = createAdmission();
+  const { total, perClient, reservedPerClient } = BUDGETS.httpBodies;
+  const terms = { unit: "bytes of request bodies", total: total / 256, perClient: perClient / 256 };
+  const httpBodies = new Budget({ ...terms, reservedPerClient: reservedPerClient / 256 });
+  await using http = runHttp({
+    plugins: sampleRoutes(),
+    http: PROXY,
+    admission: { ...admission, budgets: { ...admission.budgets, httpBodies } },
+  });
+  for (const client of ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])
+    withhold(http.port, client, terms.perClient - 1);
+  await until(() => httpBodies.use().held === terms.total - 4);
+  const response = await fetch(http.api("/webhook"), {
+    method: "POST",
+    body: JSON.stringify("y".repeat(100)),
+    headers: { "x-forwarded-for": "203.0.113.5" },
+  });
+  expect(response.status).toBe(200);
 });
 
 test("a body whose declared size finds no room is refused before any of it arrives", async () => {

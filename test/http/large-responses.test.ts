@@ -130,6 +130,9 @@ test("produces a bounded part for a stalled reader, disconnects it after the idl
 test("with an exhausted budget large responses are 503 with Retry-After and small ones succeed, until it is free again", async () => {
   const others = Array.from({ length: 4 }, (_, n) => unsent.open(`other ${n}`));
   for (const [n, other] of others.entries()) other.grow(64 * mib - (n === 0 ? 600 * kib : 0));
+  // What is left to clients who hold little.
+  const small = Array.from({ length: 64 }, (_, n) => unsent.open(`small ${n}`));
+  for (const other of small) other.grow(mib);
   const byOthers = unsent.use().held;
   // The third comes from the cache.
   for (let n = 0; n < 3; n++) {
@@ -137,7 +140,8 @@ test("with an exhausted budget large responses are 503 with Retry-After and smal
     expect(rows).toHaveLength(500);
   }
   await until(() => unsent.use().held === byOthers);
-  others[0]?.grow(300 * kib);
+  small.push(unsent.open("one more"));
+  small.at(-1)?.grow(300 * kib);
   for (const path of ["/rows/800", "/rows/500", "/pieces/800", "/endless", "/rows/9000"]) {
     const refused = await get(path);
     expect([path, refused.status, refused.headers.get("retry-after")]).toEqual([path, 503, "2"]);
@@ -146,7 +150,7 @@ test("with an exhausted budget large responses are 503 with Retry-After and smal
   expect((await get("/small")).status).toBe(200);
   expect((await get("/rows/9000", { method: "HEAD" })).status).toBe(503);
   await until(() => unsent.use().held === byOthers + 300 * kib);
-  for (const other of others) other.end();
+  for (const other of [...others, ...small]) other.end();
   expect((await get("/rows/800")).status).toBe(200);
   await until(() => unsent.use().held === 0);
 });

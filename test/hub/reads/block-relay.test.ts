@@ -119,16 +119,21 @@ test("an error of the upstream is passed on with its code and text", async () =>
   expect([error.code, error.details]).toEqual([status.OUT_OF_RANGE, "too old"]);
 });
 
-test("eight streams run at a time, four of one client; one that its client cancels ends at the upstream and makes room", async () => {
+test("eight streams run at a time, four of one client, and one each of two others; one that its client cancels ends at the upstream and makes room", async () => {
   const clients = ["203.0.113.1", "203.0.113.2"];
   const streams = clients.flatMap((address) =>
     Array.from({ length: 4 }, (_, at) => blocks(100 + at, undefined, address)),
   );
   for (const stream of streams) stream.on("error", () => {});
   await Promise.all(streams.map((stream) => new Promise((resolve) => stream.once("data", resolve))));
+  for (const address of ["203.0.113.3", "203.0.113.4"]) {
+    const stream = blocks(150, undefined, address).on("error", () => {});
+    streams.push(stream);
+    await new Promise((resolve) => stream.once("data", resolve));
+  }
   const errorOf = (address: string) =>
     new Promise<ServiceError>((resolve) => blocks(200, undefined, address).once("error", resolve));
-  const refusals = await Promise.all(["203.0.113.1", "203.0.113.3"].map(errorOf));
+  const refusals = await Promise.all(["203.0.113.1", "203.0.113.5"].map(errorOf));
   expect(refusals.map(({ code, details }) => [code, details])).toEqual([
     [status.RESOURCE_EXHAUSTED, "too many block relays of this client are in flight; try again"],
     [status.RESOURCE_EXHAUSTED, "too many block relays are in flight; try again"],
