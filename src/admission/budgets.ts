@@ -81,12 +81,7 @@ export const BUDGETS = {
   /** Manifests that are being fetched, each of up to 1 MB. */
   manifestFetches: { unit: "manifests", total: 8, perClient: 2, reservedPerClient: 1 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
-  streamEntries: {
-    unit: "filter entries",
-    total: 500_000,
-    perClient: 25_000,
-    reservedPerClient: 100,
-  },
+  streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
   /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */
   streamExpressions: { unit: "regular expressions", total: 4_000, perClient: 10 },
 } as const satisfies Readonly<Record<string, BudgetTerms>>;

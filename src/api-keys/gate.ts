@@ -83,7 +83,7 @@ export function createGate(deps: GateDeps): Gate {
     throw missingScope(scope);
   }
 
-  /** Whether a response that lasts may continue: its key is still valid, and still has the scope. */
+  /** Whether a request that lasts may continue: its key is still valid, and still has the scope. */
   const stillAdmits = (
     scope: Scope,
     find: () => ApiKeyCaller | undefined | Promise<ApiKeyCaller | undefined>,
@@ -120,7 +120,9 @@ export function createGate(deps: GateDeps): Gate {
   async function admitBearer(exchange: Exchange): Promise<void> {
     const text = bearerOf(exchange.request.headers);
     if (text === undefined && deps.anonymousReads) return;
-    const caller = text !== undefined && isKey(text) ? await keys.findForRead(text) : undefined;
+    const find = () => (text !== undefined && isKey(text) ? keys.findForRead(text) : undefined);
+    exchange.isStillAdmitted = stillAdmits("read", find);
+    const caller = await find();
     if (caller === undefined) {
       if (text !== undefined) limits.count(exchange, "unknownKeys");
       throw new ApiError("unauthorized", "a valid API key is required", {

@@ -55,7 +55,7 @@ export interface Exchange {
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
   /**
-   * Whether the API key of a long-running response is still valid; undefined without a key.
+   * Whether the API key of a body that arrived slowly, or of a long-running response, is still valid; undefined without a key.
    * @throws StateUnavailable while that cannot be known
    */
   isStillAdmitted: (() => Promise<boolean>) | undefined;

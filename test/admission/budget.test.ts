@@ -39,13 +39,13 @@ test("clients who take all of a budget leave a place to those who hold little, a
   expect(budget.use().held).toBe(125);
 });
 
-/** At most this many clients can take all of a budget. Where it takes more of them, one of them is not a few. */
+/** Where fewer clients can take all of a budget, it keeps something for others. */
 const FEW = 20;
 
 test.each(
   Object.entries<BudgetTerms>(BUDGETS).filter(
     // What is refused for lack of it is served at once.
-    ([name, { total, perClient }]) => total / perClient <= FEW && name !== "lateRefusals",
+    ([name, { total, perClient }]) => total / perClient < FEW && name !== "lateRefusals",
   ),
 )("%s, which a few clients can take whole, keep something for another one", (_name, terms) => {
   const budget = new Budget(terms);

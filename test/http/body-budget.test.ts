@@ -5,6 +5,8 @@ import { Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { Budget } from "../../src/admission/budget.ts";
 import { BUDGETS } from "../../src/admission/budgets.ts";
+import { ANONYMOUS } from "../../src/http/caller.ts";
+import type { Gate } from "../../src/http/gate.ts";
 import { captureBody, rawBody } from "../../src/http/request/body.ts";
 import { processDescriptors } from "../../src/runtime/process.ts";
 import { type RunHttpOptions, runHttp, UNHURRIED } from "../support/http.ts";
@@ -169,6 +171,46 @@ test("refused bodies are read within a share of their client; beyond it only tho
   expect(await post("203.0.113.1", 64 * KIB)).toEqual([413, 200]);
   expect(await post("203.0.113.2", 66 * KIB)).toEqual([413, 200]);
 });
+
+test.each([false, true])(
+  "a key that its owner ends while the body arrives admits nothing (chunked: %p)",
+  async (isChunked) => {
+    let isValid = true;
+    const gate: Gate = {
+      admit(exchange) {
+        exchange.caller = ANONYMOUS;
+        exchange.isStillAdmitted = async () => isValid;
+      },
+      recordUse: () => undefined,
+    };
+    const handled: string[] = [];
+    const handle = ({ request }: { request: Request }) => {
+      handled.push(new TextDecoder().decode(rawBody(request)));
+      return {};
+    };
+    await using http = runHttp({
+      plugins: [new Elysia().post("/webhook", handle, { parse: [captureBody] })],
+      gate,
+    });
+    const post = async (change: () => void) => {
+      const body = withhold(http.port, "203.0.113.1", 10, isChunked);
+      await Bun.sleep(150);
+      change();
+      body.finish();
+      body.socket.end();
+      return statusesOf(await body.closed);
+    };
+    const whole = "x".repeat(11);
+    expect(await post(() => undefined)).toEqual([200]);
+    expect(handled).toEqual([whole]);
+    expect(
+      await post(() => {
+        isValid = false;
+      }),
+    ).toEqual([401]);
+    expect(handled).toEqual([whole]);
+  },
+);
 
 test("a body that stalls is cut with 408, and what it held is free", async () => {
   const { http, budget } = run({ bodyPace: { graceMs: 20, msPerByte: 0 } });

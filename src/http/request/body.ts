@@ -5,6 +5,7 @@ import { TransformDecodeError } from "@sinclair/typebox/value";
 import type { Hold, Shortage } from "../../admission/budget.ts";
 import { joinSmallParts } from "../../lib/bytes.ts";
 import { parseJsonBytes } from "../../lib/json.ts";
+import { invalidKey } from "../caller.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyIntake, clientKeyOf, type Exchange, exchangeOf } from "../exchange.ts";
 import { noRoom } from "../response/error-response.ts";
@@ -28,6 +29,9 @@ function tooLarge(maxBytes: number): ApiError {
 const MIN_READ_BYTES = 1024;
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+
+/** After a body that took longer the key is looked up again: its owner may have ended it meanwhile. */
+const CHECK_KEY_AFTER_MS = 100;
 
 /** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
 export const BODY_PACE = {
@@ -183,6 +187,8 @@ async function readCounted(
     places.get(request)?.end();
   }
   exchange.bodyState = "read";
+  const isLate = performance.now() - startedMs > CHECK_KEY_AFTER_MS;
+  if (isLate && exchange.isStillAdmitted && !(await exchange.isStillAdmitted())) throw invalidKey();
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
 }
@@ -200,7 +206,7 @@ export async function refuseDeclaredSize(request: Request, maxBytes: number): Pr
 /**
  * Reads a request's body and stores its bytes for `rawBody`; a further call returns them.
  * @throws ApiError `payloadTooLarge` as `refuseDeclaredSize`, and as soon as the bytes exceed `maxBytes`; `requestTimeout` for a body that stalls;
- * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much.
+ * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much; `unauthorized` if its key ended meanwhile.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const { body } = request;
