@@ -31,6 +31,7 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { serve } = await import("../node/serve.ts");
       const { processInput } = await import("../config/load.ts");
       const { serviceNames } = await import("../config/names.ts");
+      const { CONSOLE_SOURCE } = await import("../config/files/console-file.ts");
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK, EXIT_RETRYABLE } = await import("../lib/failure.ts");
@@ -65,7 +66,15 @@ export function registerServe(program: Command, context: CommandContext): void {
         const sources = loaded.sources;
         context.exitCode = await runService(common, async () => {
           const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
-          const served = await serve(common, { ...options, setUp, settingFiles });
+          const served = await serve(common, { ...options, setUp, settingFiles }).catch((fault: unknown) => {
+            const changed = [...sources].flatMap(([key, source]) => (source === CONSOLE_SOURCE ? [key] : []));
+            if (changed.length > 0)
+              common.log.warn(
+                { file: loaded.consoleFile, settings: changed },
+                "The operator's page has changed settings: if one of them prevents the start, remove its line from the file",
+              );
+            throw fault;
+          });
           hasServed = true;
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);

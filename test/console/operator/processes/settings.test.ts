@@ -198,3 +198,24 @@ test("check 39: changes are in the audit log, and what waits for a start is in f
   ]);
   expect(done.at(-1)).toMatchObject({ action: "node.restart" });
 });
+
+test("a start that a change of the page prevents names its file and the changed settings", () => {
+  const other = join(dir.path, "other");
+  mkdirSync(other, { mode: 0o700 });
+  // An address of documentation, which no machine has.
+  writeFileSync(join(other, "settings.toml"), '[http]\nhost = "203.0.113.5"\n', { mode: 0o600 });
+  const { exitCode, stderr } = Bun.spawnSync(
+    [...compiledProgram, "--data-dir", other, "--set", "hub.port=0", "serve"],
+    { env: { PATH: process.env.PATH ?? "", HOME: dir.path } },
+  );
+  expect(exitCode).not.toBe(0);
+  expect(stderr.toString()).toContain("cannot listen on 203.0.113.5");
+  const warning = stderr
+    .toString()
+    .split("\n")
+    .find((line) => line.includes("remove its line"));
+  expect(JSON.parse(warning ?? "{}")).toMatchObject({
+    file: join(other, "settings.toml"),
+    settings: ["http.host"],
+  });
+});
