@@ -110,4 +110,32 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
     },
     180_000,
   );
+
+  consoleTest(
+    "is found by words and restarted on the page of settings, which asks for a new link by itself",
+    async (open) => {
+      const { page, goto } = await open({ origin: node.url, expects: [/ERR_CONNECTION|401|503/] });
+      await goto((await run(["--data-dir", dataDir, "console"])).out.trim().slice(node.url.length));
+      await page.getByRole("heading", { name: "Threads" }).waitFor();
+      await goto("/console/operator/settings");
+      const found = page.getByLabel("Find a setting");
+      const row = page.getByRole("row", { name: /http\.max_ids/ });
+      // Nothing is said of a default that is the value.
+      const host = page.getByRole("row", { name: /http\.host/ });
+      expect(await host.getByRole("cell").first().textContent()).toBe("127.0.0.1");
+      await found.fill("no such setting");
+      await page.getByText("No setting has these words").waitFor();
+      await found.fill("ids http max");
+      await row.getByText("Meaning").click();
+      const meaning = row.locator("details p").first();
+      expect(await meaning.evaluate((element) => getComputedStyle(element).fontWeight)).toBe("400");
+      await row.getByRole("button", { name: "Change" }).click();
+      await page.getByLabel("New value of http.max_ids").fill("90");
+      await page.getByRole("button", { name: "Save" }).click();
+      await row.getByText(/350, at the next start 90/).waitFor();
+      await page.getByRole("button", { name: "Restart the node" }).click();
+      await page.getByRole("heading", { name: "This page is locked" }).waitFor({ timeout: 60_000 });
+    },
+    120_000,
+  );
 });

@@ -14,6 +14,18 @@ import { lineOf, SettingEditor, valueText } from "./setting-editor.tsx";
 
 type Change = (values: Readonly<Record<string, unknown>>) => Promise<void>;
 
+/** How often a page asks whether the node that it restarted is back. It then needs a new session, and says so. */
+const RESTARTED_EVERY_MS = 1500;
+
+/** Whether a setting has each of the words, wherever they are. */
+const hasWords = ({ key, source, meaning }: SettingInForce, words: string) => {
+  const text = `${key} ${source} ${meaning}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
+
 /** What a setting is for, and how one is changed that is not changed here. */
 function Meaning({ setting, file }: { setting: SettingInForce; file: string | null }) {
   const { key, meaning, apply, value } = setting;
@@ -32,8 +44,13 @@ function Meaning({ setting, file }: { setting: SettingInForce; file: string | nu
   );
 }
 
-function Settings(props: { report: SettingsReport; query: Query<SettingsReport>; mayChange: boolean }) {
-  const { report, query, mayChange } = props;
+function Settings(props: {
+  report: SettingsReport;
+  query: Query<SettingsReport>;
+  mayChange: boolean;
+  onRestart: () => void;
+}) {
+  const { report, query, mayChange, onRestart } = props;
   const { settings, file, settings_file: settingsFile } = report;
   const { query: params, path, route } = useLocation();
   const [isSetOnly, setSetOnly] = useState(true);
@@ -50,11 +67,11 @@ function Settings(props: { report: SettingsReport; query: Query<SettingsReport>;
     route(next === "" ? path : `${path}?${next}`, true);
   };
   const waiting = settings.filter(({ next }) => next !== undefined).map(({ key }) => key);
-  const shown = settings.filter(({ key, source, meaning, next }) =>
-    find === ""
-      ? !isSetOnly || source !== "default" || next !== undefined || key === subject
-      : `${key} ${source} ${meaning}`.toLowerCase().includes(find.toLowerCase()),
-  );
+  const shown = settings.filter((setting) => {
+    if (find.trim() !== "") return hasWords(setting, find.trim());
+    const { key, source, next } = setting;
+    return !isSetOnly || source !== "default" || next !== undefined || key === subject;
+  });
   const change: Change = (values) => {
     setSubject(Object.keys(values)[0]);
     return action.run(async () => {
@@ -75,6 +92,7 @@ function Settings(props: { report: SettingsReport; query: Query<SettingsReport>;
     setSubject(undefined);
     return action.run(async () => {
       await operatorRequest(operatorChange("restart"));
+      onRestart();
       return msg.restarts;
     });
   };
@@ -106,93 +124,97 @@ function Settings(props: { report: SettingsReport; query: Query<SettingsReport>;
           value={find}
           onInput={search}
           hint={
-            find === "" && isSetOnly
+            find.trim() === "" && isSetOnly
               ? msg.theOnesThatAreSet(shown.length, settings.length)
               : msg.foundOfAll(shown.length, settings.length)
           }
         />
-        {find === "" && (
+        {find.trim() === "" && (
           <Checkbox checked={isSetOnly} onChange={setSetOnly} class="row tight">
             {msg.changedOnly}
           </Checkbox>
         )}
       </div>
-      <DataTable
-        stacks
-        label={msg.title}
-        rows={shown}
-        keyOf={({ key }) => key}
-        columns={[
-          {
-            title: msg.setting,
-            cell: (setting) => (
-              <>
-                <span class="mono s">{setting.key}</span>
-                <Meaning setting={setting} file={settingsFile} />
-              </>
-            ),
-          },
-          {
-            title: msg.value,
-            cell: (setting) => {
-              const { key, value, source, default: usual, next } = setting;
-              if (edited === key && file !== null)
-                return (
-                  <SettingEditor
-                    outcome={outcomeOf(key)}
-                    setting={setting}
-                    file={file}
-                    action={action}
-                    onSave={(changed) => void change({ [key]: changed })}
-                    onCancel={() => setEdited(undefined)}
-                  />
-                );
-              return (
+      {shown.length === 0 ? (
+        <p class="pad dim">{msg.noneFound}</p>
+      ) : (
+        <DataTable
+          stacks
+          label={msg.title}
+          rows={shown}
+          keyOf={({ key }) => key}
+          columns={[
+            {
+              title: msg.setting,
+              cell: (setting) => (
                 <>
-                  <bdi class="mono s value">{valueText(value)}</bdi>
-                  {source !== "default" && valueText(usual) !== "" && (
-                    <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
-                  )}
-                  {next !== undefined && (
-                    <span class="s"> {msg.atNextStart(<code>{valueText(next)}</code>)}</span>
-                  )}
-                  {outcomeOf(key)}
-                  {key === subject && undo && !action.failure && (
-                    <p>
-                      <ActionButton action={action} onClick={() => change(undo)}>
-                        {msg.undo}
-                      </ActionButton>
-                    </p>
-                  )}
+                  <span class="mono s">{setting.key}</span>
+                  <Meaning setting={setting} file={settingsFile} />
                 </>
-              );
+              ),
             },
-          },
-          { title: msg.takesEffect, cell: ({ apply }) => <span class="s">{msg.APPLY[apply]}</span> },
-          { title: msg.source, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
-          ...(mayChange
-            ? [
-                {
-                  title: msg.actions,
-                  cell: (setting: SettingInForce) =>
-                    isEditable(setting) &&
-                    edited !== setting.key && (
-                      <span class="row wrap">
-                        <button type="button" class="btn" onClick={() => setEdited(setting.key)}>
-                          {msg.change} <span class="skip">{setting.key}</span>
-                        </button>
-                        {setting.set !== undefined && (
-                          <ActionButton action={action} onClick={() => change({ [setting.key]: null })}>
-                            {msg.takeBack} <span class="skip">{setting.key}</span>
-                          </ActionButton>
-                        )}
-                      </span>
-                    ),
-                },
-              ]
-            : []),
-        ]}
-      />
+            {
+              title: msg.value,
+              cell: (setting) => {
+                const { key, value, source, default: usual, next } = setting;
+                if (edited === key && file !== null)
+                  return (
+                    <SettingEditor
+                      outcome={outcomeOf(key)}
+                      setting={setting}
+                      file={file}
+                      action={action}
+                      onSave={(changed) => void change({ [key]: changed })}
+                      onCancel={() => setEdited(undefined)}
+                    />
+                  );
+                return (
+                  <>
+                    <bdi class="mono s value">{valueText(value)}</bdi>
+                    {source !== "default" && !["", valueText(value)].includes(valueText(usual)) && (
+                      <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
+                    )}
+                    {next !== undefined && (
+                      <span class="s">{msg.atNextStart(<code>{valueText(next)}</code>)}</span>
+                    )}
+                    {outcomeOf(key)}
+                    {key === subject && undo && !action.failure && (
+                      <p>
+                        <ActionButton action={action} onClick={() => change(undo)}>
+                          {msg.undo}
+                        </ActionButton>
+                      </p>
+                    )}
+                  </>
+                );
+              },
+            },
+            { title: msg.takesEffect, cell: ({ apply }) => <span class="s">{msg.APPLY[apply]}</span> },
+            { title: msg.source, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
+            ...(mayChange
+              ? [
+                  {
+                    title: msg.actions,
+                    cell: (setting: SettingInForce) =>
+                      isEditable(setting) &&
+                      edited !== setting.key && (
+                        <span class="row wrap">
+                          <button type="button" class="btn" onClick={() => setEdited(setting.key)}>
+                            {msg.change} <span class="skip">{setting.key}</span>
+                          </button>
+                          {setting.set !== undefined && (
+                            <ActionButton action={action} onClick={() => change({ [setting.key]: null })}>
+                              {msg.takeBack} <span class="skip">{setting.key}</span>
+                            </ActionButton>
+                          )}
+                        </span>
+                      ),
+                  },
+                ]
+              : []),
+          ]}
+        />
+      )}
     </>
   );
 }
@@ -214,10 +236,16 @@ export function Page() {
 }
 
 function SettingsCard({ mayChange }: { mayChange: boolean }) {
-  const query = useQuery(operatorRead<SettingsReport>("/config"), { send: operatorRequest });
+  const [isRestarting, setRestarting] = useState(false);
+  const query = useQuery(operatorRead<SettingsReport>("/config"), {
+    send: operatorRequest,
+    everyMs: isRestarting ? RESTARTED_EVERY_MS : undefined,
+  });
   return (
     <Region title={msg.settingsInForce} call={undefined} query={query}>
-      {(report) => <Settings report={report} query={query} mayChange={mayChange} />}
+      {(report) => (
+        <Settings report={report} query={query} mayChange={mayChange} onRestart={() => setRestarting(true)} />
+      )}
     </Region>
   );
 }

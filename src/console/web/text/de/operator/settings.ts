@@ -8,6 +8,7 @@ export const findASetting = "Einstellung finden";
 export const theOnesThatAreSet = (count: Value, all: Value) =>
   `${count} von ${all} sind gesetzt, die übrigen haben ihren Standard. Geheimnisse sind verdeckt.`;
 export const foundOfAll = (count: Value, all: Value) => `${count} von ${all}`;
+export const noneFound = "Keine Einstellung hat diese Wörter im Namen, in der Bedeutung oder in der Quelle.";
 export const changedOnly = "Nur gesetzte";
 export const setting = "Einstellung";
 export const value = "Wert";
@@ -16,7 +17,7 @@ export const source = "Quelle";
 export const actions = "Aktionen";
 export const meaning = "Bedeutung";
 export const byDefault = (value: Rich): Rich => ["Standard ", value];
-export const atNextStart = (value: Rich): Rich => ["ab dem nächsten Start ", value];
+export const atNextStart = (value: Rich): Rich => [", ab dem nächsten Start ", value];
 export const APPLY = {
   now: "sofort",
   start: "ab dem nächsten Start",

@@ -9,6 +9,7 @@ export const findASetting = "Find a setting";
 export const theOnesThatAreSet = (count: Value, all: Value) =>
   `${count} of ${all} are set; the others have their default. Secrets are masked.`;
 export const foundOfAll = (count: Value, all: Value) => `${count} of ${all}`;
+export const noneFound = "No setting has these words in its name, its meaning or its source.";
 export const changedOnly = "Only those that are set";
 export const setting = "Setting";
 export const value = "Value";
@@ -17,7 +18,7 @@ export const source = "Source";
 export const actions = "Actions";
 export const meaning = "Meaning";
 export const byDefault = (value: Rich): Rich => ["default ", value];
-export const atNextStart = (value: Rich): Rich => ["at the next start ", value];
+export const atNextStart = (value: Rich): Rich => [", at the next start ", value];
 export const APPLY = {
   now: "at once",
   start: "at the next start",
