@@ -174,6 +174,8 @@ describe("a mini app", () => {
       await page.getByText("Followers of 3", { exact: true }).waitFor();
       expect(await axeViolations(page)).toEqual([]);
 
+      await page.getByRole("tab", { name: "Scheduled" }).click();
+      await page.getByText("Nothing is scheduled.").waitFor();
       await page.getByRole("tab", { name: "Send" }).click();
       await page.getByLabel("Title").fill("Fresh bread");
       await page.getByLabel("Text").fill("The oven is hot.");
@@ -201,6 +203,8 @@ describe("a mini app", () => {
       await sheet.getByText("0 people (0 tokens) as of now, of the segment “Followers of 3”").waitFor();
       await sheet.getByText("Half of them get “Warm bread” in its place.").waitFor();
       await sign(page);
+      // The list of the visit before is asked for again at once, not after its five seconds.
+      await page.waitForRequest(/frame\/app\/schedule\?/, { timeout: 4_000 });
       const row = page.locator("tr").filter({ hasText: "Fresh bread" });
       await row.getByText("Due").waitFor();
       expect(wallet.prompts).toHaveLength(before + 1);

@@ -106,7 +106,9 @@ class PagedList<T> implements Pages<T> {
     const onLate = (isLate: boolean) => {
       this.#stale.value = isLate;
     };
-    return startPolling(ask, { everyMs, maxMs: MAX_FAILED_MS, isVisible, waitsFirst: true, onLate }).stop;
+    // A list of an earlier visit may lack what its visitor has just added.
+    const waitsFirst = this.#items.peek() === undefined;
+    return startPolling(ask, { everyMs, maxMs: MAX_FAILED_MS, isVisible, waitsFirst, onLate }).stop;
   }
 
   leave(): void {
