@@ -56,12 +56,12 @@ export const rows: readonly PanelRow[] = [
       },
       {
         title: "Server errors",
-        description: "Share of responses with a status from 500 on. The log has their request ids.",
+        description: "Share of responses with a status from 500 on but 501. The log has their request ids.",
         unit: "percentunit",
         stat: { badFrom: 0.01 },
         queries: [
           {
-            expr: `(sum(rate(svc_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)) / ${rate("svc_http_requests_total")}`,
+            expr: `(sum(rate(svc_http_requests_total{status=~"5..",status!="501"}[$__rate_interval])) or vector(0)) / ${rate("svc_http_requests_total")}`,
             legend: "5xx",
           },
         ],

@@ -45,7 +45,8 @@ export const httpFigures = [
     },
   }),
   figure({
-    read: ({ serverErrors }) => serverErrors,
+    // As in the alert: 501 says that something is not here, and any visitor can ask for that.
+    read: ({ serverErrors, notImplemented }) => serverErrors - notImplemented,
     history: {
       series: "errors_per_minute",
       minute: "mean",

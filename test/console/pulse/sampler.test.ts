@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSampler, type Reading, scheduleSamples } from "../../../src/console/pulse/sampler.ts";
 import { httpFigures, quantileMs } from "../../../src/http/metrics/http-figures.ts";
+import { NO_RESPONSES } from "../../../src/http/metrics/http-metrics.ts";
 import { type Figure, figureOf, type Series } from "../../../src/runtime/figures/figures.ts";
 import { ManualClock } from "../../support/clock.ts";
 
@@ -73,7 +74,7 @@ test("the response times of the pulse are those of the last minute", async () =>
   const now = () => {
     const buckets = [at > 1 ? (at - 1) * 10 : 0, 0, at > 0 ? 10 : 0, 0];
     const requests = buckets.reduce((sum, count) => sum + count, 0);
-    return { requests, clientErrors: 0, serverErrors: 0, boundsSecs: BOUNDS, buckets };
+    return { requests, clientErrors: 0, serverErrors: 0, notImplemented: 0, boundsSecs: BOUNDS, buckets };
   };
   const sampler = createSampler({
     series: seriesOf(httpFigures),
@@ -85,6 +86,12 @@ test("the response times of the pulse are those of the last minute", async () =>
   for (; at < 15; at++) await sampler.sample();
   const { p50_ms, p99_ms } = sampler.overMinute();
   expect([p50_ms, p99_ms]).toEqual([expect.closeTo(0.5), expect.closeTo(0.99)]);
+});
+
+test("the lane of 5xx has no 501, which says that something is not here", () => {
+  const lanes = httpFigures.flatMap(({ lane }) => lane ?? []);
+  const seen = { ...NO_RESPONSES, serverErrors: 3, notImplemented: 2 };
+  expect(lanes.map(({ name, read }) => [name, read(seen)])).toEqual([["errors", { "5xx": 1 }]]);
 });
 
 test("stopping waits for the sample under way, so that nothing is read after the databases are closed", async () => {
