@@ -190,7 +190,12 @@ function Settings(props: {
               },
             },
             { title: msg.takesEffect, cell: ({ apply }) => <span class="s">{msg.APPLY[apply]}</span> },
-            { title: msg.source, cell: ({ source }) => <bdi class="dim s value">{source}</bdi> },
+            {
+              title: msg.source,
+              cell: ({ source }) => (
+                <bdi class="dim s value">{source === "default" ? msg.ofDefault : source}</bdi>
+              ),
+            },
             ...(mayChange
               ? [
                   {

@@ -17,6 +17,7 @@ export const source = "Quelle";
 export const actions = "Aktionen";
 export const meaning = "Bedeutung";
 export const byDefault = (value: Rich): Rich => ["Standard ", value];
+export const ofDefault = "Standard";
 export const atNextStart = (value: Rich): Rich => [", ab dem nächsten Start ", value];
 export const APPLY = {
   now: "sofort",

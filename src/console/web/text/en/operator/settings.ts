@@ -18,6 +18,7 @@ export const source = "Source";
 export const actions = "Actions";
 export const meaning = "Meaning";
 export const byDefault = (value: Rich): Rich => ["default ", value];
+export const ofDefault = "default";
 export const atNextStart = (value: Rich): Rich => [", at the next start ", value];
 export const APPLY = {
   now: "at once",
