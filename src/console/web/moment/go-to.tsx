@@ -12,10 +12,10 @@ export const FAR = 10;
 /** What is in a selection, in words. */
 export function whatIn(page: HistoryLanes, selection: Selection): string {
   const { events, failed, errors, warnings } = sumsOf(page, selection);
-  const parts = [`${formatCount(events)} ${msg.events.toLowerCase()}`];
-  if (failed > 0) parts.push(msg.failed(formatCount(failed)));
+  const parts = [msg.countEvents(events)];
+  if (failed > 0) parts.push(msg.countFailed(failed));
   if (errors > 0) parts.push(`${formatCount(errors)} ${msg.errors}`);
-  if (warnings > 0) parts.push(`${formatCount(warnings)} ${msg.warnings.toLowerCase()}`);
+  if (warnings > 0) parts.push(msg.countWarnings(warnings));
   return parts.join(", ");
 }
 

@@ -8,7 +8,7 @@ import { Pill, Time } from "../parts/pill.tsx";
 import { Region } from "../parts/region.tsx";
 import { DataTable, numberColumn } from "../parts/table.tsx";
 import * as msg from "../text/en/status.ts";
-import { formatBytes, formatMoment, formatSecs } from "../text/format.ts";
+import { formatBytes, formatMoment, formatSecs, saidIn } from "../text/format.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
 type Pausable = "sends" | "deliveries";
@@ -200,7 +200,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
         <>
           <Outcome action={action} />
           <p class="pad s dim">
-            {(unavailable && sentence(unavailable)) ?? msg.aBackupHoldsTheStateApps(keep)}
+            {(unavailable && sentence(saidIn(msg.SAID, unavailable))) ?? msg.aBackupHoldsTheStateApps(keep)}
             {nextAt !== null && msg.theNextScheduledOneIsAt(formatMoment(nextAt * 1000))}
             {mayChange && downloads && backups.length > 0 && msg.aDownloadHoldsSecrets}
           </p>

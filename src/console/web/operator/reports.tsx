@@ -8,9 +8,11 @@ import { Region } from "../parts/region.tsx";
 import { DataTable, numberColumn, Stat } from "../parts/table.tsx";
 import { useGrowing } from "../status/history.tsx";
 import * as msg from "../text/en/status.ts";
-import { formatBytes, formatCount, formatMs } from "../text/format.ts";
+import { formatBytes, formatCount, formatMs, saidIn } from "../text/format.ts";
 import { LogLines } from "./log-lines.tsx";
 import { operatorRead, operatorRequest } from "./session.ts";
+
+const titleOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** A loop that is later than this makes requests wait noticeably. */
 const SLOW_LOOP_MS = 100;
@@ -123,7 +125,7 @@ export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
           <ul class="stack s">
             {limits.map(({ name, used, max }) => (
               <li class="row wrap" key={name}>
-                <span class="grow">{`${name[0]?.toUpperCase()}${name.slice(1)}`}</span>
+                <span class="grow">{titleOf(saidIn(msg.SAID, name))}</span>
                 <span>
                   {msg.usedOfMax(
                     name.includes("bytes") ? formatBytes(used) : formatCount(used),

@@ -27,7 +27,7 @@ import type * as deDocuments from "../../../../src/console/web/text/de/outside/d
 import type * as deSignIn from "../../../../src/console/web/text/de/outside/sign-in.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
-import { FIGURES } from "../../../../src/console/web/text/de/status.ts";
+import { FIGURES, SAID } from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
 import * as deTimes from "../../../../src/console/web/text/de/time.ts";
@@ -144,6 +144,10 @@ test("what the node sends by name has a German text: figures, checks, and errors
   expect(figures.length).toBeGreaterThan(20);
   expect(figures.filter((name) => !(name in FIGURES))).toEqual([]);
   expect(Object.keys(FIGURES).filter((name) => !figures.includes(name))).toEqual([]);
+  const limits = [...source.matchAll(/\{ name: "([^"]+)", used: /g)].map(([, name]) => name);
+  expect(limits).toHaveLength(4);
+  expect(Object.keys(SAID)).toEqual(expect.arrayContaining(limits));
+  expect(Object.keys(SAID).filter((text) => !source.includes(`"${text}"`))).toEqual([]);
   expect(CHECK_TABLE.map(({ title }) => title).toSorted()).toEqual(Object.keys(TITLES).toSorted());
   expect(Object.keys(ERRORS).filter((code) => !source.includes(`"${code}"`))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type Rich, saidIn, type Value } from "../format.ts";
+import { plural, type Rich, saidIn, type Value } from "../format.ts";
 import { TITLES } from "./incidents.ts";
 
 export const time = "Zeit";
@@ -30,7 +30,10 @@ export const events = "Ereignisse";
 export const deliveries = "Zustellungen";
 export const errors = "5xx";
 export const warnings = "Warnungen";
-export const failed = (count: Value) => `${count} fehlgeschlagene Zustellungen`;
+export const countEvents = (count: number) => plural(count, "Ereignis", "Ereignisse");
+export const countFailed = (count: number) =>
+  plural(count, "fehlgeschlagene Zustellung", "fehlgeschlagene Zustellungen");
+export const countWarnings = (count: number) => plural(count, "Warnung", "Warnungen");
 export const keysOfTheScrubber =
   "Pfeiltasten bewegen eine Kante, mit Umschalt um zehn; l für live, [ und ] für Vorfälle.";
 export const notWatched = "Davor hat der Knoten keinen Verlauf aufgezeichnet.";

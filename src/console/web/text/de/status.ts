@@ -232,6 +232,17 @@ export const doYouRunThisNodeAre = (link: Rich): Rich => [
 ];
 export const threadsLogSettingsAndBackups = "Threads, Protokoll, Einstellungen und Sicherungen";
 
+export const SAID: Readonly<Record<string, string>> = {
+  "open files": "offene Dateien",
+  streams: "Streams",
+  "index bytes": "Bytes des Index",
+  "unsent response bytes": "noch nicht gesendete Bytes von Antworten",
+  "set backup.dir to a directory, best on another disk":
+    "setze backup.dir auf ein Verzeichnis, am besten auf einer anderen Festplatte",
+  "the state is in PostgreSQL: back it up with the tools of PostgreSQL":
+    "der Zustand liegt in PostgreSQL: Sichere ihn mit dessen Werkzeugen",
+};
+
 export const FIGURES: Readonly<Record<string, string>> = {
   "Requests per second": "Anfragen pro Sekunde",
   requests: "Anfragen",

@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../format.ts";
+import { plural, type Rich, type Value } from "../format.ts";
 
 export const time = "Time";
 export const dragToLookAtAMoment = "Drag to look at a moment";
@@ -18,7 +18,9 @@ export const events = "Events";
 export const deliveries = "Deliveries";
 export const errors = "5xx";
 export const warnings = "Warnings";
-export const failed = (count: Value) => `${count} failed deliveries`;
+export const countEvents = (count: number) => plural(count, "event");
+export const countFailed = (count: number) => plural(count, "failed delivery", "failed deliveries");
+export const countWarnings = (count: number) => plural(count, "warning");
 export const keysOfTheScrubber = "Arrows move an edge, Shift by ten; l for live, [ and ] for incidents.";
 export const notWatched = "The node kept no history before this.";
 export const marks: Readonly<Record<string, string>> = {

@@ -227,5 +227,8 @@ export const doYouRunThisNodeAre = (link: Rich): Rich => [
 ];
 export const threadsLogSettingsAndBackups = "Threads, log, settings and backups";
 
+/** What the node calls its limits, and says of its backups, in the page's language. */
+export const SAID: Readonly<Record<string, string>> = {};
+
 /** What a title or label that the node sends is called on the page. Without a text here it is shown as it is sent, which is English. */
 export const FIGURES: Readonly<Record<string, string>> = {};
