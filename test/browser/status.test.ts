@@ -125,7 +125,7 @@ consoleTest("the first page of an empty node says that it is empty, and what to 
   expect(await noSidewaysScroll(page)).toBe(true);
   expect((await shiftOf(page)).sum).toBeLessThanOrEqual(0.02);
   await goto("/console");
-  await page.getByRole("link", { name: "How to fill it" }).click();
+  await page.getByRole("link", { name: "How to fill it" }).first().click();
   await page.getByText("This node is empty").waitFor();
 });
 

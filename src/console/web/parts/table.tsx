@@ -11,19 +11,20 @@ export interface Column<Row> {
 
 /**
  * A table that scrolls in a region of its own where it is wider than the page. The first column names the row. With `stacks` each row
- * becomes a block of labelled values where there is little room: for tables of few rows.
+ * becomes a block of labelled values where there is little room: for tables of few rows; `early` already on a small screen.
  */
 export function DataTable<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-  stacks?: boolean;
+  stacks?: boolean | "early";
 }) {
   const { label, columns, rows, keyOf, stacks = false } = props;
+  const className = stacks === "early" ? "scroll stacks early" : stacks ? "scroll stacks" : "scroll";
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it
-    <section class={stacks ? "scroll stacks" : "scroll"} aria-label={label} tabIndex={0}>
+    <section class={className} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -139,7 +139,7 @@ function Settings(props: {
         <p class="pad dim">{msg.noneFound}</p>
       ) : (
         <DataTable
-          stacks
+          stacks="early"
           label={msg.title}
           rows={shown}
           keyOf={({ key }) => key}
