@@ -6,7 +6,7 @@ import { buildDeb } from "../../packaging/deb.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { writeOlderIndex } from "../support/older-index.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
-import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
+import { writePackagedProgram } from "./packaged-program.ts";
 
 const canRun = Bun.which("dpkg-deb") !== null && (await mayOverlay());
 if (!canRun) console.warn("The Debian package is not tried: that needs dpkg and the right to mount.");
@@ -94,7 +94,7 @@ dpkg-query -W -f '\${Version}\n' svc`,
   test("installs, serves as its user, upgrades with data and settings kept, and is removed without the data", async () => {
     const [first, second] = [await packageOf("0.0.1"), await packageOf("0.0.2")];
     const { exitCode, out } = await runInOverlay(
-      `${LET_OTHERS_RUN}${SERVE}
+      `${SERVE}
 # Indexing all manual pages of this machine takes longer than all else.
 rm -f /var/lib/man-db/auto-update
 dpkg -i ${first} > /dev/null

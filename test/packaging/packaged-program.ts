@@ -1,5 +1,4 @@
 import { chmodSync, cpSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { compiledFile, compiledProgram } from "../support/compiled-program.ts";
 import { IS_LONG } from "../support/long.ts";
 
@@ -13,6 +12,3 @@ export function writePackagedProgram(path: string): string {
   chmodSync(path, 0o755);
   return path;
 }
-
-/** For a script in an overlay: lets other users reach the compiled program. */
-export const LET_OTHERS_RUN = `chmod 755 ${dirname(compiledFile)}\n`;

@@ -7,7 +7,7 @@ import { createSbom } from "../../packaging/sbom.ts";
 import { instanceUnitFor, unitFor } from "../../packaging/stage-files.ts";
 import { bundleScripts } from "../../src/console/bundle-scripts.ts";
 import { mayOverlay, runInOverlay } from "./overlay.ts";
-import { LET_OTHERS_RUN, writePackagedProgram } from "./packaged-program.ts";
+import { writePackagedProgram } from "./packaged-program.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const target = `${process.platform}-${process.arch}`;
@@ -217,7 +217,7 @@ test.skipIf(!(await mayOverlay()))(
   "as root with a strict umask, it installs what the service and other users can read",
   async () => {
     const { out } = await runInOverlay(
-      `${LET_OTHERS_RUN}umask 077
+      `umask 077
 mkdir -p /run/systemd/system /opt/fake
 printf '#!/bin/sh\n[ "$1" != is-active ]\n' > /opt/fake/systemctl; chmod 755 /opt/fake/systemctl
 PATH=/opt/fake:$PATH SVC_DOWNLOAD_URL=file://${release} sh ${release}/install.sh | sed '/is not in PATH/d'

@@ -110,6 +110,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app delete": ["app delete APP_ID --fid 3 --key-file fid-3.key"],
   "app rotate": ["app rotate APP_ID --fid 3 --key-file fid-3.key"],
   "app audience": ["app audience APP_ID --fid 3 --key-file fid-3.key --days 90"],
+  "app retention": ["app retention APP_ID --fid 3 --key-file fid-3.key"],
   "app estimate": ["app estimate APP_ID --fid 3 --key-file fid-3.key --following-fid 7"],
   "app send": [
     "app send APP_ID --fid 3 --key-file fid-3.key --title Bread --body Ready --target-url https://example.com/today",
