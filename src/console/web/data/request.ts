@@ -37,7 +37,7 @@ export class RequestFailure extends Error {
 async function textOfCode(code: string | undefined): Promise<string | undefined> {
   if (code === undefined || language === "en") return undefined;
   const texts = await import("../text/en/errors.ts").then(
-    (msg) => msg.ERRORS,
+    ({ ERRORS }) => ERRORS,
     () => undefined,
   );
   return texts && Object.hasOwn(texts, code) ? texts[code] : undefined;

@@ -30,7 +30,7 @@ import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import { FIGURES, SAID } from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
-import * as deTimes from "../../../../src/console/web/text/de/time.ts";
+import { agoOf, days, inTime } from "../../../../src/console/web/text/de/time.ts";
 import type * as deCall from "../../../../src/console/web/text/de/tools/call.ts";
 import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
 import type * as deSetup from "../../../../src/console/web/text/de/tools/setup.ts";
@@ -154,8 +154,8 @@ test("what the node sends by name has a German text: figures, checks, and errors
 
 describe("times in German", () => {
   test("a distance in a sentence has the dative", () => {
-    expect([1, 3].map((count) => deTimes.agoOf(deTimes.days(count)))).toEqual(["vor 1 Tag", "vor 3 Tagen"]);
-    expect(deTimes.inTime("5 min")).toBe("in 5 min");
+    expect([1, 3].map((count) => agoOf(days(count)))).toEqual(["vor 1 Tag", "vor 3 Tagen"]);
+    expect(inTime("5 min")).toBe("in 5 min");
   });
 
   const now = Date.UTC(2026, 10, 23, 15);
