@@ -154,7 +154,7 @@ export const audienceOperations = [
     },
     summary: "How many people a mini app keeps",
     description:
-      "By the week in which they added it. Each client app in which a person adds it counts, as in the audience; who removes and adds it again " +
+      "By the week in which they added it. Each client app in which a person adds it counts, as in the audience; a person who removes and adds it again " +
       "counts in both weeks.",
     query: {
       app_id: text({ description: "The app's id" }),

@@ -115,7 +115,7 @@ export const historyOperations = [
         text({
           maxChars: 128,
           description:
-            "Another node over the same PostgreSQL, also one that is gone: minutes of a day, hours of 90 days. Default: the one that responds",
+            "Another node over the same PostgreSQL, including one that has left: minutes of a day, hours of 90 days. Default: the one that responds",
         }),
       ),
       series: optional(
