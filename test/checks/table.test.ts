@@ -10,8 +10,15 @@ import { readAt } from "./series.ts";
 const { checks: thresholds } = configWith();
 const EVALUATED_AT = 90;
 
-/** Whether a check is open after 90 minutes of figures, a minute apart, and when it opened. */
-function play(check: (typeof CHECK_TABLE)[number], series: Readonly<Record<string, string>>) {
+const RECOVERED_AT = EVALUATED_AT + 8 * 60;
+
+type Series = Readonly<Record<string, string>>;
+
+/**
+ * Whether a check is open after 90 minutes of figures, a minute apart, and when it opened; and whether it still is after hours of
+ * the figures of a node on which it is quiet.
+ */
+function play(check: (typeof CHECK_TABLE)[number], series: Series, quiet?: Series) {
   const evaluator = createEvaluator([check], thresholds);
   const windows = new FigureWindows();
   const read = readAt(series);
@@ -32,7 +39,13 @@ function play(check: (typeof CHECK_TABLE)[number], series: Readonly<Record<strin
       if (isOpen) openedAt ??= minute * 60 + second;
     }
   }
-  return { isOpen, openedAt };
+  let isOpenLater = isOpen;
+  const recovered = quiet && readAt(quiet)(EVALUATED_AT);
+  for (let minute = EVALUATED_AT + 0.5; recovered && minute <= RECOVERED_AT; minute += 0.5) {
+    const [state] = evaluator.evaluate(windows.at(minute * 60, -1e6, recovered));
+    isOpenLater = state?.standing === "open";
+  }
+  return { isOpen, openedAt, isOpenLater };
 }
 
 describe("the table of checks", () => {
@@ -60,6 +73,9 @@ describe("the table of checks", () => {
         expect(openedAt).toBeGreaterThanOrEqual(check.openForSecs);
       }
       for (const series of quiet) expect([series, play(check, series).isOpen]).toEqual([series, false]);
+      // Its verdict is cleared by figures that are well again.
+      const [bad = {}] = fires;
+      expect(quiet.some((good) => !play(check, bad, good).isOpenLater)).toBe(true);
     });
   }
 });

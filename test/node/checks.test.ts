@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { Registry } from "prom-client";
 import { createAdmission } from "../../src/admission/admission.ts";
+import { clusterFigures } from "../../src/cluster/cluster-figures.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import { createBreaker } from "../../src/db/postgres/breaker.ts";
 import { openState, openStateWriter, statePath } from "../../src/db/state/database.ts";
@@ -15,13 +16,19 @@ import { CHECKS, type CheckName } from "../../src/node/watch/checks.ts";
 import { createStateWatch } from "../../src/node/watch/state-watch.ts";
 import { createDamageReports, createStorageWatch } from "../../src/node/watch/storage-watch.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
+import { CircuitBreaker, DEFAULT_CIRCUIT_BREAKER } from "../../src/push/fan-out/circuit-breaker.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
+import type { Figure } from "../../src/runtime/figures/figures.ts";
 import { watchForReplacement } from "../../src/runtime/replacement.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
 import { createStreamSlots } from "../../src/stream/slots.ts";
 import type { ShardState } from "../../src/upstream/chain/proofs.ts";
 import { TrustTracker } from "../../src/upstream/chain/trust-tracker.ts";
+import { degradedReasons } from "../../src/upstream/follow/engine-watch.ts";
 import { ProgressTracker } from "../../src/upstream/follow/progress-tracker.ts";
+import { Endpoint } from "../../src/upstream/peers/endpoints/endpoint.ts";
+import { DEFAULT_TIMINGS } from "../../src/upstream/timings.ts";
+import { FairScheduler } from "../../src/webhooks/deliver/fair-scheduler.ts";
 import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { documentText } from "../support/documents.ts";
@@ -143,11 +150,27 @@ function followed() {
   };
 }
 
+/** The tests of checks whose parts have a test of their own, by file and a part of its name. */
+const ELSEWHERE = {
+  event_disputed: ["upstream/peers/sample-events", "settled once the nodes agree"],
+  account_quarantined: ["upstream/healed-accounts", "are released by the next block with the signed state"],
+  webhook_queue_full: ["webhooks/publish/publisher", "leaves events in the outbox while the queue is full"],
+  side_file: ["db/side/side-file", "resumes with another"],
+  backup_failed: ["node/snapshot/backup", "are repeated ten minutes after a failure"],
+  sweep_behind: ["node/maintenance/maintenance", "is reported as behind"],
+  scores_failed: ["scores/schedule", "repeats a failed run after an hour"],
+} as const satisfies Partial<Record<CheckName, readonly [file: string, test: string]>>;
+
 /**
  * Makes each check fail and then lets its event happen. Returns its reasons: while it fails, and after the event. A check
  * without an event stays.
  */
-const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown, after: unknown]>>> = {
+const PAIRS: Readonly<
+  Record<
+    Exclude<CheckName, keyof typeof ELSEWHERE>,
+    () => Promise<readonly [failing: unknown, after: unknown]>
+  >
+> = {
   async stopping() {
     const node = nodeOps(() => true);
     await node.shutdown.start("a signal");
@@ -393,9 +416,129 @@ const PAIRS: Readonly<Record<CheckName, () => Promise<readonly [failing: unknown
     isSilent = false;
     return [failing, await silent()];
   },
+
+  async upstream_refused() {
+    using followed = endpointAt();
+    const { endpoint, advance } = followed;
+    endpoint.refuse("it sent a block of another network");
+    endpoint.failed("connection refused");
+    const failing = endpoint.isRefused && endpoint.reason;
+    endpoint.delivered();
+    const after = endpoint.reason;
+    endpoint.refuse("it sent a block of another network");
+    advance(24 * 3_600_000);
+    endpoint.answered(followed.answer, 0);
+    return [failing, after ?? endpoint.reason];
+  },
+
+  async upstream_failing() {
+    using followed = endpointAt();
+    const { endpoint, answer, advance } = followed;
+    const outcomes = [];
+    const events = [
+      () => endpoint.fellSilent("it does not respond"),
+      () => endpoint.lacks("it has no events"),
+      () => endpoint.lacksBlocks("it has pruned block 7"),
+    ];
+    for (const fails of events) {
+      fails();
+      endpoint.cool();
+      expect(endpoint.reason).toBeDefined();
+      advance(600_000);
+      endpoint.answered(answer, 0);
+      outcomes.push(endpoint.reason);
+    }
+    return ["it does not respond", outcomes.find((reason) => reason !== undefined)];
+  },
+
+  async network_ahead() {
+    const releases = [[{ kind: "message", number: 99, seen: 2, dropped: 0, lastAt: 0 }], []] as const;
+    const [failing, after] = releases.map((unknown) =>
+      degradedReasons({ unknown, unknownAt: undefined, isHistoryDue: false, channelsLeftOut: 0 }).at(0),
+    );
+    return [failing, after];
+  },
+
+  async webhook_slow() {
+    const scheduler = new FairScheduler({ total: 8, perWebhook: 1, claimAheadMs: 1 });
+    const callFor = (durationMs: number, nowMs: number) => {
+      scheduler.wake("w1", nowMs, nowMs);
+      const slot = scheduler.acquire(nowMs);
+      slot?.claimed(null, nowMs);
+      slot?.release(nowMs, { durationMs, isDelivered: true });
+      return scheduler.stats(nowMs).slowWebhooks || undefined;
+    };
+    return [callFor(2_000, 0), callFor(10, 5_000)];
+  },
+
+  async client_host_down() {
+    const after = ["ok", "none"].map((hostStatus) => {
+      const breaker = new CircuitBreaker(DEFAULT_CIRCUIT_BREAKER);
+      const call = (status: "ok" | "down" | "none", atMs: number) => {
+        breaker.start(atMs);
+        breaker.finish({ isProbe: true, hostStatus: status, waitMs: 0 }, atMs);
+      };
+      for (let calls = 0; calls < 3; calls++) call("down", 0);
+      expect(breaker.isDown(3_599_999)).toBe(true);
+      if (hostStatus === "ok") call("ok", 1000);
+      return breaker.isDown(hostStatus === "ok" ? 1000 : 3_600_000) || undefined;
+    });
+    return ["down", after.find((isDown) => isDown)];
+  },
 };
 
-test.each(Object.keys(CHECKS) as CheckName[])(
+/** A followed node of which the test decides what is known, and the time. */
+function endpointAt() {
+  let nowMs = 1_000_000;
+  const endpoint = new Endpoint({
+    url: "http://127.0.0.1:9",
+    position: 1,
+    settings: { contact: "", bulkFrom: [] } as never,
+    timings: DEFAULT_TIMINGS,
+    nowMs: () => nowMs,
+  });
+  return {
+    endpoint,
+    answer: { heads: new Map([[1, 7]]) } as never,
+    advance(ms: number) {
+      nowMs += ms;
+    },
+    [Symbol.dispose]: () => endpoint.close(),
+  };
+}
+
+test("each verdict that a figure shows is a check of the table", () => {
+  const { ops, end } = nodeOps(() => true);
+  end();
+  const figures: readonly Figure<never>[] = [
+    ...ops.sources.flatMap((source) => source.figures),
+    ...clusterFigures,
+  ];
+  const shown = figures.flatMap(({ metric, status }) => [
+    ...(metric && metric.type === "gauge" ? [metric.name] : []),
+    // A count says nothing of now.
+    ...(status && metric?.type !== "counter" ? [status.path] : []),
+  ]);
+  const known = [
+    ...new Set(Object.values(CHECKS).flatMap((check) => ("shownBy" in check ? check.shownBy : []))),
+  ];
+  expect(known.filter((name) => !shown.includes(name))).toEqual([]);
+  expect(shown.filter((name) => VERDICT.test(name) && !NO_VERDICTS.includes(name)).toSorted()).toEqual(
+    known.toSorted(),
+  );
+});
+
+/** What a figure is called that says that something is wrong. */
+const VERDICT =
+  /fault|fail|_up$|_down$|away|reason|reachable|fenced|full$|stalled|slow|behind|differ|fork|disput|quarantin|backpressure|unknown|ready|upstream_state|^backup$|^history$/;
+/** What is only reported: the last fault of following is history, and refusals of records are no state. */
+const NO_VERDICTS = ["upstream.last_fault"];
+
+test.each(Object.entries(ELSEWHERE))("the check %s has a test where its part is", (_, [file, name]) => {
+  expect(readFileSync(`test/${file}.test.ts`, "utf8")).toContain(name);
+});
+
+test.each(Object.keys(PAIRS) as (keyof typeof PAIRS)[])(
   "the check %s is cleared by its event, and by nothing if it has none",
   async (name) => {
     const [failing, after] = await PAIRS[name]();

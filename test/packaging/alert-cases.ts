@@ -112,7 +112,10 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
         'svc_upstream_lag_seconds{shard="2"}': "0+60x120",
       },
     ],
-    quiet: [{ 'svc_upstream_lag_seconds{shard="1"}': always(100) }],
+    quiet: [
+      { 'svc_upstream_lag_seconds{shard="1"}': always(100) },
+      { 'svc_upstream_lag_seconds{shard="1"}': always(1) },
+    ],
   },
   NetworkFork: gauge("svc_trust_forks", 1, 0),
   EventDisputed: gauge("svc_trust_disputed_events", 1, 0),
@@ -151,7 +154,7 @@ export const alertCases: Readonly<Record<string, AlertCases>> = {
   },
   IndexBacklog: {
     fires: [{ svc_ingest_queue_records: always(5000) }],
-    quiet: [{ svc_ingest_queue_records: "5000x84 0x1 5000x30" }],
+    quiet: [{ svc_ingest_queue_records: "5000x84 0x1 5000x30" }, { svc_ingest_queue_records: always(0) }],
   },
   CannotWrite: gauge(`svc_disk_write_fault{database="index"}`, 1, 0),
   DiskAlmostFull: gauge("svc_disk_free_bytes", "1e9", "3e9"),

@@ -56,7 +56,7 @@ test("is down after three consecutive failures, with single probes at growing in
   for (let failure = 0; failure < 2; failure++) call(health, "down", 0);
   expect(health.admission(0)).toBe("free");
   call(health, "down", 0);
-  expect([health.isDown, health.admission(99), health.nextChangeMs(0)]).toEqual([true, "wait", 100]);
+  expect([health.isDown(0), health.admission(99), health.nextChangeMs(0)]).toEqual([true, "wait", 100]);
   expect(health.admission(100)).toBe("probe");
   health.start(100);
   expect(health.admission(100)).toBe("wait");
@@ -71,7 +71,7 @@ test("is down after three consecutive failures, with single probes at growing in
     "probe",
   ]);
   call(health, "ok", 1_150);
-  expect([health.isDown, health.admission(1_150)]).toEqual([false, "free"]);
+  expect([health.isDown(1_150), health.admission(1_150)]).toEqual([false, "free"]);
 });
 
 test("calls in flight when it went down do not delay its first probe", () => {
@@ -88,7 +88,7 @@ test("a response between failures, even a 429, leaves it up", () => {
     call(health, "down", 0);
     call(health, "busy", 0);
   }
-  expect(health.isDown).toBe(false);
+  expect(health.isDown(0)).toBe(false);
 });
 
 test("a requested delay applies to every call", () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { putPosition } from "../../src/db/index/positions.ts";
 import { isAnyDirty } from "../../src/db/index/trie/account-roots.ts";
-import { quarantinedAccounts } from "../../src/db/index/trie/heals.ts";
+import { quarantinedAccounts, quarantinedPosition } from "../../src/db/index/trie/heals.ts";
 import { shardProof } from "../../src/db/index/trie/shard-proofs.ts";
 import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { createWorkBudget } from "../../src/ingest/trie/work-budget.ts";
@@ -9,7 +10,7 @@ import { HubEvent, HubEventType } from "../../src/protocol/wire/generated/hub.ts
 import { type Message, MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
 import type { SnapshotEntry } from "../../src/protocol/wire/generated/snapshot.ts";
-import { fidOfKey, messageKind } from "../../src/trust/trie-key.ts";
+import { accountPrefix, fidOfKey, messageKind } from "../../src/trust/trie-key.ts";
 import { withEvents } from "../support/upstream/changed-events.ts";
 import { followNetwork, type ServedNetwork, serveNetwork } from "../support/upstream/follow-recorded.ts";
 import { type Recording, recordedChain } from "../support/upstream/recorded.ts";
@@ -141,11 +142,20 @@ describe("an upstream that has left out a reaction of 5008 and deleted a cast of
     expect(index.follower.progress().trust.healing).toEqual({ healed: 2, quarantined: [] });
   });
 
+  test("quarantined accounts that a block has made right are released by the next block with the signed state", async () => {
+    const account = accountPrefix(5006);
+    const { key, position } = quarantinedPosition(SHARD, account, index.clock.nowMs() / 1000);
+    index.db.transaction(() => putPosition(index.db, key, position));
+    expect(index.follower.progress().trust.healing.quarantined).toHaveLength(1);
+    for (const shard of [0, ...SHARDS]) served.heads.set(shard, 403);
+    await index.until(() => index.follower.progress().trust.healing.quarantined.length === 0);
+  });
+
   test("rows that are lost on the disk are found while blocks are applied, and read again", async () => {
     const lost = "FROM on_chain_events WHERE type = 1 AND fid = 5007";
     const before = index.db.sqlite.query(`SELECT * ${lost}`).all();
     index.db.sqlite.run(`DELETE ${lost}`);
-    for (let height = 403; index.healings.length === 4; height++) {
+    for (let height = 404; index.healings.length === 4; height++) {
       for (const shard of [0, ...SHARDS]) served.heads.set(shard, height);
       await index.caughtUp();
       if (shardProof(index.db, 1).mismatchHeight !== null) await index.until(() => index.healings.length > 4);

@@ -17,6 +17,7 @@ import {
 } from "../../db/index/trie/account-roots.ts";
 import { correctedAccounts } from "../../db/index/trie/corrections.ts";
 import { fidWithKeysAfter } from "../../db/index/trie/derived-keys.ts";
+import { releaseQuarantined } from "../../db/index/trie/heals.ts";
 import { KindRoots } from "../../db/index/trie/kind-roots.ts";
 import { keysKnownFrom } from "../../db/index/trie/known-keys.ts";
 import { isOpaque, opaqueChildren } from "../../db/index/trie/opaque.ts";
@@ -224,6 +225,7 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
         provenAt: nowSecs,
         mismatchHeight: null,
       });
+      releaseQuarantined(db, shard);
       return;
     }
     if (before.mismatchHeight === null)

@@ -25,6 +25,8 @@ export const DEFAULT_CIRCUIT_BREAKER: CircuitBreakerSettings = {
 const INITIAL_CONCURRENCY = 4;
 /** The concurrency limit of a host is reset after this time without calls. */
 const FORGOTTEN_AFTER_MS = 1_000;
+/** A host that is down counts as down for this time after its last call: without sends, no call would ever show that it is up. */
+const DOWN_UNTIL_MS = 3_600_000;
 
 /** Whether a host may be called now: `free`, `probe` (only this call), `wait` or `given-up`. */
 export type Admission = "free" | "probe" | "wait" | "given-up";
@@ -54,13 +56,14 @@ export class CircuitBreaker {
     return this.#inFlight;
   }
 
-  get isDown(): boolean {
-    return this.#downSince !== undefined;
+  isDown(nowMs: number): boolean {
+    if (this.#downSince === undefined) return false;
+    return this.#inFlight > 0 || nowMs - this.#lastEndedAt < DOWN_UNTIL_MS;
   }
 
   /** Whether it can be removed without losing anything. */
-  get isIdle(): boolean {
-    return this.#inFlight === 0 && this.#downSince === undefined;
+  isIdle(nowMs: number): boolean {
+    return this.#inFlight === 0 && !this.isDown(nowMs);
   }
 
   admission(nowMs: number): Admission {

@@ -179,8 +179,9 @@ export function createSlots(options: {
   }
 
   function evictIdleHosts(): void {
+    const nowMs = performance.now();
     for (const [host, breaker] of hosts)
-      if (breaker.isIdle && !waiters.isWaitingFor(host)) hosts.delete(host);
+      if (breaker.isIdle(nowMs) && !waiters.isWaitingFor(host)) hosts.delete(host);
   }
 
   function mayHoldMore(held: number, perFree: number): boolean {
@@ -282,7 +283,7 @@ export function createSlots(options: {
       const nowMs = performance.now();
       const oldest = waiters.oldestSince() ?? nowMs;
       let hostsDown = 0;
-      for (const breaker of hosts.values()) if (breaker.isDown) hostsDown += 1;
+      for (const breaker of hosts.values()) if (breaker.isDown(nowMs)) hostsDown += 1;
       return { inFlight, waiting: waiters.size, oldestWaitMs: nowMs - oldest, hostsDown };
     },
   };

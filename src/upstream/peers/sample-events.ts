@@ -23,7 +23,7 @@ export interface SampleEventsDeps {
 
 /**
  * Compares the on-chain events of a random fid with two nodes, one type at a time: no root binds their contents, and no decision may ever
- * ask for them. Each second comparison is of what is disputed, which may be settled by now.
+ * ask for them. Each second comparison is of what is disputed, in turns, which may be settled by now.
  */
 export async function sampleEvents({
   db,
@@ -35,8 +35,9 @@ export async function sampleEvents({
   for (let count = 0; !signal.aborted; count++) {
     await wait(timings.sampleMs ?? SAMPLE_EVERY_MS, signal);
     if (signal.aborted || !isFilled()) continue;
-    const [disputed] = events.disputes();
-    if (disputed && count % 2 === 1) {
+    const disputes = events.disputes();
+    const disputed = count % 2 === 1 ? disputes[(count >> 1) % disputes.length] : undefined;
+    if (disputed) {
       await events.check(disputed.fid, disputed.type);
       continue;
     }

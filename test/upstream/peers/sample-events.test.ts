@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { openIndexInMemory } from "../../../src/db/index/database.ts";
 import { OnChainEventType } from "../../../src/protocol/wire/generated/on-chain.ts";
+import { sampleEvents } from "../../../src/upstream/peers/sample-events.ts";
 import { rentEvent } from "../../support/events.ts";
+import { until } from "../../support/manual-time.ts";
 import { withOnChainEvent } from "../../support/upstream/recorded-events.ts";
 import { chain, followNodes } from "../../support/upstream/recorded-nodes.ts";
 
@@ -29,4 +32,26 @@ test.each([
   expect(followed.faults.filter((fault) => fault.includes("disputed"))).toHaveLength(1);
   other.recording = rented;
   await followed.until(() => followed.trust()?.disputes.length === 0);
+});
+
+test("what is disputed is compared in turns: one that cannot be settled keeps no other from it", async () => {
+  using db = openIndexInMemory();
+  const stop = new AbortController();
+  const compared = new Set<number>();
+  const disputes = [1, 2, 3].map((fid) => ({ fid, type: EVENT_TYPE_STORAGE_RENT, upstreams: [2] }));
+  const sampled = sampleEvents({
+    db,
+    events: {
+      disputes: () => disputes,
+      async check(fid) {
+        compared.add(fid);
+      },
+    },
+    isFilled: () => true,
+    timings: { sampleMs: 1 },
+    signal: stop.signal,
+  });
+  await until(() => compared.size === 3);
+  stop.abort();
+  await sampled;
 });

@@ -1,5 +1,5 @@
 import type { IndexDatabase } from "../database.ts";
-import { getPosition, type PositionUpdate, positionKeys } from "../positions.ts";
+import { dropPositions, getPosition, type PositionUpdate, positionKeys } from "../positions.ts";
 
 /**
  * What was done about accounts that differ from the signed state. It is kept as positions, which are written in the transactions of the
@@ -45,9 +45,16 @@ export function healedPositions(
   { shard, account }: Pick<QuarantinedAccount, "shard" | "account">,
   nowSecs: number,
 ): PositionUpdate[] {
-  const key = keyOf(shard, account);
-  const released = getPosition(db, key) === undefined ? [] : [{ key, position: 0 }];
-  return [{ key: TOTAL, position: healsOf(db) + 1 }, { key: LAST, position: nowSecs }, ...released];
+  return [
+    { key: TOTAL, position: healsOf(db) + 1 },
+    { key: LAST, position: nowSecs },
+    { key: keyOf(shard, account), position: 0 },
+  ];
+}
+
+/** The accounts of a shard are what its validators signed: none is in need of repair, whatever made it so. */
+export function releaseQuarantined(db: IndexDatabase, shard: number): void {
+  dropPositions(db, `${QUARANTINE}${shard} `);
 }
 
 /**
