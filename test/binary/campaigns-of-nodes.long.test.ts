@@ -162,6 +162,8 @@ describe.skipIf(!HAS_POSTGRES)("campaigns of two nodes", () => {
       expect(client.shown.size).toBe(TOKENS);
       const repeated = [...client.shown].filter(([, times]) => times > 1);
       expect(repeated.every(([key]) => inFlight.has(key.split(" ")[1] ?? ""))).toBe(true);
+      // docs/apps-and-push.md: a node has 32 calls in flight at most, of a hundred tokens each.
+      expect(repeated.length).toBeLessThanOrEqual(32 * 100);
       a = await start("a");
     },
     180_000,
