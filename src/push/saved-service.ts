@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { AppService } from "../apps/app-service.ts";
 import type { App } from "../apps/app-store.ts";
 import { randomBase58 } from "../lib/base58.ts";
@@ -8,7 +8,8 @@ import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { checked, FidNumber, Name, schemaReader } from "../management/request-schema.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { zoneNamed } from "./schedules/timing.ts";
-import type { Audience, SegmentFilter } from "./store/campaigns/campaign-store.ts";
+import type { Audience } from "./store/campaigns/campaign-store.ts";
+import { packFids } from "./store/fid-list.ts";
 import type { SavedBounds, SavedItem, SavedKind, SavedStore } from "./store/saved-store.ts";
 
 const ID_CHARS = 16;
@@ -229,7 +230,8 @@ export function createSavedService(deps: {
       if (segmentId === null) return ok(audience);
       const item = await saved.find(segmentId);
       if (item?.kind !== "segment" || item.appId !== appId) return missing("segment");
-      return ok({ ...audience, segment: item.content.filter as SegmentFilter });
+      const { fids, ...filter } = item.content.filter as Static<typeof SaveSegmentRequest>["filter"];
+      return ok({ ...audience, segment: { ...filter, ...(fids && { fids: packFids(fids) }) } });
     },
   };
 }

@@ -8,6 +8,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import { createZonesOf } from "./schedules/people-zones.ts";
 import { dueIn, isSameZone, waveOf } from "./schedules/timing.ts";
 import type { Audience, AudienceShare, SegmentFilter } from "./store/campaigns/campaign-store.ts";
+import { fidTest } from "./store/fid-list.ts";
 import type { OpenStore } from "./store/open-store.ts";
 import type { TokenPosition, TokenStore } from "./store/tokens/token-store.ts";
 
@@ -133,7 +134,7 @@ export function createSelection(deps: {
   /** All conditions of a segment hold. */
   function segmentTest(appId: string, segment: SegmentFilter) {
     const clients = segment.client_fids && new Set(segment.client_fids);
-    const listed = segment.fids && new Set(segment.fids);
+    const isListed = segment.fids === undefined ? undefined : fidTest(segment.fids);
     const zones = segment.time_zones;
     const zoneResults = new Map<string, boolean>();
     const isInZone = (zone: string) => {
@@ -148,7 +149,7 @@ export function createSelection(deps: {
         left = left.filter(test);
       };
       if (clients) keep(({ clientFid }) => clients.has(clientFid));
-      if (listed) keep(({ fid }) => listed.has(fid));
+      if (isListed) keep(({ fid }) => isListed(fid));
       const { following_fid, channel_id, added_after, added_before } = segment;
       if (following_fid !== undefined) {
         const following = followers(fidsOf(left), following_fid);

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { until } from "../support/manual-time.ts";
+import { startPushClient } from "../support/push-client.ts";
 import { APP_ID, type SendApi, startSendApi, testApp } from "../support/send.ts";
 import { callBySession, createSession } from "../support/sessions.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -70,15 +72,35 @@ test("a secret typed into a text of a draft is refused and not repeated; a hash 
   expect(kept.status).toBe(200);
 });
 
-test("a scheduled send to a segment of too many fids is refused with what to do instead", async () => {
-  const fids = Array.from({ length: 40_000 }, (_, at) => 1_000_000 + at);
+test("a scheduled send reaches whom a segment of 100,000 fids lists, and its schedule does not repeat the list", async () => {
+  await using client = startPushClient();
+  const fids = Array.from({ length: 100_000 }, (_, at) => 1_200_000 - at * 11);
+  const [first = 0, second = 0, last] = [fids[0], fids[1], fids.at(-1) ?? 0];
+  api.addTokens(
+    [first, second, last, last + 1].map((fid) => ({
+      fid,
+      clientFid: 9152,
+      url: `http://c.example:${client.port}/`,
+      token: `t${fid}`,
+    })),
+  );
   const { segment } = (await call(OWNER, "POST", "segment", { app_id: APP_ID, name: "S", filter: { fids } }))
     .body;
-  const body = { app_id: APP_ID, notification, segment_id: segment.segment_id };
-  expect((await call(OWNER, "POST", "campaign", body)).status).toBe(202);
-  const refused = await call(OWNER, "POST", "campaign", { ...body, send_at: api.signed.nowSecs() + 3_600 });
-  expect(refused).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining("of its segment") },
-  });
+  const body = { app_id: APP_ID, notification, segment_id: segment.segment_id, exclude_fids: [second] };
+  const variants = [{ title: "A" }, { title: "B" }];
+  const send_at = api.signed.nowSecs() + 3_600;
+  const { schedule } = (await call(OWNER, "POST", "campaign", { ...body, variants, send_at })).body;
+  expect(JSON.stringify((await call(OWNER, "GET", `schedule?app_id=${APP_ID}`)).body).length).toBeLessThan(
+    2_000,
+  );
+  const { size } = api.state.sqlite
+    .query<{ size: number }, []>("SELECT length(content) AS size FROM schedules")
+    .get() ?? { size: 0 };
+  expect(size).toBeLessThan(140_000);
+  await call(OWNER, "DELETE", `segment?segment_id=${segment.segment_id}`);
+  api.signed.api.node.clock.advanceSecs(3_600);
+  const results = `campaign/results?schedule_id=${schedule.schedule_id}`;
+  await until(async () => (await call(OWNER, "GET", results)).body.results.delivered === 2);
+  expect((await call(OWNER, "GET", results)).body.results).toMatchObject({ delivered: 2, failed: 0 });
+  expect([...client.shown.values()]).toEqual([1, 1]);
 });

@@ -143,8 +143,10 @@ describe("a scheduled send", () => {
     const first = (await schedule({ send_at: now() + HOUR })).body.schedule;
     const stored = await schedules.find(first.schedule_id);
     if (!stored) throw new Error("the schedule is stored");
+    const audience = { targetFids: [], excludeFids: [], followingFid: null };
+    const content = { ...stored.content, audience };
     for (let at = 1; at < 100; at++)
-      await schedules.create({ ...stored, scheduleId: crypto.randomUUID() }, 100);
+      await schedules.create({ ...stored, content, scheduleId: crypto.randomUUID() }, 100);
     expect((await schedule({ send_at: now() + HOUR })).status).toBe(429);
     expect((await schedule()).status).toBe(202);
     await call("DELETE", `/frame/app/schedule?schedule_id=${first.schedule_id}`);

@@ -12,7 +12,7 @@ import {
   WINNER,
 } from "../store/schedules/schedule-store.ts";
 import { bestVariant, type ResultDeps, variantResults } from "./results.ts";
-import { audienceOfWave } from "./wave-audience.ts";
+import { shareOfWave } from "./wave-audience.ts";
 
 /** Waves that are read at once. */
 const MAX_WAVES = 100;
@@ -69,7 +69,7 @@ export function createScheduleRunner(
         appId,
         // The same for all waves and texts, so that the ledger and clients refuse a second one.
         notification: { ...text, notificationId: scheduleId },
-        audience: audienceOfWave(scheduleId, content, wave),
+        share: shareOfWave(scheduleId, content, wave),
         createdAt,
         // Who got it first must still be known when the last wave is sent.
         ledgerSecs: Math.max(lastDueAt - createdAt, 0) + content.lateOkSecs + deps.dedupeTtlSecs,

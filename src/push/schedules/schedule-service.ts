@@ -21,7 +21,7 @@ import { wavesOf } from "./timing.ts";
 
 /** Limit of schedules of one app that have something left to send. */
 export const MAX_OPEN_SCHEDULES = 100;
-/** A schedule is stored for up to a month, and each of its campaigns has the audience: with its segment, about 30,000 fids. */
+/** A schedule is stored for up to a month. This is room for about 30,000 fids of its request; the list of its segment has a bound of its own. */
 const MAX_CONTENT_CHARS = 256 * 1024;
 const HOUR_SECS = 3_600;
 
@@ -77,9 +77,10 @@ export function createScheduleService(deps: {
     const custody = custodyOf(app.ownerFid);
     if (!custody) return refused("forbidden", "the fid has no custody address");
     const content = contentOf(request, audience);
-    if (JSON.stringify(content).length > MAX_CONTENT_CHARS)
+    const listChars = audience.segment?.fids?.length ?? 0;
+    if (JSON.stringify(content).length - listChars > MAX_CONTENT_CHARS)
       return badField(
-        "a scheduled send names too many fids, those of its segment included: send it to parts of them",
+        "a scheduled send names too many fids: save them as a segment, or send it to parts of them",
       );
     const scheduleId = crypto.randomUUID();
     const outcome = await schedules.create(

@@ -1,21 +1,23 @@
 import { SHARES } from "../selection.ts";
-import type { Audience } from "../store/campaigns/campaign-store.ts";
+import type { AudienceShare } from "../store/campaigns/campaign-store.ts";
 import { type NewWave, type ScheduleContent, WINNER } from "../store/schedules/schedule-store.ts";
 
-/** The people of one wave of a schedule. */
-export function audienceOfWave(
+/** The people of one wave of a schedule; undefined for all of its audience. */
+export function shareOfWave(
   scheduleId: string,
-  { audience, texts, timing, times: waves, holdoutPercent }: ScheduleContent,
+  {
+    texts,
+    timing,
+    times: waves,
+    holdoutPercent,
+  }: Pick<ScheduleContent, "texts" | "timing" | "times" | "holdoutPercent">,
   { wave, variant }: Pick<NewWave, "wave" | "variant">,
-): Audience {
+): AudienceShare | undefined {
   const tested = SHARES - (SHARES * holdoutPercent) / 100;
   const border = (text: number) => Math.round((tested * text) / texts.length);
   const [from, to] = variant === WINNER ? [tested, SHARES] : [border(variant), border(variant + 1)];
   const isOfAll = from === 0 && to === SHARES;
-  if (isOfAll && waves.length === 1) return audience;
+  if (isOfAll && waves.length === 1) return undefined;
   const place = Math.floor(wave / texts.length);
-  return {
-    ...audience,
-    share: { scheduleId, from, to, ...(waves.length > 1 && { wave: { place, waves, timing } }) },
-  };
+  return { scheduleId, from, to, ...(waves.length > 1 && { wave: { place, waves, timing } }) };
 }

@@ -69,8 +69,8 @@ export const campaigns = table(
 );
 
 /**
- * The audience of a running campaign as JSON. It can be as large as a request, so it is stored apart from the row whose
- * counts change constantly, and is deleted when the campaign ends.
+ * The audience of a running campaign as JSON; of a campaign of a schedule, its share of the schedule's audience. It can be as large as a
+ * request, so it is stored apart from the row whose counts change constantly, and is deleted when the campaign ends.
  */
 export const campaignAudiences = table("campaign_audiences", {
   campaign: key(whole()),

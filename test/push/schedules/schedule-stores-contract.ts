@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Sweep } from "../../../src/db/state/state-db.ts";
 import type { CampaignStore, NewCampaign } from "../../../src/push/store/campaigns/campaign-store.ts";
 import type { NotificationLedger } from "../../../src/push/store/campaigns/notification-ledger.ts";
+import { packFids } from "../../../src/push/store/fid-list.ts";
 import type { OpenStore } from "../../../src/push/store/open-store.ts";
 import type { SavedStore } from "../../../src/push/store/saved-store.ts";
 import type { NewSchedule, ScheduleStore } from "../../../src/push/store/schedules/schedule-store.ts";
@@ -135,6 +136,29 @@ export function scheduleStoresContract(
       expect(await schedules.fire(wave, campaign("c"), { ...limits, maxUnfinished: 2 })).toBe("sent");
     });
 
+    test("whom a schedule names is read by its campaigns only, each with its share", async () => {
+      await using fixture = await prepare();
+      const { schedules, campaigns } = fixture;
+      const named = schedule("s", [START, START]);
+      const audience = {
+        targetFids: [1],
+        excludeFids: [2],
+        followingFid: 5,
+        segment: { channel_id: "c", fids: packFids([3, 4]) },
+        tracksOpens: true as const,
+      };
+      await schedules.create({ ...named, content: { ...named.content, audience } }, 10);
+      const waves = await schedules.due(START, 10);
+      const page = { appId: APP_ID, before: Number.MAX_SAFE_INTEGER, max: 10 };
+      for (const read of [...waves, await schedules.find("s"), ...(await schedules.list(page))])
+        expect(read?.content.audience).toEqual({ followingFid: 5, tracksOpens: true });
+      const share = { scheduleId: "s", from: 0, to: 5_000 };
+      for (const [at, wave] of waves.entries())
+        await schedules.fire(wave, { ...campaign(`c${at}`), ...(at > 0 && { share }) }, limits);
+      const taken = await campaigns.take(roomBeside(), START);
+      expect(taken.map((work) => work.audience)).toEqual([audience, { ...audience, share }]);
+    });
+
     test("a cancelled or held wave is not sent, and a sent one stays so", async () => {
       await using fixture = await prepare();
       const { schedules } = fixture;
@@ -170,7 +194,8 @@ export function scheduleStoresContract(
       expect(page.map(({ scheduleId }) => scheduleId)).toEqual(["d", "b"]);
       const rest = await schedules.list({ appId: APP_ID, before: page[1]?.seq ?? 0, max: 2 });
       expect(rest.map(({ scheduleId }) => scheduleId)).toEqual(["a"]);
-      expect(rest[0]).toMatchObject(schedule("a"));
+      const { content, ...stored } = schedule("a");
+      expect(rest[0]).toMatchObject({ ...stored, content: { ...content, audience: {} } });
     });
 
     test("the campaigns of a schedule are listed as one at the place of the first, with their sums", async () => {
@@ -264,6 +289,17 @@ export function scheduleStoresContract(
       clock.advanceSecs(DAY_SECS);
       expect(await fixture.sweep("schedules")).toBe(3);
       expect([await fixture.rows("schedules"), await fixture.rows("schedule_waves")]).toEqual([1, 1]);
+    });
+
+    test("a schedule stays while one of its campaigns is unfinished, which needs its audience", async () => {
+      await using fixture = await prepare();
+      const { schedules, campaigns, clock } = fixture;
+      await schedules.create(schedule("s"), 2);
+      await schedules.fire(await firstDue(fixture), campaign("c"), limits);
+      clock.advanceSecs(31 * DAY_SECS);
+      expect(await fixture.sweep("schedules")).toBe(0);
+      await campaigns.end(await takeCampaign(campaigns, "c"), "completed", START);
+      expect(await fixture.sweep("schedules")).toBe(2);
     });
 
     test("an item is replaced only by one of its app and kind, and its app has a limited number and length of them", async () => {

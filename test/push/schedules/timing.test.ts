@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { dueIn, isSameZone, waveOf, wavesOf, zoneNamed } from "../../../src/push/schedules/timing.ts";
-import { audienceOfWave } from "../../../src/push/schedules/wave-audience.ts";
+import { shareOfWave } from "../../../src/push/schedules/wave-audience.ts";
 import type { Timing } from "../../../src/push/store/campaigns/campaign-store.ts";
 
 const secs = (iso: string) => Date.parse(iso) / 1000;
@@ -107,10 +107,9 @@ test("names of zones in any spelling have one, and other texts have none", () =>
 
 test("the people of a campaign are those of the times that were stored, whatever zones a later release knows", () => {
   const timing = local("2026-12-01T07:00");
-  const audience = { targetFids: [], excludeFids: [], followingFid: null };
   const texts = [{ title: "T", body: "B", targetUrl: "https://app.example" }];
   const times = wavesOf(timing).filter((_, at) => at % 2 === 0);
-  const content = { texts, audience, timing, times, holdoutPercent: 0, lateOkSecs: 60 };
-  const { share } = audienceOfWave("s", content, { wave: 3, variant: 0 });
+  const content = { texts, timing, times, holdoutPercent: 0 };
+  const share = shareOfWave("s", content, { wave: 3, variant: 0 });
   expect(share?.wave).toEqual({ place: 3, waves: times, timing });
 });

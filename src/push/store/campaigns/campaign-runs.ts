@@ -65,6 +65,11 @@ const readWork = sql<WorkRow, [seqs: readonly number[]]>(
    JOIN campaign_audiences a ON a.campaign = c.seq JOIN dedupe_keys k ON k.key = c.dedupe_key
    WHERE c.seq = ANY ($1::bigint[])`,
 );
+const audiencesOf = sql<{ seq: number; audience: string }, [schedules: readonly number[]]>(
+  "schedules.audiences",
+  "SELECT seq, (content::jsonb -> 'audience')::text AS audience FROM schedules WHERE seq = ANY ($1::bigint[])",
+  "SELECT seq, json_extract(content, '$.audience') AS audience FROM schedules WHERE seq IN (SELECT value FROM json_each(?1))",
+);
 const startRuns = sql<unknown, [bootId: string, nowSecs: number, seqs: readonly number[]]>(
   "campaigns.start-runs",
   `UPDATE campaigns SET runner = $1::uuid, epoch = epoch + 1, runs = runs + 1, status = 'running',
@@ -117,11 +122,17 @@ export function createRuns(
     const seqs = free.map(({ seq }) => seq);
     // A campaign has no audience only in a damaged database.
     const works = new Map((await tx.all(readWork, seqs)).map((row) => [row.seq, row]));
+    const schedules = [...new Set(free.flatMap(({ schedule }) => schedule ?? []))];
+    const audiences = new Map<number | null, Audience>();
+    if (schedules.length > 0)
+      for (const { seq, audience } of await tx.all(audiencesOf, schedules))
+        audiences.set(seq, JSON.parse(audience));
     await tx.run(startRuns, tx.node.bootId, nowSecs, [...works.keys()]);
     await resetNotAttemptedCounts(tx, [...works.keys()]);
     return free.flatMap((row) => {
       const work = works.get(row.seq);
-      return work ? [toWork(row, work, { bootId: tx.node.bootId, nowSecs: stateSecs(tx.clock) })] : [];
+      const node = { bootId: tx.node.bootId, nowSecs: stateSecs(tx.clock) };
+      return work ? [toWork(row, work, { ...node, scheduled: audiences.get(row.schedule) })] : [];
     });
   });
 
@@ -185,14 +196,23 @@ function runOf({ seq, epoch, ledgerKey }: CampaignRun): CampaignRun {
   return { seq, epoch, ledgerKey };
 }
 
-/** The work of the run that starts. @param nowSecs by the state's clock */
+/**
+ * The work of the run that starts.
+ *
+ * @param scheduled the audience of its schedule
+ * @param nowSecs by the state's clock
+ */
 function toWork(
   row: FreeRow,
   work: WorkRow,
-  { bootId, nowSecs }: { readonly bootId: string; readonly nowSecs: number },
+  {
+    bootId,
+    nowSecs,
+    scheduled,
+  }: { readonly bootId: string; readonly nowSecs: number; readonly scheduled: Audience | undefined },
 ): CampaignWork {
   const { campaignId, appId, notification, createdAt } = toCampaign(row);
-  const audience: Audience = JSON.parse(work.audience);
+  const audience: Audience = { ...scheduled, ...JSON.parse(work.audience) };
   const wasElsewhere = row.started_at !== null || row.runner !== bootId;
   return {
     seq: row.seq,

@@ -1,3 +1,4 @@
+import type { FidList } from "../fid-list.ts";
 import type { TokenPosition } from "../tokens/token-store.ts";
 
 /** A notification as clients get it. */
@@ -25,7 +26,7 @@ export interface Audience {
   readonly tracksOpens?: true;
 }
 
-/** Conditions of a segment, all of which hold. The names are those of the request that stores it. */
+/** Conditions of a segment, all of which hold. The names are those of the request that stores it; its list is packed. */
 export interface SegmentFilter {
   /** Unix seconds. */
   readonly added_after?: number;
@@ -36,7 +37,7 @@ export interface SegmentFilter {
   readonly opened_within_days?: number;
   readonly not_opened_within_days?: number;
   readonly time_zones?: readonly string[];
-  readonly fids?: readonly number[];
+  readonly fids?: FidList;
 }
 
 /** The part of each day, in minutes since midnight, in which no one is notified. It may span midnight. */
@@ -110,8 +111,11 @@ export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "no
   readonly audience: Audience;
   /** Minimum time that the notification's ledger is stored. */
   readonly ledgerSecs: number;
-  /** The `seq` of its schedule. */
-  readonly schedule?: number;
+}
+
+/** A campaign of a schedule: of its audience, all or a share. */
+export interface NewPart extends Omit<NewCampaign, "audience"> {
+  readonly share?: AudienceShare | undefined;
 }
 
 /** A run of a campaign by one node. Everything that the run writes names it. */

@@ -5,7 +5,7 @@ import { readDepartures } from "../departures.ts";
 import { readBreakdown, readTotals } from "./campaign-counts.ts";
 import { type CampaignRow, campaignColumns, toCampaign } from "./campaign-row.ts";
 import { createRuns } from "./campaign-runs.ts";
-import type { CampaignStore, NewCampaign, RunLimits } from "./campaign-store.ts";
+import type { Audience, CampaignStore, NewCampaign, RunLimits } from "./campaign-store.ts";
 import { groupByBlock, tokensIn } from "./ledger-block.ts";
 import type { LedgerWrites } from "./ledger-table.ts";
 
@@ -139,7 +139,19 @@ type Room = RunLimits & { readonly maxUnfinished: number };
 /** Stores a campaign as queued, unless its app has too many unfinished ones. */
 export async function addCampaign(
   tx: Tx,
-  { campaignId, appId, notification, audience, createdAt, ledgerSecs, schedule }: NewCampaign,
+  {
+    campaignId,
+    appId,
+    notification,
+    audience,
+    createdAt,
+    ledgerSecs,
+    schedule,
+  }: Omit<NewCampaign, "audience"> & {
+    /** For a campaign of a schedule (its `seq`), what its audience has beyond that of the schedule. */
+    readonly audience: Partial<Audience>;
+    readonly schedule?: number;
+  },
   { maxUnfinished, maxRunning, maxRunningOfApp }: Room,
 ): Promise<"created" | "too-many"> {
   await tx.get(lockApp, appId);

@@ -10,7 +10,7 @@ import {
   uuid,
   whole,
 } from "../../../db/state/table.ts";
-import type { Audience, NewCampaign, Notification, Timing } from "../campaigns/campaign-store.ts";
+import type { Audience, NewPart, Notification, Timing } from "../campaigns/campaign-store.ts";
 
 /** `due`: to be sent; `sent`: its campaign is stored; `held`: it needs its owner; `missed`: it was too late. None of the others changes. */
 export type WaveState = "due" | "sent" | "held" | "missed" | "cancelled";
@@ -113,7 +113,11 @@ export interface Wave extends NewWave {
   readonly campaignId: string | null;
 }
 
-export interface Schedule extends NewSchedule {
+/** A schedule as it is read: without those that it names, who may be a hundred thousand. */
+export interface Schedule extends Omit<NewSchedule, "content"> {
+  readonly content: Omit<ScheduleContent, "audience"> & {
+    readonly audience: Omit<Audience, "targetFids" | "excludeFids" | "segment">;
+  };
   /** Order of creation. */
   readonly seq: number;
   readonly waves: readonly Wave[];
@@ -156,7 +160,7 @@ export interface ScheduleStore {
    */
   fire(
     wave: Pick<DueWave, "seq" | "wave">,
-    campaign: NewCampaign,
+    campaign: NewPart,
     limits: { readonly lateOkSecs: number; readonly maxUnfinished: number },
   ): Promise<FireOutcome>;
   /** Notes that a due wave is not sent. */

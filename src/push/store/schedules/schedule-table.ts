@@ -1,10 +1,10 @@
-import { sql } from "../../../db/state/sql.ts";
+import { type SqlValue, sql, sqliteSpelling } from "../../../db/state/sql.ts";
 import { stateSecs } from "../../../db/state/state-clock.ts";
 import type { StateDb, Sweep, Tx } from "../../../db/state/state-db.ts";
 import { type Row, recordCodec } from "../../../db/state/table.ts";
 import {
   CAMPAIGN_RETENTION_SECS,
-  type NewCampaign,
+  type NewPart,
   type RunLimits,
   runLimitsOf,
 } from "../campaigns/campaign-store.ts";
@@ -25,6 +25,24 @@ type ScheduleRow = Row<typeof schedules>;
 type WaveRow = Row<typeof scheduleWaves>;
 
 const codec = recordCodec(schedules);
+/** Whom a content names: only a campaign reads it. */
+const NAMED = ["targetFids", "excludeFids", "segment"];
+const unnamed = {
+  postgres: `(s.content::jsonb${NAMED.map((name) => ` #- '{audience,${name}}'`).join("")})::text`,
+  sqlite: `json_remove(s.content${NAMED.map((name) => `, '$.audience.${name}'`).join("")})`,
+};
+
+/** Declares a statement that reads schedules without the fids and the segment that they name. */
+function reading<R, Params extends readonly SqlValue[]>(name: string, text: (columns: string) => string) {
+  const columnsWith = (content: string) =>
+    `s.seq, ${codec.columns.replace(/\w+/g, (column) => (column === "content" ? `${content} AS content` : `s.${column}`))}`;
+  return sql<R, Params>(
+    name,
+    text(columnsWith(unnamed.postgres)),
+    sqliteSpelling(text(columnsWith(unnamed.sqlite))),
+  );
+}
+
 const waveColumns = recordCodec(scheduleWaves).columns;
 
 const countOpen = sql<{ count: number }, [appId: string]>(
@@ -41,24 +59,24 @@ const insertWaves = sql<unknown, [schedule: number, waves: string]>(
    SELECT $1, (w.value::jsonb ->> 0)::bigint, (w.value::jsonb ->> 1)::bigint, (w.value::jsonb ->> 2)::bigint, 'due'
    FROM elements($2) w`,
 );
-const byId = sql<ScheduleRow, [scheduleId: string]>(
+const byId = reading<ScheduleRow, [scheduleId: string]>(
   "schedules.find",
-  `SELECT seq, ${codec.columns} FROM schedules WHERE schedule_id = $1`,
+  (columns) => `SELECT ${columns} FROM schedules s WHERE schedule_id = $1`,
 );
-const pageOfApp = sql<ScheduleRow, [appId: string, before: number, max: number]>(
+const pageOfApp = reading<ScheduleRow, [appId: string, before: number, max: number]>(
   "schedules.page",
-  `SELECT seq, ${codec.columns} FROM schedules WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+  (columns) => `SELECT ${columns} FROM schedules s WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
 );
 const wavesOf = sql<WaveRow, [schedules: readonly number[]]>(
   "schedule-waves.of",
   `SELECT ${waveColumns} FROM schedule_waves WHERE schedule = ANY ($1::bigint[]) ORDER BY schedule, wave`,
 );
-const dueNow = sql<
+const dueNow = reading<
   ScheduleRow & Pick<WaveRow, "wave" | "due_at_ms" | "variant">,
   [nowMs: number, max: number, exceptApps: readonly string[]]
 >(
   "schedule-waves.due",
-  `SELECT s.seq, ${codec.columns.replace(/\w+/g, "s.$&")}, w.wave, w.due_at_ms, w.variant
+  (columns) => `SELECT ${columns}, w.wave, w.due_at_ms, w.variant
    FROM (SELECT d.* FROM schedule_waves d JOIN schedules o ON o.seq = d.schedule
      WHERE d.state = 'due' AND d.due_at_ms <= $1 AND NOT o.app_id = ANY ($3::text[]) ORDER BY d.due_at_ms LIMIT $2) w
    JOIN schedules s ON s.seq = w.schedule ORDER BY w.due_at_ms, s.seq, w.wave`,
@@ -88,7 +106,9 @@ const endSchedule = sql<unknown, [schedule: number, nowSecs: number]>(
 );
 const ended = sql<{ seq: number }, [until: number]>(
   "schedules.ended",
-  "SELECT seq FROM schedules WHERE ended_at <= $1 ORDER BY ended_at LIMIT 1 FOR UPDATE SKIP LOCKED",
+  `SELECT seq FROM schedules s WHERE ended_at <= $1
+     AND NOT EXISTS (SELECT 1 FROM campaigns c WHERE c.schedule = s.seq AND c.ended_at IS NULL)
+   ORDER BY ended_at LIMIT 1 FOR UPDATE OF s SKIP LOCKED`,
 );
 const deleteWaves = sql<unknown, [schedule: number]>(
   "schedule-waves.delete",
@@ -164,7 +184,7 @@ export function createSchedules(
       tx,
       seq: number,
       wave: number,
-      campaign: NewCampaign,
+      campaign: NewPart,
       limits: { readonly lateOkSecs: number; readonly maxUnfinished: number } & RunLimits,
     ): Promise<FireOutcome> => {
       const due = await tx.get(lockDue, seq, wave);
@@ -176,7 +196,9 @@ export function createSchedules(
         await endIfDecided(tx, seq);
         return "late";
       }
-      if ((await addCampaign(tx, { ...campaign, schedule: seq }, limits)) === "too-many") return "too-many";
+      const { share, ...part } = campaign;
+      if ((await addCampaign(tx, { ...part, audience: { share }, schedule: seq }, limits)) === "too-many")
+        return "too-many";
       await tx.run(markSent, seq, wave, tx.node.bootId, campaign.campaignId);
       await endIfDecided(tx, seq);
       return "sent";
@@ -223,7 +245,7 @@ export function createSchedules(
   };
 }
 
-/** Deletes schedules as long after their end as campaigns are stored. */
+/** Deletes schedules as long after their end as campaigns are stored, which read their audience while they run. */
 export function scheduleSweep(db: StateDb): Sweep {
   return db.sweep("schedules", async (tx, maxRows) => {
     let deleted = 0;
