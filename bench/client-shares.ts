@@ -47,7 +47,7 @@ export function clientSharesTable(): string {
     [
       "requests that wait for their turn, per thread",
       number(WAITING_REQUESTS.perClient),
-      number(WAITING_REQUESTS.total),
+      ofAll(WAITING_REQUESTS),
     ],
     ...Object.entries(TURNS).map(([name, { unit, running, waiting, perClient }]) => [
       `${unit} at a time (\`${name}\`), per thread`,

@@ -1,4 +1,4 @@
-import type { BudgetTerms } from "./budgets.ts";
+import { type BudgetTerms, roomFor } from "./budgets.ts";
 
 /** Which bound of a budget has no room: what one client may hold, or what all may. */
 export type Shortage = "client" | "total";
@@ -60,14 +60,13 @@ export class Budget {
 
   /** Adds to an entry, unless a bound has no room. For `Hold`. */
   take(entry: number, amount: number): Shortage | undefined {
-    const { perClient, total, reservedPerClient = 0 } = this.terms;
+    const { perClient } = this.terms;
     const own = Atomics.add(this.#words, entry + 1, amount) + amount;
     if (own > perClient) {
       Atomics.sub(this.#words, entry + 1, amount);
       return this.#refuse("client");
     }
-    const room = own <= reservedPerClient ? total + Math.floor(total / 4) : total;
-    if (Atomics.add(this.#words, HELD, amount) + amount > room) {
+    if (Atomics.add(this.#words, HELD, amount) + amount > roomFor(own, this.terms)) {
       this.release(entry, amount);
       return this.#refuse("total");
     }

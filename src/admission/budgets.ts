@@ -13,6 +13,14 @@ export interface BudgetTerms {
   readonly reservedPerClient?: number;
 }
 
+/** Returns what all clients may hold where one of them takes something and then holds `own`. */
+export function roomFor(
+  own: number,
+  { total, reservedPerClient = 0 }: Pick<BudgetTerms, "total" | "reservedPerClient">,
+): number {
+  return own <= reservedPerClient ? total + Math.floor(total / 4) : total;
+}
+
 /** Whose tasks may run and wait at a time, of all clients and of one. */
 export interface TurnTerms {
   readonly unit: string;
@@ -63,7 +71,10 @@ export const BUDGETS = {
     perClient: 1024,
     reservedPerClient: 16,
   },
-  /** Requests whose body has no Content-Length, until it is read. Bun parses what arrives of it before it can be refused, 350 ns for each chunk. */
+  /**
+   * Requests whose body has no Content-Length, until it is read. Bun parses what arrives of it before it can be refused, 350 ns for each chunk, and
+   * buffers at most 1.25 MiB of each while it waits for a busy thread.
+   */
   chunkedBodies: {
     unit: "request bodies without a Content-Length",
     total: 64,
@@ -81,8 +92,8 @@ export const BUDGETS = {
   /** Manifests that are being fetched, each of up to 1 MB. */
   manifestFetches: { unit: "manifests", total: 8, perClient: 2, reservedPerClient: 1 },
   /** Entries of the lists of open streams. One takes about 300 bytes of the matching thread. */
-  streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000 },
-  /** Regular expressions of open streams, each once for a client. All clients together may have 200 different ones (`src/stream/slots.ts`). */
+  streamEntries: { unit: "filter entries", total: 500_000, perClient: 25_000, reservedPerClient: 1_000 },
+  /** Regular expressions of open streams, each once for a client. All clients together may have 250 different ones (`src/stream/slots.ts`). */
   streamExpressions: { unit: "regular expressions", total: 4_000, perClient: 10 },
 } as const satisfies Readonly<Record<string, BudgetTerms>>;
 
@@ -135,6 +146,7 @@ export const WAITING_REQUESTS = {
   unit: "requests",
   total: 4096,
   perClient: 1024,
+  reservedPerClient: 16,
 } as const satisfies BudgetTerms;
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 import type { Shortage } from "./budget.ts";
-import { WAITING_REQUESTS } from "./budgets.ts";
+import { roomFor, WAITING_REQUESTS } from "./budgets.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -156,9 +156,10 @@ export class FairOrder<Task, Result> {
   }
 
   #shortageFor(client: Client<Task, Result> | undefined): Shortage | undefined {
-    const { total, perClient } = WAITING_REQUESTS;
-    if ((client?.queue.length ?? 0) >= perClient) return "client";
-    return this.#waiting >= total ? "total" : undefined;
+    const { perClient } = WAITING_REQUESTS;
+    const own = client?.queue.length ?? 0;
+    if (own >= perClient) return "client";
+    return this.#waiting >= roomFor(own + 1, WAITING_REQUESTS) ? "total" : undefined;
   }
 
   #schedule(): void {

@@ -263,11 +263,10 @@ export function createPipeline(
     clientOf: (arrived) => addressOf(arrived).bucket,
     hold(arrived, client) {
       respondsLater(arrived.request);
-      if (!mayHaveLargeBody(arrived.request)) return undefined;
+      // The places of chunked bodies bound what is buffered of them.
+      if (isChunked(arrived.request) || !mayHaveLargeBody(arrived.request)) return undefined;
       arrived.hold = bodies.budget.open(client);
-      const shortage = arrived.hold.grow(
-        Math.min(BUFFERED_BODY_BYTES, declaredBytes(arrived.request) || Infinity),
-      );
+      const shortage = arrived.hold.grow(Math.min(BUFFERED_BODY_BYTES, declaredBytes(arrived.request)));
       // Bun drops what arrives of it, and buffers none until the request is refused.
       if (shortage !== undefined) arrived.request.body?.cancel().catch(() => undefined);
       return shortage;

@@ -1,5 +1,6 @@
 import type { Admission } from "../admission/admission.ts";
 import { Budget, type Hold } from "../admission/budget.ts";
+import { roomFor } from "../admission/budgets.ts";
 import type { EventLogSpan } from "../db/index/log/outbox.ts";
 import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
@@ -53,7 +54,7 @@ export interface StreamSlotStats {
 }
 
 /** Different expressions of all streams. Each is matched against every event, by itself or with others. */
-const MAX_EXPRESSIONS = 200;
+const EXPRESSIONS = { total: 200, reservedPerClient: 2 };
 
 interface Slot {
   readonly address: string;
@@ -95,11 +96,13 @@ export function createStreamSlots(
   const connections = new Budget({
     unit: "streams",
     get total() {
-      return limits.connections;
+      return Math.ceil((limits.connections * 4) / 5);
     },
     get perClient() {
       return limits.connectionsPerAddress;
     },
+    // A fifth of the setting is for addresses without a stream.
+    reservedPerClient: 1,
   });
   const slots = new Map<number, Slot>();
   /** By expression and address. */
@@ -109,7 +112,7 @@ export function createStreamSlots(
   /** Adds what a subscription takes, all of it or nothing. */
   function add(slot: Slot, cost: SubscriptionCost): SlotRefusal | undefined {
     const added = cost.expressions.filter((expression) => !uses.has(expression)).length;
-    if (added > 0 && uses.size + added > MAX_EXPRESSIONS) return "expressions";
+    if (added > 0 && uses.size + added > maxExpressionsFor(slot.address, cost)) return "expressions";
     const shortage = cost.entries > 0 ? slot.entries.grow(cost.entries) : undefined;
     if (shortage) return shortage === "client" ? "address entries" : "entries";
     for (const expression of cost.expressions) {
@@ -119,6 +122,12 @@ export function createStreamSlots(
       return refused;
     }
     return undefined;
+  }
+
+  function maxExpressionsFor(address: string, { expressions }: SubscriptionCost): number {
+    const own = new Set(expressions);
+    for (const [expression, byAddress] of uses) if (byAddress.has(address)) own.add(expression);
+    return roomFor(own.size, EXPRESSIONS);
   }
 
   function addExpression(slot: Slot, expression: string): SlotRefusal | undefined {

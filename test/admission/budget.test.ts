@@ -45,7 +45,7 @@ const FEW = 20;
 test.each(
   Object.entries<BudgetTerms>(BUDGETS).filter(
     // What is refused for lack of it is served at once.
-    ([name, { total, perClient }]) => total / perClient < FEW && name !== "lateRefusals",
+    ([name, { total, perClient }]) => total / perClient <= FEW && name !== "lateRefusals",
   ),
 )("%s, which a few clients can take whole, keep something for another one", (_name, terms) => {
   const budget = new Budget(terms);

@@ -248,8 +248,12 @@ test("4,096 tasks of all clients wait at most, however many clients there are", 
   const { run } = start();
   await makeBusy({ run });
   const waiting = Array.from({ length: 4_096 }, (_, n) => run(`client ${n % 5}`, 0.01));
-  const another = run("another");
-  expect(await another).toBe("refused");
+  const refused = [run("client 1")];
+  // Of 64 others, sixteen of each wait nevertheless.
+  const few = Array.from({ length: 64 }, (_, n) => run(`few ${n}`, 0.01));
+  waiting.push(...few, ...few.flatMap((_, n) => Array.from({ length: 15 }, () => run(`few ${n}`, 0.01))));
+  refused.push(run("few 0"), run("another"));
+  expect(await Promise.all(refused)).toEqual(["refused", "refused", "refused"]);
   expect(new Set(await Promise.all(waiting)).has("refused")).toBe(false);
   expect(await run("another")).toBe("another");
 });

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { type AnyElysia, Elysia } from "elysia";
 import { createAdmission } from "../../src/admission/admission.ts";
 import { captureBody } from "../../src/http/request/body.ts";
-import { runHttp } from "../support/http.ts";
+import { type RunHttpOptions, runHttp, UNHURRIED } from "../support/http.ts";
 import { sampleRoutes } from "./sample-routes.ts";
 
 const ATTACKER = "203.0.113.1";
@@ -12,13 +12,14 @@ const headOf = (client: string, path: string) =>
 /** Chunks of one byte. Bun's parser takes a hundred times longer for each byte of them than for one of a body with a length. */
 const crumbs = (count: number) => "1\r\nx\r\n".repeat(count);
 
-function run(plugins: readonly AnyElysia[] = sampleRoutes()) {
+function run(plugins: readonly AnyElysia[] = sampleRoutes(), options: RunHttpOptions = {}) {
   const admission = createAdmission();
   const http = runHttp({
     plugins,
     http: { trusted_proxies: ["127.0.0.0/8"] },
     admission: { ...admission, shares: { ...admission.shares, chunks: { perMinute: 0.001, burst: 100 } } },
     lateRefusalMs: 1e9,
+    ...options,
   });
   return { http, use: () => admission.budgets.chunkedBodies.use() };
 }
@@ -102,11 +103,27 @@ test("chunked bodies are read within a share of their client, also refused ones;
 });
 
 test("what is read of a chunked body after its refusal counts, too", async () => {
-  const { http } = run();
+  // However long the machine takes to read it.
+  const { http } = run(sampleRoutes(), { bodyPace: UNHURRIED });
   await using _ = http;
   // A path that takes 32 KiB.
   const { socket, closed } = open(http.port, ATTACKER, "/v2/svc/frame/app");
   socket.write(crumbs(300_000));
   expect(await closed).toStartWith("HTTP/1.1 413");
   expect(await open(http.port, ATTACKER).closed).toStartWith("HTTP/1.1 429");
+});
+
+test("sixty chunked bodies of ten clients that arrive at one moment, while the thread is busy, are all taken", async () => {
+  let calls = 0;
+  const respond = () => {
+    // The first request keeps the thread busy while the others arrive.
+    if (calls++ === 0) Bun.sleepSync(50);
+    return {};
+  };
+  const { http, use } = run([new Elysia().post("/webhook", respond, { parse: captureBody })]);
+  await using _ = http;
+  const sent = Array.from({ length: 60 }, (_, n) => open(http.port, `203.0.113.${n % 10}`));
+  for (const { socket } of sent) socket.write('3\r\n"a"\r\n0\r\n\r\n');
+  for (const { closed } of sent) expect(await closed).toStartWith("HTTP/1.1 200");
+  expect(use()).toEqual({ held: 0, refused: { client: 0, total: 0 } });
 });

@@ -92,6 +92,25 @@ test("responds to pipelined requests in their order, or ends the connection afte
   expect([...text.matchAll(/"fid":(\d)/g)].map((match) => match[1])).toEqual(["1", "2", "5"]);
 });
 
+/** docs/operate/capacity.md says so. Once this fails, Bun waits, and the sentence there goes. */
+test("Bun itself ends a connection on which a request follows one that has no response yet", async () => {
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      await new Promise((resolve) => setImmediate(resolve));
+      return new Response(await request.text());
+    },
+  });
+  const post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx";
+  const port = server.port ?? 0;
+  expect(statusesOf((await sendRaw(port, post)).text)).toEqual([200]);
+  expect(await sendRaw(port, `${post}GET / HTTP/1.1\r\nHost: x\r\n\r\n`, 2)).toEqual({
+    text: "",
+    closed: true,
+  });
+});
+
 test("no path and no query causes a fault", async () => {
   const piece = fc.constantFrom(
     "/v2/svc/user",

@@ -151,9 +151,8 @@ describe("filters", () => {
   describe("take a bounded part of the process", () => {
     type Cost = { readonly expressions?: readonly string[]; readonly entries?: number };
     const costOf = (cost: Cost) => ({ expressions: [], entries: 0, ...cost });
-    const makeSlots = () => {
+    const makeSlots = (limits = { connections: 1000, connectionsPerAddress: 1000 }) => {
       const { budgets } = createAdmission();
-      const limits = { connections: 1000, connectionsPerAddress: 1000 };
       const slots = createStreamSlots(limits, budgets, () => 7);
       const take = (address: string, cost: Cost) =>
         slots.take({ address, transport: "sse", cost: costOf(cost) });
@@ -175,9 +174,28 @@ describe("filters", () => {
       }
       expect(slots.stats()).toMatchObject({ expressions: 190, addresses: 19 });
       expect(take("other", { expressions: named("other", 10), entries: 25_000 })).toHaveProperty("slot");
-      expect(take("late", { expressions: ["late"] })).toEqual({ refused: "expressions" });
+      expect(take("late", { expressions: named("late", 3) })).toEqual({ refused: "expressions" });
       expect(take("late", { expressions: named("other", 10) })).toHaveProperty("slot");
-      expect(take("late", { entries: 1 })).toEqual({ refused: "entries" });
+      expect(take("late", { entries: 1_001 })).toEqual({ refused: "entries" });
+      expect(take("late", { entries: 1_000 })).toHaveProperty("slot");
+    });
+
+    test("of which twenty addresses that take all leave some to those that have few", () => {
+      const { slots, take } = makeSlots({ connections: 100, connectionsPerAddress: 10 });
+      for (let n = 0; n < 20; n++) take(`${n}`, { expressions: named(`${n}`, 10) });
+      expect(slots.stats().expressions).toBe(200);
+      for (let n = 0; n < 25; n++) {
+        expect(take(`new ${n}`, { expressions: named(`new ${n}`, 3) })).toEqual({ refused: "expressions" });
+        expect(take(`new ${n}`, { expressions: named(`new ${n}`, 2) })).toHaveProperty("slot");
+      }
+      expect(take("last", { expressions: ["last"] })).toEqual({ refused: "expressions" });
+      const streams = () => slots.stats().connections.sse;
+      for (let n = 0; n < 100; n++) take(`${n % 20}`, {});
+      expect(streams()).toBe(80);
+      expect(take("0", {})).toEqual({ refused: "connections" });
+      for (let n = 0; n < 20; n++) expect(take(`late ${n}`, {})).toHaveProperty("slot");
+      expect(take("latest", {})).toEqual({ refused: "connections" });
+      expect(streams()).toBe(100);
     });
 
     test("which a stream that ends, or changes its subscription, gives back; a refused change changes nothing", () => {
