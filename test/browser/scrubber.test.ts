@@ -3,6 +3,7 @@ import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { shiftOf, watchShifts } from "./support/layout-shifts.ts";
 import { settled } from "./support/page.ts";
+import { demoCast, submit } from "./support/submit.ts";
 
 const viewed = /^Viewing .+ to .+: [\d,]+ events?/;
 
@@ -64,6 +65,40 @@ consoleTest(
       "?match=any&since=N&until=N",
       "?match=any&last=N",
     ]);
+  },
+);
+
+consoleTest(
+  "the events of a past time beyond the first 300 are reached in parts by the keyboard, in both directions, each event once",
+  async (open) => {
+    const { page, goto, origin } = await open({ reducedMotion: true });
+    const fids = [61, 62, 63, 64, 65];
+    const casts = fids.flatMap((fid) =>
+      Array.from({ length: 61 }, (_, n) => demoCast(fid, { text: `part ${fid} ${n}.` })),
+    );
+    for (let at = 0; at < casts.length; at += 100) await submit(origin, casts.slice(at, at + 100));
+    const iso = (secs: number) => `${new Date(secs * 1000).toISOString().slice(0, 16)}Z`;
+    const now = Math.floor(Date.now() / 1000);
+    await goto(
+      `/console/stream?kinds=cast.created&author_fids=${fids}&text=%5Epart&at=${iso(now - 600)}&until=${iso(now + 60)}`,
+    );
+    const texts = async () =>
+      (await page.locator(".events > li").allTextContents()).map((row) => /part \d+ \d+\./.exec(row)?.[0]);
+    const shows = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    await shows("1 to 300");
+    const oldest = await texts();
+    await page.getByRole("button", { name: "Newer" }).focus();
+    await page.keyboard.press("Enter");
+    await shows("301 to 305");
+    const newest = await texts();
+    expect([oldest.length, newest.length, new Set([...oldest, ...newest]).size]).toEqual([300, 5, 305]);
+    // The end: the button keeps the focus, and does nothing.
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await shows("1 to 300");
+    expect(await texts()).toEqual(oldest);
+    expect(await axeViolations(page)).toEqual([]);
   },
 );
 

@@ -79,11 +79,15 @@ function Stream({
   readForm,
 }: {
   query: string;
-  /** A past time, of which the page shows the first events; undefined for live. */
+  /** A past time, whose events the page shows in parts; undefined for live. */
   time: Selection | undefined;
   readForm: FormReader;
 }) {
-  const last = time ? `since=${time.from}&until=${time.to}` : `last=${MAX_ROWS}`;
+  /** The last events of the earlier parts. */
+  const [earlier, setEarlier] = useState<readonly string[]>([]);
+  const after = earlier.at(-1);
+  const begin = after === undefined ? `since=${time?.from}` : `cursor=${after}&gap=skip`;
+  const last = time ? `${begin}&until=${time.to}` : `last=${MAX_ROWS}`;
   const call = {
     method: "GET" as const,
     path: withQuery(`${apiPrefix}/stream`, query === "" ? last : `${query}&${last}`),
@@ -95,15 +99,23 @@ function Stream({
   const [isPaused, setPaused] = useState(false);
   /** Whether the rows that the stream begins with are here, or why they are not. */
   const [isBegun, setBegun] = useState(false);
+  /** Whether a past time has events after those that are shown. */
+  const [hasNewer, setHasNewer] = useState(false);
   /** Events that are announced, or that the stream began with. */
   const announced = useRef<number>(undefined);
   const [announcement, setAnnouncement] = useState("");
   useEffect(() => {
     const log = new EventLog();
+    setShown({ rows: [], total: 0, perMinute: 0 });
+    setBegun(false);
+    setHasNewer(false);
     const opened = openEventStream(call, {
       // Those that the stream begins with do not count as events of this minute.
       onEvent(event) {
-        if (time && log.total >= MAX_ROWS) return opened.close();
+        if (time && log.total >= MAX_ROWS) {
+          setHasNewer(true);
+          return opened.close();
+        }
         log.add(event, Math.min(Date.now(), event.createdAt * 1000));
       },
       onGap: () => log.addGap(Date.now()),
@@ -127,7 +139,7 @@ function Stream({
       for (const timer of timers) clearInterval(timer);
       opened.close();
     };
-  }, []);
+  }, [earlier]);
   function toggle() {
     if (isPaused) stream?.resume();
     else stream?.pause();
@@ -145,8 +157,16 @@ function Stream({
         <header>
           {time ? <Pill>{msg.ofThisTime}</Pill> : <State stream={stream} isPaused={isPaused} />}
           <span class="grow dim s">
-            {shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
+            {!time && shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
           </span>
+          {time && (hasNewer || earlier.length > 0) && (
+            <Parts
+              first={earlier.length * MAX_ROWS + 1}
+              count={shown.total}
+              older={earlier.length > 0 ? () => setEarlier(earlier.slice(0, -1)) : undefined}
+              newer={hasNewer ? () => setEarlier([...earlier, cursorOf(shown.rows)]) : undefined}
+            />
+          )}
           {!time && (
             <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
               <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
@@ -182,12 +202,43 @@ function Stream({
             ),
           )}
         </ol>
-        {shown.rows.length === MAX_ROWS && (
-          <p class="empty s">{time ? msg.theFirstOfThisTime(MAX_ROWS) : msg.thePageKeepsTheLast(MAX_ROWS)}</p>
+        {!time && shown.rows.length === MAX_ROWS && (
+          <p class="empty s">{msg.thePageKeepsTheLast(MAX_ROWS)}</p>
         )}
       </section>
       <CallPanel call={call} />
     </div>
+  );
+}
+
+/** The cursor of the newest event. */
+function cursorOf(rows: readonly StreamRow[]): string {
+  for (const row of rows) if ("event" in row) return row.event.cursor;
+  return "";
+}
+
+interface PartsProps {
+  readonly first: number;
+  readonly count: number;
+  /** Undefined where there is none. */
+  readonly older: (() => void) | undefined;
+  readonly newer: (() => void) | undefined;
+}
+
+/** The part of a past time that is shown, and the way to the others. */
+function Parts({ first, count, older, newer }: PartsProps) {
+  return (
+    <nav class="row" aria-label={msg.partsOfThisTime}>
+      <span class="dim s" role="status">
+        {count > 0 && msg.fromTo(formatCount(first), formatCount(first + count - 1))}
+      </span>
+      <button type="button" class="btn" aria-disabled={!older} onClick={older}>
+        {msg.older}
+      </button>
+      <button type="button" class="btn" aria-disabled={!newer} onClick={newer}>
+        {msg.newer}
+      </button>
+    </nav>
   );
 }
 

@@ -54,11 +54,10 @@ export const resume = "Fortsetzen";
 export const stream = "Stream";
 export const ofThisTime = "Aus diesem Zeitraum";
 export const noEventsOfThisTime = "Kein Ereignis dieses Zeitraums passt, oder der Knoten hat sie nicht mehr.";
-export const theFirstOfThisTime = (maxRows: Rich): Rich => [
-  "Dies sind die ersten ",
-  maxRows,
-  " Ereignisse dieses Zeitraums. Wähle einen kürzeren für die übrigen.",
-];
+export const partsOfThisTime = "Teile dieses Zeitraums";
+export const fromTo = (first: Value, last: Value) => `${first} bis ${last}`;
+export const older = "Älter";
+export const newer = "Neuer";
 export const makeThisAWebhook = "Daraus einen Webhook machen";
 export const countNewEvents = (count: number) => plural(count, "neues Ereignis", "neue Ereignisse");
 export const filter = (part: Rich): Rich => ["Filter ", part];

@@ -57,11 +57,10 @@ export const resume = "Resume";
 export const stream = "Stream";
 export const ofThisTime = "Of this time";
 export const noEventsOfThisTime = "No events of this time match, or the node no longer has them.";
-export const theFirstOfThisTime = (maxRows: Rich): Rich => [
-  "These are the first ",
-  maxRows,
-  " events of this time. Choose a shorter one for the others.",
-];
+export const partsOfThisTime = "Parts of this time";
+export const fromTo = (first: Value, last: Value) => `${first} to ${last}`;
+export const older = "Older";
+export const newer = "Newer";
 export const makeThisAWebhook = "Make this a webhook";
 export const countNewEvents = (count: number) => plural(count, "new event");
 export const filter = (part: Rich): Rich => ["Filter ", part];
