@@ -11,6 +11,7 @@ import { benchDensity } from "./density.ts";
 import { benchDialects } from "./dialects.ts";
 import { benchFollowing } from "./following.ts";
 import { benchGrowth } from "./growth.ts";
+import { benchHistory } from "./history.ts";
 import { benchHub } from "./hub.ts";
 import { benchHubEvents } from "./hub-events.ts";
 import { benchIdle } from "./idle.ts";
@@ -86,6 +87,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   writes: benchWrites,
   whole: benchWhole,
   cold: benchCold,
+  history: benchHistory,
   match: benchMatch,
   decisions: benchDecisions,
   deliveries: benchDeliveries,

@@ -16,9 +16,11 @@ const LEVELS = [
   { step: 86_400, kept: 730 * 86_400 },
 ] as const;
 
-const ADD = statement<never, [step: number, t: number, kind: number, n: number]>(
+const ADD = statement<never, [rows: string]>(
   "history-counts.add",
-  "INSERT INTO counts (step, t, kind, n) VALUES (?, ?, ?, ?) ON CONFLICT (step, t, kind) DO UPDATE SET n = n + excluded.n",
+  `INSERT INTO counts (step, t, kind, n)
+   SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3 FROM json_each(?) j WHERE true
+   ON CONFLICT (step, t, kind) DO UPDATE SET n = n + excluded.n`,
 );
 const BETWEEN = statement<{ t: number; kind: number; n: number }, [step: number, from: number, to: number]>(
   "history-counts.between",
@@ -34,6 +36,7 @@ export function addCounts(
   all: readonly Counts[],
   kinds: ReadonlyMap<string, number>,
 ): void {
+  const rows: number[][] = [];
   for (const { step } of LEVELS) {
     const sums = new Map<number, Map<number, number>>();
     for (const { t, counts } of all) {
@@ -45,8 +48,9 @@ export function addCounts(
         if (kind !== undefined && n > 0) of.set(kind, (of.get(kind) ?? 0) + n);
       }
     }
-    for (const [t, of] of sums) for (const [kind, n] of of) db.run(ADD, step, t, kind, n);
+    for (const [t, of] of sums) for (const [kind, n] of of) rows.push([step, t, kind, n]);
   }
+  if (rows.length > 0) db.run(ADD, JSON.stringify(rows));
 }
 
 /** The counts of a time by bucket and kind, at the smallest distance that divides the buckets and is still kept. */

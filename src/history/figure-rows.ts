@@ -64,6 +64,19 @@ const DELETE_AFTER = statement<never, [step: number, fromT: number]>(
   "DELETE FROM chunks WHERE step = ? AND from_t >= ?",
 );
 
+interface RecentRows {
+  /** No row that is stored since this time is missing. */
+  readonly from: number;
+  /** In one chunk or several, the oldest first. */
+  readonly chunks: readonly FigureChunk[];
+}
+
+/** Chunks that are searched one by one, before they become one. */
+const MAX_RECENT_CHUNKS = 12;
+
+/** The rows since the begin of an hour, of each writer: it needs them again for minutes, for the hour and to join them. */
+const recent = new WeakMap<SideDatabase, Map<FigureStep, RecentRows>>();
+
 const key = (series: number, stat: number): number => series * 4 + stat;
 
 /** The number of the column of a series. */
@@ -81,9 +94,11 @@ export function addSamples(db: SideDatabase, samples: FigureChunk): void {
     for (const { step } of LEVELS) db.run(DELETE_AFTER, step, first - (first % HOUR));
     newest = db.get(NEWEST, 5)?.toT ?? 0;
   }
+  // What was added last was not committed, or is deleted.
+  if (recent.get(db)?.get(5)?.chunks.at(-1)?.t.at(-1) !== newest) recent.delete(db);
   const fresh = rowsBetween(samples, newest + 1, Number.MAX_SAFE_INTEGER);
   if (fresh.t.length === 0) return;
-  addChunk(db, 5, fresh);
+  addRows(db, 5, fresh);
   summarize(db, 60, last);
   summarize(db, 3600, last);
   if (Math.floor(newest / HOUR) !== Math.floor(last / HOUR))
@@ -96,8 +111,8 @@ function summarize(db: SideDatabase, step: 60 | 3600, last: number): void {
   const done = db.get(NEWEST, step)?.toT;
   const from = done === undefined ? (db.get(OLDEST, 5)?.fromT ?? end) : done + step;
   if (from >= end) return;
-  const summary = summaryOf(readRows(db, 5, from, end), step, step === 60 ? 2 : 3);
-  if (summary.t.length > 0) addChunk(db, step, summary);
+  const summary = summaryOf(storedRows(db, 5, from, end), step, step === 60 ? 2 : 3);
+  addRows(db, step, summary);
 }
 
 /** Rows at a greater distance: mean, highest and lowest of each column that is a sample. */
@@ -180,6 +195,14 @@ export function readRows(
   );
 }
 
+/** Like `readRows`, without unpacking those of the last hour again. */
+function storedRows(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
+  const known = recent.get(db)?.get(step);
+  return known && known.from <= from
+    ? joinChunks(partsBetween(known.chunks, from, to))
+    : readRows(db, step, from, to);
+}
+
 /** The time of the oldest row; undefined without one. */
 export function oldestRow(db: SideDatabase, step: FigureStep): number | undefined {
   return db.get(OLDEST, step)?.fromT;
@@ -202,8 +225,39 @@ export function deleteRowsBefore(db: SideDatabase, step: FigureStep, before: num
   return db.run(DELETE_FROM, step, 0, before - longest);
 }
 
+/** A chunk is of one hour at first, so that joined rows are those of their hour. */
+function addRows(db: SideDatabase, step: FigureStep, rows: FigureChunk): void {
+  for (let from = rows.t[0]; from !== undefined; ) {
+    const end = from - (from % HOUR) + HOUR;
+    addChunk(db, step, rowsBetween(rows, from, end));
+    from = rows.t.find((t) => t >= end);
+  }
+}
+
 function addChunk(db: SideDatabase, step: FigureStep, chunk: FigureChunk): void {
+  store(db, step, chunk);
+  const known = recent.get(db) ?? new Map<FigureStep, RecentRows>();
+  recent.set(db, known);
+  const before = known.get(step);
+  const from = before?.from ?? (chunk.t[0] ?? 0) - ((chunk.t[0] ?? 0) % HOUR);
+  const chunks = before ? [...before.chunks, chunk] : [rowsOf(db, step, from, Number.MAX_SAFE_INTEGER)];
+  known.set(step, { from, chunks: chunks.length > MAX_RECENT_CHUNKS ? [joinChunks(chunks)] : chunks });
+}
+
+function partsBetween(chunks: readonly FigureChunk[], from: number, to: number): FigureChunk[] {
+  return chunks
+    .filter(({ t }) => (t.at(-1) ?? 0) >= from && (t[0] ?? 0) < to)
+    .map((chunk) => rowsBetween(chunk, from, to));
+}
+
+function store(db: SideDatabase, step: FigureStep, chunk: FigureChunk): void {
   db.run(ADD_CHUNK, step, chunk.t[0] ?? 0, chunk.t.at(-1) ?? 0, encodeChunk(chunk));
+}
+
+/** The rows of the chunks that begin in a time. */
+function rowsOf(db: SideDatabase, step: FigureStep, from: number, to: number): FigureChunk {
+  const bodies = db.all(CHUNKS, step, from - 1, to, from);
+  return joinChunks(bodies.map(({ body }) => decodeStored(() => decodeChunk(body))));
 }
 
 /** Joins the chunks of each time that has passed. */
@@ -217,11 +271,19 @@ function join(db: SideDatabase, { step, joins }: Level, last: number): void {
     }
     for (const [start, count] of counts) if (count > 1) joinSpan(db, step, start, span);
   }
+  const known = recent.get(db);
+  const hour = last - (last % HOUR);
+  const chunks = known?.get(step)?.chunks;
+  if (chunks) known?.set(step, { from: hour, chunks: partsBetween(chunks, hour, Number.MAX_SAFE_INTEGER) });
 }
 
 function joinSpan(db: SideDatabase, step: FigureStep, start: number, span: number): void {
-  const bodies = db.all(CHUNKS, step, start - 1, start + span, start);
-  const joined = joinChunks(bodies.map(({ body }) => decodeStored(() => decodeChunk(body))));
-  db.run(DELETE_FROM, step, start, start + span);
-  addChunk(db, step, joined);
+  const known = recent.get(db)?.get(step);
+  const end = start + span;
+  const joined =
+    known && known.from <= start
+      ? joinChunks(partsBetween(known.chunks, start, end))
+      : rowsOf(db, step, start, end);
+  db.run(DELETE_FROM, step, start, end);
+  store(db, step, joined);
 }

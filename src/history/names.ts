@@ -7,16 +7,21 @@ const ADD_NAME = statement<never, [name: string]>(
   "INSERT INTO names (name) VALUES (?) ON CONFLICT DO NOTHING",
 );
 
+/** Those that each writer found, once nothing was missing: they are committed. */
+const committed = new WeakMap<SideDatabase, ReadonlyMap<string, number>>();
+
 /** The numbers of names in this file, for series and kinds of counts. */
 export function readNames(db: SideDatabase): Map<string, number> {
   return new Map(db.all(ALL_NAMES).map(({ id, name }) => [name, id]));
 }
 
 /** Like `readNames`, with numbers for all of `names`. */
-export function ensureNames(db: SideDatabase, names: Iterable<string>): Map<string, number> {
-  const known = readNames(db);
-  const missing = [...names].filter((name) => !known.has(name));
-  if (missing.length === 0) return known;
+export function ensureNames(db: SideDatabase, names: readonly string[]): ReadonlyMap<string, number> {
+  const known = committed.get(db);
+  if (known && names.every((name) => known.has(name))) return known;
+  const found = readNames(db);
+  const missing = names.filter((name) => !found.has(name));
+  if (missing.length === 0) committed.set(db, found);
   for (const name of missing) db.run(ADD_NAME, name);
-  return readNames(db);
+  return missing.length === 0 ? found : readNames(db);
 }
