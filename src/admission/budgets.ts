@@ -9,16 +9,24 @@ export interface BudgetTerms {
   readonly unit: string;
   readonly total: number;
   readonly perClient: number;
-  /** A client that holds no more than this has a quarter of `total` beyond it, so that a few who take all of it lock out no one else. */
+  /** A client that holds no more than this has `reserve` beyond `total`, so that a few who take all of it lock out no one else. */
   readonly reservedPerClient?: number;
+  /** Default: a quarter of `total`. */
+  readonly reserve?: number;
 }
 
+/** What all clients may hold, and what a client with little has beyond it. */
+type Room = Pick<BudgetTerms, "total" | "reservedPerClient" | "reserve">;
+
 /** Returns what all clients may hold where one of them takes something and then holds `own`. */
-export function roomFor(
-  own: number,
-  { total, reservedPerClient = 0 }: Pick<BudgetTerms, "total" | "reservedPerClient">,
-): number {
-  return own <= reservedPerClient ? total + Math.floor(total / 4) : total;
+export function roomFor(own: number, { total, reservedPerClient = 0, reserve }: Room): number {
+  return own <= reservedPerClient ? total + (reserve ?? Math.floor(total / 4)) : total;
+}
+
+/** The room of connections that stay open, of which a setting allows `max`: the last fifth is for clients without one. */
+export function roomWithin(max: number): Room {
+  const reserve = Math.floor(max / 5);
+  return { total: max - reserve, reservedPerClient: 1, reserve };
 }
 
 /** Whose tasks may run and wait at a time, of all clients and of one. */

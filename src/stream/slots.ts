@@ -1,6 +1,6 @@
 import type { Admission } from "../admission/admission.ts";
 import { Budget, type Hold } from "../admission/budget.ts";
-import { roomFor } from "../admission/budgets.ts";
+import { roomFor, roomWithin } from "../admission/budgets.ts";
 import type { EventLogSpan } from "../db/index/log/outbox.ts";
 import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
@@ -96,12 +96,14 @@ export function createStreamSlots(
   const connections = new Budget({
     unit: "streams",
     get total() {
-      return Math.ceil((limits.connections * 4) / 5);
+      return roomWithin(limits.connections).total;
     },
     get perClient() {
       return limits.connectionsPerAddress;
     },
-    // A fifth of the setting is for addresses without a stream.
+    get reserve() {
+      return roomWithin(limits.connections).reserve ?? 0;
+    },
     reservedPerClient: 1,
   });
   const slots = new Map<number, Slot>();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Budget, type Hold } from "../../src/admission/budget.ts";
-import { BUDGETS, type BudgetTerms } from "../../src/admission/budgets.ts";
+import { BUDGETS, type BudgetTerms, roomFor, roomWithin } from "../../src/admission/budgets.ts";
 
 const terms = { unit: "bytes", total: 100, perClient: 40 };
 
@@ -37,6 +37,13 @@ test("clients who take all of a budget leave a place to those who hold little, a
   const few = Array.from({ length: 30 }, (_, n) => budget.open(`few ${n}`).grow(1));
   expect(few.filter((shortage) => shortage === undefined)).toHaveLength(23);
   expect(budget.use().held).toBe(125);
+});
+
+test("connections of a setting never exceed it, and the last fifth is for clients without one", () => {
+  for (const max of [1, 2, 3, 4, 5, 6, 64, 256, 1000]) {
+    const rooms = [1, 2].map((own) => roomFor(own, roomWithin(max)));
+    expect(rooms).toEqual([max, max - Math.floor(max / 5)]);
+  }
 });
 
 /** Where fewer clients can take all of a budget, it keeps something for others. */

@@ -395,6 +395,27 @@ test("a client's messages in flight take half of the bytes, and another one stil
   expect([(await hostile[0])?.ok, (await own).ok]).toEqual([true, true]);
 });
 
+test("two clients whose messages take all of the bytes leave some to a message of another one", async () => {
+  const context = { db: node.db, network: 1, clock: node.clock, upstreamDecides: false };
+  const check = new SubmissionCheck(context);
+  const held = Promise.withResolvers<void>();
+  const submit = (client: string, bytes: number) =>
+    check.submitting<string, never>(
+      [new Uint8Array(bytes)],
+      () => held.promise.then(() => ok("done")),
+      client,
+    );
+  const { bytesInFlight, messageBytes } = SUBMISSION_LIMITS;
+  const size = 127 * 1024;
+  const hostile = Array.from({ length: bytesInFlight / (size + 1024) }, (_, n) =>
+    submit(`hostile ${n % 2}`, size),
+  );
+  const own = [submit("hostile 0", 1), submit("own", messageBytes - 1024), submit("own", 1)];
+  held.resolve();
+  expect((await Promise.all(own)).map((result) => result.ok)).toEqual([false, true, false]);
+  expect((await Promise.all(hostile)).every((result) => result.ok)).toBe(true);
+});
+
 test("beside a client that submits many messages at once, another one's is checked after a few of them", async () => {
   const check = new SubmissionCheck({
     db: node.db,

@@ -1,3 +1,4 @@
+import { roomFor, roomWithin } from "../../admission/budgets.ts";
 import { ok } from "../../lib/result.ts";
 import { blockOfEvent } from "../../protocol/hub-event-id.ts";
 import { type EventRanges, type EventReads, startHeaders } from "../../read/hub/event-reads.ts";
@@ -159,9 +160,9 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       const { shards, ranges } = start.value;
       if (isClosed) return { ok: false, error: STOPPED };
       const { bucket } = call.client;
-      if (subscribers.size >= deps.maxSubscribers) return TOO_MANY;
-      if ([...subscribers].filter((one) => one.bucket === bucket).length >= deps.maxPerAddress)
-        return TOO_MANY_OF_ADDRESS;
+      const own = [...subscribers].filter((one) => one.bucket === bucket).length;
+      if (subscribers.size >= roomFor(own + 1, roomWithin(deps.maxSubscribers))) return TOO_MANY;
+      if (own >= deps.maxPerAddress) return TOO_MANY_OF_ADDRESS;
       const seqBefore = fromId === undefined ? undefined : reads.seqBefore(shards, fromId);
       const subscriber: Subscriber = {
         bucket,

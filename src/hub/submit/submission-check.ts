@@ -35,6 +35,8 @@ export interface SubmissionLimits {
 
 /** For the messages in flight. */
 const CLIENT_SHARE = 2;
+/** For one large message of a client that has no other, where others take all of the bytes. */
+const RESERVED_SHARE = 128;
 /** The client of what this node submits itself. */
 const THIS_NODE = "";
 /** So long the check of a bulk request keeps the thread. */
@@ -74,7 +76,8 @@ export class SubmissionCheck {
     this.#context = context;
     this.#limits = context.limits ?? SUBMISSION_LIMITS;
     const total = this.#limits.bytesInFlight;
-    this.#inFlight = new Budget({ unit: "messages", total, perClient: total / CLIENT_SHARE });
+    const shares = { perClient: total / CLIENT_SHARE, reservedPerClient: total / RESERVED_SHARE };
+    this.#inFlight = new Budget({ unit: "messages", total, ...shares });
     this.#order = new FairOrder({
       run: ({ run }) => run(),
       clientOf: ({ client }) => client,

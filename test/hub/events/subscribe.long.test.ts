@@ -268,6 +268,23 @@ describe("Subscribe", () => {
     again.cancel();
   });
 
+  test("the last fifth of the streams is for addresses without one", async () => {
+    await using node = await startLoggedNode({ maxPerAddress: 8, maxSubscribers: 5 });
+    const from = (address: string) => {
+      const metadata = new Metadata();
+      metadata.add("x-forwarded-for", address);
+      metadata.add("x-forwarded-for", "127.0.0.2");
+      return subscribe(node, {}, metadata);
+    };
+    const open = [];
+    for (let n = 0; n < 4; n++) open.push(await from("192.0.2.1"));
+    for (const one of open) await one.metadata.promise;
+    expect((await (await from("192.0.2.1")).ended.promise)?.details).toContain("too many subscribers");
+    const other = await from("192.0.2.2");
+    await other.metadata.promise;
+    for (const one of [...open, other]) one.cancel();
+  });
+
   test("an idle node writes a block while anybody subscribes", async () => {
     await using node = await startLoggedNode({ heartbeatIntervalMs: 20 });
     node.merge(...accountRecords(1));
