@@ -1,5 +1,6 @@
 import type { AuditStore } from "../../audit/audit-store.ts";
 import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
+import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
@@ -26,7 +27,6 @@ import type { HistoryQueries } from "../history/queries.ts";
 import type { PauseReport } from "../pulse/pulse.ts";
 import { createCachedSeries, seriesQuery, stepOf } from "../pulse/series-page.ts";
 import { privateRoutes } from "../routes.ts";
-import { createAdmit } from "./admit.ts";
 import { changeBackups, changeIncident, changeNotices, downloadOf } from "./operator-changes.ts";
 import {
   logQuery,
@@ -41,7 +41,7 @@ import {
   sinceQuery,
   tokenOf,
 } from "./operator-requests.ts";
-import { unwrapOperator } from "./operator-sessions.ts";
+import { type OperatorSessions, unwrapOperator } from "./operator-sessions.ts";
 import { pauseReport } from "./present.ts";
 import { settingRoutes } from "./setting-routes.ts";
 
@@ -266,4 +266,28 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       }),
       posted,
     );
+}
+
+/** Creates the check of requests that a session of the operator has signed. */
+function createAdmit(node: RpcClient<Pick<OperatorSessions, "admit">>, names: ServiceNames) {
+  const readHeaders = createSessionHeadersReader(names);
+  const hasSession = (request: Request) => request.headers.has(`${names.headerPrefix}Session`);
+  return {
+    hasSession,
+    /** @throws ApiError for a request that no session has signed for this operation */
+    async admit(request: Request, op: OperatorOp): Promise<{ readonly sessionId: string }> {
+      if (!hasSession(request)) {
+        const reason = `locked: \`${names.segment} console\` prints the link that opens this`;
+        throw new ApiError("unauthorized", reason, { code: "operator_locked" });
+      }
+      const { fid, signature, ...headers } = readHeaders(request.headers);
+      const { pathname, search } = new URL(request.url);
+      const path = `${pathname}${search}`;
+      const signed = { service: names.segment, method: request.method, path, body: rawBody(request) };
+      const message = { ...headers, ...signed };
+      const isOnce = op !== "console.read";
+      unwrapOperator(await node.admit({ message, fid, signature, op, isOnce }));
+      return headers;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { Proof } from "../../pulse/pulse.ts";
 import type { ShownFigure } from "../../pulse/series-page.ts";
 import { COUNTS, Filling, isEmptyNode, PausedNotices, ReadyPill } from "../content/node-state.tsx";
 import type { Pulse } from "../data/query.ts";
@@ -8,7 +9,7 @@ import { HAS_HISTORY, Scrubber, useWindow } from "../moment/scrubber.tsx";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Sparkline } from "../parts/pill.tsx";
+import { Pill, Sparkline } from "../parts/pill.tsx";
 import { CallButton, Skeleton } from "../parts/region.tsx";
 import { DataTable, Stat } from "../parts/table.tsx";
 import type { PlotOf } from "../plot/plot.tsx";
@@ -26,7 +27,6 @@ import {
   useHistory,
 } from "./history.tsx";
 import { IncidentsCard, usePublicIncidents } from "./incidents.tsx";
-import { ProofLine } from "./proof-line.tsx";
 import { latestOf, type SeriesColumns } from "./series.ts";
 import { SinceCard } from "./since.tsx";
 
@@ -214,4 +214,62 @@ export function Page() {
       </div>
     </>
   );
+}
+
+const { service } = pageConfig;
+
+/** Says how far what the node follows is proven; in red, what is wrong and what to do. */
+function ProofLine({ proof }: { proof: Proof }) {
+  const wrong = wrongIn(proof);
+  return wrong ? (
+    <p role="status">
+      <Pill kind="bad">{msg.notTheNetworks}</Pill> {wrong[0]} {wrong[1]}
+    </p>
+  ) : (
+    <p class="s dim">{rightIn(proof)}</p>
+  );
+}
+
+/** What is wrong, and what to do. */
+function wrongIn({
+  state,
+  shard,
+  height,
+  age_secs: ageSecs,
+  accounts,
+}: Proof): readonly [string, string] | undefined {
+  const at = formatCount(height ?? 0);
+  switch (state) {
+    case "fork":
+      return [msg.validatorsForked(shard, at), msg.whatToDoAboutAFork];
+    case "unknown_validators":
+      return [msg.validatorsAreUnknown(shard), msg.whatToDoAboutUnknownValidators(service)];
+    case "quarantined":
+      return [msg.accountsAreQuarantined(formatCount(accounts)), msg.whatToDoAboutQuarantinedAccounts];
+    case "stale":
+      return [msg.stateIsStale(shard, formatSecs(ageSecs ?? 0)), msg.whatToDoAboutAStaleProof];
+    case "differs":
+      return [msg.stateDiffers(shard, at), msg.whatToDoAboutAnotherState(service)];
+    default:
+      return undefined;
+  }
+}
+
+function rightIn({ state, shard, height, age_secs: ageSecs, signers, validators }: Proof): string {
+  const quorum = signers === null || validators === null ? "" : msg.against(signers, validators);
+  const blocks = msg.blocksAreVerified(quorum);
+  switch (state) {
+    case "proven":
+      return msg.provenAt(formatCount(height ?? 0), shard, formatSecs(ageSecs ?? 0), quorum);
+    case "computing":
+      return `${blocks} ${msg.stateIsComputed}`;
+    case "incomplete":
+      return `${blocks} ${msg.stateIsIncomplete}`;
+    case "unproven":
+      return `${blocks} ${msg.stateIsUnproven}`;
+    case "node":
+      return msg.nodeIsBelieved;
+    default:
+      return blocks;
+  }
 }

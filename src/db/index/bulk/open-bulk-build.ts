@@ -1,6 +1,7 @@
 import { fsyncSync } from "node:fs";
 import { dirname } from "node:path";
 import type { IndexDatabase } from "../database.ts";
+import { indexPeople, markPeopleIndexed } from "../search/people-index.ts";
 import {
   type BulkBuild,
   type BulkPhase,
@@ -16,12 +17,26 @@ import { bulkTables, createSpoolTables, dropTable } from "./spool-tables.ts";
 import { CAST_ID_STAGES, CAST_STAGES } from "./stages/cast-ids.ts";
 import { dropIndexes, indexesOf } from "./stages/indexes.ts";
 import { DROP_STAGE, GENERIC_STAGES, TYPED_STAGES } from "./stages/messages.ts";
-import { PEOPLE_STAGE } from "./stages/people.ts";
 import { REGISTRY_STAGE, TOTAL_STAGE } from "./stages/registry.ts";
 import { SEARCH_STAGE } from "./stages/search.ts";
 import { QUOTE_STAGE, SOCIAL_STAGES } from "./stages/social.ts";
 import type { BuildContext, BulkStage } from "./stages/stage.ts";
 import { THREAD_STAGES } from "./stages/threads.ts";
+
+/** Fills the index of people in order of fids. */
+const PEOPLE_STAGE: BulkStage = {
+  name: "people",
+  weight: 2,
+  run({ db, state, rowsPerStep }) {
+    const last = indexPeople(db, state.get("last searchable fid") ?? 0, rowsPerStep);
+    if (last === undefined) {
+      markPeopleIndexed(db);
+      return true;
+    }
+    state.put("last searchable fid", last);
+    return false;
+  },
+};
 
 /** The stages of the build, in their order. An unfinished build stores the number of its stage: add new ones at the end. */
 const STAGES: readonly BulkStage[] = [
