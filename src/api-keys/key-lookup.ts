@@ -68,19 +68,7 @@ const FRESH_MS = 2_000;
 const READ_TIMEOUT_MS = 500;
 
 /** Finds who sends an API key. Expired, inactive and unknown keys belong to no one. */
-export interface KeyLookup {
-  /** Asks the store, as everything must that changes something. */
-  find(text: string): Promise<ApiKeyCaller | undefined>;
-  /** Returns from memory what the store said in the last two seconds, without a promise. */
-  known(text: string): ApiKeyCaller | undefined;
-  /**
-   * Asks the store for a read, and remembers the response. While the store does not respond in time, what it has said counts, for as long as
-   * this node learns of each change.
-   *
-   * @throws StateUnavailable
-   */
-  findForRead(text: string): Promise<ApiKeyCaller | undefined>;
-}
+export type KeyLookup = ReturnType<typeof createKeyLookup>;
 
 export interface KeyLookupDeps {
   readonly store: Pick<ApiKeyStore, "findBySecret">;
@@ -97,7 +85,7 @@ export interface KeyLookupDeps {
   readonly monotonicMs?: () => number;
 }
 
-export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
+export function createKeyLookup(deps: KeyLookupDeps) {
   const {
     store,
     rulesVersionOf,
@@ -142,15 +130,23 @@ export function createKeyLookup(deps: KeyLookupDeps): KeyLookup {
   }
 
   return {
-    find: async (text) => (await ask(text))?.caller,
+    /** Asks the store, as everything must that changes something. */
+    find: async (text: string): Promise<ApiKeyCaller | undefined> => (await ask(text))?.caller,
 
-    known(text) {
+    /** Returns from memory what the store said in the last two seconds, without a promise. */
+    known(text: string): ApiKeyCaller | undefined {
       const known = remembered(text);
       const isFresh = known && monotonicMs() - known.askedAtMs < FRESH_MS && !isOver(known);
       return isFresh ? known.caller : undefined;
     },
 
-    async findForRead(text) {
+    /**
+     * Asks the store for a read, and remembers the response. While the store does not respond in time, what it has said counts, for as long as
+     * this node learns of each change.
+     *
+     * @throws StateUnavailable
+     */
+    async findForRead(text: string): Promise<ApiKeyCaller | undefined> {
       try {
         const known = await withinTime(ask(text), READ_TIMEOUT_MS);
         if (known === undefined) keys.delete(text);

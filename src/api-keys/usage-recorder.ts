@@ -19,13 +19,7 @@ export interface KeyUse {
 }
 
 /** Counts the uses of API keys in memory, and adds the counts to the state every ten seconds. */
-export interface UsageRecorder {
-  record(use: KeyUse): void;
-  /** Adds what is counted to the state now. */
-  flush(): Promise<void>;
-  /** Ends the timer and flushes. */
-  stop(): Promise<void>;
-}
+export type UsageRecorder = ReturnType<typeof startUsageRecorder>;
 
 type Counting = { -readonly [Name in keyof UsageCounts]: number };
 
@@ -33,7 +27,7 @@ export function startUsageRecorder(deps: {
   readonly store: Pick<ApiKeyStore, "addUsage">;
   readonly clock: Clock;
   readonly log: Logger;
-}): UsageRecorder {
+}) {
   const { store, clock, log } = deps;
   /** By key, then by route; of `countedDay`. */
   let counting = new Map<string, Map<string, Counting>>();
@@ -95,8 +89,10 @@ export function startUsageRecorder(deps: {
   timer.unref();
   return {
     record,
+    /** Adds what is counted to the state now. */
     flush,
-    stop() {
+    /** Ends the timer and flushes. */
+    stop(): Promise<void> {
       clearInterval(timer);
       return flush();
     },

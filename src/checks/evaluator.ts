@@ -30,13 +30,7 @@ interface Memory {
 }
 
 /** Decides from one evaluation after another which checks are open. */
-export interface Evaluator {
-  evaluate(figures: CheckFigures): readonly CheckState[];
-  /** Takes over a check as open, from an incident of before this process. */
-  takeOver(id: string, nowSecs: number): void;
-  /** Takes over that a check is not open, from another node. */
-  settle(id: string): void;
-}
+export type Evaluator = ReturnType<typeof createEvaluator>;
 
 /**
  * @param checks rows that a node can see.
@@ -47,7 +41,7 @@ export function createEvaluator(
   checks: readonly Check[],
   thresholds: Thresholds,
   isOff: (check: Check) => boolean = () => false,
-): Evaluator {
+) {
   const memories = new Map<string, Memory>(
     checks.map(({ id }) => [
       id,
@@ -88,7 +82,7 @@ export function createEvaluator(
   }
 
   return {
-    evaluate(figures) {
+    evaluate(figures: CheckFigures): readonly CheckState[] {
       return checks.map((check) => {
         const memory = memories.get(check.id) as Memory;
         if (isOff(check)) settle(memory);
@@ -97,13 +91,15 @@ export function createEvaluator(
         return { check, standing, measured, openedSecs };
       });
     },
-    takeOver(id, nowSecs) {
+    /** Takes over a check as open, from an incident of before this process. */
+    takeOver(id: string, nowSecs: number): void {
       const memory = memories.get(id);
       if (!memory) return;
       open(memory, nowSecs);
       memory.lastSecs = nowSecs;
     },
-    settle(id) {
+    /** Takes over that a check is not open, from another node. */
+    settle(id: string): void {
       const memory = memories.get(id);
       if (memory) settle(memory);
     },

@@ -4,23 +4,14 @@ import type { NodeSignals } from "./node-signals.ts";
 import type { Pause, SwitchStore } from "./switch-store.ts";
 
 /** The pauses that this node obeys. */
-export interface Pauses {
-  latest(): readonly Pause[];
-  /** Obeys a newly read list, on all threads, and logs what it changes. */
-  apply(pauses: readonly Pause[]): void;
-}
+export type Pauses = ReturnType<typeof createPauses>;
 
-export function createPauses({
-  signals,
-  log,
-}: {
-  readonly signals: NodeSignals;
-  readonly log: Logger;
-}): Pauses {
+export function createPauses({ signals, log }: { readonly signals: NodeSignals; readonly log: Logger }) {
   let latest: readonly Pause[] = [];
   return {
-    latest: () => latest,
-    apply(pauses) {
+    latest: (): readonly Pause[] => latest,
+    /** Obeys a newly read list, on all threads, and logs what it changes. */
+    apply(pauses: readonly Pause[]): void {
       const before = latest;
       latest = pauses;
       signals.setPaused(pauses.map(({ name }) => name));

@@ -104,13 +104,7 @@ export interface WebAssets {
   load(): Promise<LoadedAssets>;
 }
 
-export interface LoadedAssets {
-  /** Returns the document for a path, and whether the table of pages has a page with it. */
-  page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean };
-  /** Returns the text of a document that is completed for each request. */
-  template(name: string, language: Language): string;
-  asset(name: string): CodedFile | undefined;
-}
+export type LoadedAssets = ReturnType<typeof prepare>;
 
 const FIRST_PAGE = "/";
 const SHELL = "index.html";
@@ -127,7 +121,7 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
   return { load: loadOnce(async () => prepare(await loadBuild(), settings)) };
 }
 
-function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
+function prepare(build: WebBuild, settings: PageSettings) {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
   /** By language and the path in the table. */
   const documents = new Map<string, WebDocument>();
@@ -137,6 +131,7 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
       .map((page) => ({ ...page, segments: page.path.split("/") }));
   const pages = { en: pagesOf("en"), de: pagesOf("de") } satisfies Record<Language, unknown>;
 
+  /** Returns the text of a document that is completed for each request. */
   function template(name: string, language: Language): string {
     const file = build.languages[language].documents.find((one) => one.name === name);
     if (!file) throw new Error(`there is no document ${name}`);
@@ -159,8 +154,9 @@ function prepare(build: WebBuild, settings: PageSettings): LoadedAssets {
 
   return {
     template,
-    asset: (name) => assets.get(name),
-    page(path, language) {
+    asset: (name: string): CodedFile | undefined => assets.get(name),
+    /** Returns the document for a path, and whether the table of pages has a page with it. */
+    page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean } {
       const segments = path.split("/");
       const found = pages[language].find((page) => matches(page.segments, segments));
       // What may change while the node runs is in the key.

@@ -37,34 +37,26 @@ export interface DemoKeys {
  * All keys of the demo network. They are derived from texts in this file, so they are public: they represent no user
  * outside a demo network, whatever the fid is there.
  */
-export interface Keyring {
-  custody(fid: number): Wallet;
-  /** The custody wallet before the fid was transferred, or the present one when it never was. */
-  firstCustody(fid: number): Wallet;
-  recovery(fid: number): Wallet;
-  authAddress(fid: number): Wallet;
-  /** A wallet that the fid verifies as its own. */
-  verifiedWallet(fid: number, index: number): Wallet;
-  solanaWallet(fid: number): Ed25519Key;
-  signer(fid: number, clientFid: number): Ed25519Key;
-  /** Signs the proofs of names, as the network's name server does. */
-  nameServer(): Wallet;
-}
+export type Keyring = ReturnType<typeof createKeyring>;
 
 /** Derives keys on demand and caches each for the lifetime of the ring. */
-export function createKeyring(): Keyring {
+export function createKeyring() {
   const wallet = memoized((label) => walletFrom(secret(label)));
   const ed25519 = memoized((label) => ed25519KeyFromSeed(secret(label)));
   const firstCustody = (fid: number) => wallet(`custody ${fid}`);
   return {
-    custody: (fid) => (transferredAtSecs(fid) ? wallet(`custody ${fid} after transfer`) : firstCustody(fid)),
+    custody: (fid: number): Wallet =>
+      transferredAtSecs(fid) ? wallet(`custody ${fid} after transfer`) : firstCustody(fid),
+    /** The custody wallet before the fid was transferred, or the present one when it never was. */
     firstCustody,
-    recovery: (fid) => wallet(`recovery ${fid}`),
-    authAddress: (fid) => wallet(`auth address ${fid}`),
-    verifiedWallet: (fid, index) => wallet(`verified wallet ${fid} ${index}`),
-    solanaWallet: (fid) => ed25519(`solana wallet ${fid}`),
-    signer: (fid, clientFid) => ed25519(`signer ${fid} of client ${clientFid}`),
-    nameServer: () => wallet("name server"),
+    recovery: (fid: number): Wallet => wallet(`recovery ${fid}`),
+    authAddress: (fid: number): Wallet => wallet(`auth address ${fid}`),
+    /** A wallet that the fid verifies as its own. */
+    verifiedWallet: (fid: number, index: number): Wallet => wallet(`verified wallet ${fid} ${index}`),
+    solanaWallet: (fid: number): Ed25519Key => ed25519(`solana wallet ${fid}`),
+    signer: (fid: number, clientFid: number): Ed25519Key => ed25519(`signer ${fid} of client ${clientFid}`),
+    /** Signs the proofs of names, as the network's name server does. */
+    nameServer: (): Wallet => wallet("name server"),
   };
 }
 

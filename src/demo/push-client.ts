@@ -48,23 +48,14 @@ export interface ShownNotification {
 }
 
 /** A client of the protocol, for push only: it reports users who add a mini app, and accepts notifications for them. */
-export interface DemoPushClient {
-  /** The URL that accepts notifications. */
-  readonly url: string;
-  /**
-   * Adds a mini app for a user of the demo network, and reports it to the app's token webhook.
-   * @throws UserError when the node refuses the event.
-   */
-  addApp(fid: number, tokenWebhook: URL, call: OperatorFetch): Promise<void>;
-  stop(): Promise<void>;
-}
+export type DemoPushClient = ReturnType<typeof startDemoPushClient>;
 
 /** As every client, it shows a user the same notification once, however often it is posted. */
 export function startDemoPushClient(options: {
   readonly port: number;
   readonly response: DemoResponse;
   readonly show: (notification: ShownNotification) => void;
-}): DemoPushClient {
+}) {
   const { port, response, show } = options;
   const fidByToken = new Map<string, number>();
   const shown = new Set<string>();
@@ -93,8 +84,13 @@ export function startDemoPushClient(options: {
   const url = `http://${server.hostname}:${server.port}/notify`;
 
   return {
+    /** The URL that accepts notifications. */
     url,
-    async addApp(fid, tokenWebhook, call) {
+    /**
+     * Adds a mini app for a user of the demo network, and reports it to the app's token webhook.
+     * @throws UserError when the node refuses the event.
+     */
+    async addApp(fid: number, tokenWebhook: URL, call: OperatorFetch): Promise<void> {
       if (!isDemoFid(fid)) throw new UserError(`fid ${fid} is not a user of the demo network`);
       const [clientFid = 0] = clientFidsOf(fid);
       const token = `demo-${fid}-${crypto.randomUUID()}`;
@@ -114,7 +110,7 @@ export function startDemoPushClient(options: {
       if (!response.ok)
         throw new UserError(`the node refused the event of fid ${fid}: ${await response.text()}`);
     },
-    stop: () => server.stop(true),
+    stop: (): Promise<void> => server.stop(true),
   };
 }
 

@@ -1,18 +1,7 @@
 import type { ServiceNames } from "../config/names.ts";
 
 /** Cross-origin rules: any origin without credentials by default, otherwise the listed origins. */
-export interface Cors {
-  /** Returns the response to an OPTIONS request; it does not depend on the path. */
-  preflight(): Response;
-  /** Headers of every response, which allow scripts of other origins to read it. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Changes with the origins, which may change while the node runs. */
-  readonly origins: readonly string[];
-  /** Adds the header that depends on the request's origin. @param isForAll whether every origin may read the response. */
-  allowOrigin(request: Request, headers: Headers, isForAll: boolean): void;
-  /** Whether a request comes from no browser, or from an origin that may read responses. */
-  allows(request: Request): boolean;
-}
+export type Cors = ReturnType<typeof createCors>;
 
 /** One day; browsers apply their own maximum. */
 const preflightMaxAgeSecs = 86_400;
@@ -34,7 +23,7 @@ export function createCors(options: {
   readonly origins: readonly string[];
   readonly names: ServiceNames;
   readonly isCompat: boolean;
-}): Cors {
+}) {
   const { names, isCompat } = options;
   const prefix = names.headerPrefix.toLowerCase();
   const allowedHeaders = [
@@ -53,11 +42,13 @@ export function createCors(options: {
   const isAnyOrigin = () => options.origins.includes("*");
 
   return {
-    get origins() {
+    /** Changes with the origins, which may change while the node runs. */
+    get origins(): readonly string[] {
       return options.origins;
     },
 
-    preflight: () =>
+    /** Returns the response to an OPTIONS request; it does not depend on the path. */
+    preflight: (): Response =>
       new Response(null, {
         status: 204,
         headers: {
@@ -68,7 +59,8 @@ export function createCors(options: {
         },
       }),
 
-    get headers() {
+    /** Headers of every response, which allow scripts of other origins to read it. */
+    get headers(): readonly (readonly [name: string, value: string])[] {
       return [
         [
           "access-control-expose-headers",
@@ -78,12 +70,14 @@ export function createCors(options: {
       ] as const;
     },
 
-    allows(request) {
+    /** Whether a request comes from no browser, or from an origin that may read responses. */
+    allows(request: Request): boolean {
       const origin = request.headers.get("origin");
       return isAnyOrigin() || origin === null || options.origins.includes(origin);
     },
 
-    allowOrigin(request, headers, isForAll) {
+    /** Adds the header that depends on the request's origin. @param isForAll whether every origin may read the response. */
+    allowOrigin(request: Request, headers: Headers, isForAll: boolean): void {
       if (isAnyOrigin()) return;
       if (isForAll) {
         headers.set("access-control-allow-origin", "*");
@@ -104,24 +98,10 @@ const REVALIDATE = "public, no-cache";
 const MINUTES = "public, max-age=600";
 
 /** The headers that are the same for every client. */
-export interface CommonHeaders {
-  /**
-   * The headers of all responses to reads: everything but the ETag, the request id and the headers that depend on the
-   * origin. They are built when the origins change, because setting headers one by one costs a microsecond.
-   */
-  readonly ofReads: Headers;
-  /** As `ofReads`, for what caches may use for ten minutes. */
-  readonly ofMinutes: Headers;
-  /** Those of JSON that no cache stores. */
-  readonly unstored: Headers;
-  /** Adds the headers of every response to those of a response that was not made with `ofReads`. */
-  readonly addTo: (headers: Headers) => void;
-  /** Adds those that do not let scripts of other origins read the response. */
-  readonly addUnshared: (headers: Headers) => void;
-}
+export type CommonHeaders = ReturnType<typeof createCommonHeaders>;
 
 /** @param node the header that names the node, which is the same in all its responses. */
-export function createCommonHeaders(cors: Cors, node: readonly [name: string, value: string]): CommonHeaders {
+export function createCommonHeaders(cors: Cors, node: readonly [name: string, value: string]) {
   const addTo = (headers: Headers) => {
     if (headers.has(NOSNIFF[0])) return;
     for (const [name, value] of [...cors.headers, NOSNIFF, node]) headers.append(name, value);
@@ -153,16 +133,24 @@ export function createCommonHeaders(cors: Cors, node: readonly [name: string, va
     return made;
   };
   return {
-    get ofReads() {
+    /**
+     * The headers of all responses to reads: everything but the ETag, the request id and the headers that depend on the
+     * origin. They are built when the origins change, because setting headers one by one costs a microsecond.
+     */
+    get ofReads(): Headers {
       return now().ofReads;
     },
-    get ofMinutes() {
+    /** As `ofReads`, for what caches may use for ten minutes. */
+    get ofMinutes(): Headers {
       return now().ofMinutes;
     },
-    get unstored() {
+    /** Those of JSON that no cache stores. */
+    get unstored(): Headers {
       return now().unstored;
     },
+    /** Adds the headers of every response to those of a response that was not made with `ofReads`. */
     addTo,
+    /** Adds those that do not let scripts of other origins read the response. */
     addUnshared,
   };
 }

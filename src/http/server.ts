@@ -11,9 +11,8 @@ import { type BodyIntake, exchangeOf } from "./exchange.ts";
 import { type Gate, keylessGate } from "./gate.ts";
 import { createLateRefusals } from "./limits/late-refusals.ts";
 import { Listener, stopListeners } from "./listener.ts";
-import { createHttpMetrics, type HttpFigures } from "./metrics/http-metrics.ts";
-import { createNotableRequests, type NotableResponse } from "./metrics/notable-requests.ts";
-import type { Connection } from "./open-exchange.ts";
+import { createHttpMetrics } from "./metrics/http-metrics.ts";
+import { createNotableRequests } from "./metrics/notable-requests.ts";
 import { docsRoutes } from "./openapi/docs.ts";
 import type { OpenApiDocument } from "./openapi/document.ts";
 import { type ApiDocumentation, openApiDocument } from "./openapi/openapi.ts";
@@ -70,30 +69,7 @@ export interface HttpServerOptions {
   readonly nodeId: string;
 }
 
-export interface HttpServer {
-  /** Handles a request as a listening server does. Without a connection its client is unknown. */
-  readonly handle: (request: Request, connection?: Connection) => Response | Promise<Response>;
-  readonly openApi: () => Promise<OpenApiDocument>;
-  /** What the API has responded so far. */
-  readonly figures: () => HttpFigures;
-  /** The requests of the API that failed and the slowest, since the last call. */
-  readonly takeRequests: () => readonly NotableResponse[];
-  /**
-   * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
-   * port, and the kernel distributes the connections.
-   */
-  readonly listen: (options?: { readonly sharesPort?: boolean }) => {
-    readonly url: string;
-    readonly port: number;
-  };
-  /** Has clients close their connections after the next response, so that they open new ones at another node. */
-  readonly drain: () => void;
-  /**
-   * Stops accepting, waits for accepted requests, and closes connections whose requests have not finished after
-   * `graceMs` (default: `http.shutdown_grace_secs`).
-   */
-  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
-}
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
  * Creates the HTTP interface. A request passes through, in this order: the pipeline (id, canonical path, preflight),
@@ -101,7 +77,7 @@ export interface HttpServer {
  * the pipeline again (CORS, metrics, access log). One hook handles the errors of all steps. It is registered first
  * because Elysia's hooks apply only to what is registered after them.
  */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions) {
   const { common, plugins, ops, version } = options;
   const { config, metrics, clock } = common;
   const log = common.log.child({ subsystem: "http" });
@@ -262,12 +238,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     });
 
   return {
+    /** Handles a request as a listening server does. Without a connection its client is unknown. */
     handle,
     openApi,
+    /** What the API has responded so far. */
     figures: httpMetrics.figures,
+    /** The requests of the API that failed and the slowest, since the last call. */
     takeRequests: notable.take,
 
-    listen({ sharesPort = false } = {}) {
+    /**
+     * Starts accepting. Port 0 in the settings selects a free port. With `sharesPort` other listeners may use the same
+     * port, and the kernel distributes the connections.
+     */
+    listen({ sharesPort = false }: { readonly sharesPort?: boolean } = {}): {
+      readonly url: string;
+      readonly port: number;
+    } {
       const listenOn = (host: string, wanted: number, handler: typeof handle) =>
         new Listener({
           serve: (port) => serve({ host, handler }, port, sharesPort),
@@ -286,11 +272,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
-    drain() {
+    /** Has clients close their connections after the next response, so that they open new ones at another node. */
+    drain(): void {
       closesConnections = true;
     },
 
-    async stop({ graceMs = config.http.shutdown_grace_secs * 1000 } = {}) {
+    /**
+     * Stops accepting, waits for accepted requests, and closes connections whose requests have not finished after
+     * `graceMs` (default: `http.shutdown_grace_secs`).
+     */
+    async stop({
+      graceMs = config.http.shutdown_grace_secs * 1000,
+    }: {
+      readonly graceMs?: number;
+    } = {}): Promise<void> {
       if (listener === undefined) return;
       closesConnections = true;
       const closing = [listener, ...(hubListener === undefined ? [] : [hubListener])];

@@ -3,7 +3,6 @@ import {
   type MethodDefinition,
   type ServerUnaryCall,
   type ServerWritableStream,
-  type ServiceDefinition,
   type ServiceError,
   type sendUnaryData,
   status,
@@ -47,10 +46,7 @@ export type RawStreamMethod = (
 ) => Promise<Result<RawStream, Rejection | Refusal | ServiceError>>;
 
 /** A service as `Server.addService` accepts it. */
-export interface RawService {
-  readonly definition: ServiceDefinition;
-  readonly implementation: UntypedServiceImplementation;
-}
+export type RawService = ReturnType<typeof rawService>;
 
 const unchanged = (bytes: Buffer): Buffer => bytes;
 // The library takes from it what MessageFrames has.
@@ -71,7 +67,7 @@ interface ServiceMethods {
 export function rawService(
   { name: service, methods, streams = {} }: ServiceMethods,
   { onFault, calls, clients, responses, spans }: ServiceDeps,
-): RawService {
+) {
   const definition: Record<
     string,
     MethodDefinition<Buffer, Buffer> | MethodDefinition<Buffer, ResponseBatch>

@@ -39,16 +39,10 @@ interface LoadedHubRpc extends HubRpc {
 }
 
 /** Serves gRPC on connections that `listenForHub` accepted. */
-export interface HubServer {
-  accept(socket: Socket): void;
-  /** The methods for other threads. */
-  readonly rpc: LoadedHubRpc;
-  /** Stops accepting calls, waits for running calls up to `graceMs`, then cancels the rest. */
-  stop(graceMs: number): Promise<void>;
-}
+export type HubServer = ReturnType<typeof createHubServer>;
 
 /** Creates what serves HubService and AdminService over plaintext gRPC. */
-export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits = RECEIVE_LIMITS): HubServer {
+export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits = RECEIVE_LIMITS) {
   const server = new Server({
     interceptors: [
       limitReceiving(receiveLimits, {
@@ -67,12 +61,14 @@ export function createHubServer(context: HubDeps, receiveLimits: ReceiveLimits =
   for (const service of services) server.addService(service.definition, service.implementation);
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    accept(socket) {
+    accept(socket: Socket): void {
       connections.injectConnection(socket);
       socket.resume();
     },
+    /** The methods for other threads. */
     rpc,
-    stop(graceMs) {
+    /** Stops accepting calls, waits for running calls up to `graceMs`, then cancels the rest. */
+    stop(graceMs: number): Promise<void> {
       context.subscribers?.stop();
       return stop(server, graceMs);
     },

@@ -9,24 +9,7 @@ import type { IngestEngine } from "../ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../ingest/record.ts";
 
 /** Validates and stores the records of a file. */
-export interface ImportSink {
-  /** Validates records. Later batches are validated while earlier ones are applied. */
-  validate(records: readonly EncodedRecord[]): Promise<ValidatedRecords>;
-  /**
-   * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
-   * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
-   * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
-   */
-  apply(batch: ImportedBatch, positions: readonly PositionUpdate[]): Promise<readonly SpoolOutcome[]>;
-  /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
-  isToFinish(isAtEnd: boolean): boolean;
-  /** Makes durable what `apply` has stored. */
-  sync(): void;
-  /** Runs the next step of the bulk build; returns undefined when the index is built. */
-  buildStep(): BulkProgress | undefined;
-  /** Merges the next deferred records, after the build; returns undefined if there are no more. */
-  applyDeferred(): DeferredOutcome[] | undefined;
-}
+export type ImportSink = ReturnType<typeof createImportSink>;
 
 export interface ImportSinkOptions {
   readonly db: IndexDatabase;
@@ -47,7 +30,7 @@ const BYTES_PER_MESSAGE = 120;
  * bulk build. What only Ethereum can confirm (ENS names, contract wallets) and the age limit of storage lends are not checked:
  * the operator vouches for the file.
  */
-export function createImportSink(options: ImportSinkOptions): ImportSink {
+export function createImportSink(options: ImportSinkOptions) {
   const { db, engine, verifier, fileBytes, minBulkBytes = MIN_BULK_BYTES } = options;
   const isLarge = fileBytes >= minBulkBytes;
   const expectedMessages = Math.ceil(fileBytes / BYTES_PER_MESSAGE);
@@ -59,8 +42,18 @@ export function createImportSink(options: ImportSinkOptions): ImportSink {
   }
 
   return {
-    validate: (records) => verifier.validateRecords(records, { collectsCandidates: isSpooling() }),
-    async apply(batch, positions) {
+    /** Validates records. Later batches are validated while earlier ones are applied. */
+    validate: (records: readonly EncodedRecord[]): Promise<ValidatedRecords> =>
+      verifier.validateRecords(records, { collectsCandidates: isSpooling() }),
+    /**
+     * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
+     * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
+     * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
+     */
+    async apply(
+      batch: ImportedBatch,
+      positions: readonly PositionUpdate[],
+    ): Promise<readonly SpoolOutcome[]> {
       if (isSpooling()) return engine.spoolImport(batch, positions, expectedMessages);
       const { records, validated } = batch;
       const decoded = records
@@ -74,10 +67,14 @@ export function createImportSink(options: ImportSinkOptions): ImportSink {
       let applied = 0;
       return records.map((_, at) => validated.refusals.get(at) ?? outcomes[applied++]);
     },
-    isToFinish: (isAtEnd) =>
+    /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
+    isToFinish: (isAtEnd: boolean): boolean =>
       isAtEnd || !isSpooling() ? bulkPhaseOf(db) !== undefined || areDeferred(db) : false,
-    sync: () => engine.syncSpool(),
-    buildStep: () => engine.buildStep(),
-    applyDeferred: () => engine.applyDeferred(),
+    /** Makes durable what `apply` has stored. */
+    sync: (): void => engine.syncSpool(),
+    /** Runs the next step of the bulk build; returns undefined when the index is built. */
+    buildStep: (): BulkProgress | undefined => engine.buildStep(),
+    /** Merges the next deferred records, after the build; returns undefined if there are no more. */
+    applyDeferred: (): DeferredOutcome[] | undefined => engine.applyDeferred(),
   };
 }

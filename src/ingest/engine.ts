@@ -36,86 +36,20 @@ export interface IngestEngineDeps extends IndexWriterDeps {
 }
 
 /** The writer of the index. Admits and merges validated records, one batch in one transaction. */
-export interface IngestEngine {
-  /**
-   * Applies a batch in one commit. Returns the outcomes in the order of the records. A record that could
-   * not be stored is `unavailable`: its sender tries again, and if it was stored after all, it is then a duplicate.
-   */
-  apply(records: readonly IngestRecord[]): MergeOutcome[];
-
-  /**
-   * Applies a batch of resumable work like `apply` and writes its positions in the same transaction.
-   *
-   * If a record causes a fault, each record gets a transaction of its own, so that only the record at fault is
-   * `unavailable`. The positions are then not written, because they never move past a record that was not stored.
-   *
-   * @throws IndexFullError at the bound of the index, before anything is stored.
-   * @throws StorageError if the database cannot be written. Some of the records may be stored. The positions have not
-   *   moved, and the same batch can be applied again.
-   */
-  applyResumable(
-    records: readonly IngestRecord[],
-    positions: readonly PositionUpdate[],
-    options?: ApplyOptions,
-  ): MergeOutcome[];
-
-  /**
-   * Applies a batch of operations from the upstream in one transaction. An operation that causes a fault is reported and
-   * skipped, so that one bad record does not stop the node from following.
-   *
-   * @throws IndexFullError at the bound of the index, before anything is stored.
-   * @throws StorageError if the database cannot be written. The positions have not moved, and the same batch can be
-   *   applied again.
-   */
-  applyRelayed(batch: RelayedBatch): void;
-
-  /**
-   * Applies a batch of an import into an empty index, with the bulk build: what merging would only add goes to its spool, what
-   * may depend on the order is deferred until the index is built. Outcomes and positions are as with `applyResumable`.
-   *
-   * @throws StorageError if nothing was written. The same batch can be applied again.
-   */
-  spoolImport(
-    batch: ImportedBatch,
-    positions: readonly PositionUpdate[],
-    expectedMessages: number,
-  ): SpoolOutcome[];
-
-  /** Whether the spool of an import takes no more messages: every further record would be deferred. */
-  readonly hasSpoolEnded: boolean;
-
-  /** Makes the commits of `spoolImport` durable, which are not synced one by one. */
-  syncSpool(): void;
-
-  /** Merges the next deferred records, after the build. Returns their outcomes, or undefined if there are no more. */
-  applyDeferred(): DeferredOutcome[] | undefined;
-
-  /**
-   * Moves more of the rows that still name casts by previous ids, in a commit of its own. Every other commit does the same, so
-   * this is for a node that receives nothing.
-   */
-  repointMore(): void;
-
-  /** Appends an empty block to the log of hub events that this node numbers itself, so that subscribers see that it is alive. */
-  heartbeat(): void;
-
-  /**
-   * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is built,
-   * or when nothing was spooled.
-   *
-   * @throws StorageError if the database cannot be written. The same step can be repeated.
-   */
-  buildStep(): BulkProgress | undefined;
-}
+export type IngestEngine = ReturnType<typeof createIngestEngine>;
 
 const CANNOT_LOG = rejection("unavailable", "the node cannot number its next block; try again");
 
-export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
+export function createIngestEngine(deps: IngestEngineDeps) {
   const { db, network, onFault, refusal, hubLog, bound } = deps;
   const writer = createIndexWriter(deps);
   const bulk = createBulkWriter(deps, writer);
   const { write, withEvents, unstored } = writer;
 
+  /**
+   * Applies a batch in one commit. Returns the outcomes in the order of the records. A record that could
+   * not be stored is `unavailable`: its sender tries again, and if it was stored after all, it is then a duplicate.
+   */
   function apply(records: readonly IngestRecord[]): MergeOutcome[] {
     if (refusal) return records.map(() => refusal);
     if (hubLog && !hubLog.isReady()) return records.map(() => CANNOT_LOG);
@@ -129,6 +63,16 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }
   }
 
+  /**
+   * Applies a batch of resumable work like `apply` and writes its positions in the same transaction.
+   *
+   * If a record causes a fault, each record gets a transaction of its own, so that only the record at fault is
+   * `unavailable`. The positions are then not written, because they never move past a record that was not stored.
+   *
+   * @throws IndexFullError at the bound of the index, before anything is stored.
+   * @throws StorageError if the database cannot be written. Some of the records may be stored. The positions have not
+   *   moved, and the same batch can be applied again.
+   */
   function applyResumable(
     records: readonly IngestRecord[],
     positions: readonly PositionUpdate[],
@@ -168,6 +112,14 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     if (bound?.isFull()) throw new IndexFullError();
   }
 
+  /**
+   * Applies a batch of operations from the upstream in one transaction. An operation that causes a fault is reported and
+   * skipped, so that one bad record does not stop the node from following.
+   *
+   * @throws IndexFullError at the bound of the index, before anything is stored.
+   * @throws StorageError if the database cannot be written. The positions have not moved, and the same batch can be
+   *   applied again.
+   */
   function applyRelayed(batch: RelayedBatch): void {
     if (batch.spooled) bound?.setPhase("spooling");
     requireRoom();
@@ -236,6 +188,10 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     });
   }
 
+  /**
+   * Moves more of the rows that still name casts by previous ids, in a commit of its own. Every other commit does the same, so
+   * this is for a node that receives nothing.
+   */
   function repointMore(): void {
     if (!db.repoints.areAny(db)) return;
     try {
@@ -245,6 +201,7 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     }
   }
 
+  /** Appends an empty block to the log of hub events that this node numbers itself, so that subscribers see that it is alive. */
   function heartbeat(): void {
     if (!hubLog?.isReady()) return;
     try {
@@ -277,19 +234,38 @@ export function createIngestEngine(deps: IngestEngineDeps): IngestEngine {
     apply,
     applyResumable,
     applyRelayed,
-    spoolImport(batch, positions, expectedMessages) {
+    /**
+     * Applies a batch of an import into an empty index, with the bulk build: what merging would only add goes to its spool, what
+     * may depend on the order is deferred until the index is built. Outcomes and positions are as with `applyResumable`.
+     *
+     * @throws StorageError if nothing was written. The same batch can be applied again.
+     */
+    spoolImport(
+      batch: ImportedBatch,
+      positions: readonly PositionUpdate[],
+      expectedMessages: number,
+    ): SpoolOutcome[] {
       bound?.setPhase("spooling");
       requireRoom();
       return bulk.spoolImport(batch, positions, expectedMessages);
     },
-    get hasSpoolEnded() {
+    /** Whether the spool of an import takes no more messages: every further record would be deferred. */
+    get hasSpoolEnded(): boolean {
       return bulk.hasEnded;
     },
+    /** Makes the commits of `spoolImport` durable, which are not synced one by one. */
     syncSpool: bulk.sync,
-    applyDeferred: () => applyDeferred(db, applyResumable),
+    /** Merges the next deferred records, after the build. Returns their outcomes, or undefined if there are no more. */
+    applyDeferred: (): DeferredOutcome[] | undefined => applyDeferred(db, applyResumable),
     repointMore,
     heartbeat,
-    buildStep() {
+    /**
+     * Runs the next step of the bulk build, after the last batch with spooled messages. Returns undefined when the index is built,
+     * or when nothing was spooled.
+     *
+     * @throws StorageError if the database cannot be written. The same step can be repeated.
+     */
+    buildStep(): BulkProgress | undefined {
       bound?.setPhase("building");
       const progress = bulk.step();
       if (!progress) bound?.setPhase("finished");

@@ -19,13 +19,7 @@ export interface IndexSize {
 export type SizeLevel = "room" | "near" | "full";
 
 /** Decides before each group of merges whether the index may grow. */
-export interface SizeBound {
-  /** Whether nothing more may be merged. */
-  isFull(): boolean;
-  size(): IndexSize;
-  /** Called when a bulk build spools, builds and has ended: what is there then grows by other factors. */
-  setPhase(phase: BulkGrowth): void;
-}
+export type SizeBound = ReturnType<typeof createSizeBound>;
 
 export interface SizeBoundDeps {
   readonly db: IndexDatabase;
@@ -73,7 +67,7 @@ export class IndexFullError extends UserError {
 }
 
 /** Creates the bound of an index. `db` is the connection of its writer. */
-export function createSizeBound(deps: SizeBoundDeps): SizeBound {
+export function createSizeBound(deps: SizeBoundDeps) {
   const { db, maxBytes, onLevel, shrink = () => false, nowMs = () => performance.now() } = deps;
   const pageBytes = db.sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size ?? 0;
   const logFile = `${db.file}-wal`;
@@ -127,9 +121,11 @@ export function createSizeBound(deps: SizeBoundDeps): SizeBound {
   }
 
   return {
-    isFull: () => maxBytes > 0 && size().isFull,
+    /** Whether nothing more may be merged. */
+    isFull: (): boolean => maxBytes > 0 && size().isFull,
     size,
-    setPhase(phase) {
+    /** Called when a bulk build spools, builds and has ended: what is there then grows by other factors. */
+    setPhase(phase: BulkGrowth): void {
       growth = GROWTH[phase];
     },
   };

@@ -8,15 +8,7 @@ const PURPOSE = "mcp-confirm";
 const TOKEN = /^([0-9a-z]{1,11})\.([0-9a-f]{32})$/;
 
 /** Tokens that say that exactly one write was shown. Nothing of them is stored. */
-export interface ConfirmTokens {
-  /** Creates a token for what a preview has shown. */
-  issue(shown: readonly unknown[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
-  /** Returns the idempotency key of a write whose token is for `shown`, or why it is refused. */
-  check(
-    token: string,
-    shown: readonly unknown[],
-  ): Promise<{ readonly idem: string } | { readonly refusal: string }>;
-}
+export type ConfirmTokens = ReturnType<typeof createConfirmTokens>;
 
 /**
  * @param key made by the state, which replaces it when it goes back in time; of a process where there is no state
@@ -30,19 +22,24 @@ export function createConfirmTokens({
   readonly key: () => Promise<Uint8Array>;
   readonly owner: string;
   readonly clock: Clock;
-}): ConfirmTokens {
+}) {
   const tagOf = async (expiresAt: number, shown: readonly unknown[]) =>
     createHmac("sha256", await key())
       .update(`${PURPOSE}\0${JSON.stringify([expiresAt, owner, ...shown])}`)
       .digest("hex")
       .slice(0, TAG_CHARS);
   return {
-    async issue(shown) {
+    /** Creates a token for what a preview has shown. */
+    async issue(shown: readonly unknown[]): Promise<{ readonly token: string; readonly expiresAt: number }> {
       const expiresAt = nowSecs(clock) + TOKEN_SECS;
       return { token: `${expiresAt.toString(36)}.${await tagOf(expiresAt, shown)}`, expiresAt };
     },
 
-    async check(token, shown) {
+    /** Returns the idempotency key of a write whose token is for `shown`, or why it is refused. */
+    async check(
+      token: string,
+      shown: readonly unknown[],
+    ): Promise<{ readonly idem: string } | { readonly refusal: string }> {
       const [, expiry = "", tag = ""] = TOKEN.exec(token) ?? [];
       const expiresAt = Number.parseInt(expiry, 36);
       const isOfWrite =

@@ -82,14 +82,7 @@ export interface OutboundError {
 
 export type OutboundResult = Result<OutboundResponse, OutboundError>;
 
-export interface OutboundClient {
-  /**
-   * Checks the URL again and calls exactly the address that was checked, with the name in `Host` and in TLS.
-   *
-   * @throws TypeError for invalid headers.
-   */
-  request(call: OutboundCall): Promise<OutboundResult>;
-}
+export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
 export interface OutboundClientOptions {
   readonly guard: UrlGuard;
@@ -117,7 +110,7 @@ const FAILURE_MESSAGES = {
  * Connections are reused for the same name and address only: a call goes to the address that was checked for it, and a
  * receiver that shares an address with another one cannot write a response on the other's connection.
  */
-export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOptions): OutboundClient {
+export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOptions) {
   const createSession = () =>
     new Bun.FetchSession({
       proxy: proxyUrl ?? false,
@@ -212,7 +205,12 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
   }
 
   return {
-    request(call) {
+    /**
+     * Checks the URL again and calls exactly the address that was checked, with the name in `Host` and in TLS.
+     *
+     * @throws TypeError for invalid headers.
+     */
+    request(call: OutboundCall): Promise<OutboundResult> {
       const startedAt = performance.now();
       return new Promise((resolve, reject) => {
         const ended = new AbortController();

@@ -47,14 +47,7 @@ function refused(kind: UrlRefusalKind, reason: string): Err<UrlRefusal> {
   return err({ kind, reason });
 }
 
-export interface UrlGuard {
-  /**
-   * Checks a URL against the current DNS records. It never throws: an unresolvable name is a refusal.
-   *
-   * @param requester key under which DNS lookups are limited, such as `fid:3`.
-   */
-  check(url: string, requester?: string): Promise<Result<CheckedUrl, UrlRefusal>>;
-}
+export type UrlGuard = ReturnType<typeof createUrlGuard>;
 
 /** Checks URLs that are stored and never called. */
 export interface RegistrationGuard {
@@ -84,7 +77,7 @@ export interface UrlGuardOptions {
  *
  * @throws when one of `allowCidrs` is not a network; the settings are checked for that.
  */
-export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
+export function createUrlGuard(options: UrlGuardOptions) {
   const resolve = options.resolve ?? createBoundedResolve();
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const ownAddresses = atMostOnceASecond(options.ownAddresses ?? interfaceAddresses);
@@ -121,7 +114,12 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
   }
 
   return {
-    async check(text, requester) {
+    /**
+     * Checks a URL against the current DNS records. It never throws: an unresolvable name is a refusal.
+     *
+     * @param requester key under which DNS lookups are limited, such as `fid:3`.
+     */
+    async check(text: string, requester?: string): Promise<Result<CheckedUrl, UrlRefusal>> {
       const own = findLoopbackTarget(text, loopbackTargets);
       if (own) return ok(checkedUrl(own, [{ address: LOOPBACK_HOST, family: 4 }]));
       const parsed = parse(text);

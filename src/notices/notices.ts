@@ -37,21 +37,7 @@ export interface NoticesDeps extends CallChannelDeps {
 }
 
 /** Sends what happens to incidents to the channels of the operator. */
-export interface Notices {
-  /**
-   * Queues what has changed and calls the channels that are due. A call meanwhile does the same with the callers that are left, so that
-   * a receiver that does not respond delays only its own notices.
-   */
-  run(): Promise<void>;
-  report(): Promise<ChannelsReport>;
-  /** The public key for `PushManager.subscribe`; it is made at the first need. */
-  pushKey(): Promise<string>;
-  /** Adds a channel. An error is a sentence. `secret` verifies the signatures of a hook. */
-  add(request: ChannelRequest): Promise<Result<AddedChannel, string>>;
-  remove(channelId: string): Promise<boolean>;
-  /** Sends a test with the next run, whatever the channel's severity and hours. */
-  test(channelId: string): Promise<boolean>;
-}
+export type Notices = ReturnType<typeof createNotices>;
 
 export interface AddedChannel {
   readonly id: string;
@@ -74,7 +60,7 @@ const MAX_CALLS = 2 * MAX_CHANNELS;
 const FAULT_INTERVAL_MS = 60_000;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
-export function createNotices(deps: NoticesDeps): Notices {
+export function createNotices(deps: NoticesDeps) {
   const { store, guard, sealer, clock, log, service } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
@@ -181,7 +167,11 @@ export function createNotices(deps: NoticesDeps): Notices {
   }
 
   return {
-    async run() {
+    /**
+     * Queues what has changed and calls the channels that are due. A call meanwhile does the same with the callers that are left, so that
+     * a receiver that does not respond delays only its own notices.
+     */
+    async run(): Promise<void> {
       if (isQueueing) return;
       isQueueing = true;
       try {
@@ -195,14 +185,16 @@ export function createNotices(deps: NoticesDeps): Notices {
         isQueueing = false;
       }
     },
-    report: async () => ({
+    report: async (): Promise<ChannelsReport> => ({
       channels: (await store.list()).map(reportOf),
       push: deps.pushHosts.length > 0,
     }),
-    async pushKey() {
+    /** The public key for `PushManager.subscribe`; it is made at the first need. */
+    async pushKey(): Promise<string> {
       return ((await store.vapidKey()) ?? (await store.makeVapidKey(newVapidKey()))).publicKey;
     },
-    async add(request) {
+    /** Adds a channel. An error is a sentence. `secret` verifies the signatures of a hook. */
+    async add(request: ChannelRequest): Promise<Result<AddedChannel, string>> {
       const problem = problemOf(request);
       if (problem !== undefined) return err(problem);
       const made = request.kind === "push" ? pushTargetOf(request, deps.pushHosts) : hookTargetOf(request);
@@ -235,8 +227,9 @@ export function createNotices(deps: NoticesDeps): Notices {
       if (!isAdded) return err(`there are ${MAX_CHANNELS} channels, which is the limit`);
       return ok({ id, secret: target.kind === "hook" ? target.secret : null });
     },
-    remove: (channelId) => store.remove(channelId),
-    test: (channelId) => store.put(channelId, testNotice(service, nowSecs(clock))),
+    remove: (channelId: string): Promise<boolean> => store.remove(channelId),
+    /** Sends a test with the next run, whatever the channel's severity and hours. */
+    test: (channelId: string): Promise<boolean> => store.put(channelId, testNotice(service, nowSecs(clock))),
   };
 }
 

@@ -26,15 +26,7 @@ export interface PreviewStats {
   readonly fault: string | null;
 }
 
-export interface PreviewService {
-  /** Fetches URLs when it is their turn, unless what is stored is fresh. */
-  want(hrefs: readonly string[]): void;
-  noteUses(hrefs: readonly string[]): void;
-  /** Fetches a URL before those that no client waits for. Resolves with what is known after 2.5 seconds at most. @param client who waits */
-  crawl(href: string, client: string): Promise<StoredPreview | "pending">;
-  stats(): PreviewStats;
-  stop(): Promise<void>;
-}
+export type PreviewService = ReturnType<typeof startPreviewService>;
 
 export interface PreviewServiceDeps {
   /** Open for writing. */
@@ -49,7 +41,7 @@ export interface PreviewServiceDeps {
 }
 
 /** Fetches previews in the background and stores them. It is the only writer of their file. */
-export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
+export function startPreviewService(deps: PreviewServiceDeps) {
   const { file, signal, clock, monotonicMs, setTimer, log, maxBytes } = deps;
   const queue = new PreviewQueue();
   const waiters = new Map<string, Set<() => void>>();
@@ -133,17 +125,19 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
   file.write((to) => sweepPreviews(to, maxBytes));
   signal.noteChange();
   return {
-    want(hrefs) {
+    /** Fetches URLs when it is their turn, unless what is stored is fresh. */
+    want(hrefs: readonly string[]): void {
       for (const href of hrefs) {
         const url = previewUrlOf(href);
         if (url && !queue.has(url.href) && !isFresh(storedOf(url.href))) queue.add(url);
       }
       pump();
     },
-    noteUses(hrefs) {
+    noteUses(hrefs: readonly string[]): void {
       if (hrefs.length > 0) file.write((to) => noteUses(to, hrefs, nowSecs(clock)));
     },
-    async crawl(href, client) {
+    /** Fetches a URL before those that no client waits for. Resolves with what is known after 2.5 seconds at most. @param client who waits */
+    async crawl(href: string, client: string): Promise<StoredPreview | "pending"> {
       const url = previewUrlOf(href);
       if (!url) return "pending";
       const known = storedOf(url.href);
@@ -164,7 +158,7 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
       } else pump();
       return storedOf(url.href) ?? "pending";
     },
-    stats() {
+    stats(): PreviewStats {
       const bytes = file.read((from) => from.usedBytes());
       return {
         waiting: queue.waiting,
@@ -175,7 +169,7 @@ export function startPreviewService(deps: PreviewServiceDeps): PreviewService {
         fault,
       };
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true;
       cancelTimer?.();
       for (const href of [...waiters.keys()]) settle(href);

@@ -47,20 +47,7 @@ export interface WeekRetention {
 }
 
 /** The users that an app can reach, for its owner. `fid` is the acting fid. */
-export interface AudienceService {
-  /** @param days how many days of growth, today included */
-  get(
-    fid: number,
-    page: { readonly appId: string; readonly days: number },
-  ): Promise<Result<AppAudience, Refusal>>;
-  /** @param weeks how many weeks, that of now included */
-  retention(
-    fid: number,
-    page: { readonly appId: string; readonly weeks: number },
-  ): Promise<Result<WeekRetention[], Refusal>>;
-  /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
-  estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>>;
-}
+export type AudienceService = ReturnType<typeof createAudienceService>;
 
 export function createAudienceService(
   deps: EstimateDeps & {
@@ -71,7 +58,7 @@ export function createAudienceService(
     /** Default: 2 seconds. */
     readonly estimateTimeoutMs?: number;
   },
-): AudienceService {
+) {
   const { apps, tokens, saved, clock, estimateTimeoutMs = ESTIMATE_TIMEOUT_MS } = deps;
   const inTurn = createTurns(MAX_WAITING);
 
@@ -84,7 +71,11 @@ export function createAudienceService(
   }
 
   return {
-    async get(fid, { appId, days }) {
+    /** @param days how many days of growth, today included */
+    async get(
+      fid: number,
+      { appId, days }: { readonly appId: string; readonly days: number },
+    ): Promise<Result<AppAudience, Refusal>> {
       const app = await apps.get(fid, appId);
       if (!app.ok) return app;
       const today = dayOf(nowSecs(clock));
@@ -98,14 +89,19 @@ export function createAudienceService(
       });
     },
 
-    async retention(fid, { appId, weeks }) {
+    /** @param weeks how many weeks, that of now included */
+    async retention(
+      fid: number,
+      { appId, weeks }: { readonly appId: string; readonly weeks: number },
+    ): Promise<Result<WeekRetention[], Refusal>> {
       const app = await apps.get(fid, appId);
       if (!app.ok) return app;
       const now = weekOf(nowSecs(clock));
       return ok((await tokens.cohorts(appId, now - weeks + 1)).map((cohort) => retentionOf(cohort, now)));
     },
 
-    async estimate(fid, body) {
+    /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
+    async estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>> {
       const app = await appOf(fid, body);
       if (!app.ok) return app;
       const request = readEstimateRequest(body, app.value.appUrl);

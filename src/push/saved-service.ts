@@ -134,23 +134,13 @@ const readSegment = schemaReader(SaveSegmentRequest);
 const readDraft = schemaReader(SaveDraftRequest);
 
 /** Drafts and segments of apps, for their owner. `fid` is the acting fid. */
-export interface SavedService {
-  save(fid: number, kind: SavedKind, body: unknown): Promise<Result<SavedItem, Refusal>>;
-  list(fid: number, kind: SavedKind, appId: string): Promise<Result<SavedItem[], Refusal>>;
-  delete(fid: number, kind: SavedKind, itemId: string): Promise<Result<undefined, Refusal>>;
-  /** Returns the audience with the conditions that a segment of the app has now. */
-  withSegment(
-    app: Pick<App, "appId">,
-    audience: Audience,
-    segmentId: string | null,
-  ): Promise<Result<Audience, Refusal>>;
-}
+export type SavedService = ReturnType<typeof createSavedService>;
 
 export function createSavedService(deps: {
   readonly apps: Pick<AppService, "get">;
   readonly saved: SavedStore;
   readonly clock: Clock;
-}): SavedService {
+}) {
   const { apps, saved, clock } = deps;
   const missing = (kind: SavedKind) => refused("notFound", `no such ${kind}`);
 
@@ -178,7 +168,7 @@ export function createSavedService(deps: {
   }
 
   return {
-    async save(fid, kind, body) {
+    async save(fid: number, kind: SavedKind, body: unknown): Promise<Result<SavedItem, Refusal>> {
       const fields = readObject(body, "request body");
       if (!fields.ok) return fields;
       const appId = ownValue(fields.value, "app_id");
@@ -213,12 +203,12 @@ export function createSavedService(deps: {
       }
     },
 
-    async list(fid, kind, appId) {
+    async list(fid: number, kind: SavedKind, appId: string): Promise<Result<SavedItem[], Refusal>> {
       const app = await apps.get(fid, appId);
       return app.ok ? ok(await saved.list(appId, kind)) : app;
     },
 
-    async delete(fid, kind, itemId) {
+    async delete(fid: number, kind: SavedKind, itemId: string): Promise<Result<undefined, Refusal>> {
       const item = await saved.find(itemId);
       if (item?.kind !== kind) return missing(kind);
       const app = await apps.get(fid, item.appId);
@@ -226,7 +216,12 @@ export function createSavedService(deps: {
       return (await saved.delete(item.appId, kind, itemId)) ? ok(undefined) : missing(kind);
     },
 
-    async withSegment({ appId }, audience, segmentId) {
+    /** Returns the audience with the conditions that a segment of the app has now. */
+    async withSegment(
+      { appId }: Pick<App, "appId">,
+      audience: Audience,
+      segmentId: string | null,
+    ): Promise<Result<Audience, Refusal>> {
       if (segmentId === null) return ok(audience);
       const item = await saved.find(segmentId);
       if (item?.kind !== "segment" || item.appId !== appId) return missing("segment");

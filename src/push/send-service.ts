@@ -25,12 +25,7 @@ export interface StartedCampaign {
 }
 
 /** Starts the notification campaigns of apps. */
-export interface SendService {
-  findApp(appId: string): Promise<Result<App, Refusal>>;
-  start(app: App, body: unknown): Promise<Result<StartedCampaign, Refusal>>;
-  /** Starts a campaign of a request that has been read. */
-  create(app: App, request: SendRequest): Promise<Result<StartedCampaign, Refusal>>;
-}
+export type SendService = ReturnType<typeof createSendService>;
 
 export interface SendServiceDeps {
   readonly apps: AppStore;
@@ -43,7 +38,7 @@ export interface SendServiceDeps {
   readonly spans?: Pick<Spans, "active"> | undefined;
 }
 
-export function createSendService(deps: SendServiceDeps): SendService {
+export function createSendService(deps: SendServiceDeps) {
   const { apps, campaigns, fanOut, clock, stopping, spans } = deps;
   const stopped = new Promise<"stopped">((resolve) => {
     if (stopping.aborted) resolve("stopped");
@@ -62,6 +57,7 @@ export function createSendService(deps: SendServiceDeps): SendService {
     return { ...end, counts: campaign.counts, retryableFids };
   }
 
+  /** Starts a campaign of a request that has been read. */
   async function create(
     { appId }: App,
     { notification, uuid, audience }: SendRequest,
@@ -88,12 +84,12 @@ export function createSendService(deps: SendServiceDeps): SendService {
   }
 
   return {
-    async findApp(appId) {
+    async findApp(appId: string): Promise<Result<App, Refusal>> {
       const app = await apps.find(appId, nowSecs(clock));
       return app ? ok(app) : refused("notFound", "no such app");
     },
 
-    async start(app, body) {
+    async start(app: App, body: unknown): Promise<Result<StartedCampaign, Refusal>> {
       const request = readSendRequest(body, app.appUrl);
       return request.ok ? create(app, request.value) : request;
     },

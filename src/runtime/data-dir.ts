@@ -5,18 +5,7 @@ import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure
 import { createPrivateFile, giveToOwnerOf } from "./files.ts";
 
 /** A data directory that this process has locked. */
-export interface DataDir {
-  /** Absolute. */
-  readonly path: string;
-  /** The file whose lock excludes other processes. */
-  readonly lockFile: string;
-  /** The path of a file in it. */
-  file(name: string): string;
-  /** Publishes to other processes of this machine where the node of this directory listens. */
-  announce(url: string): void;
-  /** Releases the lock. May be called twice. */
-  release(): void;
-}
+export type DataDir = ReturnType<typeof openDataDir>;
 
 const LOCK_FILE = "lock";
 const PID_FILE = "lock.pid";
@@ -35,10 +24,7 @@ const openLocks = new Set<Database>();
  * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
  *   cannot be created or written, or when a restore has not finished and `isRestore` is not set.
  */
-export function openDataDir(
-  dir: string,
-  { isRestore = false }: { readonly isRestore?: boolean } = {},
-): DataDir {
+export function openDataDir(dir: string, { isRestore = false }: { readonly isRestore?: boolean } = {}) {
   const path = resolve(dir);
   const release = lockDirectory(path, {
     what: "data directory",
@@ -56,7 +42,18 @@ export function openDataDir(
   }
   const file = (name: string) => join(path, name);
   const announce = (url: string) => writeFileSync(file(PID_FILE), `${process.pid}\n${url}\n`);
-  return { path, lockFile: file(LOCK_FILE), file, announce, release };
+  return {
+    /** Absolute. */
+    path,
+    /** The file whose lock excludes other processes. */
+    lockFile: file(LOCK_FILE),
+    /** The path of a file in it. */
+    file,
+    /** Publishes to other processes of this machine where the node of this directory listens. */
+    announce,
+    /** Releases the lock. May be called twice. */
+    release,
+  };
 }
 
 /** A process that has locked a data directory. */

@@ -6,10 +6,7 @@ export interface LoopDelays {
   readonly maxMs: number;
 }
 
-export interface LoopMonitor {
-  delays(): LoopDelays;
-  stop(): void;
-}
+export type LoopMonitor = ReturnType<typeof startLoopMonitor>;
 
 const INTERVAL_MS = 250;
 const SAMPLES = 60_000 / INTERVAL_MS;
@@ -23,10 +20,7 @@ const QUIET_SHARE = 0.02;
  *
  * @param options.workedUs the CPU time of this thread, microseconds.
  */
-export function startLoopMonitor({
-  workedUs = threadCpuUs,
-  quietIntervalMs = QUIET_INTERVAL_MS,
-} = {}): LoopMonitor {
+export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUIET_INTERVAL_MS } = {}) {
   const late = new Float64Array(SAMPLES);
   let taken = 0;
   let lastMs = performance.now();
@@ -50,11 +44,11 @@ export function startLoopMonitor({
   };
   wait(INTERVAL_MS);
   return {
-    delays() {
+    delays(): LoopDelays {
       const sorted = late.slice(0, Math.min(taken, SAMPLES)).sort();
       return { p99Ms: sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, maxMs: sorted.at(-1) ?? 0 };
     },
-    stop: () => clearTimeout(timer),
+    stop: (): void => clearTimeout(timer),
   };
 }
 

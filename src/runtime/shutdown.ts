@@ -9,27 +9,7 @@ import type { Logger } from "./log/logger.ts";
 export type Disposer = (exitCode: number) => void | Promise<void>;
 
 /** The list of parts to close when the process ends. */
-export interface Shutdown {
-  /** Aborts when the shutdown starts, so that loops stop taking work. */
-  readonly signal: AbortSignal;
-  /** Resolves with the exit code when everything is closed or the deadline has passed. */
-  readonly finished: Promise<number>;
-  /**
-   * Registers a disposer. Disposers run one after the other in reverse order, because later parts depend on earlier ones. One
-   * that is registered during the shutdown runs next; after the shutdown, it runs at once.
-   */
-  add(name: string, dispose: Disposer): void;
-  /**
-   * Makes the shutdown wait for work in progress before it closes anything. The work watches `signal`. Its caller handles the
-   * result.
-   */
-  track(name: string, work: Promise<unknown>): void;
-  /**
-   * Starts the shutdown; only the first call counts. Resolves like `finished`: with `exitCode` when every disposer succeeded
-   * in time, otherwise with `exitCode` if that is a failure, else with 1.
-   */
-  start(reason: string, exitCode?: number): Promise<number>;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 const EXIT_UNCLEAN = 1;
 /** 128 + the number of the signal, the exit code that a shell reports for a killed process. */
@@ -46,7 +26,7 @@ export function createShutdown(options: {
   readonly deadlineMs: number;
   readonly log: Logger;
   readonly routineLevel: "info" | "debug";
-}): Shutdown {
+}) {
   const { deadlineMs, log, routineLevel } = options;
   const controller = new AbortController();
   const finished = Promise.withResolvers<number>();
@@ -91,20 +71,34 @@ export function createShutdown(options: {
   };
 
   return {
+    /** Aborts when the shutdown starts, so that loops stop taking work. */
     signal: controller.signal,
+    /** Resolves with the exit code when everything is closed or the deadline has passed. */
     finished: finished.promise,
-    add(name, dispose) {
+    /**
+     * Registers a disposer. Disposers run one after the other in reverse order, because later parts depend on earlier ones. One
+     * that is registered during the shutdown runs next; after the shutdown, it runs at once.
+     */
+    add(name: string, dispose: Disposer): void {
       if (isFinished) void attempt({ name, dispose });
       else waiting.push({ name, dispose });
     },
-    track(name, work) {
+    /**
+     * Makes the shutdown wait for work in progress before it closes anything. The work watches `signal`. Its caller handles the
+     * result.
+     */
+    track(name: string, work: Promise<unknown>): void {
       const settled: Promise<unknown> = work.then(
         () => inProgress.delete(settled),
         () => inProgress.delete(settled),
       );
       inProgress.set(settled, name);
     },
-    start(reason, exitCode = EXIT_OK) {
+    /**
+     * Starts the shutdown; only the first call counts. Resolves like `finished`: with `exitCode` when every disposer succeeded
+     * in time, otherwise with `exitCode` if that is a failure, else with 1.
+     */
+    start(reason: string, exitCode: number = EXIT_OK): Promise<number> {
       if (!controller.signal.aborted) {
         startedWith = exitCode;
         controller.abort(new Error(`shutting down: ${reason}`));

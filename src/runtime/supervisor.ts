@@ -1,14 +1,7 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 /** What a service manager that waits for this process learns of it: `sd_notify(3)` of systemd. Without one nothing is sent. */
-export interface Supervisor {
-  /** Says that the process responds to `/health`, and from now on, twice in each period of the watchdog, that its loop runs. */
-  ready(): void;
-  /** Says that the process stops. */
-  stopping(): void;
-  /** Ends the signs of life of this thread. */
-  stop(): void;
-}
+export type Supervisor = ReturnType<typeof createSupervisor>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +17,7 @@ const MICROS_PER_MS = 1000;
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 
 /** Each thread of a process may have one: the manager knows the process only. */
-export function createSupervisor(environment: Environment = process.env): Supervisor {
+export function createSupervisor(environment: Environment = process.env) {
   const { NOTIFY_SOCKET: socket = "", WATCHDOG_USEC: micros = "", WATCHDOG_PID: pid } = environment;
   const isAsked = process.platform === "linux" && /^[/@]./.test(socket);
   const isWatched =
@@ -34,15 +27,18 @@ export function createSupervisor(environment: Environment = process.env): Superv
     if (isAsked) sendDatagram(socket, text);
   };
   return {
-    ready() {
+    /** Says that the process responds to `/health`, and from now on, twice in each period of the watchdog, that its loop runs. */
+    ready(): void {
       send("READY=1");
       if (!isWatched || timer !== undefined) return;
       send("WATCHDOG=1");
       timer = setInterval(() => send("WATCHDOG=1"), Math.max(1, Number(micros) / MICROS_PER_MS / 2));
       timer.unref();
     },
-    stopping: () => send("STOPPING=1"),
-    stop() {
+    /** Says that the process stops. */
+    stopping: (): void => send("STOPPING=1"),
+    /** Ends the signs of life of this thread. */
+    stop(): void {
       clearInterval(timer);
       timer = undefined;
     },

@@ -21,24 +21,13 @@ export interface ScoreScheduleDeps {
   readonly run: () => Promise<string | undefined>;
 }
 
-export interface ScoreSchedule {
-  readonly isRunning: () => boolean;
-  readonly lastFault: () => string | undefined;
-  /** Starts no further run. Resolves when the current one has ended. */
-  stop(): Promise<void>;
-}
+export type ScoreSchedule = ReturnType<typeof scheduleScores>;
 
 /**
  * Computes scores each day at an hour, or as soon as it runs after that time when those of the day are missing. A failed run is repeated
  * after an hour.
  */
-export function scheduleScores({
-  clock,
-  setTimer,
-  hourUtc,
-  lastRunMs,
-  run,
-}: ScoreScheduleDeps): ScoreSchedule {
+export function scheduleScores({ clock, setTimer, hourUtc, lastRunMs, run }: ScoreScheduleDeps) {
   let running: Promise<void> | undefined;
   let fault: string | undefined;
   let isStopped = false;
@@ -60,9 +49,10 @@ export function scheduleScores({
   };
   next();
   return {
-    isRunning: () => running !== undefined,
-    lastFault: () => fault,
-    async stop() {
+    isRunning: (): boolean => running !== undefined,
+    lastFault: (): string | undefined => fault,
+    /** Starts no further run. Resolves when the current one has ended. */
+    async stop(): Promise<void> {
       isStopped = true;
       cancel?.();
       await running;

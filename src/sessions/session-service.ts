@@ -79,12 +79,7 @@ export interface SessionActor {
 }
 
 /** The sessions of an fid, for the owner of its custody address. The audit log names each change. */
-export interface SessionService {
-  create(actor: SessionActor, body: unknown): Promise<Result<Session, Refusal>>;
-  /** The live ones, the newest first. */
-  list(fid: number): Promise<Session[]>;
-  end(actor: SessionActor, which: WhichSessions): Promise<Result<undefined, Refusal>>;
-}
+export type SessionService = ReturnType<typeof createSessionService>;
 
 const readCreate = schemaReader(CreateSessionRequest);
 
@@ -95,7 +90,7 @@ export function createSessionService(deps: {
   /** `auth.session_ttl_secs`. */
   readonly maxTtlSecs: number;
   readonly ownOrigin: OwnOrigin;
-}): SessionService {
+}) {
   const { store, clock, custodyOf, ownOrigin } = deps;
 
   const auditOf = (action: string, { fid, requestId, address }: SessionActor): AuditEntry => ({
@@ -112,7 +107,7 @@ export function createSessionService(deps: {
   });
 
   return {
-    async create(actor, body) {
+    async create(actor: SessionActor, body: unknown): Promise<Result<Session, Refusal>> {
       const { fid, headers } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
@@ -146,13 +141,14 @@ export function createSessionService(deps: {
       return ok(session);
     },
 
-    async list(fid) {
+    /** The live ones, the newest first. */
+    async list(fid: number): Promise<Session[]> {
       const custody = await custodyOf(fid);
       const sessions = await store.listByOwner(fid, nowSecs(clock));
       return sessions.filter((session) => custody && Buffer.compare(session.custody, custody) === 0);
     },
 
-    async end(actor, which) {
+    async end(actor: SessionActor, which: WhichSessions): Promise<Result<undefined, Refusal>> {
       const hasEnded = await store.end(actor.fid, which, auditOf("session.delete", actor));
       return hasEnded || which === "all" ? ok(undefined) : refused("notFound", "no such session");
     },

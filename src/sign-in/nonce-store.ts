@@ -31,12 +31,7 @@ export interface VerifiedNonce {
 }
 
 /** The key of nonces and the spent ones, of all nodes. */
-export interface SignInNonceStore {
-  /** The key, 32 bytes; `candidate` becomes it where there is none. */
-  key(candidate: Uint8Array): Promise<Uint8Array>;
-  /** Spends a nonce that was made with `madeWith`. True for exactly one of concurrent calls, and never after the key has changed. */
-  spend(nonce: VerifiedNonce, madeWith: Uint8Array): Promise<boolean>;
-}
+export type SignInNonceStore = ReturnType<typeof createSignInNonceStore>;
 
 const readKey = sql<{ value: Uint8Array }>(
   "sign-in-nonces.key",
@@ -58,13 +53,16 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
 );
 
 /** A lost response to `spend` ends the nonce. */
-export function createSignInNonceStore(db: StateDb): SignInNonceStore {
+export function createSignInNonceStore(db: StateDb) {
   const addKey = db.decision("signInNonces.addKey", async (tx, candidate: Uint8Array) => {
     await tx.run(insertKey, candidate);
     return (await tx.get(readKey))?.value ?? candidate;
   });
   return {
-    key: async (candidate) => Uint8Array.from((await db.get(readKey))?.value ?? (await addKey(candidate))),
+    /** The key, 32 bytes; `candidate` becomes it where there is none. */
+    key: async (candidate: Uint8Array): Promise<Uint8Array> =>
+      Uint8Array.from((await db.get(readKey))?.value ?? (await addKey(candidate))),
+    /** Spends a nonce that was made with `madeWith`. True for exactly one of concurrent calls, and never after the key has changed. */
     spend: db.decision(
       "oneTimeNonces.spend",
       async (tx, { nonce, purpose, expiresAt }: VerifiedNonce, madeWith: Uint8Array) =>

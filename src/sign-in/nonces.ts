@@ -18,14 +18,7 @@ const TEXT = /^[0-9A-Za-z]{32}$/;
 const KEY_AGE_MS = 10_000;
 
 /** Nonces of sign-ins, which count once on all nodes of a state. */
-export interface SignInNonces {
-  /** Creates a nonce of 32 alphanumerics. It is stored nowhere until it is spent. */
-  issue(purpose: NoncePurpose): Promise<string>;
-  /** Whether the node has issued the nonce, and it has not expired. It may be spent. */
-  isOurs(purpose: NoncePurpose, nonce: string): Promise<boolean>;
-  /** Spends a nonce: true for exactly one of concurrent calls on all nodes, never after its time. */
-  spend(purpose: NoncePurpose, nonce: string): Promise<boolean>;
-}
+export type SignInNonces = ReturnType<typeof createSignInNonces>;
 
 /**
  * Creates the nonces: random bytes and a time, with a tag by a key of the state. A state that goes back in time has a new key, so
@@ -39,7 +32,7 @@ export function createSignInNonces({
 }: {
   readonly store: SignInNonceStore;
   readonly clock: Clock;
-}): SignInNonces {
+}) {
   let known: { readonly key: Uint8Array; readonly readAtMs: number } | undefined;
 
   async function currentKey(): Promise<Uint8Array> {
@@ -60,7 +53,8 @@ export function createSignInNonces({
   }
 
   return {
-    async issue(purpose) {
+    /** Creates a nonce of 32 alphanumerics. It is stored nowhere until it is spent. */
+    async issue(purpose: NoncePurpose): Promise<string> {
       const key = await currentKey();
       const body = Buffer.alloc(RANDOM_BYTES + TIME_BYTES);
       randomBytes(RANDOM_BYTES).copy(body);
@@ -68,9 +62,12 @@ export function createSignInNonces({
       return encode(Buffer.concat([body, tagOf(key, purpose, body)]));
     },
 
-    isOurs: async (purpose, nonce) => expiryOf(await currentKey(), purpose, nonce) !== undefined,
+    /** Whether the node has issued the nonce, and it has not expired. It may be spent. */
+    isOurs: async (purpose: NoncePurpose, nonce: string): Promise<boolean> =>
+      expiryOf(await currentKey(), purpose, nonce) !== undefined,
 
-    async spend(purpose, nonce) {
+    /** Spends a nonce: true for exactly one of concurrent calls on all nodes, never after its time. */
+    async spend(purpose: NoncePurpose, nonce: string): Promise<boolean> {
       const key = await currentKey();
       const expiresAt = expiryOf(key, purpose, nonce);
       if (expiresAt !== undefined && (await store.spend({ nonce, purpose, expiresAt }, key))) return true;

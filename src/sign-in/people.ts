@@ -1,29 +1,12 @@
 import type { Owners } from "../auth/confirmed-owners.ts";
-import { type CustodyOf, custodyFromIndex } from "../auth/custody.ts";
+import { custodyFromIndex } from "../auth/custody.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";
 import type { AuthMethod } from "./tokens/token.ts";
 
 /** Who may sign in as whom, as this node knows it. Every way of sign-in uses this. Addresses have 20 bytes. */
-export interface People {
-  /** The custody address of the index; undefined for an unregistered fid. */
-  readonly custodyOf: CustodyOf;
-  /** Whether an address is the custody or an auth address of the fid in the index. It decides nothing but whether to ask further. */
-  mayBe(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): boolean;
-  /** Whether an address is the custody or an auth address of any fid. */
-  isKnown(address: Uint8Array): boolean;
-  /** The fids that an address may sign in as in the index, at most 20 of each kind. It decides nothing. */
-  fidsOf(address: Uint8Array): readonly { readonly fid: number; readonly authMethod: AuthMethod }[];
-  /** Whether this node follows an fid. */
-  isFollowed(fid: number): boolean;
-  /**
-   * How an address may sign in as an fid; undefined if it may not.
-   *
-   * @throws UnconfirmedError while a second node has not confirmed it.
-   */
-  methodOf(fid: number, address: Uint8Array, acceptsAuthAddress: boolean): Promise<AuthMethod | undefined>;
-}
+export type People = ReturnType<typeof peopleFromIndex>;
 
 /** Type 2 is an address, state 1 is active; the texts are those of the partial index. */
 const authAddress = statement<{ one: number }, [fid: number, key: Uint8Array]>(
@@ -61,18 +44,22 @@ export function hasVerifiedFromIndex(db: IndexDatabase): (fid: number, address: 
 export function peopleFromIndex(
   db: IndexDatabase,
   { owners, followed }: { readonly owners: Owners; readonly followed: ReadonlySet<number> | undefined },
-): People {
+) {
   const custodyOf = custodyFromIndex(db);
   const isAuthAddress = (fid: number, address: Uint8Array) =>
     db.get(authAddress, fid, canonicalKey(address)) !== undefined;
   return {
+    /** The custody address of the index; undefined for an unregistered fid. */
     custodyOf,
-    mayBe: (fid, address, acceptsAuthAddress) =>
+    /** Whether an address is the custody or an auth address of the fid in the index. It decides nothing but whether to ask further. */
+    mayBe: (fid: number, address: Uint8Array, acceptsAuthAddress: boolean): boolean =>
       (acceptsAuthAddress && isAuthAddress(fid, address)) || isSame(custodyOf(fid), address),
-    isKnown: (address) =>
+    /** Whether an address is the custody or an auth address of any fid. */
+    isKnown: (address: Uint8Array): boolean =>
       db.get(anyCustody, address) !== undefined ||
       db.get(anyAuthAddress, canonicalKey(address)) !== undefined,
-    fidsOf(address) {
+    /** The fids that an address may sign in as in the index, at most 20 of each kind. It decides nothing. */
+    fidsOf(address: Uint8Array): readonly { readonly fid: number; readonly authMethod: AuthMethod }[] {
       const owned = db
         .all(fidsByCustody, address)
         .map(({ fid }) => ({ fid, authMethod: "custody" as const }));
@@ -83,8 +70,18 @@ export function peopleFromIndex(
         .map(({ fid }) => ({ fid, authMethod: "authAddress" as const }));
       return [...owned, ...keyed];
     },
-    isFollowed: (fid) => followed?.has(fid) ?? true,
-    async methodOf(fid, address, acceptsAuthAddress) {
+    /** Whether this node follows an fid. */
+    isFollowed: (fid: number): boolean => followed?.has(fid) ?? true,
+    /**
+     * How an address may sign in as an fid; undefined if it may not.
+     *
+     * @throws UnconfirmedError while a second node has not confirmed it.
+     */
+    async methodOf(
+      fid: number,
+      address: Uint8Array,
+      acceptsAuthAddress: boolean,
+    ): Promise<AuthMethod | undefined> {
       const isKey = acceptsAuthAddress && isAuthAddress(fid, address);
       if (isKey && (await owners.hasKey(fid, address))) return "authAddress";
       return isSame(await owners.custodyOf(fid, address), address) ? "custody" : undefined;

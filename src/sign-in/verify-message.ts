@@ -56,14 +56,7 @@ export interface SignInExpectation {
 }
 
 /** The verification of all ways of sign-in. */
-export interface SignInVerifier {
-  /** Verifies a Sign In With Farcaster message, and spends its nonce. */
-  verify(expected: SignInExpectation): Promise<Result<SignedIn, SignInRefusal>>;
-  /** Verifies a message that names no fid: the address signed it, for a URI of its domain. Spends its nonce. */
-  verifyAddress(
-    request: Pick<SignInExpectation, "text" | "signature" | "client">,
-  ): Promise<Result<SignInMessage, SignInRefusal>>;
-}
+export type SignInVerifier = ReturnType<typeof createSignInVerifier>;
 
 export interface SignInVerifierDeps {
   readonly nonces: SignInNonces;
@@ -91,7 +84,7 @@ const ERC_8010 = Buffer.from("8010".repeat(16), "hex");
  * Creates the one verification of sign-in messages. The checks run in the order of the specification, and the first failure is the
  * reason. The nonce is spent before domain, times and signature are checked, whatever follows: one message counts once.
  */
-export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
+export function createSignInVerifier(deps: SignInVerifierDeps) {
   const { nonces, people, clock, contracts, staleReason } = deps;
 
   /** Nonce, domain and times. */
@@ -167,7 +160,8 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
   }
 
   return {
-    async verify(expected) {
+    /** Verifies a Sign In With Farcaster message, and spends its nonce. */
+    async verify(expected: SignInExpectation): Promise<Result<SignedIn, SignInRefusal>> {
       const message = parseSignIn(expected.text);
       if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
       const fid = fidOf(message);
@@ -196,7 +190,10 @@ export function createSignInVerifier(deps: SignInVerifierDeps): SignInVerifier {
       }
     },
 
-    async verifyAddress(request) {
+    /** Verifies a message that names no fid: the address signed it, for a URI of its domain. Spends its nonce. */
+    async verifyAddress(
+      request: Pick<SignInExpectation, "text" | "signature" | "client">,
+    ): Promise<Result<SignInMessage, SignInRefusal>> {
       const message = parseSignIn(request.text);
       if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
       const stale = await checkFreshness();

@@ -14,25 +14,7 @@ export interface KeyFact {
 }
 
 /** Looks up keys of 32 bytes in the index. */
-export interface KeyFacts {
-  /** The key of this user; undefined unless it is active. */
-  of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
-  /** The first user with this key at the request of an fid; undefined if none has it now. */
-  requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined;
-  /** The first user who has this key on chain at their own request; undefined if none has it now. */
-  selfRequested(key: Uint8Array): KeyFact | undefined;
-  /** The first user with this auth address, as 32 bytes, at the request of an fid; undefined if none has it now. */
-  addressRequestedBy(requestFid: number, key: Uint8Array): { readonly fid: number } | undefined;
-  /** Whether a key of either type is on chain for a user now. */
-  isOnChain(fid: number, key: Uint8Array): boolean;
-  /**
-   * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
-   * user or another fid's request, expired or not.
-   */
-  isTaken(key: Uint8Array, by: { readonly fid: number; readonly requestFid: number }): boolean;
-  /** Public keys of a user that are active, at most `limit`. */
-  keysOf(fid: number, nowSecs: number, limit: number): Uint8Array[];
-}
+export type KeyFacts = ReturnType<typeof keyFactsFromIndex>;
 
 interface KeyRow {
   readonly fid: number;
@@ -86,15 +68,17 @@ const gaslessKeys = statement<{ key: Uint8Array }, [fid: number, nowSecs: number
   "SELECT key FROM gasless_keys WHERE fid = ? AND last_used_at + ttl_secs >= ? LIMIT ?",
 );
 
-export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
+export function keyFactsFromIndex(db: IndexDatabase) {
   return {
-    of(fid, key, nowSecs) {
+    /** The key of this user; undefined unless it is active. */
+    of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined {
       const row = db.get(onChain, fid, key);
       if (row) return row;
       const free = db.get(gasless, key, nowSecs);
       return free?.fid === fid ? free : undefined;
     },
-    requestedBy(requestFid, key, nowSecs) {
+    /** The first user with this key at the request of an fid; undefined if none has it now. */
+    requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined {
       const row = db.get(onChainBy, key, requestFid);
       const free = db.get(gasless, key, nowSecs);
       const found = [row, free].filter((one) => one?.requestFid === requestFid);
@@ -103,15 +87,27 @@ export function keyFactsFromIndex(db: IndexDatabase): KeyFacts {
         undefined,
       );
     },
-    addressRequestedBy: (requestFid, key) => db.get(addressBy, key, requestFid),
-    isOnChain: (fid, key) => db.get(ofAnyType, fid, key) !== undefined,
-    selfRequested: (key) => db.get(onChainBySelf, key),
-    isTaken(key, { fid, requestFid }) {
+    /** The first user with this auth address, as 32 bytes, at the request of an fid; undefined if none has it now. */
+    addressRequestedBy: (requestFid: number, key: Uint8Array): { readonly fid: number } | undefined =>
+      db.get(addressBy, key, requestFid),
+    /** Whether a key of either type is on chain for a user now. */
+    isOnChain: (fid: number, key: Uint8Array): boolean => db.get(ofAnyType, fid, key) !== undefined,
+    /** The first user who has this key on chain at their own request; undefined if none has it now. */
+    selfRequested: (key: Uint8Array): KeyFact | undefined => db.get(onChainBySelf, key),
+    /**
+     * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
+     * user or another fid's request, expired or not.
+     */
+    isTaken(
+      key: Uint8Array,
+      { fid, requestFid }: { readonly fid: number; readonly requestFid: number },
+    ): boolean {
       const holder = db.get(gaslessHolder, key);
       const isForeign = holder && (holder.fid !== fid || holder.requestFid !== requestFid);
       return isForeign === true || db.get(onChain, fid, key) !== undefined;
     },
-    keysOf: (fid, nowSecs, limit) =>
+    /** Public keys of a user that are active, at most `limit`. */
+    keysOf: (fid: number, nowSecs: number, limit: number): Uint8Array[] =>
       [...db.all(gaslessKeys, fid, nowSecs, limit), ...db.all(onChainKeys, fid, limit)]
         .slice(0, limit)
         .map(({ key }) => new Uint8Array(key)),
@@ -128,19 +124,15 @@ const custodian = statement<{ fid: number }, [custody: Uint8Array]>(
 );
 
 /** What gasless key operations need of the index. The last nonces are 0 before the first operation. */
-export interface KeyRegistry {
-  /** The last nonce that a user's custody address signed. */
-  userNonce(fid: number): number;
-  /** The last nonce with which keys of an app removed themselves, over all users. */
-  appNonce(requestFid: number): number;
-  /** The fid of a custody address of 20 bytes. */
-  fidOfCustody(custody: Uint8Array): number | undefined;
-}
+export type KeyRegistry = ReturnType<typeof keyRegistryFromIndex>;
 
-export function keyRegistryFromIndex(db: IndexDatabase): KeyRegistry {
+export function keyRegistryFromIndex(db: IndexDatabase) {
   return {
-    userNonce: (fid) => db.get(lastNonce, fid, 0)?.nonce ?? 0,
-    appNonce: (requestFid) => db.get(lastNonce, 0, requestFid)?.nonce ?? 0,
-    fidOfCustody: (custody) => db.get(custodian, custody)?.fid,
+    /** The last nonce that a user's custody address signed. */
+    userNonce: (fid: number): number => db.get(lastNonce, fid, 0)?.nonce ?? 0,
+    /** The last nonce with which keys of an app removed themselves, over all users. */
+    appNonce: (requestFid: number): number => db.get(lastNonce, 0, requestFid)?.nonce ?? 0,
+    /** The fid of a custody address of 20 bytes. */
+    fidOfCustody: (custody: Uint8Array): number | undefined => db.get(custodian, custody)?.fid,
   };
 }

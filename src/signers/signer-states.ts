@@ -23,9 +23,7 @@ export interface SeenSigner {
 }
 
 /** Computes the states of signers from the index, and stores each approval at first sight. */
-export interface SignerStates {
-  see(signer: StoredSigner, origin: RequestOrigin): Promise<SeenSigner>;
-}
+export type SignerStates = ReturnType<typeof createSignerStates>;
 
 export interface SignerStatesDeps {
   readonly store: Pick<SignerStore, "find" | "approve">;
@@ -35,7 +33,7 @@ export interface SignerStatesDeps {
   readonly appliedBlocks: () => Readonly<Record<string, number>> | null;
 }
 
-export function createSignerStates({ store, facts, clock, appliedBlocks }: SignerStatesDeps): SignerStates {
+export function createSignerStates({ store, facts, clock, appliedBlocks }: SignerStatesDeps) {
   function isBehind(blocks: Readonly<Record<string, number>>): boolean {
     const applied = appliedBlocks() ?? {};
     return Object.entries(blocks).some(([shard, block]) => (applied[shard] ?? block) < block);
@@ -43,7 +41,7 @@ export function createSignerStates({ store, facts, clock, appliedBlocks }: Signe
   const state = (signer: StoredSigner) => stateOf(signer, { facts, nowSecs: nowSecs(clock), isBehind });
 
   return {
-    async see(signer, origin) {
+    async see(signer: StoredSigner, origin: RequestOrigin): Promise<SeenSigner> {
       const now = state(signer);
       const { signerUuid, request } = signer;
       const endsRequest = now.status === "approved" && request !== null && request.usedAt === null;

@@ -13,22 +13,7 @@ export type NewKey = SealedSeed & { readonly publicKey: Uint8Array };
  * The private keys of managed signers. Only the thread that signs has one. A seed is open for as long as one call lasts, and is
  * zeroed after it; the runtime may hold copies of the parsed key until it collects them.
  */
-export interface Vault {
-  /** The id of the master key that new seeds are sealed under. */
-  readonly keyId: string;
-  /** Whether seeds under this master key can be opened. */
-  knows(keyId: string): boolean;
-  /** Creates a key pair for a signer. */
-  create(signerUuid: string): NewKey;
-  /** Seals a given seed of 32 bytes for a signer. The caller zeroes it. */
-  seal(signerUuid: string, seed: Uint8Array): NewKey;
-  /** Encodes and signs message data with a signer's key. */
-  sign(signer: Sealed, data: MessageData): SignedMessage;
-  /** Opens a seed. The caller zeroes it. */
-  open(signer: Sealed): Uint8Array;
-  /** Seals a seed again under the current master key. */
-  reseal(signer: Sealed): SealedSeed;
-}
+export type Vault = ReturnType<typeof createVault>;
 
 const SEED_BYTES = 32;
 
@@ -38,17 +23,19 @@ const SEED_BYTES = 32;
  *
  * @param keys the current master key, then previous ones.
  */
-export function createVault(keys: readonly [MasterKey, ...MasterKey[]]): Vault {
+export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
   const sealer = createSealer(keys, "svc signer seed 1");
 
   const sealed = (signerUuid: string, publicKey: Uint8Array, seed: Uint8Array): SealedSeed =>
     sealer.seal(holderOf(signerUuid, publicKey), seed);
 
+  /** Seals a given seed of 32 bytes for a signer. The caller zeroes it. */
   function seal(signerUuid: string, seed: Uint8Array): NewKey {
     const { publicKey } = ed25519KeyFromSeed(seed);
     return { publicKey, ...sealed(signerUuid, publicKey, seed) };
   }
 
+  /** Opens a seed. The caller zeroes it. */
   function open({ signerUuid, publicKey, ...box }: Sealed): Uint8Array {
     try {
       const seed = sealer.open(holderOf(signerUuid, publicKey), box);
@@ -72,9 +59,12 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]): Vault {
   }
 
   return {
+    /** The id of the master key that new seeds are sealed under. */
     keyId: sealer.keyId,
+    /** Whether seeds under this master key can be opened. */
     knows: sealer.knows,
-    create(signerUuid) {
+    /** Creates a key pair for a signer. */
+    create(signerUuid: string): NewKey {
       const seed = new Uint8Array(randomBytes(SEED_BYTES));
       try {
         return seal(signerUuid, seed);
@@ -83,13 +73,16 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]): Vault {
       }
     },
     seal,
-    sign: (signer, data) =>
+    /** Encodes and signs message data with a signer's key. */
+    sign: (signer: Sealed, data: MessageData): SignedMessage =>
       withSeed(signer, (seed) => {
         const key: Ed25519Key = ed25519KeyFromSeed(seed);
         return buildMessage(data, key);
       }),
     open,
-    reseal: (signer) => withSeed(signer, (seed) => sealed(signer.signerUuid, signer.publicKey, seed)),
+    /** Seals a seed again under the current master key. */
+    reseal: (signer: Sealed): SealedSeed =>
+      withSeed(signer, (seed) => sealed(signer.signerUuid, signer.publicKey, seed)),
   };
 }
 

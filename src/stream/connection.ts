@@ -226,20 +226,17 @@ export class StreamConnection implements ReplayReader {
 const LATE_SECS = 2;
 
 /** The end of a stream that has one. */
-export interface StreamEnd {
-  /** Events that were applied then or later are not part of the stream, unix seconds. */
-  readonly untilSecs: number;
-  /**
-   * The number of the last event before the end. `open`: the time has not come; `closing`: it has, and events of before may follow.
-   */
-  state(): "open" | "closing" | number;
-}
+export type StreamEnd = ReturnType<typeof createStreamEnd>;
 
-export function createStreamEnd(db: IndexDatabase, clock: Clock, untilSecs: number): StreamEnd {
+export function createStreamEnd(db: IndexDatabase, clock: Clock, untilSecs: number) {
   let lastSeq: number | undefined;
   return {
+    /** Events that were applied then or later are not part of the stream, unix seconds. */
     untilSecs,
-    state() {
+    /**
+     * The number of the last event before the end. `open`: the time has not come; `closing`: it has, and events of before may follow.
+     */
+    state(): "open" | "closing" | number {
       if (lastSeq !== undefined) return lastSeq;
       const now = nowSecs(clock);
       if (now < untilSecs) return "open";

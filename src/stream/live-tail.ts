@@ -66,27 +66,14 @@ const RETRY_AFTER_MS = 1000;
  * The end of the log, which all streams of a thread share: each event is read, matched and encoded once for all of them. The newest
  * events are kept, so that a stream that takes them late does not read the log again.
  */
-export interface LiveTail {
-  /** The position up to which events are matched. */
-  readonly end: StreamPosition;
-  /** Adds a stream, or changes its subscription. It counts for the events behind `joinedSeq`, which this sets. */
-  join(reader: TailReader): void;
-  leave(reader: TailReader): void;
-  /** Whether the tail has everything after the position of a stream. */
-  covers(reader: TailReader): boolean;
-  /** Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none at the end. */
-  take(reader: TailReader, maxSize: number): Frame[];
-  /** The first position for a stream that begins now. */
-  startLive(head: StreamPosition): StreamPosition;
-  stop(): void;
-}
+export type LiveTail = ReturnType<typeof createLiveTail>;
 
 /** Whether the client saw the events of a block at another node. */
 export function hasSeen({ seenBlocks }: TailReader, block: BlockRef | null): boolean {
   return block !== null && block.number <= (seenBlocks.get(block.shard) ?? -1);
 }
 
-export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): LiveTail {
+export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition) {
   const { matching, bannedAmong, frames, onFault } = deps;
   const limits = { ...LIMITS, ...deps.limits };
   const readers = new Map<string, TailReader>();
@@ -211,11 +198,13 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
   }
 
   return {
-    get end() {
+    /** The position up to which events are matched. */
+    get end(): StreamPosition {
       return end;
     },
 
-    join(reader) {
+    /** Adds a stream, or changes its subscription. It counts for the events behind `joinedSeq`, which this sets. */
+    join(reader: TailReader): void {
       if (!isRunning) begin();
       readers.set(reader.id, reader);
       reader.joinedSeq = Math.max(matchingUpTo, end.seq);
@@ -230,13 +219,16 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
       void run();
     },
 
-    leave({ id }) {
+    leave({ id }: TailReader): void {
       if (readers.delete(id)) matching.update({ set: [], removed: [id] }).catch(onFault);
     },
 
-    covers: ({ position, joinedSeq }) => position.seq >= startSeq && position.seq >= joinedSeq,
+    /** Whether the tail has everything after the position of a stream. */
+    covers: ({ position, joinedSeq }: TailReader): boolean =>
+      position.seq >= startSeq && position.seq >= joinedSeq,
 
-    take(reader, maxSize) {
+    /** Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none at the end. */
+    take(reader: TailReader, maxSize: number): Frame[] {
       const taken: Frame[] = [];
       let size = 0;
       for (let at = firstAfter(reader.position.seq); at < entries.length; at++) {
@@ -252,12 +244,13 @@ export function createLiveTail(deps: LiveTailDeps, head: () => StreamPosition): 
       return taken;
     },
 
-    startLive(from) {
+    /** The first position for a stream that begins now. */
+    startLive(from: StreamPosition): StreamPosition {
       if (!isRunning) return from;
       return from.seq >= matchingUpTo && from.seq >= end.seq ? from : { ...from, seq: matchingUpTo };
     },
 
-    stop() {
+    stop(): void {
       isStopped = true;
     },
   };

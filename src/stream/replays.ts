@@ -29,15 +29,7 @@ export interface ReplayedPage {
 
 export type ReplayOutcome = readonly Frame[] | "overtaken";
 
-export interface Replays {
-  /**
-   * Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none after a page without a match, and
-   * at the end of the log.
-   */
-  take(reader: ReplayReader, maxSize: number): Promise<ReplayOutcome>;
-  /** Streams that wait for a page or read it. */
-  readonly waiting: number;
-}
+export type Replays = ReturnType<typeof createReplays>;
 
 export interface ReplaysDeps extends LogPageDeps {
   /** A client that only replays use. */
@@ -52,7 +44,7 @@ export interface ReplaysDeps extends LogPageDeps {
  * and each stream looks at a bounded number of events a second: so replays take little from live streams. What a page has
  * matched is held as numbers, and its bodies are built as the client takes them.
  */
-export function createReplays(deps: ReplaysDeps): Replays {
+export function createReplays(deps: ReplaysDeps) {
   const { db, matching, bannedAmong, frames, sleep = Bun.sleep } = deps;
   let turn: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -132,11 +124,16 @@ export function createReplays(deps: ReplaysDeps): Replays {
   }
 
   return {
-    get waiting() {
+    /** Streams that wait for a page or read it. */
+    get waiting(): number {
       return waiting;
     },
 
-    async take(reader, maxSize) {
+    /**
+     * Takes the next frames of a stream, about `maxSize` at most, and moves its position. Returns none after a page without a match, and
+     * at the end of the log.
+     */
+    async take(reader: ReplayReader, maxSize: number): Promise<ReplayOutcome> {
       if (reader.replay === undefined) {
         const startedMs = performance.now();
         const { subscription } = reader;

@@ -102,19 +102,12 @@ export interface OpenStream {
 }
 
 /** The streams of one thread. */
-export interface Streams {
-  open(request: StreamRequest): Promise<Result<OpenStream, StreamRefusal>>;
-  stats(): StreamStats;
-  /** Accepts no stream from now on, and ends the open ones, spread over `ms`. */
-  drain(ms: number): void;
-  /** Ends all streams. */
-  stop(): void;
-}
+export type Streams = ReturnType<typeof createStreams>;
 
 const STOPPING = "the node is shutting down";
 const STARTING = "the node is starting";
 
-export function createStreams(deps: StreamsDeps): Streams {
+export function createStreams(deps: StreamsDeps) {
   const { db, clock, matching, slots, onFault, nowMs = () => performance.now() } = deps;
   const frames = createEventFrames({ db, clock, onFault: deps.onSkipped });
   const page = { db, scores: deps.scores, onUnreadable: deps.onSkipped };
@@ -221,7 +214,7 @@ export function createStreams(deps: StreamsDeps): Streams {
   }
 
   return {
-    async open(request) {
+    async open(request: StreamRequest): Promise<Result<OpenStream, StreamRefusal>> {
       if (isClosed) return err({ kind: "unavailable", reason: STOPPING });
       const found = logEnds(db);
       if (!found) return err({ kind: "unavailable", reason: STARTING });
@@ -249,7 +242,7 @@ export function createStreams(deps: StreamsDeps): Streams {
       return err({ kind: "unavailable", reason: STOPPING });
     },
 
-    stats() {
+    stats(): StreamStats {
       const all = [...open.keys()];
       const of = (transport: Transport) => all.filter((one) => one.transport === transport);
       const framesOf = (transport: Transport) =>
@@ -265,14 +258,16 @@ export function createStreams(deps: StreamsDeps): Streams {
       };
     },
 
-    drain(ms) {
+    /** Accepts no stream from now on, and ends the open ones, spread over `ms`. */
+    drain(ms: number): void {
       isClosed = true;
       const connections = [...open.keys()];
       for (const [at, connection] of connections.entries())
         setTimeout(() => connection.end("shutdown"), (ms * at) / connections.length);
     },
 
-    stop() {
+    /** Ends all streams. */
+    stop(): void {
       isClosed = true;
       for (const connection of [...open.keys()]) connection.end("shutdown");
       tail.stop();

@@ -19,19 +19,7 @@ export interface TokenBalance {
 }
 
 /** Views of Base, by the operator's RPC. Each is undefined while the RPC does not say. */
-export interface BaseBalances {
-  /** Ether and the tokens of the settings that each address holds, in their order. */
-  balancesOf(
-    addresses: readonly Hex[],
-    client: string,
-  ): Promise<readonly (readonly TokenBalance[])[] | undefined>;
-  /** `balanceOf` of a contract for each address; null where the call fails. At most 100 addresses. */
-  holdings(
-    contract: Hex,
-    addresses: readonly Hex[],
-    client: string,
-  ): Promise<readonly (bigint | null)[] | undefined>;
-}
+export type BaseBalances = ReturnType<typeof createBaseBalances>;
 
 /** The same address on every chain that has it. */
 const MULTICALL: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
@@ -68,7 +56,7 @@ export function createBaseBalances(deps: {
   readonly tokens: readonly Hex[];
   readonly admission: Pick<Admission, "budgets">;
   readonly monotonicMs?: () => number;
-}): BaseBalances {
+}) {
   const { ethCall, tokens: contracts, admission, monotonicMs = () => performance.now() } = deps;
   const known = new Map<Hex, Token>();
   const kept = new GenerationCache<string, { readonly untilMs: number; readonly value: Promise<unknown> }>(
@@ -167,8 +155,18 @@ export function createBaseBalances(deps: {
   }
 
   return {
-    balancesOf: (addresses, client) => once(`balances ${addresses}`, () => readBalances(addresses, client)),
-    holdings: (contract, addresses, client) =>
+    /** Ether and the tokens of the settings that each address holds, in their order. */
+    balancesOf: (
+      addresses: readonly Hex[],
+      client: string,
+    ): Promise<readonly (readonly TokenBalance[])[] | undefined> =>
+      once(`balances ${addresses}`, () => readBalances(addresses, client)),
+    /** `balanceOf` of a contract for each address; null where the call fails. At most 100 addresses. */
+    holdings: (
+      contract: Hex,
+      addresses: readonly Hex[],
+      client: string,
+    ): Promise<readonly (bigint | null)[] | undefined> =>
       once(`holdings ${contract} ${addresses}`, async () => {
         const views = addresses.map((holder) => holderView(contract, holder));
         return (await ask(views, client))?.map(numberOf);

@@ -9,20 +9,7 @@ export interface SealedBytes {
 }
 
 /** Seals secrets of one purpose. */
-export interface Sealer {
-  /** The id of the master key that new secrets are sealed under. */
-  readonly keyId: string;
-  /** Whether secrets under this master key can be opened. */
-  knows(keyId: string): boolean;
-  /** Seals a secret for its holder. It opens for the same holder only. */
-  seal(holder: Uint8Array, secret: Uint8Array): SealedBytes;
-  /**
-   * Opens a secret. The caller zeroes it.
-   *
-   * @throws Error for a damaged secret, that of another holder, and one under an unknown master key.
-   */
-  open(holder: Uint8Array, box: SealedBytes): Uint8Array;
-}
+export type Sealer = ReturnType<typeof createSealer>;
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -34,7 +21,7 @@ const TAG_BYTES = 16;
  *
  * @param keys the current master key, then previous ones.
  */
-export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose: KeyPurpose): Sealer {
+export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose: KeyPurpose) {
   const [current] = keys;
   const sealingKeys = new Map(keys.map((key) => [key.keyId, deriveKey(key, purpose)]));
 
@@ -45,10 +32,13 @@ export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose
   }
 
   return {
+    /** The id of the master key that new secrets are sealed under. */
     keyId: current.keyId,
-    knows: (keyId) => sealingKeys.has(keyId),
+    /** Whether secrets under this master key can be opened. */
+    knows: (keyId: string): boolean => sealingKeys.has(keyId),
 
-    seal(holder, secret) {
+    /** Seals a secret for its holder. It opens for the same holder only. */
+    seal(holder: Uint8Array, secret: Uint8Array): SealedBytes {
       const { keyId } = current;
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, sealingKey(keyId), nonce);
@@ -57,7 +47,12 @@ export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose
       return { sealed: new Uint8Array(Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])), keyId };
     },
 
-    open(holder, { sealed, keyId }) {
+    /**
+     * Opens a secret. The caller zeroes it.
+     *
+     * @throws Error for a damaged secret, that of another holder, and one under an unknown master key.
+     */
+    open(holder: Uint8Array, { sealed, keyId }: SealedBytes): Uint8Array {
       if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error("a sealed secret is damaged");
       const decipher = createDecipheriv(ALGORITHM, sealingKey(keyId), sealed.subarray(0, NONCE_BYTES));
       decipher.setAAD(associatedData(holder, keyId));

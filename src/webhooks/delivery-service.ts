@@ -62,32 +62,7 @@ export interface WebhookStats {
 }
 
 /** Deliveries of a webhook, for its owner. `fid` is the acting fid, `body` the JSON of the request. */
-export interface DeliveryService {
-  list(fid: number, page: DeliveryPage): Promise<Result<ListedDeliveries, Refusal>>;
-  find(fid: number, webhookId: string, messageId: string): Promise<Result<FoundDelivery, Refusal>>;
-  /** Sums up the attempts of the last hours. */
-  stats(fid: number, webhookId: string, hours: number): Promise<Result<WebhookStats, Refusal>>;
-  /** Matches a subscription that need not be that of a webhook against the newest events of the node. */
-  preview(fid: number, body: unknown): Promise<Result<PreviewOutcome, Refusal>>;
-  /**
-   * Queues one finished delivery again, or those that failed within a time range, or starts a replay that runs in the background.
-   *
-   * @param isByCustody whether it may send what was delivered, and more than `MAX_REPLAYS`
-   */
-  replay(
-    fid: number,
-    body: unknown,
-    isByCustody: boolean,
-  ): Promise<Result<ReplayOutcome | PlannedReplay, Refusal>>;
-  findReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>>;
-  /** Ends a replay. What it has queued is still delivered. */
-  cancelReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>>;
-  /** Queues a test event of each subscribed kind. */
-  test(
-    fid: number,
-    body: unknown,
-  ): Promise<Result<readonly { readonly messageId: string; readonly kind: EventKind }[], Refusal>>;
-}
+export type DeliveryService = ReturnType<typeof createDeliveryService>;
 
 export function createDeliveryService(deps: {
   readonly webhooks: WebhookService;
@@ -103,7 +78,7 @@ export function createDeliveryService(deps: {
   readonly wakeReplays: () => Promise<void>;
   /** Whether filters by score have an effect. */
   readonly acceptsScores: boolean;
-}): DeliveryService {
+}) {
   const { webhooks, log, index, clock, wake } = deps;
 
   async function replayOne(claim: Claim, messageId: string): Promise<Result<ReplayOutcome, Refusal>> {
@@ -180,19 +155,20 @@ export function createDeliveryService(deps: {
   }
 
   return {
-    async list(fid, page) {
+    async list(fid: number, page: DeliveryPage): Promise<Result<ListedDeliveries, Refusal>> {
       const webhook = await webhooks.get(fid, page.webhookId);
       return webhook.ok ? ok(await log.list(page)) : webhook;
     },
 
-    async find(fid, webhookId, messageId) {
+    async find(fid: number, webhookId: string, messageId: string): Promise<Result<FoundDelivery, Refusal>> {
       const webhook = await webhooks.get(fid, webhookId);
       if (!webhook.ok) return webhook;
       const found = await log.find(webhookId, messageId);
       return found ? ok({ ...found, webhook: webhook.value }) : refusal("unknown");
     },
 
-    async stats(fid, webhookId, hours) {
+    /** Sums up the attempts of the last hours. */
+    async stats(fid: number, webhookId: string, hours: number): Promise<Result<WebhookStats, Refusal>> {
       const webhook = await webhooks.get(fid, webhookId);
       if (!webhook.ok) return webhook;
       const stepSecs = stepSecsOf(hours);
@@ -202,7 +178,8 @@ export function createDeliveryService(deps: {
       return ok({ stepSecs, buckets: bucketsOf(counted, { fromSecs, untilSecs, stepSecs }) });
     },
 
-    async preview(fid, body) {
+    /** Matches a subscription that need not be that of a webhook against the newest events of the node. */
+    async preview(fid: number, body: unknown): Promise<Result<PreviewOutcome, Refusal>> {
       const request = readObject(body, "request body");
       if (!request.ok) return request;
       const fields = readPreview(request.value);
@@ -223,7 +200,16 @@ export function createDeliveryService(deps: {
       return refused("tooManyRequests", outcome.error.reason, outcome.error.retryAfterSecs);
     },
 
-    async replay(fid, body, isByCustody) {
+    /**
+     * Queues one finished delivery again, or those that failed within a time range, or starts a replay that runs in the background.
+     *
+     * @param isByCustody whether it may send what was delivered, and more than `MAX_REPLAYS`
+     */
+    async replay(
+      fid: number,
+      body: unknown,
+      isByCustody: boolean,
+    ): Promise<Result<ReplayOutcome | PlannedReplay, Refusal>> {
       const webhook = await findWebhook(fid, body);
       if (!webhook.ok) return webhook;
       const request = readReplay(body);
@@ -246,14 +232,19 @@ export function createDeliveryService(deps: {
 
     findReplay,
 
-    async cancelReplay(fid, replayId) {
+    /** Ends a replay. What it has queued is still delivered. */
+    async cancelReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>> {
       const replay = await findReplay(fid, replayId);
       if (!replay.ok) return replay;
       await deps.replays.cancel(replayId, fid, nowSecs(clock));
       return findReplay(fid, replayId);
     },
 
-    async test(fid, body) {
+    /** Queues a test event of each subscribed kind. */
+    async test(
+      fid: number,
+      body: unknown,
+    ): Promise<Result<readonly { readonly messageId: string; readonly kind: EventKind }[], Refusal>> {
       const webhook = await findWebhook(fid, body);
       if (!webhook.ok) return webhook;
       const { webhookId: id, subscription } = webhook.value;

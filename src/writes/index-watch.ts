@@ -17,16 +17,7 @@ export interface IndexWatchDeps {
 }
 
 /** Sees accepted messages arrive in the index. */
-export interface IndexWatch {
-  /** Whether the index has a message that the network has accepted, or one that has replaced it. */
-  isIndexed(message: SignedMessage): boolean;
-  /** Whether a message of a channel was merged and has lost its slot to a later one since. */
-  isReplaced(message: SignedMessage): boolean;
-  /** See `IndexWatchDeps`. */
-  shardZeroBlock(): number | undefined;
-  /** Resolves with true when the index has the message, with false after the time. */
-  awaitIndexed(message: SignedMessage, timeoutMs: number): Promise<boolean>;
-}
+export type IndexWatch = ReturnType<typeof createIndexWatch>;
 
 interface Waiter {
   readonly message: SignedMessage;
@@ -34,7 +25,7 @@ interface Waiter {
   readonly resolve: (isIndexed: boolean) => void;
 }
 
-export function createIndexWatch({ db, network, commits, shardZeroBlock }: IndexWatchDeps): IndexWatch {
+export function createIndexWatch({ db, network, commits, shardZeroBlock }: IndexWatchDeps) {
   let waiters: Waiter[] = [];
   let timer: ReturnType<typeof setInterval> | undefined;
   let lookedAt: number | undefined;
@@ -58,11 +49,15 @@ export function createIndexWatch({ db, network, commits, shardZeroBlock }: Index
   }
 
   return {
+    /** Whether the index has a message that the network has accepted, or one that has replaced it. */
     isIndexed,
-    isReplaced: (message) =>
+    /** Whether a message of a channel was merged and has lost its slot to a later one since. */
+    isReplaced: (message: SignedMessage): boolean =>
       isChannelMessage(message.data) && presenceOf(db, network, message) === "superseded",
+    /** See `IndexWatchDeps`. */
     shardZeroBlock,
-    awaitIndexed(message, timeoutMs) {
+    /** Resolves with true when the index has the message, with false after the time. */
+    awaitIndexed(message: SignedMessage, timeoutMs: number): Promise<boolean> {
       // A commit during this look is looked at again.
       lookedAt = undefined;
       if (isIndexed(message)) return Promise.resolve(true);

@@ -74,11 +74,7 @@ export interface WriteServiceDeps {
   readonly log: Logger;
 }
 
-export interface WriteService {
-  submit(call: WriteCall): Promise<WriteReply>;
-  /** Refuses new writes. Resolves when those under way have ended. */
-  stop(): Promise<void>;
-}
+export type WriteService = ReturnType<typeof createWriteService>;
 
 interface Answer {
   readonly reply: WriteReply;
@@ -90,7 +86,7 @@ interface Answer {
  * Takes writes: those of one user one after the other, each with the promise that what is reported as done is in the network or
  * will be brought there, and that what is reported as refused never is.
  */
-export function createWriteService(deps: WriteServiceDeps): WriteService {
+export function createWriteService(deps: WriteServiceDeps) {
   const { store, submitter, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;
   const order = new FidOrder();
   /** Calls of this process by key, for those that repeat them. */
@@ -243,7 +239,7 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
   }
 
   return {
-    async submit(call) {
+    async submit(call: WriteCall): Promise<WriteReply> {
       if (isStopping) return no(STOPPING);
       if (counters.underWay >= MAX_UNDER_WAY) return no(TOO_MANY);
       const owner = call.owner.fid;
@@ -263,7 +259,8 @@ export function createWriteService(deps: WriteServiceDeps): WriteService {
         if (counters.underWay === 0) idle?.resolve();
       }
     },
-    async stop() {
+    /** Refuses new writes. Resolves when those under way have ended. */
+    async stop(): Promise<void> {
       isStopping = true;
       if (counters.underWay === 0) return;
       idle ??= Promise.withResolvers();

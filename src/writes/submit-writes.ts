@@ -57,19 +57,9 @@ export type Sent =
   | { readonly kind: "sent"; readonly finish: () => Promise<WriteReply> };
 
 /** Stores signed writes and submits their messages to the network. */
-export interface WriteSubmitter {
-  /**
-   * Stores a write, then sends it. Its messages are submitted again, byte for byte, until the network has taken or refused them. Only a
-   * write without messages and without an idempotency key is not stored.
-   */
-  send(write: SignedWrite): Promise<Sent>;
-  /** What a stored call has merged and the index does not have, as after the restore of an index that is older than the state. */
-  lostOf(call: StoredCall): Promise<readonly Positioned[]>;
-  /** Submits lost messages of a stored call again. */
-  sendAgain(call: StoredCall, lost: readonly Positioned[]): Promise<Sent>;
-}
+export type WriteSubmitter = ReturnType<typeof createWriteSubmitter>;
 
-export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
+export function createWriteSubmitter(deps: WriteSubmitterDeps) {
   const { store, network, index, onUnseen, onForgotten, log } = deps;
 
   async function begin(write: SignedWrite) {
@@ -146,7 +136,11 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
   }
 
   return {
-    async send(write) {
+    /**
+     * Stores a write, then sends it. Its messages are submitted again, byte for byte, until the network has taken or refused them. Only a
+     * write without messages and without an idempotency key is not stored.
+     */
+    async send(write: SignedWrite): Promise<Sent> {
       const hasMessages = write.messages.length > 0;
       if (!hasMessages && write.call === null)
         return { kind: "sent", finish: async () => replyOf(write.outcomes, []) };
@@ -167,7 +161,8 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
       return { kind: "sent", finish: () => finish(write, results, { request, leases }) };
     },
 
-    async lostOf({ request, outcomes }) {
+    /** What a stored call has merged and the index does not have, as after the restore of an index that is older than the state. */
+    async lostOf({ request, outcomes }: StoredCall): Promise<readonly Positioned[]> {
       if (outcomes.every(({ state }) => state !== "merged")) return [];
       const merged = await store.mergedMessages(request);
       return merged.flatMap(({ position, message: bytes }) => {
@@ -182,7 +177,8 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps): WriteSubmitter {
       });
     },
 
-    async sendAgain({ request, outcomes }, lost) {
+    /** Submits lost messages of a stored call again. */
+    async sendAgain({ request, outcomes }: StoredCall, lost: readonly Positioned[]): Promise<Sent> {
       const leases = await store.reopen(
         request,
         lost.map(({ position }) => position),

@@ -34,15 +34,9 @@ export interface WriteQueueDeps {
 }
 
 /** Submits queued messages again, the same bytes, until the network has taken or refused them. It never gives up. */
-export interface WriteQueue {
-  /** Watches the index for a message that the upstream has accepted. */
-  watch(seq: number, message: SignedMessage): void;
-  /** Never submits the messages of a request, and deletes it. */
-  forget(request: string): void;
-  stop(): Promise<void>;
-}
+export type WriteQueue = ReturnType<typeof startWriteQueue>;
 
-export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
+export function startWriteQueue(deps: WriteQueueDeps) {
   const { store, network, index, mayRun, counters, log, pollMs = POLL_MS } = deps;
   const unseen = new Map<number, SignedMessage>();
   const forgotten = new Set<string>();
@@ -148,6 +142,7 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
     }
   }
 
+  /** Watches the index for a message that the upstream has accepted. */
   function watch(seq: number, message: SignedMessage): void {
     if (unseen.size < MAX_UNSEEN) unseen.set(seq, message);
   }
@@ -191,10 +186,11 @@ export function startWriteQueue(deps: WriteQueueDeps): WriteQueue {
 
   return {
     watch,
-    forget(request) {
+    /** Never submits the messages of a request, and deletes it. */
+    forget(request: string): void {
       forgotten.add(request);
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true;
       wake();
       await done;

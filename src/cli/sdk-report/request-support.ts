@@ -61,22 +61,20 @@ const VENDOR_PATH = `outside of ${COMPAT_PREFIX}: a product of the vendor`;
 const BASE_PATHS = new Set(["/v2/stp/subscription_check", "/v2/onchain/token/balances"]);
 const FIRST_VERSION = "version 1 of the hosted API";
 
-export interface Support {
-  /**
-   * @param method as far as the source shows it. Without one, or where the path has another, GET if there is one.
-   * @param path without query; `{}` stands for text that is made at run time.
-   * @returns undefined if several paths are possible.
-   */
-  readonly of: (method: string | undefined, path: string) => RequestSupport | undefined;
-}
+export type Support = ReturnType<typeof createSupport>;
 
 /** Says how requests end, from the routes of the compat dialect and the settings in force. */
-export function createSupport(config: Config, plugins: readonly AnyElysia[]): Support {
+export function createSupport(config: Config, plugins: readonly AnyElysia[]) {
   const routes = plugins.flatMap((plugin) => plugin.routes as unknown as CompatRoute[]);
   const supports = routes.map((route) => ({ route, support: supportOfRoute(config, route) }));
 
   return {
-    of(method, path) {
+    /**
+     * @param method as far as the source shows it. Without one, or where the path has another, GET if there is one.
+     * @param path without query; `{}` stands for text that is made at run time.
+     * @returns undefined if several paths are possible.
+     */
+    of(method: string | undefined, path: string): RequestSupport | undefined {
       const clean = path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/$/, "$1");
       if (!isUnder(clean, COMPAT_PREFIX)) return supportOutside(config, method, clean);
       const relative = clean.slice(COMPAT_PREFIX.length);

@@ -16,15 +16,7 @@ import {
 import type { SetTimer } from "../../runtime/clock.ts";
 
 /** Makes the people of the demo network act, on request only. */
-export interface DemoPulse {
-  /**
-   * Starts a pulse, unless one runs.
-   *
-   * @returns when the running one ends.
-   */
-  start(seconds: number, perSecond: number): { readonly started: boolean; readonly endsAtMs: number };
-  stop(): void;
-}
+export type DemoPulse = ReturnType<typeof createDemoPulse>;
 
 export interface DemoPulseDeps {
   /** Submits a signed message like any client of the hub. */
@@ -50,7 +42,7 @@ const MAX_RECENT = 40;
 const PULSE_KINDS = ["cast", "reply", "like", "recast", "follow"] as const;
 const WEIGHTS = [45, 15, 25, 5, 10];
 
-export function createDemoPulse(deps: DemoPulseDeps): DemoPulse {
+export function createDemoPulse(deps: DemoPulseDeps) {
   const { submit, network, nowMs, setTimer, onFault } = deps;
   const keyring = createKeyring();
   /** Made with the first pulse. */
@@ -76,7 +68,12 @@ export function createDemoPulse(deps: DemoPulseDeps): DemoPulse {
   }
 
   return {
-    start(seconds, perSecond) {
+    /**
+     * Starts a pulse, unless one runs.
+     *
+     * @returns when the running one ends.
+     */
+    start(seconds: number, perSecond: number): { readonly started: boolean; readonly endsAtMs: number } {
       if (cancel) return { started: false, endsAtMs };
       const startedAtMs = nowMs();
       const random = seededRandom(`pulse ${startedAtMs}`);
@@ -91,7 +88,7 @@ export function createDemoPulse(deps: DemoPulseDeps): DemoPulse {
       step();
       return { started: true, endsAtMs };
     },
-    stop() {
+    stop(): void {
       cancel?.();
       cancel = undefined;
     },

@@ -28,16 +28,7 @@ export interface DemoReceiver {
 }
 
 /** Receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
-export interface DemoReceivers {
-  /** @param ownerFid the owner of the webhooks that will call it */
-  create(ownerFid: number): DemoReceiver;
-  /** Returns the receiver of an id that `create` has made, also in an earlier run; undefined for any other text. */
-  find(id: string): DemoReceiver | undefined;
-  setAnswer(id: string, answer: ReceiverAnswer): DemoReceiver | undefined;
-  next(id: string, position: number, timeoutMs: number): Promise<FeedPage<ReceivedDelivery> | undefined>;
-  /** Takes a request of a sender. */
-  receive(id: string, request: Request): Promise<Response>;
-}
+export type DemoReceivers = ReturnType<typeof createDemoReceivers>;
 
 export interface DemoReceiversDeps {
   /** Ends with a slash; the ids follow it. */
@@ -69,7 +60,7 @@ interface Held {
   readonly feed: EventFeed<ReceivedDelivery>;
 }
 
-export function createDemoReceivers(deps: DemoReceiversDeps): DemoReceivers {
+export function createDemoReceivers(deps: DemoReceiversDeps) {
   const { baseUrl, secretsOf, signatureHeader, nowMs, setTimer } = deps;
   /** The least recently used first. */
   const receivers = new Map<string, Held>();
@@ -123,28 +114,35 @@ export function createDemoReceivers(deps: DemoReceiversDeps): DemoReceivers {
   }
 
   return {
-    create(ownerFid) {
+    /** @param ownerFid the owner of the webhooks that will call it */
+    create(ownerFid: number): DemoReceiver {
       const id = `${ownerFid}-${randomBase58(12)}`;
       return view(id, hold(id) as Held);
     },
 
-    find(id) {
+    /** Returns the receiver of an id that `create` has made, also in an earlier run; undefined for any other text. */
+    find(id: string): DemoReceiver | undefined {
       const held = hold(id);
       return held && view(id, held);
     },
 
-    setAnswer(id, answer) {
+    setAnswer(id: string, answer: ReceiverAnswer): DemoReceiver | undefined {
       const held = hold(id);
       if (!held) return undefined;
       held.answer = answer;
       return view(id, held);
     },
 
-    async next(id, position, timeoutMs) {
+    async next(
+      id: string,
+      position: number,
+      timeoutMs: number,
+    ): Promise<FeedPage<ReceivedDelivery> | undefined> {
       return hold(id)?.feed.next(position, timeoutMs, setTimer);
     },
 
-    async receive(id, request) {
+    /** Takes a request of a sender. */
+    async receive(id: string, request: Request): Promise<Response> {
       const ownerFid = hold(id)?.ownerFid;
       if (ownerFid === undefined) return new Response("no such receiver", { status: 404 });
       const body = new Uint8Array(await request.arrayBuffer());

@@ -1,7 +1,7 @@
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { operatorReport, publicReport } from "../../checks/report.ts";
 import { isTooFine, MAX_POINTS } from "../../history/read-figures.ts";
-import type { FiguresPage, LanesPage, LanesQuery } from "../../history/rpc.ts";
+import type { FiguresPage, LanesQuery } from "../../history/rpc.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { Result } from "../../lib/result.ts";
@@ -17,14 +17,7 @@ export interface FiguresResponse {
 }
 
 /** Reads of the history for one audience. */
-export interface HistoryReads {
-  figures(request: FiguresRequest): Promise<FiguresResponse>;
-  lanes(query: LanesQuery): Promise<LanesPage & { readonly node: string }>;
-  /** What has happened since a time (unix seconds), the most important first. */
-  since(at: number): Promise<{ readonly node: string; readonly lines: readonly SinceLine[] }>;
-  /** Since when the node is watched, unix seconds: by its history, or else since it started. */
-  watchedSince(): Promise<number>;
-}
+export type HistoryReads = ReturnType<typeof createHistoryReads>;
 
 export interface HistoryReadsDeps {
   readonly node: RpcClient<HistoryQueries & Pick<PulseRpc, "pulse">>;
@@ -41,7 +34,7 @@ const CLOSED_SECS = 180;
 const MAX_RANGE_SECS = 800 * 86_400;
 const DAY_SECS = 86_400;
 
-export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience): HistoryReads {
+export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
   const { node, incidents, showsIncidents, nodeId, clock } = deps;
   const lanes = async (query: LanesQuery) => {
     requireRange(query);
@@ -52,7 +45,7 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience): 
     return showsIncidents ? (await publicReport(incidents, now, 0)).incidents : [];
   };
   return {
-    async figures(request) {
+    async figures(request: FiguresRequest): Promise<FiguresResponse> {
       requireRange(request);
       const { from, to, step } = request;
       if (step !== "auto" && isTooFine(from, to, step))
@@ -68,7 +61,8 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience): 
       };
     },
     lanes,
-    async since(at) {
+    /** What has happened since a time (unix seconds), the most important first. */
+    async since(at: number): Promise<{ readonly node: string; readonly lines: readonly SinceLine[] }> {
       const now = nowSecs(clock);
       const from = Math.max(at, now - 90 * DAY_SECS);
       const [page, shown, disk] = await Promise.all([
@@ -78,7 +72,8 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience): 
       ]);
       return { node: nodeId, lines: linesSince({ from, now, page, incidents: shown, disk, audience }) };
     },
-    async watchedSince() {
+    /** Since when the node is watched, unix seconds: by its history, or else since it started. */
+    async watchedSince(): Promise<number> {
       const now = nowSecs(clock);
       const page = await node.historyLanes({ from: now - 1, to: now, buckets: 1 }, audience);
       if (page.ok && page.value.watched_since !== null) return page.value.watched_since;

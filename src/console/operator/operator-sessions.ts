@@ -24,20 +24,13 @@ export function unwrapOperator<T>(result: Result<T, OperatorRefusal>): T {
   throw new ApiError(kind, message, retryAfterSecs === undefined ? {} : { retryAfterSecs });
 }
 
-/** The failed attempts of each client within a minute. */
-interface AttemptLimit {
-  /** Seconds until a client may try again; undefined while it may. */
-  waitSecs(client: string): number | undefined;
-  countFailure(client: string): void;
-}
-
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 /** The oldest client beyond it is forgotten. What is guessed here is far too long to be guessed by that. */
 const MAX_CLIENTS = 1024;
 
 /** @param monotonicMs default: the process's monotonic clock. */
-function createAttemptLimit(monotonicMs: () => number = () => performance.now()): AttemptLimit {
+function createAttemptLimit(monotonicMs: () => number = () => performance.now()) {
   const failures = new Map<string, { sinceMs: number; count: number }>();
 
   const recent = (client: string) => {
@@ -48,12 +41,13 @@ function createAttemptLimit(monotonicMs: () => number = () => performance.now())
   };
 
   return {
-    waitSecs(client) {
+    /** Seconds until a client may try again; undefined while it may. */
+    waitSecs(client: string): number | undefined {
       const found = recent(client);
       if (found === undefined || found.count < MAX_FAILURES) return undefined;
       return Math.max(1, Math.ceil((found.sinceMs + WINDOW_MS - monotonicMs()) / 1000));
     },
-    countFailure(client) {
+    countFailure(client: string): void {
       const found = recent(client);
       if (found) {
         found.count += 1;

@@ -1,6 +1,6 @@
 import { type Clock, nowSecs, onBeat } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
-import { createHistory, type Figures, type History, SAMPLE_SECS } from "./history.ts";
+import { createHistory, type Figures, SAMPLE_SECS } from "./history.ts";
 
 /** The samples whose responses the percentiles of the pulse are of: a minute. */
 const WINDOW_READINGS = 60 / SAMPLE_SECS + 1;
@@ -15,15 +15,7 @@ export interface Reading {
 }
 
 /** Takes the figures of the node at fixed distances. */
-export interface Sampler {
-  readonly history: Pick<History, "since">;
-  /** The figures of the last sample. */
-  latest(): Figures;
-  /** Those between the first and the last reading of the last minute; none before the second one. */
-  overMinute(): Figures;
-  /** Takes a sample. */
-  sample(): Promise<void>;
-}
+export type Sampler = ReturnType<typeof createSampler>;
 
 /** Creates a sampler of series. The caller schedules its samples. */
 export function createSampler({
@@ -37,7 +29,7 @@ export function createSampler({
   readonly clock: Clock;
   /** Gets each sample, with what was counted since the one before. */
   readonly onSample?: (tSecs: number, figures: Figures, counted: Readonly<Record<string, number>>) => void;
-}): Sampler {
+}) {
   const history = createHistory(series);
   const readings: Reading[] = [];
   let latest: Figures = {};
@@ -54,12 +46,15 @@ export function createSampler({
 
   return {
     history,
-    latest: () => latest,
-    overMinute() {
+    /** The figures of the last sample. */
+    latest: (): Figures => latest,
+    /** Those between the first and the last reading of the last minute; none before the second one. */
+    overMinute(): Figures {
       const last = readings.at(-1);
       return last ? between(readings[0], last) : {};
     },
-    async sample() {
+    /** Takes a sample. */
+    async sample(): Promise<void> {
       const reading = await read();
       const before = readings.at(-1);
       latest = between(before, reading);

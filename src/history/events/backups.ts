@@ -16,11 +16,7 @@ export interface PastBackup {
 }
 
 /** The backups that a node has tried to make, also those that were deleted since. */
-export interface BackupLog {
-  add(backup: PastBackup): void;
-  /** Newest first. */
-  list(max: number): readonly PastBackup[];
-}
+export type BackupLog = ReturnType<typeof recentBackups>;
 
 const ADD = statement<
   never,
@@ -51,13 +47,14 @@ export function deleteBackupsBefore(db: SideDatabase, before: number): void {
 }
 
 /** A log in memory, for a node without a history. */
-export function recentBackups(max: number): BackupLog {
+export function recentBackups(max: number) {
   const kept: PastBackup[] = [];
   return {
-    add(backup) {
+    add(backup: PastBackup): void {
       kept.unshift(backup);
       kept.length = Math.min(kept.length, max);
     },
-    list: (wanted) => kept.slice(0, wanted),
+    /** Newest first. */
+    list: (wanted: number): readonly PastBackup[] => kept.slice(0, wanted),
   };
 }

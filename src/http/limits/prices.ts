@@ -4,13 +4,7 @@ import { parseQueryString, type RawQuery } from "../request/query-string.ts";
 const ITEMS_PER_PRICE = 25;
 
 /** How much a request asks for, by the decoded query of its route. */
-export interface Asked {
-  /** The size of the page; 0 for a route without pages. */
-  readonly rows: () => number;
-  /** The items of its lists, such as ids. */
-  readonly items: () => number;
-  readonly query: () => RawQuery;
-}
+export type Asked = ReturnType<typeof askedOf>;
 
 /** The price of a request in units. */
 export type Price = (asked: Asked) => number;
@@ -40,7 +34,7 @@ function parts(count: number): number {
 const NOTHING: RawQuery = {};
 
 /** Returns what a URL asks for, as its route decodes it. A query that the route refuses asks for nothing. */
-export function askedOf(params: QueryParams, url: string): Asked {
+export function askedOf(params: QueryParams, url: string) {
   let raw: RawQuery | undefined;
   const query = (): RawQuery => {
     raw ??= orElse(() => parseQueryString(url), NOTHING);
@@ -49,12 +43,14 @@ export function askedOf(params: QueryParams, url: string): Asked {
   const of = (asks: "rows" | "items") => Object.entries(params).filter(([, param]) => param.asks === asks);
   return {
     query,
-    rows: () =>
+    /** The size of the page; 0 for a route without pages. */
+    rows: (): number =>
       of("rows").reduce((sum, [name, param]) => {
         const key = param.keys?.find((each) => query()[each] !== undefined) ?? name;
         return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
       }, 0),
-    items: () =>
+    /** The items of its lists, such as ids. */
+    items: (): number =>
       of("items").reduce(
         (sum, [name, { keys = [name] }]) => sum + countItems(keys.flatMap((key) => query()[key] ?? [])),
         0,

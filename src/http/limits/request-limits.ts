@@ -27,27 +27,12 @@ export interface LimitSettings {
 }
 
 /** The limits of requests, the same for all HTTP workers of a process. */
-export interface RequestLimits {
-  /**
-   * Charges the caller of an exchange, whose response then shows what is left.
-   *
-   * @throws ApiError `tooManyRequests`
-   */
-  charge(exchange: Exchange, units: number): void;
-  /**
-   * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first.
-   */
-  settle(exchange: Exchange): void;
-  /** Whether requests of the caller of an exchange are counted. */
-  isLimited(exchange: Exchange): boolean;
-  /** Counts a request of a client by its address. @throws ApiError `tooManyRequests` beyond its share */
-  count(exchange: Exchange, share: ShareName): void;
-}
+export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 export function createRequestLimits(
   { buckets, shares }: Pick<Admission, "buckets" | "shares">,
   settings: LimitSettings,
-): RequestLimits {
+) {
   const { keys, addresses } = buckets;
   const anonymous: BucketLimit = {
     get perMinute() {
@@ -79,9 +64,15 @@ export function createRequestLimits(
   const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymous.perMinute > 0;
 
   return {
+    /** Whether requests of the caller of an exchange are counted. */
     isLimited,
 
-    charge(exchange, units) {
+    /**
+     * Charges the caller of an exchange, whose response then shows what is left.
+     *
+     * @throws ApiError `tooManyRequests`
+     */
+    charge(exchange: Exchange, units: number): void {
       if (units <= 0 || !isLimited(exchange)) return;
       const [buckets, limit] = bucketOf(exchange);
       const state = buckets.take(clientKeyOf(exchange), units, limit);
@@ -90,7 +81,10 @@ export function createRequestLimits(
       if (!state.isAdmitted) throw limited(state);
     },
 
-    settle(exchange) {
+    /**
+     * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first.
+     */
+    settle(exchange: Exchange): void {
       const { cpuUs, charged, route } = exchange;
       if (charged <= 0 || route === undefined || !isWarm(route)) return;
       const client = clientKeyOf(exchange);
@@ -107,7 +101,8 @@ export function createRequestLimits(
       exchange.charged += units;
     },
 
-    count({ client }, share) {
+    /** Counts a request of a client by its address. @throws ApiError `tooManyRequests` beyond its share */
+    count({ client }: Exchange, share: ShareName): void {
       const state = buckets[share].take(client().bucket, 1, shares[share]);
       if (!state.isAdmitted) throw limited(state);
     },

@@ -12,10 +12,7 @@ export interface NotableResponse {
 }
 
 /** The requests of one HTTP worker that failed, and its slowest ones, since they were last taken. */
-export interface NotableRequests {
-  note(response: NotableResponse): void;
-  take(): readonly NotableResponse[];
-}
+export type NotableRequests = ReturnType<typeof createNotableRequests>;
 
 const MAX_FAILED = 100;
 const SLOWEST = 20;
@@ -23,12 +20,12 @@ const SLOWEST = 20;
 /** Statuses of faults: 501 says that something is not here. */
 const isFault = (status: number): boolean => status >= 500 && status !== 501;
 
-export function createNotableRequests(): NotableRequests {
+export function createNotableRequests() {
   let failed: NotableResponse[] = [];
   /** The slowest first. */
   let slow: NotableResponse[] = [];
   return {
-    note(response) {
+    note(response: NotableResponse): void {
       if (isFault(response.status)) {
         if (failed.length < MAX_FAILED) failed.push(response);
         return;
@@ -39,7 +36,7 @@ export function createNotableRequests(): NotableRequests {
       slow.splice(at === -1 ? slow.length : at, 0, response);
       if (slow.length > SLOWEST) slow.pop();
     },
-    take() {
+    take(): readonly NotableResponse[] {
       const taken = [...failed, ...slow];
       failed = [];
       slow = [];

@@ -2,15 +2,7 @@ import { networkInterfaces } from "node:os";
 import { isWildcardHost } from "../../config/formats.ts";
 
 /** Decides whether a request was sent to this node by its own name, and whether a page of this node sent it. */
-export interface OwnOrigin {
-  /** Whether the `Host` names this node. A foreign name that DNS resolves to this node does not (DNS rebinding). */
-  isOwnHost(host: string | null): boolean;
-  /**
-   * Whether a browser sent the request from a page of this node, or no browser did: programs name no origin. An origin
-   * counts if it is that of `service.public_url`, or if it is the one that the request was sent to, by an own name.
-   */
-  isOwnOrigin(request: Pick<Request, "headers">): boolean;
-}
+export type OwnOrigin = ReturnType<typeof createOwnOrigin>;
 
 export interface OwnOriginDeps {
   /** `service.public_url`; empty for none. */
@@ -24,15 +16,12 @@ export interface OwnOriginDeps {
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Creates the check for one listening address. */
-export function createOwnOrigin({
-  publicUrl,
-  listenHost,
-  ownAddresses = machineAddresses,
-}: OwnOriginDeps): OwnOrigin {
+export function createOwnOrigin({ publicUrl, listenHost, ownAddresses = machineAddresses }: OwnOriginDeps) {
   const listening = hostOf(listenHost.includes(":") ? `[${listenHost}]` : listenHost)?.hostname;
   const isWildcard = isWildcardHost(listenHost);
   const publicOrigin = publicUrl === "" ? undefined : new URL(publicUrl);
 
+  /** Whether the `Host` names this node. A foreign name that DNS resolves to this node does not (DNS rebinding). */
   function isOwnHost(header: string | null): boolean {
     const host = hostOf(header);
     if (!host) return false;
@@ -44,7 +33,11 @@ export function createOwnOrigin({
 
   return {
     isOwnHost,
-    isOwnOrigin({ headers }) {
+    /**
+     * Whether a browser sent the request from a page of this node, or no browser did: programs name no origin. An origin
+     * counts if it is that of `service.public_url`, or if it is the one that the request was sent to, by an own name.
+     */
+    isOwnOrigin({ headers }: Pick<Request, "headers">): boolean {
       const origin = headers.get("origin");
       const site = headers.get("sec-fetch-site");
       if (site === "cross-site" || site === "same-site") return false;

@@ -55,34 +55,22 @@ export function respondsLater(request: Request): void {
 type Head = Pick<ResponseInit, "status"> & { readonly headers: Headers | Record<string, string> };
 
 /** Sends bodies within the budget of unsent bytes. */
-export interface BodySender {
-  /**
-   * Returns a response with a complete body.
-   * @throws ApiError `tooManyRequests` or `unavailable` if the client, or all, leave too much unread
-   */
-  readonly whole: (request: Request, body: Uint8Array, head: Head) => Response;
-  /**
-   * Collects a body that is produced in pieces.
-   * @returns the whole body if it has at most `MAX_WHOLE_BYTES`, otherwise a function that builds the streamed
-   * response
-   * @throws as `whole`
-   */
-  readonly collect: (
-    request: Request,
-    stream: JsonStream,
-  ) => Promise<Uint8Array | ((head: Head) => Response)>;
-}
+export type BodySender = ReturnType<typeof createBodySender>;
 
 /**
  * Creates the sender. A body stays reserved until the client has received it. Bun pulls the next chunk of a stream
  * only after the previous one was written to the socket. It closes the connection of a client that reads nothing for
  * the idle time and then cancels the stream, even if no chunk was read.
  */
-export function createBodySender(log: Logger): BodySender {
+export function createBodySender(log: Logger) {
   // One thread produces all large bodies, so more of them at a time would only use more memory.
   const collecting = new FairTurns(TURNS.largeResponses);
   return {
-    whole(request, body, head) {
+    /**
+     * Returns a response with a complete body.
+     * @throws ApiError `tooManyRequests` or `unavailable` if the client, or all, leave too much unread
+     */
+    whole(request: Request, body: Uint8Array, head: Head): Response {
       if (body.byteLength <= UNCOUNTED_BYTES || request.method === "HEAD") {
         const isStream = body.byteLength > GATHERED_BYTES && request.method !== "HEAD" && later.has(request);
         return new Response(isStream ? streamOf(body) : (body as Uint8Array<ArrayBuffer>), head);
@@ -103,7 +91,16 @@ export function createBodySender(log: Logger): BodySender {
       return new Response(stream, head);
     },
 
-    async collect(request, { pieces }) {
+    /**
+     * Collects a body that is produced in pieces.
+     * @returns the whole body if it has at most `MAX_WHOLE_BYTES`, otherwise a function that builds the streamed
+     * response
+     * @throws as `whole`
+     */
+    async collect(
+      request: Request,
+      { pieces }: JsonStream,
+    ): Promise<Uint8Array | ((head: Head) => Response)> {
       const unsent = holdOf(request);
       const collected: Uint8Array[] = [];
       let bytes = 0;

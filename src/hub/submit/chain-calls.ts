@@ -1,12 +1,4 @@
-import {
-  type CcipRequestParameters,
-  type Chain,
-  createPublicClient,
-  type Hex,
-  http,
-  isHex,
-  type PublicClient,
-} from "viem";
+import { type CcipRequestParameters, type Chain, createPublicClient, type Hex, http, isHex } from "viem";
 import { mainnet } from "viem/chains";
 import { createOutboundClient, type OutboundClient } from "../../net/client.ts";
 import { createUrlGuard } from "../../net/guard.ts";
@@ -29,16 +21,13 @@ export function createChainCalls(l1RpcUrl: string): ChainCalls {
   return { confirm: (need) => runCheck(need, clients) };
 }
 
-interface Clients {
-  readonly plain: PublicClient;
-  readonly gateways: PublicClient;
-}
+type Clients = ReturnType<typeof createClients>;
 
 /**
  * The operator trusts the RPC. Anyone can own a name under `.eth`, so the gateways of its resolver are not called at
  * all. Basenames all resolve through base.eth, whose gateway is called like any untrusted URL.
  */
-function createClients(l1RpcUrl: string): Clients {
+function createClients(l1RpcUrl: string) {
   const chain: Chain = mainnet;
   const transport = http(l1RpcUrl, {
     timeout: CALL_TIMEOUT_MS,

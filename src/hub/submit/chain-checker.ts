@@ -16,27 +16,25 @@ const ownsAddress = statement<{ one: number }, [fid: number, address: Uint8Array
 const TOO_MANY_WAIT = rejection("unavailable", "too many messages wait for the Ethereum RPC; try again");
 
 /** Checks on a chain what a submitted message cannot prove by itself. */
-export interface ChainChecker {
-  /**
-   * Returns undefined if the message needs nothing from a chain, or the chain confirms it.
-   *
-   * @param client whose share of the checks it takes.
-   */
-  check(message: SignedMessage, client: string): Promise<Rejection | undefined>;
-}
+export type ChainChecker = ReturnType<typeof createChainChecker>;
 
 /**
  * Checks against Ethereum mainnet over `l1RpcUrl`. Without it, messages that need a chain are refused as unavailable.
  * A verification by a contract on another chain is unavailable too, because there is no RPC for it. A bounded number
  * of checks run concurrently and a bounded number wait, those of a client half of both; more are unavailable.
  */
-export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: string }): ChainChecker {
+export function createChainChecker(options: { db: IndexDatabase; l1RpcUrl: string }) {
   const { l1RpcUrl } = options;
   // The first check loads the clients, with most of viem. Few nodes ever make one.
   const load = loadOnce(async () => (await import("./chain-calls.ts")).createChainCalls(l1RpcUrl));
   const turns = new FairTurns(TURNS.chainChecks);
   return {
-    async check(message, client) {
+    /**
+     * Returns undefined if the message needs nothing from a chain, or the chain confirms it.
+     *
+     * @param client whose share of the checks it takes.
+     */
+    async check(message: SignedMessage, client: string): Promise<Rejection | undefined> {
       const need = needsChainCheck(message.data);
       if (!need) return undefined;
       if (l1RpcUrl === "")

@@ -7,13 +7,7 @@ import type { SubmitTarget } from "./write-through.ts";
 const LOOK_MS = 2000;
 
 /** Connections to the followed nodes for what clients submit and for the blocks that are passed on. */
-export interface FollowedNodes {
-  /** The first node of the settings that is well. */
-  readonly first: () => SubmitTarget;
-  /** The node that blocks are read from at the moment. */
-  readonly active: () => Client;
-  close(): void;
-}
+export type FollowedNodes = ReturnType<typeof connectFollowedNodes>;
 
 export interface FollowedNodesDeps {
   /** From the settings, at least one. */
@@ -23,7 +17,7 @@ export interface FollowedNodesDeps {
   readonly states: () => Promise<readonly EndpointStatus[]>;
 }
 
-export function connectFollowedNodes({ urls, contact, states }: FollowedNodesDeps): FollowedNodes {
+export function connectFollowedNodes({ urls, contact, states }: FollowedNodesDeps) {
   const clients = urls.map((url) => connectUpstream(url, { contact }));
   const [only] = clients;
   if (!only) throw new Error("no node is followed");
@@ -40,14 +34,16 @@ export function connectFollowedNodes({ urls, contact, states }: FollowedNodesDep
   if (timer) void look();
   const clientOf = (status: EndpointStatus | undefined) => (status && clients[status.position - 1]) ?? only;
   return {
-    first() {
+    /** The first node of the settings that is well. */
+    first(): SubmitTarget {
       const client = clientOf(
         known.find(({ state }) => state === "ok") ?? known.find(({ state }) => state === "lagging"),
       );
       return { client, isFirst: client === only };
     },
-    active: () => clientOf(known.find(({ isActive }) => isActive)),
-    close() {
+    /** The node that blocks are read from at the moment. */
+    active: (): Client => clientOf(known.find(({ isActive }) => isActive)),
+    close(): void {
       clearInterval(timer);
       for (const client of clients) client.close();
     },

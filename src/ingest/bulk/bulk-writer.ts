@@ -18,33 +18,15 @@ import { storeSnapshotKeys } from "../trie/snapshot-keys.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 
 /** Fills an empty index with the bulk build. */
-export interface BulkWriter {
-  /** Applies a batch from the upstream whose messages go to the spool. Skips each operation that causes a fault. */
-  spoolRelayed(batch: RelayedBatch, messages: readonly PackedMessages[]): void;
+export type BulkWriter = ReturnType<typeof createBulkWriter>;
 
-  /** See `IngestEngine.spoolImport`. */
-  spoolImport(
-    batch: ImportedBatch,
-    positions: readonly PositionUpdate[],
-    expectedMessages: number,
-  ): SpoolOutcome[];
-
-  /** Whether the spool of an import takes no more messages. */
-  readonly hasEnded: boolean;
-
-  /** Makes all commits of the spool durable. */
-  sync(): void;
-
-  /** See `IngestEngine.buildStep`. */
-  step(): BulkProgress | undefined;
-}
-
-export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writer: IndexWriter): BulkWriter {
+export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writer: IndexWriter) {
   const { counts, totals, changes, newContext, flush, discard } = writer;
   /** Opened with the first batch for it, and deleted when the index is built. */
   let bulk: BulkBuild | undefined;
   let importSpool: ImportSpool | undefined;
 
+  /** Applies a batch from the upstream whose messages go to the spool. Skips each operation that causes a fault. */
   function spoolRelayed(batch: RelayedBatch, messages: readonly PackedMessages[]): void {
     // The transaction is repeated without each operation that causes a fault.
     const skipped = new Set<SingleOp>();
@@ -77,6 +59,7 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
     }
   }
 
+  /** See `IngestEngine.spoolImport`. */
   function spoolImport(
     batch: ImportedBatch,
     positions: readonly PositionUpdate[],
@@ -120,6 +103,7 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
     }
   }
 
+  /** See `IngestEngine.buildStep`. */
   function step(): BulkProgress | undefined {
     if (!bulk && !isBulkBuilding(db)) return undefined;
     bulk ??= openBulkBuild(db);
@@ -136,10 +120,12 @@ export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writ
   return {
     spoolRelayed,
     spoolImport,
-    get hasEnded() {
+    /** Whether the spool of an import takes no more messages. */
+    get hasEnded(): boolean {
       return importSpool?.allWait ?? false;
     },
-    sync: () => bulk?.sync(),
+    /** Makes all commits of the spool durable. */
+    sync: (): void => bulk?.sync(),
     step,
   };
 }

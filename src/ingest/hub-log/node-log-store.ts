@@ -23,11 +23,7 @@ export interface NodeLog {
  * What the state holds of each node's logs, so that an index that was deleted, or replaced by an older copy, is noticed. Every
  * method is atomic.
  */
-export interface NodeLogStore {
-  find(nodeId: string): Promise<NodeLog | undefined>;
-  /** Stores the log of a node. The reserved height never decreases. */
-  put(nodeId: string, log: NodeLog): Promise<void>;
-}
+export type NodeLogStore = ReturnType<typeof createNodeLogs>;
 
 const findLog = sql<{ log_id: string; reserved_height: number }, [nodeId: string]>(
   "node-logs.find",
@@ -41,12 +37,13 @@ const putLog = sql<unknown, [nodeId: string, logId: string, reservedHeight: numb
 );
 
 /** A node writes its own row only. */
-export function createNodeLogs(db: StateDb): NodeLogStore {
+export function createNodeLogs(db: StateDb) {
   return {
-    async find(nodeId) {
+    async find(nodeId: string): Promise<NodeLog | undefined> {
       const row = await db.get(findLog, nodeId);
       return row && { logId: row.log_id, reservedHeight: row.reserved_height };
     },
+    /** Stores the log of a node. The reserved height never decreases. */
     put: db.decision(
       "nodeLogs.put",
       async (tx, nodeId: string, { logId, reservedHeight }: NodeLog) => {

@@ -110,32 +110,12 @@ export async function openBlockHeights(deps: BlockHeightsDeps): Promise<BlockHei
 const NO_HASH = new Uint8Array();
 
 /** The log of hub events of a node that follows no other and numbers its blocks itself. */
-export interface OwnHubLog {
-  /**
-   * Returns whether the next commit can be logged. Otherwise it must not happen, because its events would be missing; more heights
-   * are then being reserved.
-   */
-  isReady(): boolean;
-  /** Appends the events of a commit, in its transaction, as one block or, when there are too many for one, as several. */
-  append(events: readonly NewHubEvent[], nowSecs: number): void;
-  /** Appends a block without events, in a transaction. */
-  heartbeat(nowSecs: number): void;
-  /** Makes the appended blocks final, after the commit. */
-  committed(): void;
-  /** Forgets the appended blocks, after the transaction was rolled back. */
-  rolledBack(): void;
-}
+export type OwnHubLog = ReturnType<typeof createOwnHubLog>;
 
 /** Heights that a commit may take: its records have a few events each, and a block has room for 16,383. */
 const MAX_BLOCKS_OF_COMMIT = 64;
 
-export function createOwnHubLog({
-  db,
-  logs,
-}: {
-  readonly db: IndexDatabase;
-  readonly logs: OpenLogs;
-}): OwnHubLog {
+export function createOwnHubLog({ db, logs }: { readonly db: IndexDatabase; readonly logs: OpenLogs }) {
   function takeHeight(): number {
     if (!logs.heights) throw new Error("the logs are not open");
     return logs.heights.take();
@@ -154,21 +134,29 @@ export function createOwnHubLog({
   }
 
   return {
-    isReady() {
+    /**
+     * Returns whether the next commit can be logged. Otherwise it must not happen, because its events would be missing; more heights
+     * are then being reserved.
+     */
+    isReady(): boolean {
       if ((logs.heights?.available ?? 0) >= MAX_BLOCKS_OF_COMMIT) return true;
       void logs.heights?.reserveMore();
       return false;
     },
-    append(events, nowSecs) {
+    /** Appends the events of a commit, in its transaction, as one block or, when there are too many for one, as several. */
+    append(events: readonly NewHubEvent[], nowSecs: number): void {
       for (let at = 0; at < events.length; at += MAX_EVENTS_OF_BLOCK)
         appendBlock(events.slice(at, at + MAX_EVENTS_OF_BLOCK), nowSecs);
     },
-    heartbeat: (nowSecs) => appendBlock([], nowSecs),
-    committed() {
+    /** Appends a block without events, in a transaction. */
+    heartbeat: (nowSecs: number): void => appendBlock([], nowSecs),
+    /** Makes the appended blocks final, after the commit. */
+    committed(): void {
       logs.heights?.keep();
       void logs.heights?.reserveMore();
     },
-    rolledBack: () => logs.heights?.giveBack(),
+    /** Forgets the appended blocks, after the transaction was rolled back. */
+    rolledBack: (): void => logs.heights?.giveBack(),
   };
 }
 

@@ -14,22 +14,7 @@ const SHORT_SECS = 3600;
 export const LOG_COMMIT_INTERVAL_MS = 1000;
 
 /** The end of an event's life: its publication from the outbox, and its deletion after the retention of its log. */
-export interface LogRetention {
-  /** Records that all events of the outbox up to `seq` are published, and deletes the next expired ones in the same commit. */
-  markPublished(seq: number): void;
-  /**
-   * Deletes the next expired events, unless `markPublished` did within the last interval. Called every
-   * `LOG_COMMIT_INTERVAL_MS`, so that a backlog of expired events is deleted in slices until none is left.
-   */
-  sweep(): void;
-  /**
-   * Deletes the next events that are older than an hour, in an index without room. Unpublished ones stay. Returns whether there
-   * were any.
-   *
-   * @throws StorageError if the database cannot be written.
-   */
-  shrink(): boolean;
-}
+export type LogRetention = ReturnType<typeof createLogRetention>;
 
 export interface LogRetentionDeps {
   readonly db: IndexDatabase;
@@ -50,7 +35,7 @@ interface Expired {
   readonly shards: readonly number[];
 }
 
-export function createLogRetention(deps: LogRetentionDeps): LogRetention {
+export function createLogRetention(deps: LogRetentionDeps) {
   const { db, clock, hubLogSecs, sliceEvents = SLICE_EVENTS } = deps;
   let hasSwept = false;
 
@@ -81,18 +66,29 @@ export function createLogRetention(deps: LogRetentionDeps): LogRetention {
   }
 
   return {
-    markPublished(seq) {
+    /** Records that all events of the outbox up to `seq` are published, and deletes the next expired ones in the same commit. */
+    markPublished(seq: number): void {
       db.transaction(() => {
         markPublished(db, seq);
         deleteExpired(expiredBy(deps));
       });
       hasSwept = true;
     },
-    sweep() {
+    /**
+     * Deletes the next expired events, unless `markPublished` did within the last interval. Called every
+     * `LOG_COMMIT_INTERVAL_MS`, so that a backlog of expired events is deleted in slices until none is left.
+     */
+    sweep(): void {
       if (!hasSwept) sweepBy(deps);
       hasSwept = false;
     },
-    shrink: () =>
+    /**
+     * Deletes the next events that are older than an hour, in an index without room. Unpublished ones stay. Returns whether there
+     * were any.
+     *
+     * @throws StorageError if the database cannot be written.
+     */
+    shrink: (): boolean =>
       sweepBy({
         outboxSecs: Math.min(deps.outboxSecs, SHORT_SECS),
         hubLogSecs: Math.min(hubLogSecs, SHORT_SECS),

@@ -47,12 +47,9 @@ export interface TopicDeps {
 }
 
 /** Finds what more people write about than in the days before. */
-export interface TopicFinder {
-  /** Returns the topics of the 24 hours before a full hour; undefined where they are stored or the index is being built. */
-  topicsAt(nowMs: number): Promise<TopicRanking | undefined>;
-}
+export type TopicFinder = ReturnType<typeof createTopicFinder>;
 
-export function createTopicFinder({ db, scores, turn }: TopicDeps): TopicFinder {
+export function createTopicFinder({ db, scores, turn }: TopicDeps) {
   /** The uses of earlier days, by the day's number. */
   const days = new Map<number, ReadonlyMap<number, number>>();
 
@@ -133,7 +130,8 @@ export function createTopicFinder({ db, scores, turn }: TopicDeps): TopicFinder 
   }
 
   return {
-    async topicsAt(nowMs) {
+    /** Returns the topics of the 24 hours before a full hour; undefined where they are stored or the index is being built. */
+    async topicsAt(nowMs: number): Promise<TopicRanking | undefined> {
       if (bulkPhaseOf(db) !== undefined) return undefined;
       const snapshot = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
       if (newestSnapshot(db, "topics") === snapshot) return undefined;

@@ -49,14 +49,7 @@ export interface ChangedTries {
 }
 
 /** Keeps the roots of accounts and compares the roots of shards, in the transactions that change them. */
-export interface RootKeeper {
-  /** Called at the end of each batch of verified blocks, inside its transaction and after its positions. */
-  update(changed: ChangedTries): void;
-  /** Computes the root of an account again, whatever is stored of it, and compares that of its shard. */
-  recompute(shard: number, account: Uint8Array, nowSecs: number): void;
-  /** Forgets what a transaction that was rolled back has computed. */
-  discard(): void;
-}
+export type RootKeeper = ReturnType<typeof createRootKeeper>;
 
 export interface RootKeeperDeps {
   readonly db: IndexDatabase;
@@ -74,7 +67,7 @@ const DIRTY_PER_READ = 64;
 const LARGE_EVERY_SECS = 3600;
 const MAX_LARGE = 10_000;
 
-export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
+export function createRootKeeper(deps: RootKeeperDeps) {
   const { db, network, budget, firstBudget = budget, scrubBudget = budget, maxKeysAtOnce } = deps;
   let kinds: KindRoots | undefined;
   const kept = new KeptKinds();
@@ -89,6 +82,7 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
   const kindRoots = () => (kinds ??= new KindRoots(db, network, shardCount(db)));
   const levelsOf = (shard: number) => upper.getOrInsertComputed(shard, () => new UpperLevels(db, shard));
 
+  /** Called at the end of each batch of verified blocks, inside its transaction and after its positions. */
   function update({ shard, kinds: changed, claimedRoots, nowSecs }: ChangedTries): void {
     computeFirst();
     const computedUpTo = rootsComputedUpTo(db);
@@ -247,12 +241,14 @@ export function createRootKeeper(deps: RootKeeperDeps): RootKeeper {
 
   return {
     update,
-    recompute(shard, account, nowSecs) {
+    /** Computes the root of an account again, whatever is stored of it, and compares that of its shard. */
+    recompute(shard: number, account: Uint8Array, nowSecs: number): void {
       dropDirtyAccount(db, shard, account);
       computeAccount(shard, account);
       if (areRootsKept(db)) compare(shard, [], nowSecs);
     },
-    discard() {
+    /** Forgets what a transaction that was rolled back has computed. */
+    discard(): void {
       upper = new Map();
       dirtyFrom.clear();
     },

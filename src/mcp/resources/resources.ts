@@ -11,15 +11,7 @@ const PLAIN = "text/plain";
 const NOT_FOUND = /^404:/;
 
 /** What a client can read by a URI. */
-export interface Resources {
-  list(): { uri: string; name: string; title: string; mimeType: string }[];
-  templates(): { uriTemplate: string; name: string; title: string; mimeType: string }[];
-  /** Undefined for a URI of nothing. @throws ToolError for what the node refuses */
-  read(
-    uri: string,
-    context: ToolContext,
-  ): Promise<{ uri: string; mimeType: string; text: string } | undefined>;
-}
+export type Resources = ReturnType<typeof createResources>;
 
 /**
  * Creates the resources of a service. Texts of strangers are rendered as in the results of tools, with fences.
@@ -32,7 +24,7 @@ export function createResources({
 }: {
   readonly scheme: string;
   readonly maxResultBytes: number;
-}): Resources {
+}) {
   const openApiUri = `${scheme}://openapi`;
   const uriOf = (kind: string, id: string) => `${scheme}://${kind}/${id}`;
 
@@ -47,7 +39,7 @@ export function createResources({
   }
 
   return {
-    list: () => [
+    list: (): { uri: string; name: string; title: string; mimeType: string }[] => [
       ...Object.entries(DOCS_PAGES).map(([page, text]) => ({
         uri: uriOf("docs", page),
         name: page,
@@ -57,7 +49,7 @@ export function createResources({
       { uri: openApiUri, name: "openapi", title: "The OpenAPI document", mimeType: "application/json" },
     ],
 
-    templates: () => [
+    templates: (): { uriTemplate: string; name: string; title: string; mimeType: string }[] => [
       {
         uriTemplate: uriOf("docs", "{page}"),
         name: "docs",
@@ -73,7 +65,11 @@ export function createResources({
       { uriTemplate: uriOf("cast", "{hash}"), name: "cast", title: "A cast, by its hash", mimeType: PLAIN },
     ],
 
-    async read(uri, context) {
+    /** Undefined for a URI of nothing. @throws ToolError for what the node refuses */
+    async read(
+      uri: string,
+      context: ToolContext,
+    ): Promise<{ uri: string; mimeType: string; text: string } | undefined> {
       if (uri === openApiUri) {
         const text = JSON.stringify(await context.getRoot<unknown>("/openapi.json"));
         return { uri, mimeType: "application/json", text };

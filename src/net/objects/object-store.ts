@@ -18,19 +18,7 @@ export interface StoredObject {
 }
 
 /** A bucket of an S3-compatible store. Every method repeats what fails by the network or the server, and throws as `retrying` does. */
-export interface ObjectStore {
-  /** Writes an object, which appears when all bytes are there. */
-  write(
-    key: string,
-    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    signal: AbortSignal,
-  ): Promise<void>;
-  read(key: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The objects whose keys start with a prefix, in the order of their keys. */
-  list(prefix: string, signal: AbortSignal): Promise<readonly StoredObject[]>;
-  /** Deletes an object. Succeeds where there is none. */
-  delete(key: string, signal: AbortSignal): Promise<void>;
-}
+export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 export interface ObjectStoreSettings {
   /** Origin of the store; empty for that of AWS in the region. */
@@ -51,7 +39,7 @@ const MAX_PAGES = 20;
 /** A part may take this much longer than a response without a body. */
 const PART_STALLS = 10;
 
-export function createObjectStore(settings: ObjectStoreSettings): ObjectStore {
+export function createObjectStore(settings: ObjectStoreSettings) {
   const { bucket, credentials, retries = RETRIES, nowMs = Date.now, partBytes = PART_BYTES } = settings;
   const endpoint = settings.endpoint || `https://s3.${credentials.region}.amazonaws.com`;
   const base = new URL(endpoint);
@@ -148,19 +136,25 @@ export function createObjectStore(settings: ObjectStoreSettings): ObjectStore {
   }
 
   return {
-    async write(key, chunks, signal) {
+    /** Writes an object, which appears when all bytes are there. */
+    async write(
+      key: string,
+      chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+      signal: AbortSignal,
+    ): Promise<void> {
       const parts = inParts(chunks, partBytes);
       const first = (await parts.next()).value ?? new Uint8Array();
       const second = await parts.next();
       if (second.done) await request("PUT", key, { body: first, signal }, async () => undefined);
       else await writeParts(key, parts, first, second.value, signal);
     },
-    read: (key, signal) =>
+    read: (key: string, signal: AbortSignal): AsyncIterable<Uint8Array> =>
       resumingRead(labelOf(key), (headers, either) => send("GET", key, { headers, signal: either }), {
         policy: retries,
         signal,
       }),
-    async list(prefix, signal) {
+    /** The objects whose keys start with a prefix, in the order of their keys. */
+    async list(prefix: string, signal: AbortSignal): Promise<readonly StoredObject[]> {
       const found: StoredObject[] = [];
       let token: string | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
@@ -183,7 +177,9 @@ export function createObjectStore(settings: ObjectStoreSettings): ObjectStore {
         `${labelOf(prefix)} holds more than ${found.length} objects: use a prefix of its own`,
       );
     },
-    delete: (key, signal) => request("DELETE", key, { signal }, async () => undefined),
+    /** Deletes an object. Succeeds where there is none. */
+    delete: (key: string, signal: AbortSignal): Promise<void> =>
+      request("DELETE", key, { signal }, async () => undefined),
   };
 }
 

@@ -22,11 +22,7 @@ export interface BackupStats {
   readonly nextAt: number;
 }
 
-export interface BackupSchedule {
-  stats(): BackupStats;
-  /** Stops the backup in progress, and deletes what it has written. */
-  stop(): Promise<void>;
-}
+export type BackupSchedule = ReturnType<typeof startBackupSchedule>;
 
 type BackupConfig = Pick<Config, "data" | "protocol" | "upstream" | "state" | "backup">;
 
@@ -46,7 +42,7 @@ const RETRY_AFTER_MS = 600_000;
  * Makes a backup each day at `backup.at`, none while that is empty, or as soon as it runs after that time when the day's backup is missing. A failed one
  * is repeated after ten minutes.
  */
-export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
+export function startBackupSchedule(deps: BackupScheduleDeps) {
   const { config, clock, log, make, after = setTimer } = deps;
   const stopping = new AbortController();
   let lastMs: number | undefined;
@@ -123,7 +119,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
   run();
 
   return {
-    stats: () => ({
+    stats: (): BackupStats => ({
       lastAt: lastMs === undefined ? null : Math.floor(lastMs / 1000),
       lastBytes: last.bytes,
       lastDurationMs: last.durationMs,
@@ -131,7 +127,8 @@ export function startBackupSchedule(deps: BackupScheduleDeps): BackupSchedule {
       failures,
       nextAt: Math.floor((lastDueMs(config.backup.at, clock.nowMs()) + DAY_MS) / 1000),
     }),
-    async stop() {
+    /** Stops the backup in progress, and deletes what it has written. */
+    async stop(): Promise<void> {
       stopping.abort(new Error("the node is shutting down"));
       cancel();
       await underWay;

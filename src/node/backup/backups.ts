@@ -18,20 +18,7 @@ import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from
 import type { BackupSchedule } from "./backup-schedule.ts";
 
 /** The backups that a node makes: each after the one before. */
-export interface Backups {
-  /**
-   * @param isManual see `BackupOptions`.
-   * @throws as `makeBackup`
-   */
-  make(kind: BackupKind, signal: AbortSignal, isManual?: boolean): Promise<Backup>;
-  /** The complete backups of the directory, those that were deleted from it, and the failed attempts, newest first. */
-  list(): Promise<readonly BackupEntry[]>;
-  isUnderWay(): boolean;
-  /** Reads one back, after what is under way. @throws as `verifySnapshot` */
-  check(name: string, signal: AbortSignal): Promise<void>;
-  /** The one that is being read back, or waits for that. */
-  checking(): string | null;
-}
+export type Backups = ReturnType<typeof createBackups>;
 
 const MAX_LISTED = 100;
 /** A bucket may not respond. */
@@ -43,7 +30,7 @@ export function createBackups(deps: {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
   readonly clock: Clock;
   readonly past: BackupLog;
-}): Backups {
+}) {
   const { config, clock, past } = deps;
   /** The place of the settings, which may change while the node runs. */
   const rootNow = () => placeOf(config.backup.url || config.backup.dir, config.backup);
@@ -71,8 +58,12 @@ export function createBackups(deps: {
   }
 
   return {
-    isUnderWay: () => waiting > 0,
-    make(kind, signal, isManual = false) {
+    isUnderWay: (): boolean => waiting > 0,
+    /**
+     * @param isManual see `BackupOptions`.
+     * @throws as `makeBackup`
+     */
+    make(kind: BackupKind, signal: AbortSignal, isManual: boolean = false): Promise<Backup> {
       waiting += 1;
       const made = last.then(() => make(kind, signal, isManual));
       last = made
@@ -82,8 +73,10 @@ export function createBackups(deps: {
         });
       return made;
     },
-    checking: () => checking,
-    check(name, signal) {
+    /** The one that is being read back, or waits for that. */
+    checking: (): string | null => checking,
+    /** Reads one back, after what is under way. @throws as `verifySnapshot` */
+    check(name: string, signal: AbortSignal): Promise<void> {
       checking = name;
       const checked = last.then(async () => {
         const result = await attempt(() => verifySnapshot({ place: rootNow().inside(name), config, signal }));
@@ -101,7 +94,8 @@ export function createBackups(deps: {
         });
       return checked;
     },
-    async list() {
+    /** The complete backups of the directory, those that were deleted from it, and the failed attempts, newest first. */
+    async list(): Promise<readonly BackupEntry[]> {
       const tried = past.list(MAX_LISTED);
       const stored = (await backupsIn(rootNow(), AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
         ({ name, bytes, kind, atMs }): BackupEntry => ({
@@ -148,29 +142,13 @@ async function attempt<T>(work: () => Promise<T>): Promise<Result<T, unknown>> {
 }
 
 /** The backups that the operator sees and starts. */
-interface OperatorBackups {
-  report(): Promise<BackupsReport>;
-  /** Starts a backup of the state. It ends on its own. */
-  start(): Result<null, OperatorRefusal>;
-  /** Starts to read a backup back. It ends on its own, and the report has its outcome. */
-  check(name: string): Promise<Result<null, OperatorRefusal>>;
-  /** Lets one backup of a directory be downloaded once within a minute. Returns the secret that names it; an earlier one ends. */
-  offer(name: string): Promise<Result<string, OperatorRefusal>>;
-  /** Takes what was offered: one download at a time. */
-  take(ticket: string): Result<OfferedBackup, OperatorRefusal>;
-  /** Ends the download. */
-  taken(): void;
-  /** Stops the one under way, and deletes what it has written. */
-  stop(): Promise<void>;
-}
-
 export function createOperatorBackups(deps: {
   readonly config: Pick<Config, "state" | "backup">;
   readonly backups: Backups;
   readonly schedule: Pick<BackupSchedule, "stats">;
   readonly clock: Clock;
   readonly log: Logger;
-}): OperatorBackups {
+}) {
   const { config, backups, schedule, clock, log } = deps;
   const stopping = new AbortController();
   let started: Promise<unknown> = Promise.resolve();
@@ -190,7 +168,8 @@ export function createOperatorBackups(deps: {
   }
 
   return {
-    async check(name) {
+    /** Starts to read a backup back. It ends on its own, and the report has its outcome. */
+    async check(name: string): Promise<Result<null, OperatorRefusal>> {
       const refused = await refuseUnknown(name);
       if (refused) return refused;
       if (backups.isUnderWay() || backups.checking() !== null)
@@ -198,7 +177,8 @@ export function createOperatorBackups(deps: {
       started = backups.check(name, stopping.signal).catch(() => undefined);
       return ok(null);
     },
-    async offer(name) {
+    /** Lets one backup of a directory be downloaded once within a minute. Returns the secret that names it; an earlier one ends. */
+    async offer(name: string): Promise<Result<string, OperatorRefusal>> {
       const refused = await refuseUnknown(name);
       if (refused) return refused;
       if (directoryNow() === undefined)
@@ -207,7 +187,8 @@ export function createOperatorBackups(deps: {
       offered = { ticket, name, untilMs: clock.nowMs() + OFFERED_MS };
       return ok(ticket);
     },
-    take(ticket) {
+    /** Takes what was offered: one download at a time. */
+    take(ticket: string): Result<OfferedBackup, OperatorRefusal> {
       const now = clock.nowMs();
       if (!offered || now > offered.untilMs || !isSame(ticket, offered.ticket))
         return refuse("notFound", "this download is over: ask for it again");
@@ -224,10 +205,11 @@ export function createOperatorBackups(deps: {
       });
       return ok({ name, files });
     },
-    taken() {
+    /** Ends the download. */
+    taken(): void {
       takenUntilMs = 0;
     },
-    report: async () => ({
+    report: async (): Promise<BackupsReport> => ({
       backups: isUnset(config) ? [] : await backups.list(),
       under_way: backups.isUnderWay(),
       checking: backups.checking(),
@@ -236,7 +218,8 @@ export function createOperatorBackups(deps: {
       keep: config.backup.keep,
       next_at: config.backup.at === "" ? null : schedule.stats().nextAt,
     }),
-    start() {
+    /** Starts a backup of the state. It ends on its own. */
+    start(): Result<null, OperatorRefusal> {
       const unavailable = unavailableReason(config);
       if (unavailable !== null) return refuse("conflict", unavailable);
       if (backups.isUnderWay() || backups.checking() !== null)
@@ -252,7 +235,8 @@ export function createOperatorBackups(deps: {
       );
       return ok(null);
     },
-    async stop() {
+    /** Stops the one under way, and deletes what it has written. */
+    async stop(): Promise<void> {
       stopping.abort(new Error("the node is shutting down"));
       await started;
     },

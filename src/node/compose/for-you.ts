@@ -20,16 +20,14 @@ export function ranksForViewers({ feeds, upstream }: Pick<Config, "feeds" | "ups
 }
 
 /** The methods of the ranking thread. The arrays of a snapshot are in memory that threads share. */
-export interface ForYouRpc {
-  snapshot(generation: number): Promise<ActSnapshot>;
-}
+export type ForYouRpc = ReturnType<typeof createForYouRpc>;
 
 /** Builds the snapshots that other threads ask for, one at a time, each once. Nothing is built while no one asks. */
-export function createForYouRpc(db: IndexDatabase): ForYouRpc {
+export function createForYouRpc(db: IndexDatabase) {
   let kept: { readonly generation: number; readonly snapshot: Promise<ActSnapshot> }[] = [];
   let last: Promise<unknown> = Promise.resolve();
   return {
-    snapshot(generation) {
+    snapshot(generation: number): Promise<ActSnapshot> {
       const known = kept.find((one) => one.generation === generation);
       if (known) return known.snapshot;
       const snapshot = last.then(() => buildActSnapshot(db, generation));

@@ -3,17 +3,13 @@ import type { ManagementDeps } from "../../api/deps.ts";
 import type { ApiKeyStore } from "../../api-keys/api-key-store.ts";
 import { createGate } from "../../api-keys/gate.ts";
 import { createKeyLookup, type KeyMemory } from "../../api-keys/key-lookup.ts";
-import { startUsageRecorder, type UsageRecorder } from "../../api-keys/usage-recorder.ts";
-import type { Gate } from "../../http/gate.ts";
+import { startUsageRecorder } from "../../api-keys/usage-recorder.ts";
 import { createRequestLimits } from "../../http/limits/request-limits.ts";
 import type { ModerationStore } from "../../moderation/moderation-store.ts";
 import type { Common } from "../../runtime/common.ts";
 
 /** The gate of an HTTP worker, and what it counts. */
-export interface KeyGate {
-  readonly gate: Gate;
-  readonly usage: UsageRecorder;
-}
+export type KeyGate = ReturnType<typeof startKeyGate>;
 
 /** Starts the gate of the HTTP interface over the API keys and the settings. */
 export function startKeyGate(options: {
@@ -25,7 +21,7 @@ export function startKeyGate(options: {
   readonly keyMemory: KeyMemory;
   /** Those of all HTTP workers. */
   readonly admission: Admission;
-}): KeyGate {
+}) {
   const { store, moderation, management, keyMemory, admission } = options;
   const { config, clock, log } = options.common;
   const { names, custodyOf, confirmedCustodyOf = custodyOf, staleReason } = management.auth;

@@ -9,17 +9,7 @@ import { nowSecs } from "../../runtime/clock.ts";
 import type { RecentLine } from "../../runtime/log/recent-lines.ts";
 
 /** Collects what the history stores, and hands it over once a minute: a power failure takes at most that. */
-export interface HistoryRecorder {
-  sample(tSecs: number, figures: Figures, counted: Readonly<Record<string, number>>): void;
-  line(line: Omit<RecentLine, "seq">): void;
-  /** Marks what was paused and resumed since the last call. */
-  pauses(names: readonly string[]): void;
-  /** Marks a setting that was changed while the node runs. */
-  setting(key: string): void;
-  flush(): Promise<void>;
-  /** Starts to hand over. Returns what stops it, with all that was collected. */
-  schedule(): () => Promise<void>;
-}
+export type HistoryRecorder = ReturnType<typeof createHistoryRecorder>;
 
 export interface HistoryRecorderDeps {
   readonly series: readonly string[];
@@ -37,7 +27,7 @@ const LINES_PER_SECOND = 200;
 /** Each has a row of its own among the requests. */
 const REQUEST_LINE = "Request handled";
 
-export function createHistoryRecorder(deps: HistoryRecorderDeps): HistoryRecorder {
+export function createHistoryRecorder(deps: HistoryRecorderDeps) {
   const { series, record, takeRequests, clock, onFault } = deps;
   let samples: (readonly [t: number, figures: Figures])[] = [];
   let counts: Counts[] = [];
@@ -84,7 +74,7 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps): HistoryRecorde
   }
 
   return {
-    sample(tSecs, figures, counted) {
+    sample(tSecs: number, figures: Figures, counted: Readonly<Record<string, number>>): void {
       const last = samples.at(-1)?.[0] ?? 0;
       if (tSecs < last) samples = [];
       if (tSecs !== last) samples.push([tSecs, figures]);
@@ -94,12 +84,13 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps): HistoryRecorde
       counts.push({ t: tSecs, counts: counted });
       if (counts.length > 2 * MAX_SAMPLES) counts.shift();
     },
-    line({ at, level, thread, message, fields }) {
+    line({ at, level, thread, message, fields }: Omit<RecentLine, "seq">): void {
       if (message === REQUEST_LINE || !hasRoom()) return;
       const atMs = Date.parse(at);
       add({ level, thread, message, fields }, Number.isNaN(atMs) ? undefined : atMs);
     },
-    pauses(names) {
+    /** Marks what was paused and resumed since the last call. */
+    pauses(names: readonly string[]): void {
       const now = new Set(names);
       const at = nowSecs(clock);
       // Those of an earlier run were marked by it.
@@ -108,11 +99,13 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps): HistoryRecorde
       for (const name of paused ?? []) if (!now.has(name)) marks.push({ at, kind: "resume", detail: name });
       paused = now;
     },
-    setting(key) {
+    /** Marks a setting that was changed while the node runs. */
+    setting(key: string): void {
       marks.push({ at: nowSecs(clock), kind: "setting", detail: key });
     },
     flush,
-    schedule() {
+    /** Starts to hand over. Returns what stops it, with all that was collected. */
+    schedule(): () => Promise<void> {
       let underWay: Promise<void> | undefined;
       const flushOnce = () => {
         underWay ??= flush()

@@ -25,15 +25,7 @@ export interface SettingFiles {
   readonly startAgain: (reason: string) => void;
 }
 
-export interface SettingChanges {
-  settings(): SettingsReport;
-  /**
-   * Sets values, or takes those back that were set here (null), for this node. They are written first; those that need no start are in
-   * force in all threads afterwards.
-   */
-  changeSettings(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>>;
-  restartNode(): Result<null, OperatorRefusal>;
-}
+export type SettingChanges = ReturnType<typeof createSettingChanges>;
 
 /** The response reaches the page first. */
 const RESTART_AFTER_MS = 500;
@@ -48,7 +40,7 @@ export function createSettingChanges(deps: {
   readonly log: Logger;
   /** Notes a change in the history. */
   readonly mark: (key: string) => void;
-}): SettingChanges {
+}) {
   const { config, files, threads, log, mark } = deps;
   const sources = new Map(deps.sources);
   /** What the next start changes. */
@@ -137,18 +129,22 @@ export function createSettingChanges(deps: {
   }
 
   return {
-    settings: () => ({
+    settings: (): SettingsReport => ({
       settings: settingsInForce(config, sources, { set: setNow(), next, isLocked: lockedBy(files) }),
       file: path ?? null,
       settings_file: files?.loaded.file ?? null,
       is_shared: config.state.url !== "",
     }),
-    changeSettings(values) {
+    /**
+     * Sets values, or takes those back that were set here (null), for this node. They are written first; those that need no start are in
+     * force in all threads afterwards.
+     */
+    changeSettings(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>> {
       const changed = last.then(() => change(values));
       last = changed.catch(() => undefined);
       return changed;
     },
-    restartNode() {
+    restartNode(): Result<null, OperatorRefusal> {
       if (!files) return refuse("conflict", NOT_HERE);
       setTimeout(() => files.startAgain("the operator's page asked for it"), RESTART_AFTER_MS);
       return ok(null);

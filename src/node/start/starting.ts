@@ -8,24 +8,18 @@ import type { StartingProgress, StartingWorkerInit } from "../workers/starting.w
  * Responds for a node whose start takes long: `/health` is 200, so that it is not killed, and `/ready` is 503 with what it does. The
  * work blocks this thread for minutes, so a thread of its own listens.
  */
-export interface Starting {
-  /** Shows what the node does. Resolves when that is served; the first call starts to listen. */
-  show(progress: StartingProgress): Promise<void>;
-  /** The port; undefined when it does not listen. */
-  port(): number | undefined;
-  /** Stops listening. */
-  stop(): Promise<void>;
-}
+export type Starting = ReturnType<typeof createStarting>;
 
 export function createStarting(
   config: Config,
   { lines, startedAtMs }: { readonly lines: Pick<RecentLines, "add">; readonly startedAtMs: number },
-): Starting {
+) {
   let worker: WorkerHandle | undefined;
   let facts: Readonly<Record<string, unknown>> | undefined;
   const { port1: out, port2: into } = new MessageChannel();
   return {
-    async show(progress) {
+    /** Shows what the node does. Resolves when that is served; the first call starts to listen. */
+    async show(progress: StartingProgress): Promise<void> {
       if (!worker) {
         const init: StartingWorkerInit = { config, startedAtMs, progress };
         worker = startWorker({
@@ -42,8 +36,10 @@ export function createStarting(
       facts = await worker.ready;
       out.postMessage(progress);
     },
-    port: () => (facts === undefined ? undefined : Number(facts.port)),
-    async stop() {
+    /** The port; undefined when it does not listen. */
+    port: (): number | undefined => (facts === undefined ? undefined : Number(facts.port)),
+    /** Stops listening. */
+    async stop(): Promise<void> {
       const stopped = worker?.stop();
       worker = undefined;
       out.close();

@@ -20,22 +20,7 @@ const setMove = pgStatement<unknown, [movedTo: string]>(
 );
 
 /** The state in PostgreSQL within one transaction. */
-export interface PgStateCopy {
-  /** The rows of a table as lines in key order. */
-  lines(table: CopiedTable): AsyncIterable<Uint8Array>;
-  insert(table: CopiedTable, chunks: Iterable<Uint8Array>): Promise<void>;
-  isEmpty(table: CopiedTable): Promise<boolean>;
-  /** The last number that a table's sequence has given; 0 for none. */
-  sequence(table: CopiedTable): Promise<number>;
-  setSequence(table: CopiedTable, seq: number): Promise<void>;
-  liveNodes(): Promise<readonly string[]>;
-  /** What is paused. */
-  paused(): Promise<readonly string[]>;
-  nowSecs(): Promise<number>;
-  setClock(nowSecs: number, nonceFloor: number): Promise<void>;
-  movedTo(): Promise<string | undefined>;
-  markMoved(destination: string): Promise<void>;
-}
+export type PgStateCopy = ReturnType<typeof stateOf>;
 
 /** Runs `work` in one transaction on a consistent view of the state. Everything is undone when it throws. */
 export function onPostgresState<T>(
@@ -45,10 +30,12 @@ export function onPostgresState<T>(
   return onWholeState(settings, (runner) => work(stateOf(runner)));
 }
 
-function stateOf(runner: PgRunner): PgStateCopy {
+function stateOf(runner: PgRunner) {
   return {
-    lines: (table) => runner.copyOut(`COPY (${selectOf(table)}) TO STDOUT`),
-    async insert(table, chunks) {
+    /** The rows of a table as lines in key order. */
+    lines: (table: CopiedTable): AsyncIterable<Uint8Array> =>
+      runner.copyOut(`COPY (${selectOf(table)}) TO STDOUT`),
+    async insert(table: CopiedTable, chunks: Iterable<Uint8Array>): Promise<void> {
       // The further columns get their values by default, for as long as the transaction lasts.
       const added = { ...table.added, ...(table.summed === undefined ? {} : { slot: "0" }) };
       const columns = Object.entries(added).filter(([, value]) => value !== null);
@@ -58,25 +45,30 @@ function stateOf(runner: PgRunner): PgStateCopy {
       for (const [column] of columns)
         await runner.runText(`ALTER TABLE ${table.name} ALTER ${column} DROP DEFAULT`);
     },
-    async isEmpty(table) {
+    async isEmpty(table: CopiedTable): Promise<boolean> {
       const rows = await runner.runText(`SELECT 1 AS found FROM ${table.name} LIMIT 1`);
       return rows.length === 0;
     },
-    async sequence(table) {
+    /** The last number that a table's sequence has given; 0 for none. */
+    async sequence(table: CopiedTable): Promise<number> {
       const [row] = await runner.runText(
         `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM ${sequenceOf(table)}`,
       );
       return Number(row?.seq ?? 0);
     },
-    async setSequence(table, seq) {
+    async setSequence(table: CopiedTable, seq: number): Promise<void> {
       if (seq > 0) await runner.runText(`SELECT setval('${sequenceOf(table)}', ${seq})`);
     },
-    liveNodes: () => liveNodes(runner),
-    paused: async () => (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
-    nowSecs: async () => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
-    setClock: (nowSecs, nonceFloor) => raiseStateClock(runner, { nowSecs, nonceFloor }),
-    movedTo: async () => (await runner.run(readMove, [])).rows[0]?.moved_to ?? undefined,
-    async markMoved(destination) {
+    liveNodes: (): Promise<readonly string[]> => liveNodes(runner),
+    /** What is paused. */
+    paused: async (): Promise<readonly string[]> =>
+      (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
+    nowSecs: async (): Promise<number> => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
+    setClock: (nowSecs: number, nonceFloor: number): Promise<void> =>
+      raiseStateClock(runner, { nowSecs, nonceFloor }),
+    movedTo: async (): Promise<string | undefined> =>
+      (await runner.run(readMove, [])).rows[0]?.moved_to ?? undefined,
+    async markMoved(destination: string): Promise<void> {
       await runner.run(setMove, [destination]);
     },
   };

@@ -1,20 +1,16 @@
-import { type ApiKeyStore, createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
-import { type AppStore, createApps } from "../../apps/app-store.ts";
-import { type AuditStore, auditSweep, createAudit } from "../../audit/audit-store.ts";
-import { createNonces, type NonceStore, nonceSweep } from "../../auth/nonce-store.ts";
-import { createIncidents, type IncidentStore, incidentSweep } from "../../checks/incident-store.ts";
-import { createSwitches, type SwitchStore } from "../../cluster/switch-store.ts";
+import { createApiKeys, usageSweep } from "../../api-keys/api-key-store.ts";
+import { createApps } from "../../apps/app-store.ts";
+import { auditSweep, createAudit } from "../../audit/audit-store.ts";
+import { createNonces, nonceSweep } from "../../auth/nonce-store.ts";
+import { createIncidents, incidentSweep } from "../../checks/incident-store.ts";
+import { createSwitches } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
-import { createNodeFigures, type NodeFigures, nodeFigureSweep } from "../../history/shared/node-figures.ts";
-import { createNodeLogs, type NodeLogStore } from "../../ingest/hub-log/node-log-store.ts";
-import { createModeration, type ModerationStore } from "../../moderation/moderation-store.ts";
-import { createNoticeStore, type NoticeStore } from "../../notices/notice-store.ts";
-import {
-  type CampaignStore,
-  type RunLimits,
-  runLimitsOf,
-} from "../../push/store/campaigns/campaign-store.ts";
+import { createNodeFigures, nodeFigureSweep } from "../../history/shared/node-figures.ts";
+import { createNodeLogs } from "../../ingest/hub-log/node-log-store.ts";
+import { createModeration } from "../../moderation/moderation-store.ts";
+import { createNoticeStore } from "../../notices/notice-store.ts";
+import { type RunLimits, runLimitsOf } from "../../push/store/campaigns/campaign-store.ts";
 import {
   campaignProgressSweep,
   campaignSweep,
@@ -22,10 +18,8 @@ import {
 } from "../../push/store/campaigns/campaign-sweeps.ts";
 import { createCampaigns } from "../../push/store/campaigns/campaign-table.ts";
 import { createLedger, LedgerWrites } from "../../push/store/campaigns/ledger-table.ts";
-import type { NotificationLedger } from "../../push/store/campaigns/notification-ledger.ts";
-import { createOpens, type OpenStore, zoneSweep } from "../../push/store/open-store.ts";
-import { createSaved, type SavedStore, savedSweep } from "../../push/store/saved-store.ts";
-import type { ScheduleStore } from "../../push/store/schedules/schedule-store.ts";
+import { createOpens, zoneSweep } from "../../push/store/open-store.ts";
+import { createSaved, savedSweep } from "../../push/store/saved-store.ts";
 import { createSchedules, scheduleSweep } from "../../push/store/schedules/schedule-table.ts";
 import {
   audienceClientSweep,
@@ -34,72 +28,32 @@ import {
 } from "../../push/store/tokens/audience-counts.ts";
 import { orphanedTokenSweep } from "../../push/store/tokens/orphaned-tokens.ts";
 import { tokenChangeSweep } from "../../push/store/tokens/token-changes.ts";
-import type { TokenStore } from "../../push/store/tokens/token-store.ts";
 import { createTokens } from "../../push/store/tokens/token-table.ts";
-import { createSessions, type SessionStore, sessionSweep } from "../../sessions/session-store.ts";
-import {
-  createSignInNonceStore,
-  oneTimeNonceSweep,
-  type SignInNonceStore,
-} from "../../sign-in/nonce-store.ts";
-import { createOneTime, type OneTimeStore, oneTimeSweep } from "../../sign-in/one-time-store.ts";
-import { createSignInKeys, type SignInKeyStore } from "../../sign-in/tokens/key-store.ts";
-import { createLoginClients, type LoginClientStore } from "../../signers/login/client-store.ts";
-import type { SignerStore } from "../../signers/store/signer-store.ts";
+import { createSessions, sessionSweep } from "../../sessions/session-store.ts";
+import { createSignInNonceStore, oneTimeNonceSweep } from "../../sign-in/nonce-store.ts";
+import { createOneTime, oneTimeSweep } from "../../sign-in/one-time-store.ts";
+import { createSignInKeys } from "../../sign-in/tokens/key-store.ts";
+import { createLoginClients } from "../../signers/login/client-store.ts";
 import { createSigners } from "../../signers/store/signer-table.ts";
-import { createReplays, type ReplayStore, replaySweep } from "../../webhooks/replay/replay-store.ts";
+import { createReplays, replaySweep } from "../../webhooks/replay/replay-store.ts";
 import { attemptStatsSweep } from "../../webhooks/store/attempt-stats.ts";
-import type { DeliveryLog } from "../../webhooks/store/delivery-log.ts";
-import type { DeliveryPublications, QueueLimits } from "../../webhooks/store/delivery-publications.ts";
-import type { DeliveryQueue } from "../../webhooks/store/delivery-queue.ts";
+import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts";
 import { deliverySweeps } from "../../webhooks/store/delivery-sweeps.ts";
 import { createDeliveryLog } from "../../webhooks/store/log/logged-deliveries.ts";
 import { createDeliveryQueue } from "../../webhooks/store/queue/shared-queue.ts";
 import { createPublications } from "../../webhooks/store/queue-events.ts";
 import { createDeactivation, webhookChangeSweep } from "../../webhooks/store/webhook-changes.ts";
-import { createWebhooks, type WebhookStore } from "../../webhooks/store/webhook-store.ts";
-import { type BucketStore, bucketSweep, createBuckets } from "../../writes/store/bucket-store.ts";
+import { createWebhooks } from "../../webhooks/store/webhook-store.ts";
+import { bucketSweep, createBuckets } from "../../writes/store/bucket-store.ts";
 import { createWrites, queuedWriteSweep } from "../../writes/store/queued-writes.ts";
-import { createSeen, type SeenStore, seenSweep } from "../../writes/store/seen-store.ts";
+import { createSeen, seenSweep } from "../../writes/store/seen-store.ts";
 import { writeCallSweep } from "../../writes/store/write-calls.ts";
 import { writeClockSweep } from "../../writes/store/write-clocks.ts";
-import type { WriteStore } from "../../writes/store/write-store.ts";
 
 /**
  * All stores of the state. Reads never wait for a writer. Writes fail with `StateUnavailable` when the database does not respond in time.
  */
-export interface StateStores {
-  readonly nonces: NonceStore;
-  readonly apps: AppStore;
-  readonly apiKeys: ApiKeyStore;
-  readonly webhooks: WebhookStore;
-  readonly tokens: TokenStore;
-  readonly campaigns: CampaignStore;
-  readonly ledger: NotificationLedger;
-  readonly schedules: ScheduleStore;
-  readonly saved: SavedStore;
-  readonly opens: OpenStore;
-  readonly audit: AuditStore;
-  readonly sessions: SessionStore;
-  readonly nodeFigures: NodeFigures;
-  readonly nodeLogs: NodeLogStore;
-  readonly signers: SignerStore;
-  readonly signInNonces: SignInNonceStore;
-  readonly signInKeys: SignInKeyStore;
-  readonly oneTime: OneTimeStore;
-  readonly loginClients: LoginClientStore;
-  readonly switches: SwitchStore;
-  readonly incidents: IncidentStore;
-  readonly notices: NoticeStore;
-  readonly seen: SeenStore;
-  readonly moderation: ModerationStore;
-  readonly buckets: BucketStore;
-  readonly publications: DeliveryPublications;
-  readonly queue: DeliveryQueue;
-  readonly deliveryLog: DeliveryLog;
-  readonly replays: ReplayStore;
-  readonly writes: WriteStore;
-}
+export type StateStores = ReturnType<typeof createStores>;
 
 /** Who uses the stores. */
 export interface StoresOptions {
@@ -112,7 +66,7 @@ export interface StoresOptions {
   readonly ledgerDb?: StateDb;
 }
 
-export function createStores(db: StateDb, options: StoresOptions): StateStores {
+export function createStores(db: StateDb, options: StoresOptions) {
   const { bootId, limits, runLimits = runLimitsOf({ send_concurrency: 1 }), ledgerDb = db } = options;
   const writes = new LedgerWrites();
   const deactivate = createDeactivation(db);

@@ -27,16 +27,7 @@ import type { Threads } from "./threads.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
 /** The HTTP workers, which share one port. */
-export interface HttpWorkers {
-  /** Resolves when all workers accept connections. */
-  readonly url: Promise<string>;
-  /** Has clients close their connections after their next response, and ends streams, spread over the time. */
-  drain(ms: number): Promise<void>;
-  /** Takes the requests that the workers have noted. */
-  takeRequests(): Promise<readonly NotableResponse[]>;
-  /** Stops accepting and waits for accepted requests. */
-  stop(): Promise<void>;
-}
+export type HttpWorkers = ReturnType<typeof startHttpWorkers>;
 
 /** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
@@ -78,7 +69,7 @@ export function startHttpWorkers(
     readonly spanCounts: SharedArrayBuffer | undefined;
     readonly onCrash: (message: string) => void;
   },
-): HttpWorkers {
+) {
   const { ops, metrics, partMetrics, commits, fanOut, delivery, hub, writes, connectState, onCrash } = deps;
   const { ingest, matching, streamSlots, demo, threads, lines, admission } = deps;
   const count = httpWorkersOf(config.http);
@@ -156,15 +147,19 @@ export function startHttpWorkers(
     return String(url);
   };
   return {
+    /** Resolves when all workers accept connections. */
     url: openAll(),
-    async drain(ms) {
+    /** Has clients close their connections after their next response, and ends streams, spread over the time. */
+    async drain(ms: number): Promise<void> {
       await Promise.all(clients.map((client) => client.drain(ms)));
     },
-    async takeRequests() {
+    /** Takes the requests that the workers have noted. */
+    async takeRequests(): Promise<readonly NotableResponse[]> {
       const taken = await Promise.allSettled(clients.map((client) => client.takeRequests()));
       return taken.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     },
-    async stop() {
+    /** Stops accepting and waits for accepted requests. */
+    async stop(): Promise<void> {
       await Promise.all(workers.map((worker) => worker.stop()));
     },
   };

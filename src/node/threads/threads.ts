@@ -7,30 +7,24 @@ import { readVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 import type { WorkerHandle } from "./worker-handle.ts";
 
 /** The threads of the process, for the operator. */
-export interface Threads {
-  /** Adds a worker that is starting. Returns a function that removes one that has ended. */
-  add(name: string, worker: Pick<WorkerHandle, "vitals" | "configure">): () => void;
-  /** Changes settings in all threads but this one. Resolves with the names of those that have not yet responded within a second. */
-  configure(values: SettingValues): Promise<readonly string[]>;
-  /** Asks all threads. The vitals of one that does not respond are undefined. */
-  vitals(): Promise<readonly (readonly [name: string, vitals: ThreadVitals | undefined])[]>;
-  reports(): Promise<readonly ThreadReport[]>;
-}
+export type Threads = ReturnType<typeof createThreads>;
 
 /** The name of the main thread. */
 export const MAIN_THREAD = "main";
 /** Within the time limit of a call to the main thread. */
 const CONFIGURE_MS = 1_000;
 
-export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads {
+export function createThreads(lines: Pick<RecentLines, "lastFaultOf">) {
   let threads = [new PartStats(MAIN_THREAD, async () => readVitals())];
   const workers = new Map<PartStats<ThreadVitals>, Pick<WorkerHandle, "configure">>();
 
   const vitals = () =>
     Promise.all(threads.map(async (thread) => [thread.name, await thread.request()] as const));
   return {
+    /** Asks all threads. The vitals of one that does not respond are undefined. */
     vitals,
-    add(name, worker) {
+    /** Adds a worker that is starting. Returns a function that removes one that has ended. */
+    add(name: string, worker: Pick<WorkerHandle, "vitals" | "configure">): () => void {
       const added = new PartStats(name, () => worker.vitals());
       threads.push(added);
       workers.set(added, worker);
@@ -39,7 +33,8 @@ export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads 
         threads = threads.filter((thread) => thread !== added);
       };
     },
-    async configure(values) {
+    /** Changes settings in all threads but this one. Resolves with the names of those that have not yet responded within a second. */
+    async configure(values: SettingValues): Promise<readonly string[]> {
       const late = await Promise.all(
         Array.from(workers, async ([{ name }, worker]) => {
           const applied = worker.configure(values).then(() => true);
@@ -48,7 +43,7 @@ export function createThreads(lines: Pick<RecentLines, "lastFaultOf">): Threads 
       );
       return late.flat();
     },
-    async reports() {
+    async reports(): Promise<readonly ThreadReport[]> {
       return (await vitals()).map(([name, now]): ThreadReport => {
         const fault = lines.lastFaultOf(name);
         return {

@@ -17,30 +17,7 @@ import { formatUpstreamProgress, notReadyReason } from "../../upstream/follow/pr
 import type { WorkerChannels } from "./worker-handle.ts";
 
 /** Monitors the progress of following the upstream. */
-export interface UpstreamWatch {
-  /** Undefined before the first response of the worker. */
-  latest(): UpstreamProgress | undefined;
-  /** Why the progress is not known; undefined while the worker reports it. */
-  workerReason(): string | undefined;
-  /** Why the upstream cannot be followed; undefined while it can, or that is not known. */
-  peerReason(): string | undefined;
-  /** Why the index lags behind the upstream by the last report; undefined while it is current. */
-  lagReason(): string | undefined;
-  /** Why nothing of a shard is applied although its blocks arrive: its validators are not known; undefined while that is not so. */
-  validatorsReason(): string | undefined;
-  /** Why a shard has stopped at a block that has two certificates; undefined while none has. */
-  forkReason(): string | undefined;
-  /** The first of these reasons; undefined while the index is current. */
-  behindReason(): string | undefined;
-  /** Why a shard of the index is not what its validators signed; undefined while none is known to differ. */
-  mismatchReason(): string | undefined;
-  /** Why the index is not proven to be what the validators of the network signed; undefined while it is. */
-  notProvenReason(): string | undefined;
-  /** Reads the progress once, and logs changes. */
-  poll(): Promise<void>;
-  /** Ends the progress line, if there is one. */
-  finish(): void;
-}
+export type UpstreamWatch = ReturnType<typeof createUpstreamWatch>;
 
 const POLL_INTERVAL_MS = 1000;
 /** The progress counts as current for this time: a busy worker responds late, a stuck one never. */
@@ -61,7 +38,7 @@ export interface UpstreamWatchOptions {
 }
 
 /** Creates a watch. The caller schedules its polls. */
-export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatch {
+export function createUpstreamWatch(options: UpstreamWatchOptions) {
   const { readProgress: ask, clock, log, readyLagSecs, output } = options;
   let latest: { readonly progress: UpstreamProgress; readonly atMs: number } | undefined;
   let phase: UpstreamPhase | undefined;
@@ -109,18 +86,29 @@ export function createUpstreamWatch(options: UpstreamWatchOptions): UpstreamWatc
     });
 
   return {
-    latest: () => latest?.progress,
+    /** Undefined before the first response of the worker. */
+    latest: (): UpstreamProgress | undefined => latest?.progress,
+    /** Why the progress is not known; undefined while the worker reports it. */
     workerReason,
+    /** Why the upstream cannot be followed; undefined while it can, or that is not known. */
     peerReason,
+    /** Why the index lags behind the upstream by the last report; undefined while it is current. */
     lagReason,
+    /** Why nothing of a shard is applied although its blocks arrive: its validators are not known; undefined while that is not so. */
     validatorsReason,
+    /** Why a shard has stopped at a block that has two certificates; undefined while none has. */
     forkReason,
+    /** Why a shard of the index is not what its validators signed; undefined while none is known to differ. */
     mismatchReason,
+    /** Why the index is not proven to be what the validators of the network signed; undefined while it is. */
     notProvenReason,
+    /** The first of these reasons; undefined while the index is current. */
     behindReason: reason,
+    /** Ends the progress line, if there is one. */
     finish: endLine,
 
-    async poll() {
+    /** Reads the progress once, and logs changes. */
+    async poll(): Promise<void> {
       try {
         latest = { progress: await ask(), atMs: clock.nowMs() };
       } catch (cause) {

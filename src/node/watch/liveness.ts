@@ -11,9 +11,7 @@ export interface LiveReport {
 
 export const NOT_LIVE: LiveReport = { liveSince: null, positions: null };
 
-export interface Liveness {
-  report(): LiveReport;
-}
+export type Liveness = ReturnType<typeof createLiveness>;
 
 /**
  * Follows whether the node applies blocks live.
@@ -23,11 +21,11 @@ export interface Liveness {
 export function createLiveness(options: {
   readonly progress: (() => UpstreamProgress | undefined) | undefined;
   readonly clock: Clock;
-}): Liveness {
+}) {
   const { progress, clock } = options;
   let liveSince: number | null = null;
   return {
-    report() {
+    report(): LiveReport {
       const now = progress?.();
       const isLive = progress === undefined || now?.phase === "live";
       if (!isLive) liveSince = null;

@@ -17,18 +17,7 @@ export interface DiskSpace {
 export type WriteFaultSource = () => Promise<string | null | undefined>;
 
 /** Monitors the data directory and the databases. */
-export interface StorageWatch {
-  /** A description of the damage of a database; undefined while none is known. */
-  damageReason(): string | undefined;
-  /** A description of why writes fail; undefined while they succeed. */
-  writeFaultReason(): string | undefined;
-  /** Whether each watched database is damaged, or its last write failed. */
-  hasFault(): ReadonlyMap<string, boolean>;
-  /** Undefined before the first poll, and where the file system does not report it. */
-  diskSpace(): DiskSpace | undefined;
-  /** Checks once. */
-  poll(): Promise<void>;
-}
+export type StorageWatch = ReturnType<typeof createStorageWatch>;
 
 export interface StorageWatchOptions {
   readonly dataDir: string;
@@ -44,7 +33,7 @@ export interface StorageWatchOptions {
 const POLL_INTERVAL_MS = 1000;
 
 /** Creates a watch. The caller schedules its polls. */
-export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
+export function createStorageWatch(options: StorageWatchOptions) {
   const { dataDir, replaced, writeFaults, damage, log, onReplaced } = options;
   // In this order, independent of which database failed first.
   const databases = Object.keys(writeFaults) as DatabaseName[];
@@ -65,18 +54,23 @@ export function createStorageWatch(options: StorageWatchOptions): StorageWatch {
   };
 
   return {
-    damageReason() {
+    /** A description of the damage of a database; undefined while none is known. */
+    damageReason(): string | undefined {
       const damaged = databases.find((database) => damage.of(database) !== undefined);
       return damaged && `the ${damaged} is damaged: ${damage.of(damaged)}`;
     },
-    writeFaultReason() {
+    /** A description of why writes fail; undefined while they succeed. */
+    writeFaultReason(): string | undefined {
       const failing = databases.find((database) => faults.has(database));
       return failing && `the ${failing} cannot be written: ${faults.get(failing)}`;
     },
-    hasFault: () =>
+    /** Whether each watched database is damaged, or its last write failed. */
+    hasFault: (): ReadonlyMap<string, boolean> =>
       new Map(databases.map((name) => [name, faults.has(name) || damage.of(name) !== undefined])),
-    diskSpace: () => space,
-    async poll() {
+    /** Undefined before the first poll, and where the file system does not report it. */
+    diskSpace: (): DiskSpace | undefined => space,
+    /** Checks once. */
+    async poll(): Promise<void> {
       const what = await replaced();
       if (what !== undefined && !isReplaced) {
         isReplaced = true;
@@ -149,11 +143,7 @@ function spaceOf(path: string): DiskSpace | undefined {
 }
 
 /** The damage that threads have found in the databases of the node. Only a restart, with another file, clears it. */
-export interface DamageReports {
-  note(damage: Damage): void;
-  /** A description of the first damage of a database; undefined for one that is whole as far as it was read. */
-  of(database: Damage["database"]): string | undefined;
-}
+export type DamageReports = ReturnType<typeof createDamageReports>;
 
 /**
  * @param databases those of the node. Damage of other files, such as a copy for a backup, does not count.
@@ -163,15 +153,16 @@ export function createDamageReports(
   databases: readonly DatabaseFile[],
   log: Logger,
   signals?: Pick<NodeSignals, "setDamaged">,
-): DamageReports {
+) {
   const found = new Map<string, string>();
   return {
-    note({ database, file, reason, remedy }) {
+    note({ database, file, reason, remedy }: Damage): void {
       if (found.has(database) || !databases.some((own) => own.file === file)) return;
       found.set(database, reason);
       signals?.setDamaged(database);
       log.error({ database, reason, remedy }, "Found damage in the database: nothing more is written to it");
     },
-    of: (database) => found.get(database),
+    /** A description of the first damage of a database; undefined for one that is whole as far as it was read. */
+    of: (database: Damage["database"]): string | undefined => found.get(database),
   };
 }

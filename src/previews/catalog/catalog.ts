@@ -43,14 +43,9 @@ export interface CatalogDeps {
 }
 
 /** Keeps the mini apps that casts share, with their manifests, which are checked each day. */
-export interface Catalog {
-  noteShares(shares: readonly Share[]): void;
-  /** Ranks the apps and checks the manifests that are due. */
-  round(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Catalog = ReturnType<typeof startCatalog>;
 
-export function startCatalog(deps: CatalogDeps): Catalog {
+export function startCatalog(deps: CatalogDeps) {
   const { file, bounds, scoresOf, earlier, turn, check, clock, setTimer, log, onChange } = deps;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -71,6 +66,7 @@ export function startCatalog(deps: CatalogDeps): Catalog {
     file.write((db) => putShares(db, found));
   }
 
+  /** Ranks the apps and checks the manifests that are due. */
   async function round(): Promise<void> {
     const at = nowSecs(clock);
     await readEarlier(at);
@@ -105,11 +101,11 @@ export function startCatalog(deps: CatalogDeps): Catalog {
   }
 
   return {
-    noteShares(shares) {
+    noteShares(shares: readonly Share[]): void {
       if (shares.length > 0) file.write((db) => putShares(db, shares));
     },
     round,
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true;
       cancel?.();
       await running;

@@ -24,15 +24,10 @@ const ENGINE_VERSIONS: readonly EngineVersion[] = [
 ];
 
 /** When each version takes effect on one network. */
-export interface EngineSchedule {
-  /** Returns the unix seconds at which a version takes effect; undefined while it has no date. */
-  activeAt(version: number): number | undefined;
-  /** Whether a version takes effect at a time that another node announces. */
-  knows(unixSecs: number): boolean;
-}
+export type EngineSchedule = ReturnType<typeof engineSchedule>;
 
 /** @param dated entries of `protocol.engine_versions`, such as "21=1790000000". They replace the dates of the table. */
-export function engineSchedule(network: FarcasterNetwork, dated: readonly string[] = []): EngineSchedule {
+export function engineSchedule(network: FarcasterNetwork, dated: readonly string[] = []) {
   const times = new Map<number, number>();
   for (const { version, activeAt } of ENGINE_VERSIONS) {
     const at = activeAt[network];
@@ -43,7 +38,9 @@ export function engineSchedule(network: FarcasterNetwork, dated: readonly string
     times.set(version, at);
   }
   return {
-    activeAt: (version) => times.get(version),
-    knows: (unixSecs) => [...times.values()].includes(unixSecs),
+    /** Returns the unix seconds at which a version takes effect; undefined while it has no date. */
+    activeAt: (version: number): number | undefined => times.get(version),
+    /** Whether a version takes effect at a time that another node announces. */
+    knows: (unixSecs: number): boolean => [...times.values()].includes(unixSecs),
   };
 }

@@ -73,29 +73,9 @@ export interface ClaimedTokens {
 }
 
 /** Sends the batches of one campaign. */
-export interface BatchSender {
-  /** Claims tokens that the campaign has not counted yet, and counts those that another campaign has claimed. */
-  claim(host: string, tokens: readonly LiveToken[], progress: HostProgress): Promise<ClaimedTokens>;
-  /** Counts tokens that the run does not attempt, by reason. */
-  countNotAttempted(
-    host: string,
-    added: Readonly<Record<string, number>>,
-    progress: HostProgress,
-  ): Promise<void>;
-  /**
-   * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
-   * stopped leaves its claims to the next run of the campaign.
-   *
-   * @throws the reason of the signal that stopped it
-   */
-  send(host: string, batch: Batch, first: Slot | "given-up", progress: HostProgress): Promise<void>;
-}
+export type BatchSender = ReturnType<typeof createBatchSender>;
 
-export function createBatchSender(
-  deps: BatchSenderDeps,
-  work: CampaignWork,
-  signals: RunSignals,
-): BatchSender {
+export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, signals: RunSignals) {
   const { tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
   const { permission, leaseNumber, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
@@ -183,6 +163,7 @@ export function createBatchSender(
     return slots.acquire({ campaign: work.campaignId, host, signal: signals.stop });
   }
 
+  /** Counts tokens that the run does not attempt, by reason. */
   async function countNotAttempted(
     host: string,
     added: Readonly<Record<string, number>>,
@@ -222,13 +203,29 @@ export function createBatchSender(
   return {
     countNotAttempted,
 
-    async claim(host, candidates, progress) {
+    /** Claims tokens that the campaign has not counted yet, and counts those that another campaign has claimed. */
+    async claim(
+      host: string,
+      candidates: readonly LiveToken[],
+      progress: HostProgress,
+    ): Promise<ClaimedTokens> {
       const { claimed, conflicting, lease } = await claimWithRetry(candidates);
       await countNotAttempted(host, { duplicate: conflicting.length }, progress);
       return { tokens: claimed, lease };
     },
 
-    async send(host, claimed, first, progress) {
+    /**
+     * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
+     * stopped leaves its claims to the next run of the campaign.
+     *
+     * @throws the reason of the signal that stopped it
+     */
+    async send(
+      host: string,
+      claimed: Batch,
+      first: Slot | "given-up",
+      progress: HostProgress,
+    ): Promise<void> {
       let slot = first;
       let batch = claimed;
       let reason = "host_down";

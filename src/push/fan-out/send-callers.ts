@@ -26,17 +26,7 @@ interface Caller {
 }
 
 /** Requests that wait for the end of their campaign. */
-export interface SendCallers {
-  /** Resolves when the campaign has ended; undefined when the caller should not wait for it. */
-  wait(campaignId: string): Promise<CampaignOutcome | undefined>;
-  /** Ends the wait for a campaign that has run on this node. */
-  end(campaignId: string, outcome: CampaignOutcome): void;
-  /** Notes the end of a run that another one will continue. */
-  interrupted(work: CampaignWork, results: ResultList | undefined, by: "state" | "fault"): void;
-  /** Returns the list of results that a further run continues; undefined when it would be incomplete. */
-  resultsBefore(work: CampaignWork): ResultList | undefined;
-  stop(): void;
-}
+export type SendCallers = ReturnType<typeof createSendCallers>;
 
 export function createSendCallers(deps: {
   readonly campaigns: Pick<CampaignStore, "ended">;
@@ -45,13 +35,14 @@ export function createSendCallers(deps: {
   readonly isPaused: () => boolean;
   readonly monotonicMs: () => number;
   readonly onFault: (cause: unknown) => void;
-}): SendCallers {
+}) {
   const { campaigns, isRunning, isPaused, monotonicMs, onFault } = deps;
   const callers = new Map<string, Caller>();
   let unavailableSinceMs: number | undefined;
   let polling: ReturnType<typeof setInterval> | undefined;
   let isChecking = false;
 
+  /** Ends the wait for a campaign that has run on this node. */
   function end(campaignId: string, outcome: CampaignOutcome | undefined): void {
     const caller = callers.get(campaignId);
     callers.delete(campaignId);
@@ -92,7 +83,8 @@ export function createSendCallers(deps: {
   }
 
   return {
-    wait(campaignId) {
+    /** Resolves when the campaign has ended; undefined when the caller should not wait for it. */
+    wait(campaignId: string): Promise<CampaignOutcome | undefined> {
       let caller = callers.get(campaignId);
       if (!caller) {
         caller = { outcome: Promise.withResolvers(), results: undefined, runs: 0, faults: 0 };
@@ -104,7 +96,12 @@ export function createSendCallers(deps: {
 
     end,
 
-    interrupted({ campaignId, runs }, results, by) {
+    /** Notes the end of a run that another one will continue. */
+    interrupted(
+      { campaignId, runs }: CampaignWork,
+      results: ResultList | undefined,
+      by: "state" | "fault",
+    ): void {
       const caller = callers.get(campaignId);
       if (!caller) return;
       caller.results = results;
@@ -113,12 +110,13 @@ export function createSendCallers(deps: {
       if (caller.faults >= MAX_FAULTS) end(campaignId, undefined);
     },
 
-    resultsBefore({ campaignId, runs }) {
+    /** Returns the list of results that a further run continues; undefined when it would be incomplete. */
+    resultsBefore({ campaignId, runs }: CampaignWork): ResultList | undefined {
       const caller = callers.get(campaignId);
       return caller?.runs === runs - 1 ? caller.results : undefined;
     },
 
-    stop() {
+    stop(): void {
       clearInterval(polling);
       polling = undefined;
     },

@@ -139,11 +139,7 @@ const HOST_HELD_PER_FREE = 4;
 const MAX_KNOWN_HOSTS = 10_000;
 
 /** Shares the calls in flight of this process fairly. */
-export interface Slots {
-  /** Waits for a slot. `given-up`: the host has been down for too long to wait for it. */
-  acquire(request: SlotRequest): Promise<Slot | "given-up">;
-  stats(): SlotStats;
-}
+export type Slots = ReturnType<typeof createSlots>;
 
 export interface SlotStats {
   readonly inFlight: number;
@@ -160,7 +156,7 @@ export interface SlotStats {
 export function createSlots(options: {
   readonly total: number;
   readonly breakerSettings: CircuitBreakerSettings;
-}): Slots {
+}) {
   const { total, breakerSettings } = options;
   const hosts = new Map<string, CircuitBreaker>();
   const heldBy = new Map<string, number>();
@@ -257,7 +253,8 @@ export function createSlots(options: {
   }
 
   return {
-    acquire(request) {
+    /** Waits for a slot. `given-up`: the host has been down for too long to wait for it. */
+    acquire(request: SlotRequest): Promise<Slot | "given-up"> {
       const { signal } = request;
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
@@ -279,7 +276,7 @@ export function createSlots(options: {
       });
     },
 
-    stats() {
+    stats(): SlotStats {
       const nowMs = performance.now();
       const oldest = waiters.oldestSince() ?? nowMs;
       let hostsDown = 0;

@@ -18,15 +18,7 @@ import { shareOfWave } from "./wave-audience.ts";
 const MAX_WAVES = 100;
 
 /** Looks for waves that are due, and stores their campaigns. Any number of nodes may do so at once. */
-export interface ScheduleRunner {
-  /**
-   * Returns the number of campaigns that it has stored. An app that has too many campaigns under way, or whose send cannot be started,
-   * keeps no other app waiting.
-   *
-   * @throws the first fault, after the sends of the other apps
-   */
-  fireDue(): Promise<number>;
-}
+export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
 
 export function createScheduleRunner(
   deps: ResultDeps & {
@@ -37,7 +29,7 @@ export function createScheduleRunner(
     readonly log: Logger;
     readonly dedupeTtlSecs: number;
   },
-): ScheduleRunner {
+) {
   const { schedules, apps, custodyOf, clock, log } = deps;
 
   async function textOf({ scheduleId, content, variant }: DueWave) {
@@ -81,7 +73,13 @@ export function createScheduleRunner(
   }
 
   return {
-    async fireDue() {
+    /**
+     * Returns the number of campaigns that it has stored. An app that has too many campaigns under way, or whose send cannot be started,
+     * keeps no other app waiting.
+     *
+     * @throws the first fault, after the sends of the other apps
+     */
+    async fireDue(): Promise<number> {
       let sent = 0;
       // Their waves stay due: without this, they would be the oldest of every look.
       const waitingApps = new Set<string>();

@@ -41,15 +41,7 @@ export interface SavedBounds {
 }
 
 /** Drafts and segments. Every method is atomic. The caller has checked whose the app is. */
-export interface SavedStore {
-  /** Stores an item, in place of the one of its id, unless its app then has too many of its kind, or too large ones. */
-  put(item: SavedItem, bounds: SavedBounds): Promise<"stored" | "too-many" | "taken">;
-  find(itemId: string): Promise<SavedItem | undefined>;
-  /** Oldest first. */
-  list(appId: string, kind: SavedKind): Promise<SavedItem[]>;
-  /** Returns whether there was one. */
-  delete(appId: string, kind: SavedKind, itemId: string): Promise<boolean>;
-}
+export type SavedStore = ReturnType<typeof createSaved>;
 
 const codec = recordCodec(savedItems);
 const select = `SELECT ${codec.columns} FROM saved_items`;
@@ -77,8 +69,9 @@ const remove = sql<unknown, [itemId: string, appId: string, kind: string]>(
   "DELETE FROM saved_items WHERE item_id = $1 AND app_id = $2 AND kind = $3",
 );
 
-export function createSaved(db: StateDb): SavedStore {
+export function createSaved(db: StateDb) {
   return {
+    /** Stores an item, in place of the one of its id, unless its app then has too many of its kind, or too large ones. */
     put: db.decision("saved.put", async (tx, item: SavedItem, bounds: SavedBounds) => {
       await tx.lock("owner", `saved:${item.appId}`);
       const { items = 0, chars } = (await tx.get(others, item.appId, item.kind, item.itemId)) ?? {};
@@ -86,11 +79,14 @@ export function createSaved(db: StateDb): SavedStore {
       if (items >= bounds.items || (chars ?? 0) + added > bounds.chars) return "too-many";
       return (await tx.run(upsert, ...codec.values(item))) === 1 ? "stored" : "taken";
     }),
-    async find(itemId) {
+    async find(itemId: string): Promise<SavedItem | undefined> {
       const row = await db.get(byId, itemId);
       return row && codec.toRecord(row);
     },
-    list: async (appId, kind) => (await db.all(ofApp, appId, kind)).map(codec.toRecord),
+    /** Oldest first. */
+    list: async (appId: string, kind: SavedKind): Promise<SavedItem[]> =>
+      (await db.all(ofApp, appId, kind)).map(codec.toRecord),
+    /** Returns whether there was one. */
     delete: db.decision(
       "saved.delete",
       async (tx, appId: string, kind: SavedKind, itemId: string) =>

@@ -99,13 +99,9 @@ export interface EventSender {
 }
 
 /** Handles the token events that clients send. */
-export interface TokenEvents {
-  findApp(appId: string): Promise<Result<App, Refusal>>;
-  /** Validates and applies an event; a refusal changes only the count of the sender's events. */
-  apply(app: App, sender: EventSender, requestId: string): Promise<Result<undefined, Refusal>>;
-}
+export type TokenEvents = ReturnType<typeof createTokenEvents>;
 
-export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
+export function createTokenEvents(deps: TokenEventsDeps) {
   const { apps, tokens, guard, clock, stateClock, count } = deps;
   const log = deps.log.child({ subsystem: "tokens" });
   const now = () => nowSecs(clock);
@@ -146,12 +142,13 @@ export function createTokenEvents(deps: TokenEventsDeps): TokenEvents {
   }
 
   return {
-    async findApp(appId) {
+    async findApp(appId: string): Promise<Result<App, Refusal>> {
       const app = await apps.find(appId, now());
       return app ? ok(app) : noSuchApp();
     },
 
-    async apply(app, sender, requestId) {
+    /** Validates and applies an event; a refusal changes only the count of the sender's events. */
+    async apply(app: App, sender: EventSender, requestId: string): Promise<Result<undefined, Refusal>> {
       const result = await apply(app, sender, requestId);
       if (!result.ok) count({ outcome: result.error.kind });
       return result;
@@ -170,20 +167,15 @@ function tooManyChanges({ retryAfterSecs }: ChangesExhausted): Err<Refusal> {
 }
 
 /** Notification tokens of an app, for its owner. */
-export interface TokenService {
-  /** Returns at most `max` rows after `after`, by fid and client. `fid` is the acting fid. */
-  list(
-    fid: number,
-    page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },
-  ): Promise<Result<TokenRecord[], Refusal>>;
-}
+export type TokenService = ReturnType<typeof createTokenService>;
 
-export function createTokenService(deps: {
-  readonly apps: AppService;
-  readonly tokens: TokenStore;
-}): TokenService {
+export function createTokenService(deps: { readonly apps: AppService; readonly tokens: TokenStore }) {
   return {
-    async list(fid, page) {
+    /** Returns at most `max` rows after `after`, by fid and client. `fid` is the acting fid. */
+    async list(
+      fid: number,
+      page: { readonly appId: string; readonly after: TokenPosition | undefined; readonly max: number },
+    ): Promise<Result<TokenRecord[], Refusal>> {
       const app = await deps.apps.get(fid, page.appId);
       return app.ok ? ok(await deps.tokens.list(page)) : app;
     },

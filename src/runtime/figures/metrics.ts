@@ -5,10 +5,7 @@ import { commit, version } from "../../version.ts";
 import { ownLoopDelays } from "../loop-monitor.ts";
 
 /** The metrics of the process. Every registered name starts with `prefix`. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly prefix: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * The default metrics of prom-client that are correct on Bun. It reports V8's heap spaces, Node's garbage collector and
@@ -30,7 +27,7 @@ const CORRECT_ON_BUN = [
 const LAG_SAMPLE_MS = 2 ** 31 - 1;
 
 /** Creates the registry of a process, with process metrics and `build_info`. */
-export function createMetrics(config: Config): Metrics {
+export function createMetrics(config: Config) {
   const registry = new Registry();
   const prefix = serviceNames(config.service.name).metricPrefix;
   collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });

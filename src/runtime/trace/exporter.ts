@@ -37,17 +37,12 @@ interface ExporterDeps {
 }
 
 /** Sends spans to a collector. */
-export interface TraceExporter {
-  /** Takes a span; drops it while too many wait. */
-  add(span: EndedSpan): void;
-  /** Sends what waits, for as long as `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
+export type TraceExporter = ReturnType<typeof startTraceExporter>;
 
 type Outcome = "taken" | { readonly reason: string; readonly retryAfterMs: number | undefined };
 
 /** Starts an exporter. It calls the collector for one batch at a time, and never makes its caller wait. */
-export function startTraceExporter(deps: ExporterDeps): TraceExporter {
+export function startTraceExporter(deps: ExporterDeps) {
   const { url, headers, resource, callCollector, counts, clock, setTimer, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: LOG_INTERVAL_MS });
   const stopping = new AbortController();
@@ -137,7 +132,8 @@ export function startTraceExporter(deps: ExporterDeps): TraceExporter {
   }
 
   return {
-    add(span) {
+    /** Takes a span; drops it while too many wait. */
+    add(span: EndedSpan): void {
       if (waiting.length >= MAX_WAITING || stopping.signal.aborted) {
         counts.add("dropped", 1);
         return;
@@ -148,7 +144,8 @@ export function startTraceExporter(deps: ExporterDeps): TraceExporter {
       else schedule();
     },
 
-    async stop(graceMs) {
+    /** Sends what waits, for as long as `graceMs`. */
+    async stop(graceMs: number): Promise<void> {
       stopping.abort();
       const cancel = setTimer(graceMs, () => stopped.abort());
       // The call under way may leave spans that were added meanwhile.

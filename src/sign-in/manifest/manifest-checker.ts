@@ -47,16 +47,7 @@ export interface ManifestOptions {
 export type ManifestRefusal = "domain" | "busy";
 
 /** Checks manifests of mini apps: whatever a domain returns, the result is findings. */
-export interface ManifestChecker {
-  /** Fetches and checks the manifest of a domain. The response is kept for a minute. */
-  ofDomain(domain: string, options: ManifestOptions): Promise<Result<ManifestReport, ManifestRefusal>>;
-  /** Checks a manifest that is given, as if a domain had it. */
-  given(
-    domain: string,
-    manifest: unknown,
-    options: ManifestOptions,
-  ): Promise<Result<ManifestReport, ManifestRefusal>>;
-}
+export type ManifestChecker = ReturnType<typeof createManifestChecker>;
 
 export interface ManifestCheckerDeps {
   readonly envelopes: EnvelopeChecker;
@@ -82,7 +73,7 @@ interface Fetched {
   readonly response: Awaited<ReturnType<typeof fetchManifest>>;
 }
 
-export function createManifestChecker(deps: ManifestCheckerDeps): ManifestChecker {
+export function createManifestChecker(deps: ManifestCheckerDeps) {
   const { envelopes, client, admission, clock, webhookIdOf, isApp } = deps;
   const monotonicMs = deps.monotonicMs ?? (() => performance.now());
   const kept = new GenerationCache<string, Fetched>(
@@ -177,7 +168,8 @@ export function createManifestChecker(deps: ManifestCheckerDeps): ManifestChecke
   }
 
   return {
-    async ofDomain(text, options) {
+    /** Fetches and checks the manifest of a domain. The response is kept for a minute. */
+    async ofDomain(text: string, options: ManifestOptions): Promise<Result<ManifestReport, ManifestRefusal>> {
       const domain = hostnameOf(text);
       if (domain === undefined) return err("domain");
       const fetched = await fetchOnce(domain, options.client);
@@ -208,7 +200,12 @@ export function createManifestChecker(deps: ManifestCheckerDeps): ManifestChecke
       return ok({ ...head, manifest, ...checked, findings: [...redirected, ...checked.findings] });
     },
 
-    async given(text, manifest, options) {
+    /** Checks a manifest that is given, as if a domain had it. */
+    async given(
+      text: string,
+      manifest: unknown,
+      options: ManifestOptions,
+    ): Promise<Result<ManifestReport, ManifestRefusal>> {
       const domain = hostnameOf(text);
       if (domain === undefined) return err("domain");
       const checked = await report(domain, manifest, options);

@@ -8,20 +8,7 @@ import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated
 export const KEY_STATES = { null: 0, added: 1, removed: 2 } as const;
 
 /** What the registries on Optimism hold, as the index has it. Addresses have 20 bytes. */
-export interface RegistryFacts {
-  /** The fid of a custody address; undefined for none here. */
-  fidOf(custody: Uint8Array): number | undefined;
-  /** The recovery address of a registered fid, undefined where no event names one. */
-  recoveryOf(fid: number): Uint8Array | undefined;
-  /** The largest registered fid; 0 without any. */
-  newestFid(): number;
-  /** The block of the newest registration here; 0 without any. */
-  height(): number;
-  keyOf(fid: number, key: Uint8Array): { readonly state: number; readonly keyType: number };
-  /** Keys of a state after the first `from`, in the order of their bytes. */
-  keysOf(fid: number, state: number, page: { readonly from: number; readonly limit: number }): Uint8Array[];
-  countKeys(fid: number, state: number): number;
-}
+export type RegistryFacts = ReturnType<typeof registryFactsFromIndex>;
 
 const byCustody = statement<{ fid: number }, [custody: Uint8Array]>(
   "registry.fid-of-custody",
@@ -44,35 +31,44 @@ const keyCount = statement<{ count: number }, [fid: number, state: number]>(
   "SELECT count(*) AS count FROM signers WHERE fid = ? AND state = ?",
 );
 
-export function registryFactsFromIndex(db: IndexDatabase): RegistryFacts {
+export function registryFactsFromIndex(db: IndexDatabase) {
   const registrations = (fid: number) => onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
   const newestFid = () => db.get(newest)?.fid ?? 0;
   return {
-    fidOf: (custody) => db.get(byCustody, custody)?.fid,
+    /** The fid of a custody address; undefined for none here. */
+    fidOf: (custody: Uint8Array): number | undefined => db.get(byCustody, custody)?.fid,
+    /** The largest registered fid; 0 without any. */
     newestFid,
-    recoveryOf(fid) {
+    /** The recovery address of a registered fid, undefined where no event names one. */
+    recoveryOf(fid: number): Uint8Array | undefined {
       for (const { body } of registrations(fid).toReversed()) {
         const recovery = body?.$case === "idRegisterEventBody" ? body.value.recoveryAddress : undefined;
         if (recovery && recovery.length === 20) return recovery;
       }
       return undefined;
     },
-    height() {
+    /** The block of the newest registration here; 0 without any. */
+    height(): number {
       const fid = newestFid();
       return fid === 0 ? 0 : (registrations(fid).at(-1)?.blockNumber ?? 0);
     },
-    keyOf(fid, key) {
+    keyOf(fid: number, key: Uint8Array): { readonly state: number; readonly keyType: number } {
       const { state, keyType = 0 } = db.get(keyRow, fid, canonicalKey(key)) ?? {};
       if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) return { state: KEY_STATES.added, keyType };
       if (state === SignerEventType.SIGNER_EVENT_TYPE_REMOVE) return { state: KEY_STATES.removed, keyType };
       // Without an event, and after a reset by the registry's admin.
       return { state: KEY_STATES.null, keyType: 0 };
     },
-    keysOf: (fid, state, { from, limit }) => {
+    /** Keys of a state after the first `from`, in the order of their bytes. */
+    keysOf: (
+      fid: number,
+      state: number,
+      { from, limit }: { readonly from: number; readonly limit: number },
+    ): Uint8Array[] => {
       const stored = storedState(state);
       return stored === undefined ? [] : db.all(keyRows, fid, stored, limit, from).map(({ key }) => key);
     },
-    countKeys: (fid, state) => {
+    countKeys: (fid: number, state: number): number => {
       const stored = storedState(state);
       return stored === undefined ? 0 : (db.get(keyCount, fid, stored)?.count ?? 0);
     },

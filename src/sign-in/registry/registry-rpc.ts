@@ -16,10 +16,7 @@ export interface RpcResponse {
 }
 
 /** Optimism's JSON-RPC, as far as the index can serve it. */
-export interface RegistryRpc {
-  /** Serves one call. @param client whose share calls of the operator's RPC take. */
-  call(request: unknown, client: string): Promise<RpcResponse>;
-}
+export type RegistryRpc = ReturnType<typeof createRegistryRpc>;
 
 export const MAX_BATCH = 20;
 
@@ -65,7 +62,7 @@ export function createRegistryRpc(deps: {
   readonly contracts: Pick<ContractSignatures, "validate"> | undefined;
   readonly staleReason: StaleReason;
   readonly count: (method: string) => void;
-}): RegistryRpc {
+}) {
   const { registries, facts, people, contracts, staleReason, count } = deps;
 
   async function requireFresh(): Promise<void> {
@@ -135,7 +132,8 @@ export function createRegistryRpc(deps: {
   }
 
   return {
-    async call(request, client) {
+    /** Serves one call. @param client whose share calls of the operator's RPC take. */
+    async call(request: unknown, client: string): Promise<RpcResponse> {
       const {
         jsonrpc,
         id,

@@ -15,18 +15,14 @@ export type UpstreamStatus =
   | { readonly state: "completed"; readonly message: string; readonly signature: string };
 
 /** Another relay of the same wire, normally the one that the client app of most users approves at. */
-export interface UpstreamRelay {
-  /** Undefined where it did not open one. */
-  open(request: Readonly<Record<string, unknown>>): Promise<UpstreamChannel | undefined>;
-  status(token: string): Promise<UpstreamStatus>;
-}
+export type UpstreamRelay = ReturnType<typeof createUpstreamRelay>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 const TOKEN = /^[\w-]{1,256}$/;
 
 /** @param origin `web_signin.upstream_relay` */
-export function createUpstreamRelay(origin: string): UpstreamRelay {
+export function createUpstreamRelay(origin: string) {
   const call = createOperatorFetch(origin);
   const base = origin.replace(/\/+$/, "");
 
@@ -46,7 +42,8 @@ export function createUpstreamRelay(origin: string): UpstreamRelay {
   }
 
   return {
-    async open(request) {
+    /** Undefined where it did not open one. */
+    async open(request: Readonly<Record<string, unknown>>): Promise<UpstreamChannel | undefined> {
       const response = await exchange("", {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -59,7 +56,7 @@ export function createUpstreamRelay(origin: string): UpstreamRelay {
       return { token: channelToken, url };
     },
 
-    async status(token) {
+    async status(token: string): Promise<UpstreamStatus> {
       const response = await exchange("/status", { headers: { authorization: `Bearer ${token}` } });
       if (response?.status === 202) return { state: "pending" };
       const { message, signature } = response?.value ?? {};

@@ -16,17 +16,7 @@ export type TokenRequest = Omit<TokenClaims, "iat" | "exp" | "jti">;
 export type TokenSigningRefusal = "locked";
 
 /** What the thread that has the vault does for sign-in. It knows nothing of HTTP. */
-export interface TokenSignerRpc {
-  signToken(request: TokenRequest): Promise<Result<string, TokenSigningRefusal>>;
-  /**
-   * Makes the next key, which signs once verifiers have it; `isNow`: deletes all keys and makes one that signs at once.
-   * `signsAt` is in unix seconds.
-   */
-  rotateTokenKey(
-    isNow: boolean,
-    by: OperatorOrigin,
-  ): Promise<Result<{ readonly kid: string; readonly signsAt: number }, TokenSigningRefusal>>;
-}
+export type TokenSignerRpc = ReturnType<typeof createTokenSigner>;
 
 export interface TokenSignerDeps {
   readonly store: SignInKeyStore;
@@ -48,7 +38,7 @@ const JTI_BYTES = 16;
 const makeKeyPair = promisify(generateKeyPair);
 
 /** Creates the signing of tokens. A key is made at the first need, and the next one in time for its rotation. */
-export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
+export function createTokenSigner(deps: TokenSignerDeps) {
   const { store, sealer, clock, log, settings } = deps;
   /** The key that signed last. Parsing one costs more than signing. */
   let opened: { readonly kid: string; readonly key: KeyObject } | undefined;
@@ -101,7 +91,7 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
   }
 
   return {
-    async signToken(request) {
+    async signToken(request: TokenRequest): Promise<Result<string, TokenSigningRefusal>> {
       if (!sealer) return err("locked");
       const current = await currentKey(sealer);
       if (!current || !sealer.knows(current.keyId)) return err("locked");
@@ -119,7 +109,14 @@ export function createTokenSigner(deps: TokenSignerDeps): TokenSignerRpc {
       return ok(`${content}.${signature.toString("base64url")}`);
     },
 
-    async rotateTokenKey(isNow, by) {
+    /**
+     * Makes the next key, which signs once verifiers have it; `isNow`: deletes all keys and makes one that signs at once.
+     * `signsAt` is in unix seconds.
+     */
+    async rotateTokenKey(
+      isNow: boolean,
+      by: OperatorOrigin,
+    ): Promise<Result<{ readonly kid: string; readonly signsAt: number }, TokenSigningRefusal>> {
       if (!sealer) return err("locked");
       const now = nowSecs(clock);
       if (isNow) {

@@ -42,16 +42,7 @@ export interface TokenExpectation {
   readonly nowSecs: number;
 }
 
-export interface TokenVerifier {
-  /** @param ringOf the keys of now; with the id of a key that the last ones lacked. */
-  verify(
-    token: string,
-    expected: TokenExpectation,
-    ringOf: (missingKid?: string) => Promise<KeyRing>,
-  ): Promise<Result<TokenClaims, TokenRefusal>>;
-  /** The claims of a token that was verified before; undefined for any other, and for one that `verify` would refuse. */
-  recall(token: string, expected: TokenExpectation, ring: KeyRing): TokenClaims | undefined;
-}
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 const MAX_TOKEN_CHARS = 4096;
 const PART = /^[A-Za-z0-9_-]+$/;
@@ -73,7 +64,7 @@ interface Memo {
  * Creates the verification of tokens. A good signature is remembered by the token's hash; its key, times, issuer and audience are
  * checked at each use. Only the algorithm of the key that `kid` names is accepted, and no other member of the header is read.
  */
-export function createTokenVerifier(): TokenVerifier {
+export function createTokenVerifier() {
   const memos = new Map<string, Memo>();
   const keys = new Map<string, { readonly jwk: string; readonly key: KeyObject }>();
 
@@ -95,13 +86,19 @@ export function createTokenVerifier(): TokenVerifier {
   }
 
   return {
-    recall(token, expected, ring) {
+    /** The claims of a token that was verified before; undefined for any other, and for one that `verify` would refuse. */
+    recall(token: string, expected: TokenExpectation, ring: KeyRing): TokenClaims | undefined {
       const known = token.length > MAX_TOKEN_CHARS ? undefined : memos.get(hashOf(token));
       if (!known || !findKey(ring, known.kid)) return undefined;
       return checkClaims(known.claims, expected).ok ? known.claims : undefined;
     },
 
-    async verify(token, expected, ringOf) {
+    /** @param ringOf the keys of now; with the id of a key that the last ones lacked. */
+    async verify(
+      token: string,
+      expected: TokenExpectation,
+      ringOf: (missingKid?: string) => Promise<KeyRing>,
+    ): Promise<Result<TokenClaims, TokenRefusal>> {
       if (token.length > MAX_TOKEN_CHARS) return refuse("malformed", "token is too long");
       const hash = hashOf(token);
       const known = memos.get(hash);

@@ -26,11 +26,7 @@ import type { KeyRequestEntry, StoredKeyRequest, StoredKeyRequests } from "./key
 type Outcome<T> = Promise<Result<T, SignerRefusal> | undefined>;
 
 /** Approval of keys that apps hold themselves, by their links. Undefined for a link that is not of such a key. */
-export interface KeyRequestApprovals {
-  view(token: string): Outcome<SuccessOf<Approvals["view"]>>;
-  prepare(token: string, address: Uint8Array): Outcome<PreparedApproval | PreparedOnChain>;
-  submit(...args: Parameters<Approvals["submit"]>): Outcome<SuccessOf<Approvals["submit"]>>;
-}
+export type KeyRequestApprovals = ReturnType<typeof createKeyRequestApprovals>;
 
 // biome-ignore lint/suspicious/noExplicitAny: any method
 type SuccessOf<M extends (...args: any) => Promise<Result<unknown, SignerRefusal>>> = Extract<
@@ -47,7 +43,7 @@ type Deps = Pick<
 const SCOPES = grantedTo(typesOf([]));
 const SEED_BYTES = 32;
 
-export function createKeyRequestApprovals(deps: Deps): KeyRequestApprovals {
+export function createKeyRequestApprovals(deps: Deps) {
   const { stored, registry, facts, custodyOf, network, clock, keyTtlSecs, submit, calls } = deps;
 
   async function find(token: string) {
@@ -106,7 +102,7 @@ export function createKeyRequestApprovals(deps: Deps): KeyRequestApprovals {
   }
 
   return {
-    async view(token) {
+    async view(token: string): Outcome<SuccessOf<Approvals["view"]>> {
       const found = await find(token);
       if (!found) return undefined;
       const { appFid, deadline, redirectUrl, isGasless } = found.entry;
@@ -124,7 +120,7 @@ export function createKeyRequestApprovals(deps: Deps): KeyRequestApprovals {
       });
     },
 
-    async prepare(token, address) {
+    async prepare(token: string, address: Uint8Array): Outcome<PreparedApproval | PreparedOnChain> {
       const found = await find(token);
       if (!found) return undefined;
       const { entry, digest } = found;
@@ -153,7 +149,7 @@ export function createKeyRequestApprovals(deps: Deps): KeyRequestApprovals {
       }
     },
 
-    async submit(...args) {
+    async submit(...args: Parameters<Approvals["submit"]>): Outcome<SuccessOf<Approvals["submit"]>> {
       const [token] = args;
       const found = await find(token);
       if (!found) return undefined;

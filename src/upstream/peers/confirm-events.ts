@@ -49,13 +49,7 @@ export interface ConfirmDeps {
 }
 
 /** Events of the index that two nodes have, too, in the order of the chain. */
-export interface ConfirmEvents {
-  of(fid: number, type: OnChainEventType, lane: Lane): Promise<Confirmed<readonly OnChainEvent[]>>;
-  /** Compares the events of an fid that no decision waits for. What two nodes have alike is not kept. */
-  check(fid: number, type: OnChainEventType): Promise<void>;
-  /** Where the last comparison found nodes that disagree. */
-  disputes(): readonly Dispute[];
-}
+export type ConfirmEvents = ReturnType<typeof createConfirmEvents>;
 
 type Outcome = Confirmed<readonly OnChainEvent[]>;
 
@@ -73,7 +67,7 @@ interface Answer {
  * before it counts. While an event is not compared, neither the previous state nor the new one counts: the previous owner of a sold fid
  * could act, otherwise.
  */
-export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
+export function createConfirmEvents(deps: ConfirmDeps) {
   const { db, endpoints, applied, timings, signal, onDispute, keep, clock } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
@@ -232,13 +226,15 @@ export function createConfirmEvents(deps: ConfirmDeps): ConfirmEvents {
   }
 
   return {
-    disputes: () => [...disputes.values()],
+    /** Where the last comparison found nodes that disagree. */
+    disputes: (): readonly Dispute[] => [...disputes.values()],
 
-    async check(fid, type) {
+    /** Compares the events of an fid that no decision waits for. What two nodes have alike is not kept. */
+    async check(fid: number, type: OnChainEventType): Promise<void> {
       await compare(fid, type, false);
     },
 
-    async of(fid, type, lane) {
+    async of(fid: number, type: OnChainEventType, lane: Lane): Promise<Confirmed<readonly OnChainEvent[]>> {
       const key = `${type}:${fid}`;
       const known = remembered.get(key);
       if (known && known.untilMs > nowMs() && known.of === fingerprint(onChainEventsOf(db, type, fid)))

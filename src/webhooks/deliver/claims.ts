@@ -27,18 +27,7 @@ export interface ClaimsDeps {
  * claimed while half of them still wait, so that calls do not wait for the writer of the state. As soon as one call fails
  * they are given back, because the failure may deactivate the webhook or delay its deliveries.
  */
-export interface Claims {
-  /** Returns the webhook's next delivery, the longest due first; undefined when there is none now. */
-  next(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined>;
-  /** Undoes the claims of the webhook's deliveries that wait for a slot. */
-  giveBack(webhookId: string): void;
-  /** Undoes all such claims. */
-  giveBackAll(): void;
-  /** Undoes claims of deliveries that `next` returned and that were not called. */
-  undo(webhookId: string, deliveries: readonly ClaimedDelivery[]): void;
-  /** Undoes all such claims, now and when a claim under way returns. */
-  stop(): void;
-}
+export type Claims = ReturnType<typeof createClaims>;
 
 /** Claimed deliveries of a webhook that wait for a slot; at least one. */
 interface Ahead {
@@ -55,7 +44,7 @@ interface ClaimUnderWay {
   readonly returned: Promise<Claimed | undefined>;
 }
 
-export function createClaims(deps: ClaimsDeps): Claims {
+export function createClaims(deps: ClaimsDeps) {
   const { queue, clock, settings, onDropped, onFault, track } = deps;
   /** By webhook. */
   const ahead = new Map<string, Ahead>();
@@ -172,6 +161,7 @@ export function createClaims(deps: ClaimsDeps): Claims {
     return delivery;
   }
 
+  /** Undoes the claims of the webhook's deliveries that wait for a slot. */
   function giveBack(webhookId: string): void {
     const started = underWay.get(webhookId);
     if (started) started.isRevoked = true;
@@ -182,10 +172,12 @@ export function createClaims(deps: ClaimsDeps): Claims {
     unclaim(webhookId, claimed.waiting);
   }
 
+  /** Undoes all such claims. */
   function giveBackAll(): void {
     for (const webhookId of [...ahead.keys()]) giveBack(webhookId);
   }
 
+  /** Undoes claims of deliveries that `next` returned and that were not called. */
   function unclaim(webhookId: string, deliveries: readonly ClaimedDelivery[]): void {
     // If that fails, their leases expire, and then they are sent.
     const undone = queue
@@ -195,7 +187,8 @@ export function createClaims(deps: ClaimsDeps): Claims {
   }
 
   return {
-    async next(slot) {
+    /** Returns the webhook's next delivery, the longest due first; undefined when there is none now. */
+    async next(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined> {
       const delivery = takeAhead(slot);
       if (delivery) return delivery;
       // Its deliveries are due for longer than those of another claim.
@@ -205,7 +198,8 @@ export function createClaims(deps: ClaimsDeps): Claims {
     giveBack,
     giveBackAll,
     undo: unclaim,
-    stop() {
+    /** Undoes all such claims, now and when a claim under way returns. */
+    stop(): void {
       isStopped = true;
       giveBackAll();
     },

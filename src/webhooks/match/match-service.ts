@@ -47,19 +47,13 @@ export interface MatchStats {
 }
 
 /** Matches the events of one client against its subscriptions. */
-export interface MatchService {
-  /** Returns those of the set subscriptions that are not evaluated. */
-  update(update: SubscriptionUpdate): SubscriptionRefusal[];
-  /** @throws when the first event cannot be matched. */
-  match(events: readonly EventFacts[]): MatchResult;
-  stats(): MatchStats;
-}
+export type MatchService = ReturnType<typeof createMatchService>;
 
 /**
  * @param budgets shared by all clients of the thread.
  * @param nowMs a monotonic clock that measures costs.
  */
-export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): MatchService {
+export function createMatchService(budgets: OwnerBudgets, nowMs: () => number) {
   const refused = new Map<string, string>();
   const previews = new Set<string>();
   const matcher = createMatcher({
@@ -84,7 +78,8 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
   }
 
   return {
-    update({ set, removed }) {
+    /** Returns those of the set subscriptions that are not evaluated. */
+    update({ set, removed }: SubscriptionUpdate): SubscriptionRefusal[] {
       for (const id of removed) {
         matcher.delete(id);
         refused.delete(id);
@@ -99,7 +94,8 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       });
     },
 
-    match(events) {
+    /** @throws when the first event cannot be matched. */
+    match(events: readonly EventFacts[]): MatchResult {
       const startMs = nowMs();
       try {
         const matches = matchSlice(events, startMs);
@@ -111,6 +107,6 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number): 
       }
     },
 
-    stats: () => stats,
+    stats: (): MatchStats => stats,
   };
 }

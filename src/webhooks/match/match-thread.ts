@@ -4,11 +4,9 @@ import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
 import type { MatchRpc, MatchThreadStats } from "./rpc.ts";
 
 /** The matching thread. Its clients connect through ports and share the budgets of owners. */
-export interface MatchThread {
-  connect(port: MessagePort): void;
-}
+export type MatchThread = ReturnType<typeof createMatchThread>;
 
-export function createMatchThread(budget: MatchBudget, nowMs = () => performance.now()): MatchThread {
+export function createMatchThread(budget: MatchBudget, nowMs = () => performance.now()) {
   const budgets = new OwnerBudgets(budget, nowMs);
   const services: MatchService[] = [];
   const stats = (): MatchThreadStats => {
@@ -22,7 +20,7 @@ export function createMatchThread(budget: MatchBudget, nowMs = () => performance
     return { ...sums, overBudget: budgets.overBudget, owners: budgets.owners };
   };
   return {
-    connect(port) {
+    connect(port: MessagePort): void {
       const service = createMatchService(budgets, nowMs);
       services.push(service);
       serveRpc<MatchRpc>(port, { update: service.update, match: service.match, stats });

@@ -201,19 +201,6 @@ class Tally {
   }
 }
 
-/** Subscriptions that show, by the matcher of deliveries, why an event does not match one. */
-interface Probes {
-  /** The subscription itself, and parts of its filters, by ids of this object. */
-  readonly subscriptions: readonly { readonly id: string; readonly subscription: Subscription }[];
-  /**
-   * Returns the field to which an event falls, undefined for one that matches. Of fields that must all match it is the first one that
-   * does not, expressions last. It is `type` for a kind that is not subscribed, and `match` where any field would do and none does.
-   *
-   * @param matched ids of the matching subscriptions.
-   */
-  fellTo(kind: EventKind | undefined, matched: ReadonlySet<string>): string | undefined;
-}
-
 type Filter = Readonly<Record<string, unknown>>;
 
 interface Step {
@@ -225,7 +212,8 @@ const WHOLE = "whole";
 /** What must hold whatever `match` says. */
 const ALWAYS: ReadonlySet<string> = new Set(["exclude_author_fids", "minimum_author_score"]);
 
-export function probesOf(subscription: Subscription): Probes {
+/** Subscriptions that show, by the matcher of deliveries, why an event does not match one. */
+export function probesOf(subscription: Subscription) {
   const subscriptions: { id: string; subscription: Subscription }[] = [{ id: WHOLE, subscription }];
   const stepsOf = new Map<EventKind, { readonly steps: readonly Step[]; readonly last: string }>();
   for (const { kind, filters } of eventKinds) {
@@ -250,8 +238,15 @@ export function probesOf(subscription: Subscription): Probes {
     stepsOf.set(kind, { steps, last });
   }
   return {
+    /** The subscription itself, and parts of its filters, by ids of this object. */
     subscriptions,
-    fellTo(kind, matched) {
+    /**
+     * Returns the field to which an event falls, undefined for one that matches. Of fields that must all match it is the first one that
+     * does not, expressions last. It is `type` for a kind that is not subscribed, and `match` where any field would do and none does.
+     *
+     * @param matched ids of the matching subscriptions.
+     */
+    fellTo(kind: EventKind | undefined, matched: ReadonlySet<string>): string | undefined {
       if (matched.has(WHOLE)) return undefined;
       const found = kind && stepsOf.get(kind);
       if (!found) return "type";

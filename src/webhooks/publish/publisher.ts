@@ -82,18 +82,14 @@ export interface PublisherStats {
   readonly isBackpressured: boolean;
 }
 
-export interface Publisher {
-  stats(): PublisherStats;
-  /** Stops after the current batch. */
-  stop(): Promise<void>;
-}
+export type Publisher = ReturnType<typeof startPublisher>;
 
 /**
  * Starts to queue deliveries for the events of the outbox, from the position of an earlier process on. The position moves past
  * an event after its deliveries are durable. After a crash between the two, the event is published again, which changes
  * nothing because the ids of deliveries are deterministic.
  */
-export function startPublisher(deps: PublisherDeps): Publisher {
+export function startPublisher(deps: PublisherDeps) {
   const { index, outbox, store, scores, clock, log } = deps;
   const { intervals = DEFAULT_PUBLISHER_INTERVALS, setTimer: startTimer = setTimer } = deps;
   const logFault = createFaultLog({ log, clock });
@@ -267,8 +263,9 @@ export function startPublisher(deps: PublisherDeps): Publisher {
 
   const ended = run();
   return {
-    stats: () => ({ ...stats, subscribedWebhooks: subscriptions.size }),
-    async stop() {
+    stats: (): PublisherStats => ({ ...stats, subscribedWebhooks: subscriptions.size }),
+    /** Stops after the current batch. */
+    async stop(): Promise<void> {
       isStopping = true;
       abort?.();
       wake?.();

@@ -37,13 +37,7 @@ export interface ReplayPlan {
 }
 
 /** Runs the replays of this process. */
-export interface ReplayRunner {
-  /** Counts what a replay would send. The error is the reason why the matcher stopped. */
-  plan(request: ReplayPlanRequest): Promise<Result<ReplayPlan, string>>;
-  /** Says that a replay was started. */
-  wake(): void;
-  stop(): Promise<void>;
-}
+export type ReplayRunner = ReturnType<typeof startReplays>;
 
 export interface ReplayRunnerDeps extends Omit<ScanDeps, "clock"> {
   readonly clock: Clock;
@@ -60,7 +54,7 @@ export interface ReplayRunnerDeps extends Omit<ScanDeps, "clock"> {
  * Starts to run replays. Each has a lease in the state; another process continues one whose process has died. What was queued stays queued,
  * and events that the webhook has are left out, so a replay that begins again sends nothing twice.
  */
-export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
+export function startReplays(deps: ReplayRunnerDeps) {
   const { store, inTurn, clock, onQueued } = deps;
   const logFault = createFaultLog({ log: deps.log, clock });
   /** How far the events of a replay are matched, by its id. */
@@ -135,7 +129,8 @@ export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
 
   schedule(STEP_MS);
   return {
-    async plan({ webhookId, scope, ...window }) {
+    /** Counts what a replay would send. The error is the reason why the matcher stopped. */
+    async plan({ webhookId, scope, ...window }: ReplayPlanRequest): Promise<Result<ReplayPlan, string>> {
       const range = { fromSecs: window.fromAt, toSecs: window.toAt };
       const claim = { id: webhookId, ownerFid: window.ownerFid, nowSecs: nowSecs(clock) };
       const counts = await store.count(claim, range, MAX_COUNTED);
@@ -153,12 +148,13 @@ export function startReplays(deps: ReplayRunnerDeps): ReplayRunner {
       });
     },
 
-    wake() {
+    /** Says that a replay was started. */
+    wake(): void {
       isWoken = true;
       if (!running) schedule(1);
     },
 
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true;
       cancelTimer?.();
       await running;

@@ -35,16 +35,7 @@ export interface BucketState {
 }
 
 /** Token buckets that are exact over all nodes. They start full. */
-export interface BucketStore {
-  /**
-   * Takes the tokens of all charges in one transaction, or none if one bucket has too few. A charge for more than the bucket holds
-   * waits until the bucket is full, and leaves it that much longer empty.
-   *
-   * @param charges of different buckets
-   * @returns the buckets in the order of the charges
-   */
-  take(charges: readonly BucketCharge[]): Promise<readonly BucketState[]>;
-}
+export type BucketStore = ReturnType<typeof createBuckets>;
 
 /** What charges do to buckets. */
 export interface Taken {
@@ -93,8 +84,15 @@ const deleteFull = sql<unknown, [beforeMs: number, max: number]>(
    (SELECT b.name FROM rate_buckets b WHERE b.full_at_ms < $1 ORDER BY b.full_at_ms LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-export function createBuckets(db: StateDb): BucketStore {
+export function createBuckets(db: StateDb) {
   return {
+    /**
+     * Takes the tokens of all charges in one transaction, or none if one bucket has too few. A charge for more than the bucket holds
+     * waits until the bucket is full, and leaves it that much longer empty.
+     *
+     * @param charges of different buckets
+     * @returns the buckets in the order of the charges
+     */
     take: db.decision("buckets.take", async (tx, charges: readonly BucketCharge[]) => {
       const names = charges.map(({ name }) => name);
       const before = new Map(

@@ -25,11 +25,7 @@ export type SeenType = (typeof SEEN_TYPES)[number];
 export type SeenTimes = Readonly<Partial<Record<SeenType, number>>>;
 
 /** Which notifications the users of an owner's app have seen. Each owner has marks of its own. */
-export interface SeenStore {
-  find(ownerFid: number, fid: number): Promise<SeenTimes>;
-  /** Marks types as seen until a time. An earlier time than the stored one changes nothing. */
-  mark(ownerFid: number, fid: number, types: readonly SeenType[], seenAtSecs: number): Promise<void>;
-}
+export type SeenStore = ReturnType<typeof createSeen>;
 
 /** How long a mark stays without being moved. */
 export const SEEN_RETENTION_SECS = 400 * 86_400;
@@ -51,10 +47,11 @@ const deleteOld = sql<unknown, [before: number, max: number]>(
     ORDER BY s.seen_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-export function createSeen(db: StateDb): SeenStore {
+export function createSeen(db: StateDb) {
   return {
-    find: async (ownerFid, fid) =>
+    find: async (ownerFid: number, fid: number): Promise<SeenTimes> =>
       Object.fromEntries((await db.all(find, ownerFid, fid)).map(({ type, seen_at }) => [type, seen_at])),
+    /** Marks types as seen until a time. An earlier time than the stored one changes nothing. */
     mark: db.decision(
       "seen.mark",
       async (tx, ownerFid: number, fid: number, types: readonly SeenType[], seenAtSecs: number) => {

@@ -1,11 +1,7 @@
 import { effect, type ReadonlySignal, untracked } from "@preact/signals";
 
 /** Asks again and again, while the tab is shown. */
-export interface Polling {
-  /** Asks now. */
-  now(): void;
-  stop(): void;
-}
+export type Polling = ReturnType<typeof startPolling>;
 
 /** A clock, and calls at a time of it. */
 export interface PollingTime {
@@ -47,7 +43,7 @@ const BROWSER_TIME: PollingTime = {
  * Calls `run` at once, then `everyMs` after it has ended, and after each failure in a row twice as late, up to `maxMs`. Two calls are
  * never under way, and none begins while the tab is hidden: one that was due by then begins when it is shown again.
  */
-export function startPolling(run: () => Promise<void>, options: PollingOptions): Polling {
+export function startPolling(run: () => Promise<void>, options: PollingOptions) {
   const { everyMs, maxMs, isVisible, waitsFirst = false, onWait, onLate, time = BROWSER_TIME } = options;
   let cancel: (() => void) | undefined;
   let cancelLate: (() => void) | undefined;
@@ -102,8 +98,9 @@ export function startPolling(run: () => Promise<void>, options: PollingOptions):
     }
   });
   return {
-    now: () => void call(),
-    stop() {
+    /** Asks now. */
+    now: (): void => void call(),
+    stop(): void {
       isStopped = true;
       cancel?.();
       cancelLate?.();

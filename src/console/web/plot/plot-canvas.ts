@@ -7,10 +7,7 @@ export interface PlotSeries {
 }
 
 /** A drawn plot. */
-export interface PlotCanvas {
-  update(t: readonly number[], series: readonly PlotSeries[]): void;
-  stop(): void;
-}
+export type PlotCanvas = ReturnType<typeof drawPlot>;
 
 const HEIGHT_PX = 160;
 const X_AXIS_PX = 30;
@@ -47,7 +44,7 @@ export function drawPlot(
     /** Gets the row under the cursor; undefined without one. */
     readonly onRow: (row: number | undefined) => void;
   },
-): PlotCanvas {
+) {
   const { format, onRow } = options;
   const probe = root.appendChild(document.createElement("i"));
   probe.hidden = true;
@@ -119,8 +116,8 @@ export function drawPlot(
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 
   return {
-    update: (t, series) => plot.setData(dataOf(t, series)),
-    stop() {
+    update: (t: readonly number[], series: readonly PlotSeries[]): void => plot.setData(dataOf(t, series)),
+    stop(): void {
       resized.disconnect();
       themed.disconnect();
       for (const theme of themes) theme.removeEventListener("change", redraw);

@@ -6,7 +6,7 @@ import { compatPresenters } from "../../../read/present/compat/presenters.ts";
 import { userNames } from "../../../read/queries/users/users.ts";
 import { type ReadSource, runQuery } from "../../../read/run-query.ts";
 import type { Clock } from "../../../runtime/clock.ts";
-import { createLogins, type Logins } from "../../../signers/login/logins.ts";
+import { createLogins } from "../../../signers/login/logins.ts";
 import type { SignerService } from "../../../signers/signer-service.ts";
 import type { StateStores } from "../../state/stores.ts";
 import type { NodeSignIn } from "./sign-in.ts";
@@ -37,10 +37,7 @@ export function createSignInPage({
 }
 
 /** The login page as the API and the page itself use it. */
-export interface NodeLogins {
-  readonly logins: Logins;
-  readonly loginUrl: (clientId: string) => string | undefined;
-}
+export type NodeLogins = ReturnType<typeof createNodeLogins>;
 
 export function createNodeLogins({
   signIn,
@@ -55,12 +52,12 @@ export function createNodeLogins({
   readonly linkBase: () => string | undefined;
   /** The clock of the state. */
   readonly clock: Clock;
-}): NodeLogins {
+}) {
   const { nonces, verifier, channels, countSignIn: count } = signIn;
   const { loginClients: clients, oneTime: store } = stores;
   return {
     logins: createLogins({ clients, store, nonces, verifier, signers, linkBase, clock, count }),
-    loginUrl(clientId) {
+    loginUrl(clientId: string): string | undefined {
       const base = channels && linkBase();
       return base && `${base}/login?client_id=${clientId}`;
     },

@@ -84,11 +84,7 @@ const LINKS = messageKind(MessageType.MESSAGE_TYPE_LINK_ADD);
 const USER_DATA = messageKind(MessageType.MESSAGE_TYPE_USER_DATA_ADD);
 
 /** A key of a shard's trie with its record. */
-export interface KeyedRecord {
-  readonly key: TrieKey;
-  /** The record as an entry of a page has it, encoded when it is needed. */
-  readonly encode: () => Uint8Array;
-}
+export type KeyedRecord = ReturnType<typeof recordOf>;
 
 /** The fields of an entry. */
 const KEY = 1;
@@ -175,10 +171,11 @@ function* storedMessages(source: SnapshotSource, fid: number, kind: number): Gen
     for (const row of db.all(borrowedRows, fid, lendSlot(fid))) yield genericMessage(source, row);
 }
 
-function recordOf(key: TrieKey, field: number, record: () => Uint8Array): KeyedRecord {
+function recordOf(key: TrieKey, field: number, record: () => Uint8Array) {
   return {
     key,
-    encode: () =>
+    /** The record as an entry of a page has it, encoded when it is needed. */
+    encode: (): Uint8Array =>
       encodeFields([
         { field: KEY, bytes: key },
         { field, bytes: record() },

@@ -103,15 +103,13 @@ interface KeptList extends ForYouList {
 }
 
 /** The lists of viewers, kept for their generation. */
-export interface ForYouLists {
-  /** Returns the list of a viewer; undefined for one who follows no one. */
-  listOf(source: ForYouSource, snapshot: ActSnapshot, viewerFid: number): ForYouList | undefined;
-}
+export type ForYouLists = ReturnType<typeof createForYouLists>;
 
-export function createForYouLists(): ForYouLists {
+export function createForYouLists() {
   const kept = new GenerationCache<string, KeptList>(MAX_LISTS / 2);
   return {
-    listOf(source, snapshot, viewerFid) {
+    /** Returns the list of a viewer; undefined for one who follows no one. */
+    listOf(source: ForYouSource, snapshot: ActSnapshot, viewerFid: number): ForYouList | undefined {
       const key = `${viewerFid} ${snapshot.generation}`;
       const { banned } = source.owner ?? {};
       const muted = source.owner?.muted.get(viewerFid);

@@ -4,12 +4,9 @@ import type { UpstreamClient } from "../../calls/client.ts";
 import { listFids } from "../../calls/pages.ts";
 
 /** The fids of data shards by virtual shard. They are listed once a page needs them. */
-export interface ListedFids {
-  /** Returns the fids of a virtual shard whose home is the data shard. */
-  of(shard: number, virtualShard: number): Promise<readonly number[]>;
-}
+export type ListedFids = ReturnType<typeof createListedFids>;
 
-export function createListedFids(client: Pick<UpstreamClient, "info" | "fids">): ListedFids {
+export function createListedFids(client: Pick<UpstreamClient, "info" | "fids">) {
   const shards = new Map<number, Promise<ReadonlyMap<number, number[]>>>();
   async function list(shard: number): Promise<ReadonlyMap<number, number[]>> {
     const info = await client.info();
@@ -27,7 +24,8 @@ export function createListedFids(client: Pick<UpstreamClient, "info" | "fids">):
     return fids;
   }
   return {
-    async of(shard, virtualShard) {
+    /** Returns the fids of a virtual shard whose home is the data shard. */
+    async of(shard: number, virtualShard: number): Promise<readonly number[]> {
       const listed = shards.getOrInsertComputed(shard, () => list(shard));
       // A list that failed is read again.
       listed.catch(() => shards.delete(shard));

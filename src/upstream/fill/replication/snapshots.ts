@@ -59,20 +59,7 @@ const MAX_MORE_KEYS = 1000;
 const LEAST_BYTES_OF_KEY = 50;
 
 /** The snapshots of a node that are read. */
-export interface Snapshots {
-  /**
-   * Reads how many keys they have. A node says how much it will send before it sends it: what it invents ends there.
-   *
-   * @throws PeerError if there is no room for them.
-   */
-  announce(): Promise<void>;
-  /** See `PartDeps`. */
-  mayHave(shard: number, keys: number): boolean;
-  /** The height of the newest one of a shard that is read. */
-  current(shard: number): number;
-  /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
-  after(shard: number, gone: number): Promise<number>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** @param options.left the share of them that is not in the spool yet. */
 export function createSnapshots(
@@ -81,7 +68,7 @@ export function createSnapshots(
     "client" | "chain" | "rules" | "positions" | "shards" | "timings" | "signal" | "onFault" | "roomBytes"
   >,
   { left }: { readonly left: number },
-): Snapshots {
+) {
   const { client, rules, positions, shards, timings, signal, onFault, roomBytes } = deps;
   const heights = new Map<number, number>();
   const announced = new Map<number, number>();
@@ -100,7 +87,12 @@ export function createSnapshots(
   }
 
   return {
-    async announce() {
+    /**
+     * Reads how many keys they have. A node says how much it will send before it sends it: what it invents ends there.
+     *
+     * @throws PeerError if there is no room for them.
+     */
+    async announce(): Promise<void> {
       for (let shard = 1; shard <= shards; shard++) {
         const listed = await client.snapshots(shard).catch((cause) => {
           // The first page says so, too.
@@ -110,13 +102,16 @@ export function createSnapshots(
         await announces(shard, Math.max(0, ...listed.map(({ keys }) => keys)));
       }
     },
-    mayHave(shard, keys) {
+    /** See `PartDeps`. */
+    mayHave(shard: number, keys: number): boolean {
       const sum = (received.get(shard) ?? 0) + keys;
       received.set(shard, sum);
       return sum <= (announced.get(shard) ?? 0) * MAX_GROWTH + MAX_MORE_KEYS;
     },
+    /** The height of the newest one of a shard that is read. */
     current,
-    async after(shard, gone) {
+    /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
+    async after(shard: number, gone: number): Promise<number> {
       const backoff = new Backoff(timings);
       for (let looks = 0; looks < LOOKS_FOR_A_SNAPSHOT; looks++) {
         if (current(shard) > gone) return current(shard);

@@ -35,41 +35,10 @@ export interface EndpointsDeps {
 }
 
 /** The nodes of the settings, of which one is followed at a time. */
-export interface Endpoints {
-  readonly all: readonly Endpoint[];
-  /** Whether there is no other node to follow. */
-  readonly isAlone: boolean;
-  /** The blocks that are waited for. */
-  readonly silence: SilenceWatch;
-  /**
-   * Waits until a node can be followed: the present one as long as that is good, otherwise the one with the least lag, then the fastest.
-   *
-   * @param options.fills whether the whole network is read from it.
-   * @returns undefined when `signal` aborted.
-   */
-  next(signal: AbortSignal, options: { readonly fills: boolean }): Promise<ActiveEndpoint | undefined>;
-  /** A stream of the followed node ended. Another node takes over, if there is one. */
-  streamEnded(cause: unknown): void;
-  /** A call to the followed node failed. Another node takes over after three failures in a minute. */
-  callFailed(cause: unknown): void;
-  /** The followed node lacks blocks. Returns whether another node may have them, which then takes over. */
-  lacksBlocks(reason: string): boolean;
-  /** Following the node ended with an error. */
-  ended(cause: unknown): void;
-  status(): readonly EndpointStatus[];
-  /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
-  second(): Endpoint | undefined;
-  /** The nodes that can be asked what they know, the followed one first, those that did not respond last time at the end. */
-  witnesses(): readonly Endpoint[];
-  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
-  isUpToDate(one: Endpoint): Promise<boolean>;
-  /** Asks a node for its newest blocks. Returns none where it does not respond. */
-  askHeads(one: Endpoint): Promise<ReadonlyMap<number, number>>;
-  close(): Promise<void>;
-}
+export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Follows the state of the nodes: each is asked for its newest blocks, and the followed one is left when another is better. */
-export function createEndpoints(deps: EndpointsDeps): Endpoints {
+export function createEndpoints(deps: EndpointsDeps) {
   const { settings, timings, received, discovery, onFault } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
   const all = deps.urls.map(
@@ -115,6 +84,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
     closing: closing.signal,
   });
 
+  /** Whether a node has every block that the index has, so that nothing that is read from it is older. Asks it, where that is not known. */
   async function isUpToDate(one: Endpoint): Promise<boolean> {
     if (!one.answer || one.isCooling || !hasBlocksUpTo(one, received)) await ask(one);
     return isWitness(one) && hasBlocksUpTo(one, received);
@@ -210,10 +180,21 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
   return {
     all,
+    /** Whether there is no other node to follow. */
     isAlone,
+    /** The blocks that are waited for. */
     silence,
 
-    async next(signal, { fills }) {
+    /**
+     * Waits until a node can be followed: the present one as long as that is good, otherwise the one with the least lag, then the fastest.
+     *
+     * @param options.fills whether the whole network is read from it.
+     * @returns undefined when `signal` aborted.
+     */
+    async next(
+      signal: AbortSignal,
+      { fills }: { readonly fills: boolean },
+    ): Promise<ActiveEndpoint | undefined> {
       wantsFill = fills;
       let isFirst = true;
       while (!signal.aborted) {
@@ -245,18 +226,21 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       return undefined;
     },
 
-    streamEnded(cause) {
+    /** A stream of the followed node ended. Another node takes over, if there is one. */
+    streamEnded(cause: unknown): void {
       // What the other nodes have decides about silence.
       if (cause instanceof SilentStreamError) return;
       active?.endpoint.failed(cause === undefined ? "its stream ended" : reasonOfCall(cause));
       if (!isAlone) leave(cause === undefined ? "its stream ended" : reasonOfCall(cause));
     },
-    callFailed(cause) {
+    /** A call to the followed node failed. Another node takes over after three failures in a minute. */
+    callFailed(cause: unknown): void {
       if (cause instanceof SilentStreamError) return;
       active?.endpoint.failed(reasonOfCall(cause));
       if (!isAlone) evaluate();
     },
-    lacksBlocks(reason) {
+    /** The followed node lacks blocks. Returns whether another node may have them, which then takes over. */
+    lacksBlocks(reason: string): boolean {
       if (isAlone || !active) return false;
       const { endpoint } = active;
       if (!all.some((one) => one !== endpoint && isWell(one))) return false;
@@ -264,7 +248,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       active = undefined;
       return true;
     },
-    ended(cause) {
+    /** Following the node ended with an error. */
+    ended(cause: unknown): void {
       const endpoint = active?.endpoint;
       if (!endpoint) return;
       if (cause instanceof RefusedBlockError || cause instanceof RefusedPageError)
@@ -275,9 +260,11 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       active = undefined;
     },
 
-    status: () => all.map(statusOf),
-    second: () => best(active?.endpoint),
-    witnesses() {
+    status: (): readonly EndpointStatus[] => all.map(statusOf),
+    /** Another endpoint that can be read, as far as the index is; undefined if there is none. */
+    second: (): Endpoint | undefined => best(active?.endpoint),
+    /** The nodes that can be asked what they know, the followed one first, those that did not respond last time at the end. */
+    witnesses(): readonly Endpoint[] {
       // Those that were announced may all be one liar's.
       const place = (one: Endpoint) => (one === active?.endpoint ? 0 : isUsable(one) ? 1 : 2);
       return configured
@@ -285,13 +272,14 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
         .toSorted((a, b) => place(a) - place(b));
     },
     isUpToDate,
-    async askHeads(one) {
+    /** Asks a node for its newest blocks. Returns none where it does not respond. */
+    async askHeads(one: Endpoint): Promise<ReadonlyMap<number, number>> {
       const before = one.answer;
       await ask(one);
       return one.answer && one.answer !== before ? one.answer.heads : new Map();
     },
 
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await Promise.all(running);
       for (const one of all) one.close();
