@@ -29,10 +29,9 @@ interface Memory {
   sinceSecs: number | undefined;
 }
 
-/** Decides from one evaluation after another which checks are open. */
-export type Evaluator = ReturnType<typeof createEvaluator>;
-
 /**
+ * Decides from one evaluation after another which checks are open.
+ *
  * @param checks rows that a node can see.
  * @param thresholds may change between evaluations
  * @param isOff whether a check is not evaluated; it is resolved then. Default: none is.

@@ -47,10 +47,10 @@ export interface ShownNotification {
   readonly targetUrl: string;
 }
 
-/** A client of the protocol, for push only: it reports users who add a mini app, and accepts notifications for them. */
-export type DemoPushClient = ReturnType<typeof startDemoPushClient>;
-
-/** As every client, it shows a user the same notification once, however often it is posted. */
+/**
+ * A client of the protocol, for push only: it reports users who add a mini app, and accepts notifications for them.
+ * As every client, it shows a user the same notification once, however often it is posted.
+ */
 export function startDemoPushClient(options: {
   readonly port: number;
   readonly response: DemoResponse;

@@ -26,8 +26,6 @@ export interface PreviewStats {
   readonly fault: string | null;
 }
 
-export type PreviewService = ReturnType<typeof startPreviewService>;
-
 export interface PreviewServiceDeps {
   /** Open for writing. */
   readonly file: SideFile;

@@ -1,8 +1,5 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
-/** What a service manager that waits for this process learns of it: `sd_notify(3)` of systemd. Without one nothing is sent. */
-export type Supervisor = ReturnType<typeof createSupervisor>;
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const AF_UNIX = 1;
@@ -16,7 +13,10 @@ const MICROS_PER_MS = 1000;
 /** The libraries of C that a process on linux may have. */
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 
-/** Each thread of a process may have one: the manager knows the process only. */
+/**
+ * What a service manager that waits for this process learns of it: `sd_notify(3)` of systemd. Without one nothing is sent.
+ * Each thread of a process may have one: the manager knows the process only.
+ */
 export function createSupervisor(environment: Environment = process.env) {
   const { NOTIFY_SOCKET: socket = "", WATCHDOG_USEC: micros = "", WATCHDOG_PID: pid } = environment;
   const isAsked = process.platform === "linux" && /^[/@]./.test(socket);

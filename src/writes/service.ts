@@ -74,8 +74,6 @@ export interface WriteServiceDeps {
   readonly log: Logger;
 }
 
-export type WriteService = ReturnType<typeof createWriteService>;
-
 interface Answer {
   readonly reply: WriteReply;
   /** Whether the audit log has it already: its messages were stored, and their entries with their outcomes. */

@@ -34,8 +34,6 @@ export interface WriteQueueDeps {
 }
 
 /** Submits queued messages again, the same bytes, until the network has taken or refused them. It never gives up. */
-export type WriteQueue = ReturnType<typeof startWriteQueue>;
-
 export function startWriteQueue(deps: WriteQueueDeps) {
   const { store, network, index, mayRun, counters, log, pollMs = POLL_MS } = deps;
   const unseen = new Map<number, SignedMessage>();

@@ -15,9 +15,6 @@ import {
 } from "../../protocol/wire/generated/message.ts";
 import type { SetTimer } from "../../runtime/clock.ts";
 
-/** Makes the people of the demo network act, on request only. */
-export type DemoPulse = ReturnType<typeof createDemoPulse>;
-
 export interface DemoPulseDeps {
   /** Submits a signed message like any client of the hub. */
   readonly submit: (message: Uint8Array) => Promise<unknown>;
@@ -42,6 +39,7 @@ const MAX_RECENT = 40;
 const PULSE_KINDS = ["cast", "reply", "like", "recast", "follow"] as const;
 const WEIGHTS = [45, 15, 25, 5, 10];
 
+/** Makes the people of the demo network act, on request only. */
 export function createDemoPulse(deps: DemoPulseDeps) {
   const { submit, network, nowMs, setTimer, onFault } = deps;
   const keyring = createKeyring();

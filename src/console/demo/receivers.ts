@@ -27,9 +27,6 @@ export interface DemoReceiver {
   readonly answer: ReceiverAnswer;
 }
 
-/** Receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
-export type DemoReceivers = ReturnType<typeof createDemoReceivers>;
-
 export interface DemoReceiversDeps {
   /** Ends with a slash; the ids follow it. */
   readonly baseUrl: string;
@@ -60,6 +57,7 @@ interface Held {
   readonly feed: EventFeed<ReceivedDelivery>;
 }
 
+/** Receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
 export function createDemoReceivers(deps: DemoReceiversDeps) {
   const { baseUrl, secretsOf, signatureHeader, nowMs, setTimer } = deps;
   /** The least recently used first. */

@@ -18,8 +18,6 @@ import { storeSnapshotKeys } from "../trie/snapshot-keys.ts";
 import { type ImportedBatch, ImportSpool, type SpoolOutcome } from "./import-spool.ts";
 
 /** Fills an empty index with the bulk build. */
-export type BulkWriter = ReturnType<typeof createBulkWriter>;
-
 export function createBulkWriter({ db, network, onFault }: IndexWriterDeps, writer: IndexWriter) {
   const { counts, totals, changes, newContext, flush, discard } = writer;
   /** Opened with the first batch for it, and deleted when the index is built. */

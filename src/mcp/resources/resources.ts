@@ -10,11 +10,8 @@ const PLAIN = "text/plain";
 /** How a result begins that says that the node has no such record. */
 const NOT_FOUND = /^404:/;
 
-/** What a client can read by a URI. */
-export type Resources = ReturnType<typeof createResources>;
-
 /**
- * Creates the resources of a service. Texts of strangers are rendered as in the results of tools, with fences.
+ * Creates what a client can read by a URI. Texts of strangers are rendered as in the results of tools, with fences.
  *
  * @param scheme the name of the service
  */

@@ -8,10 +8,7 @@ import { createRequestLimits } from "../../http/limits/request-limits.ts";
 import type { ModerationStore } from "../../moderation/moderation-store.ts";
 import type { Common } from "../../runtime/common.ts";
 
-/** The gate of an HTTP worker, and what it counts. */
-export type KeyGate = ReturnType<typeof startKeyGate>;
-
-/** Starts the gate of the HTTP interface over the API keys and the settings. */
+/** Starts the gate of an HTTP worker over the API keys and the settings, and what it counts. */
 export function startKeyGate(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly store: ApiKeyStore;

@@ -8,9 +8,6 @@ import type { Clock } from "../../runtime/clock.ts";
 import { nowSecs } from "../../runtime/clock.ts";
 import type { RecentLine } from "../../runtime/log/recent-lines.ts";
 
-/** Collects what the history stores, and hands it over once a minute: a power failure takes at most that. */
-export type HistoryRecorder = ReturnType<typeof createHistoryRecorder>;
-
 export interface HistoryRecorderDeps {
   readonly series: readonly string[];
   readonly record: (batch: HistoryBatch) => Promise<unknown>;
@@ -27,6 +24,7 @@ const LINES_PER_SECOND = 200;
 /** Each has a row of its own among the requests. */
 const REQUEST_LINE = "Request handled";
 
+/** Collects what the history stores, and hands it over once a minute: a power failure takes at most that. */
 export function createHistoryRecorder(deps: HistoryRecorderDeps) {
   const { series, record, takeRequests, clock, onFault } = deps;
   let samples: (readonly [t: number, figures: Figures])[] = [];

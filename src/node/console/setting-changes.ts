@@ -25,8 +25,6 @@ export interface SettingFiles {
   readonly startAgain: (reason: string) => void;
 }
 
-export type SettingChanges = ReturnType<typeof createSettingChanges>;
-
 /** The response reaches the page first. */
 const RESTART_AFTER_MS = 500;
 const NOT_HERE = "this node was started without files of its settings";

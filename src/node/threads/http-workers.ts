@@ -26,9 +26,6 @@ import type { NodeWorkers } from "./node-workers.ts";
 import type { Threads } from "./threads.ts";
 import { startWorker, WorkerChannels, type WorkerHandle } from "./worker-handle.ts";
 
-/** The HTTP workers, which share one port. */
-export type HttpWorkers = ReturnType<typeof startHttpWorkers>;
-
 /** Starts the configured number of HTTP workers. The first one binds the port, and the others share it. */
 export function startHttpWorkers(
   config: Config,

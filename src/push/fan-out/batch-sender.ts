@@ -73,8 +73,6 @@ export interface ClaimedTokens {
 }
 
 /** Sends the batches of one campaign. */
-export type BatchSender = ReturnType<typeof createBatchSender>;
-
 export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, signals: RunSignals) {
   const { tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
   const { permission, leaseNumber, monotonicMs, onResults } = deps;

@@ -36,12 +36,9 @@ interface ExporterDeps {
   readonly log: Logger;
 }
 
-/** Sends spans to a collector. */
-export type TraceExporter = ReturnType<typeof startTraceExporter>;
-
 type Outcome = "taken" | { readonly reason: string; readonly retryAfterMs: number | undefined };
 
-/** Starts an exporter. It calls the collector for one batch at a time, and never makes its caller wait. */
+/** Starts to send spans to a collector. The exporter calls it for one batch at a time, and never makes its caller wait. */
 export function startTraceExporter(deps: ExporterDeps) {
   const { url, headers, resource, callCollector, counts, clock, setTimer, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: LOG_INTERVAL_MS });

@@ -42,8 +42,6 @@ export interface TokenExpectation {
   readonly nowSecs: number;
 }
 
-export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
-
 const MAX_TOKEN_CHARS = 4096;
 const PART = /^[A-Za-z0-9_-]+$/;
 /** The newest tokens whose signature was good, each about 400 bytes. */

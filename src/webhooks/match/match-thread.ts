@@ -4,8 +4,6 @@ import { type MatchBudget, OwnerBudgets } from "./owner-budgets.ts";
 import type { MatchRpc, MatchThreadStats } from "./rpc.ts";
 
 /** The matching thread. Its clients connect through ports and share the budgets of owners. */
-export type MatchThread = ReturnType<typeof createMatchThread>;
-
 export function createMatchThread(budget: MatchBudget, nowMs = () => performance.now()) {
   const budgets = new OwnerBudgets(budget, nowMs);
   const services: MatchService[] = [];

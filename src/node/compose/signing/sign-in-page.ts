@@ -37,8 +37,6 @@ export function createSignInPage({
 }
 
 /** The login page as the API and the page itself use it. */
-export type NodeLogins = ReturnType<typeof createNodeLogins>;
-
 export function createNodeLogins({
   signIn,
   signers,

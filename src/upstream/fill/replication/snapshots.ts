@@ -58,10 +58,7 @@ const MAX_MORE_KEYS = 1000;
 /** The smallest record with its place in the trie. */
 const LEAST_BYTES_OF_KEY = 50;
 
-/** The snapshots of a node that are read. */
-export type Snapshots = ReturnType<typeof createSnapshots>;
-
-/** @param options.left the share of them that is not in the spool yet. */
+/** The snapshots of a node that are read. @param options.left the share of them that is not in the spool. */
 export function createSnapshots(
   deps: Pick<
     StageDeps,
