@@ -45,6 +45,20 @@ test("verify exits with 0 when the index equals the upstream, while another proc
   expect(ended.exitCode).toBe(0);
 }, 180_000);
 
+test("verify leaves out usernames that another name server has signed, as a node that follows a demo network does", async () => {
+  using dir = filledDir();
+  const named = (() => {
+    using db = new Database(indexPath(dir.path));
+    const { changes } = db.query("DELETE FROM username_proofs WHERE type = 1").run();
+    return changes;
+  })();
+  const fids = Array.from({ length: 40 }, (_, at) => at + 1).join(",");
+  const ended = await run(follows("--data-dir", dir.path, "--fid", fids));
+  expect(named).toBeGreaterThan(0);
+  expect(ended.out).toMatch(/40 fids compared, 0 differ\n[1-9]\d* usernames left out: another name server/);
+  expect(ended.exitCode).toBe(0);
+}, 180_000);
+
 /** A node with a channel, and a data directory with all that it has. */
 async function startChannelNode() {
   const channels = await startLoggedNode();

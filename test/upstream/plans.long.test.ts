@@ -44,7 +44,10 @@ async function sampledDifferences(
     const pace = { callTimeoutMs: 5000, stallMs: 5000 };
     const client = createUpstreamClient(connection, pace, new AbortController().signal);
     const fids = sampleOf(await knownFids({ client, db }), 1000, Math.random);
-    const report = await compareFids({ client, db, concurrency: 8, settle: async () => {} }, fids);
+    const report = await compareFids(
+      { client, db, concurrency: 8, settle: async () => {}, nameServer: undefined },
+      fids,
+    );
     expect(report.compared).toBeGreaterThan(5);
     return report.differences;
   } finally {

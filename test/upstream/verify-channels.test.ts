@@ -71,7 +71,11 @@ beforeEach(() => {
 });
 
 const compare = (choice: ChannelChoice = { sample: 10 }, over = client) =>
-  compareChannels({ client: over, db, concurrency: 2, settle: async () => {} }, choice, Math.random);
+  compareChannels(
+    { client: over, db, concurrency: 2, settle: async () => {}, nameServer: undefined },
+    choice,
+    Math.random,
+  );
 
 test("check 34: an index that equals the upstream has no difference", async () => {
   expect(await compare()).toEqual({ registrations: 3, compared: 3, differences: [] });

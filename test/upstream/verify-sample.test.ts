@@ -39,7 +39,10 @@ beforeEach(() => db.sqlite.exec("BEGIN"));
 afterEach(() => db.sqlite.exec("ROLLBACK"));
 
 async function compare(fids: readonly number[], settle = async () => {}): Promise<readonly FidDifferences[]> {
-  const { compared, differences } = await compareFids({ client, db, concurrency: 8, settle }, fids);
+  const { compared, differences } = await compareFids(
+    { client, db, concurrency: 8, settle, nameServer: undefined },
+    fids,
+  );
   expect(compared).toBe(fids.length);
   return differences;
 }

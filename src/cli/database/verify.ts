@@ -49,6 +49,8 @@ export function registerVerify(program: Command, context: CommandContext): void 
       );
       const { isFollowing, upstreamUrls } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
+      const { networkOf } = await import("../../protocol/network/network.ts");
+      const { nameServerOf } = await import("../../protocol/validate/username-proof.ts");
       const { wait } = await import("../../upstream/timings.ts");
       const { degradedReasons, engineProgressOf } = await import("../../upstream/follow/engine-watch.ts");
       const { compareChannels } = await import("../../upstream/verify/verify-channels.ts");
@@ -69,6 +71,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
         if (!existsSync(path)) throw new UserError(`there is no index yet: ${path}`);
         const db = openIndexReader(path);
         shutdown.add("index", () => db[Symbol.dispose]());
+        const nameServer = nameServerOf(networkOf(config.protocol.network));
         const settle = () => wait(SETTLE_MS, shutdown.signal);
         const urls = upstreamUrls(config);
         let fids: readonly number[] | undefined;
@@ -80,7 +83,7 @@ export function registerVerify(program: Command, context: CommandContext): void 
             const known = async () => (followed ? [...followed] : await knownFids({ client, db }));
             fids ??= named.length > 0 ? named : sampleOf(await known(), sample, Math.random);
             lacking = degradedReasons(engineProgressOf(db));
-            const comparison = { client, db, concurrency, settle };
+            const comparison = { client, db, concurrency, settle, nameServer };
             const ofFids = await compareFids(comparison, fids);
             const choice = named.length > 0 ? { fids: named } : { sample };
             const channels = await compareChannels(comparison, choice, Math.random);
@@ -180,11 +183,15 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
   return `${lines.join("\n")}\n`;
 }
 
-function formatReport({ compared, differences, shards, channels }: Report): string {
+function formatReport({ compared, differences, foreignNames, shards, channels }: Report): string {
   const lines = shards.map(
     ({ shard, appliedBlock, headBlock }) => `shard ${shard}: block ${appliedBlock} of ${headBlock} applied`,
   );
   lines.push(`${compared} fids compared, ${differences.length} differ`);
+  if (foreignNames > 0)
+    lines.push(
+      `${foreignNames} usernames left out: another name server has signed them, so that this node skips them`,
+    );
   const at = ({ upstream }: OfUpstream) => (upstream === undefined ? "" : ` at upstream ${upstream}`);
   for (const one of differences) lines.push(...linesOf(`fid ${one.fid}${at(one)}`, one));
   const { registrations } = channels;

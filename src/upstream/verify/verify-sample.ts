@@ -2,7 +2,8 @@ import { addressesInTransit } from "../../db/index/channels/owner-claims.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { Store, slotOf } from "../../protocol/message/merge-rules.ts";
 import { decodeMessage } from "../../protocol/message/signed-message.ts";
-import { UserNameProof } from "../../protocol/wire/generated/message.ts";
+import { verifyFnameSignature } from "../../protocol/validate/username-proof.ts";
+import { UserNameProof, UserNameType } from "../../protocol/wire/generated/message.ts";
 import { OnChainEvent, OnChainEventType } from "../../protocol/wire/generated/on-chain.ts";
 import { SignerSource } from "../../protocol/wire/generated/state.ts";
 import { nameText, readLiveProofs, usernamesIn } from "../blocks/name-proofs.ts";
@@ -31,6 +32,8 @@ export interface ComparisonDeps extends RoundsDeps {
   readonly client: UpstreamClient;
   /** Another process may be writing to this index. */
   readonly db: IndexDatabase;
+  /** Who signs the fnames of the network; undefined where they need no signature. */
+  readonly nameServer: Uint8Array | undefined;
 }
 
 export interface ComparisonReport {
@@ -38,6 +41,8 @@ export interface ComparisonReport {
   readonly compared: number;
   /** The fids that differ, in order. */
   readonly differences: readonly FidDifferences[];
+  /** Fnames of the upstream that another name server has signed, as a demo network does: a node that follows it skips them. */
+  readonly foreignNames: number;
   readonly shards: readonly {
     readonly shard: number;
     readonly appliedBlock: number;
@@ -56,15 +61,17 @@ export async function compareFids(
   comparison: ComparisonDeps,
   fids: readonly number[],
 ): Promise<ComparisonReport> {
+  const foreign = new Set<string>();
   const differences = await compareInRounds(
     fids,
     comparison,
     () => replayedSeqnum(comparison.client),
-    (fid, replayed) => compareFid(comparison, fid, replayed),
+    (fid, replayed) => compareFid(comparison, fid, replayed, foreign),
   );
   return {
     compared: fids.length,
     differences: differences.toSorted((a, b) => a.fid - b.fid),
+    foreignNames: foreign.size,
     shards: await shardsOf(comparison),
   };
 }
@@ -128,12 +135,13 @@ export interface FidDifferences extends Differences {
 /**
  * Compares the state of an fid on the upstream with the index: messages of every store by their hashes, compact
  * states, on-chain events and name proofs by their bytes, gasless keys. Unlike during a backfill nothing is
- * validated, so a message that this node refuses by mistake is reported as missing.
+ * validated, so a message that this node refuses by mistake is reported as missing. Names that are skipped on purpose are added to `foreign`.
  */
 async function compareFid(
-  { client, db }: { readonly client: UpstreamClient; readonly db: IndexDatabase },
+  { client, db, nameServer }: Pick<ComparisonDeps, "client" | "db" | "nameServer">,
   fid: number,
   replayed: number,
+  foreign: Set<string>,
 ): Promise<FidDifferences> {
   const parts = [];
   for (const type of EVENT_TYPES)
@@ -157,7 +165,7 @@ async function compareFid(
     const stored = new Set(own.map(([hash]) => hash));
     parts.push(difference(hashes, stored, (hash) => `${storeName(store)} 0x${hash}`));
   }
-  parts.push(await compareProofs(client, db, fid, usernames));
+  parts.push(await compareProofs({ client, db, nameServer }, fid, usernames, foreign));
   return {
     fid,
     missing: parts.flatMap(({ missing }) => missing),
@@ -194,18 +202,27 @@ function compareEvents(
 }
 
 async function compareProofs(
-  client: UpstreamClient,
-  db: IndexDatabase,
+  { client, db, nameServer }: Pick<ComparisonDeps, "client" | "db" | "nameServer">,
   fid: number,
   usernames: readonly string[],
+  foreign: Set<string>,
 ) {
+  const isForeign = (proof: UserNameProof) =>
+    nameServer !== undefined &&
+    proof.type === UserNameType.USERNAME_TYPE_FNAME &&
+    verifyFnameSignature(proof, nameServer) !== undefined;
   const stored = storedProofs(db, fid);
   const names = [...stored.values()].map((bytes) => nameText(UserNameProof.decode(bytes).name));
   const live = await readLiveProofs(client, fid, [...usernames, ...names], (bytes) =>
     UserNameProof.decode(bytes),
   );
-  const theirs = [...live].filter(([, proof]) => proof.fid === fid).map(([hex]) => hex);
-  return difference(new Set(theirs), new Set(stored.keys()), (hex) => {
+  const theirs = new Set<string>();
+  for (const [hex, proof] of live) {
+    if (proof.fid !== fid) continue;
+    if (stored.has(hex) || !isForeign(proof)) theirs.add(hex);
+    else foreign.add(hex);
+  }
+  return difference(theirs, new Set(stored.keys()), (hex) => {
     const { name, timestamp } = UserNameProof.decode(Buffer.from(hex, "hex"));
     return `proof of the name ${JSON.stringify(nameText(name))} of ${timestamp}`;
   });

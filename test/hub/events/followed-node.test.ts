@@ -83,9 +83,10 @@ test("a second node follows the first, which follows the script: both have its s
   const pace = { callTimeoutMs: 5000, stallMs: 5000 };
   const client = createUpstreamClient(connection, pace, new AbortController().signal);
   const fids = await knownFids({ client, db: second.db });
-  const report = await compareFids({ client, db: second.db, concurrency: 8, settle: async () => {} }, [
-    ...fids,
-  ]);
+  const report = await compareFids(
+    { client, db: second.db, concurrency: 8, settle: async () => {}, nameServer: undefined },
+    [...fids],
+  );
   expect(report.differences).toEqual([]);
 
   const served = cleanup.use(await serveIndex(second, chain.endsAt));
