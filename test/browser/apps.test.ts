@@ -154,6 +154,14 @@ describe("a mini app", () => {
       await page.getByRole("button", { name: `Open it on ${half} phones` }).click();
       await page.getByText(`Opened on ${half} phones`).waitFor();
       await page.locator(`[data-figure="opened"]`).getByText(String(half)).waitFor();
+      const face = page.getByRole("button", { name: /^Open it on the phone of @/ }).first();
+      const person = (await face.getAttribute("aria-label"))?.split(" ").at(-1);
+      await face.click();
+      await page.getByRole("button", { name: `Opened by ${person}`, pressed: true }).waitFor();
+      await page
+        .locator(`[data-figure="opened"]`)
+        .getByText(String(half + 1))
+        .waitFor();
       expect(await axeViolations(page)).toEqual([]);
     },
   );

@@ -45,7 +45,7 @@ export function followDemoFeed<Event, Opening = object>(
 }
 
 /** A person of the demo network, as the page names people. */
-interface DemoUser {
+export interface DemoUser {
   readonly fid: number;
   readonly username: string;
   readonly display_name: string;

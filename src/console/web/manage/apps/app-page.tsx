@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { AddDemoPeople } from "../../demo/add-people.tsx";
-import { DemoPhones } from "../../demo/receivers.tsx";
+import { DemoPhones } from "../../demo/phones.tsx";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { announce, CopyButton } from "../../parts/copy.tsx";

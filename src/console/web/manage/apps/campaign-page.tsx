@@ -3,7 +3,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { useIsPaused } from "../../content/node-state.tsx";
 import { NotificationPreview } from "../../content/notification.tsx";
 import { leaveDraft } from "../../data/draft.ts";
-import { DemoPhones } from "../../demo/receivers.tsx";
+import { DemoPhones } from "../../demo/phones.tsx";
 import { OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { announce, CopyButton } from "../../parts/copy.tsx";
 import { Card, WhileFresh } from "../../parts/region.tsx";

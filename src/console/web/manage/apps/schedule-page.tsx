@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso";
 import { NotificationPreview } from "../../content/notification.tsx";
 import type { ResponseOf } from "../../data/call.ts";
-import { DemoPhones } from "../../demo/receivers.tsx";
+import { DemoPhones } from "../../demo/phones.tsx";
 import { type OwnerQuery, OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { Pill, Time } from "../../parts/pill.tsx";

@@ -27,6 +27,9 @@ export const hadTheClientThatAsksFor = (count: Rich): Rich => [
   count,
   " hatten den Client, der jede zehnte Benachrichtigung später verlangt. „Wiederholen“ in der Kampagne erreicht sie.",
 ];
+export const openOnPhoneOf = (handle: Value) => `Auf dem Telefon von ${handle} öffnen`;
+export const openedBy = (handle: Value) => `Von ${handle} geöffnet`;
+export const tapAPhone = "Tippe auf ein Gesicht, um sie als diese Person zu öffnen.";
 export const openOn = (phones: Value) => `Auf ${phones} öffnen`;
 export const openedOn = (phones: Value) => `Auf ${phones} geöffnet, wie es das Skript einer App meldet.`;
 export const thisSendCountsNoOpens =

@@ -28,6 +28,9 @@ export const hadTheClientThatAsksFor = (count: Rich): Rich => [
   count,
   " had the client that asks for every tenth notification later. “Retry” on the campaign reaches them.",
 ];
+export const openOnPhoneOf = (handle: Value) => `Open it on the phone of ${handle}`;
+export const openedBy = (handle: Value) => `Opened by ${handle}`;
+export const tapAPhone = "Tap a face to open it as this person.";
 export const openOn = (phones: Value) => `Open it on ${phones}`;
 export const openedOn = (phones: Value) => `Opened on ${phones}, as the script of an app reports it.`;
 export const thisSendCountsNoOpens = "This send does not count opens: “Count opens” in the form turns it on.";
