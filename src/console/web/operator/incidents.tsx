@@ -5,7 +5,9 @@ import { type Action, ActionButton, Outcome, useAction } from "../owner/action.t
 import { Field } from "../parts/form.tsx";
 import { Time } from "../parts/pill.tsx";
 import { IncidentsCard } from "../status/incidents.tsx";
+import { CHECKS } from "../text/en/checks.ts";
 import * as msg from "../text/en/incidents.ts";
+import { saidIn } from "../text/format.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
 const EVERY_MS = 15_000;
@@ -22,7 +24,7 @@ function Actions(props: { incident: OperatorIncident; action: Action; onChange: 
   const isMuted = mutedUntil !== null && mutedUntil * 1000 > Date.now();
   return (
     <>
-      {remedy !== null && <p class="s">{remedy}</p>}
+      {remedy !== null && <p class="s">{saidIn(CHECKS, remedy)}</p>}
       {ackedBy !== null && incident.acked_at !== null && (
         <p class="s dim">{msg.acknowledgedBy(<bdi>{ackedBy}</bdi>, <Time ago at={incident.acked_at} />)}</p>
       )}

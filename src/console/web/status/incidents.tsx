@@ -5,8 +5,9 @@ import { useQuery } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region, type RegionQuery } from "../parts/region.tsx";
+import { CHECKS } from "../text/en/checks.ts";
 import * as msg from "../text/en/incidents.ts";
-import { formatSecs, saidIn } from "../text/format.ts";
+import { formatSecs, saidIn, saidWith } from "../text/format.ts";
 
 const EVERY_MS = 15_000;
 /** Resolved ones that are shown; the rest is folded. */
@@ -44,7 +45,7 @@ function IncidentRow({ incident, children }: { incident: IncidentReport; childre
         <span class="dim s">{msg.SEVERITIES[severity]}</span>
       </div>
       <p>
-        <bdi>{sentence}</bdi>
+        <bdi>{saidWith(CHECKS, sentence)}</bdi>
       </p>
       {note !== null && (
         <p class="user measure said">

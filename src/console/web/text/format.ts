@@ -117,5 +117,18 @@ export const plural = (count: number, one: string, many = `${one}s`) =>
 export const saidIn = (texts: Readonly<Record<string, string>>, text: string) =>
   (Object.hasOwn(texts, text) ? texts[text] : undefined) ?? text;
 
+/** Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages. */
+export function saidWith(texts: Readonly<Record<string, string>>, text: string): string {
+  const whole = saidIn(texts, text);
+  if (whole !== text) return whole;
+  for (const [form, other] of Object.entries(texts)) {
+    const parts = form.split("{}");
+    if (parts.length < 2) continue;
+    const values = new RegExp(`^${parts.map(RegExp.escape).join("(.*?)")}$`, "s").exec(text)?.slice(1);
+    if (values) return other.replaceAll("{}", () => saidWith(texts, values.shift() ?? ""));
+  }
+  return text;
+}
+
 /** `0x658a…19e0`. */
 export const shortHex = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);

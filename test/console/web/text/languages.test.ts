@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { sentenceOf } from "../../../../src/checks/check.ts";
 import { CHECK_TABLE } from "../../../../src/checks/table.ts";
 import { preferredLanguage } from "../../../../src/console/assets.ts";
 import type * as deChannels from "../../../../src/console/web/text/de/channels.ts";
+import type * as deChecks from "../../../../src/console/web/text/de/checks.ts";
+import { CHECKS } from "../../../../src/console/web/text/de/checks.ts";
 import type * as deCommon from "../../../../src/console/web/text/de/common.ts";
 import type * as deDemo from "../../../../src/console/web/text/de/demo/demo.ts";
 import type * as deStory from "../../../../src/console/web/text/de/demo/story.ts";
@@ -35,6 +38,7 @@ import type * as deCall from "../../../../src/console/web/text/de/tools/call.ts"
 import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
 import type * as deSetup from "../../../../src/console/web/text/de/tools/setup.ts";
 import type * as enChannels from "../../../../src/console/web/text/en/channels.ts";
+import type * as enChecks from "../../../../src/console/web/text/en/checks.ts";
 import type * as enCommon from "../../../../src/console/web/text/en/common.ts";
 import type * as enDemo from "../../../../src/console/web/text/en/demo/demo.ts";
 import type * as enStory from "../../../../src/console/web/text/en/demo/story.ts";
@@ -61,6 +65,7 @@ import type * as enTime from "../../../../src/console/web/text/en/time.ts";
 import type * as enCall from "../../../../src/console/web/text/en/tools/call.ts";
 import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
+import { saidWith } from "../../../../src/console/web/text/format.ts";
 import { typedTime } from "../../../../src/lib/iso-time.ts";
 
 /** The same texts in other words: a missing one, or one with other parameters, is a type error. */
@@ -76,6 +81,7 @@ type Complete<Source, Other extends InOtherWords<Source>> = keyof Other;
 /** Each file of the second language. Another one is a line here. */
 export type Texts = [
   Complete<typeof enChannels, typeof deChannels>,
+  Complete<typeof enChecks, typeof deChecks>,
   Complete<typeof enCommon, typeof deCommon>,
   Complete<typeof enDemo, typeof deDemo>,
   Complete<typeof enExplore, typeof deExplore>,
@@ -150,6 +156,27 @@ test("what the node sends by name has a German text: figures, checks, and errors
   expect(Object.keys(SAID).filter((text) => !source.includes(`"${text}"`))).toEqual([]);
   expect(CHECK_TABLE.map(({ title }) => title).toSorted()).toEqual(Object.keys(TITLES).toSorted());
   expect(Object.keys(ERRORS).filter((code) => !source.includes(`"${code}"`))).toEqual([]);
+});
+
+const valuesOf = (text: string) => text.match(/\{\}/g)?.length ?? 0;
+
+test("each sentence of an incident, with what was measured, and what to do have a German text", () => {
+  const forms = CHECK_TABLE.flatMap(({ sentence, remedy }) => [
+    sentence.replaceAll(/\{\{.*?\}\}/g, "{}"),
+    remedy,
+  ]);
+  expect(Object.keys(CHECKS).toSorted()).toEqual([...new Set(forms)].toSorted());
+  for (const [english, german] of Object.entries(CHECKS)) expect(valuesOf(german)).toBe(valuesOf(english));
+  for (const check of CHECK_TABLE) {
+    const sentence = sentenceOf(check, {
+      value: 0.5,
+      labels: { part: "hub", key: "http.host", position: "2" },
+    });
+    expect(saidWith(CHECKS, sentence)).not.toBe(sentence);
+  }
+  expect(saidWith(CHECKS, "The index is 12 min behind the network.")).toBe(
+    "Der Index liegt 12 min hinter dem Netz.",
+  );
 });
 
 describe("times in German", () => {
