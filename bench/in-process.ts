@@ -109,7 +109,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     }),
     ops: {
       notReadyReason: () => undefined,
-      degradedReasons: () => [],
+      readyFacts: () => ({ degraded: [], isSetUp: true }),
       status: () => ({}),
       metrics: async () => ({ text: "", contentType: "" }),
     },

@@ -21,7 +21,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
           ...api,
           ops: {
             notReadyReason: () => undefined,
-            degradedReasons: () => [],
+            readyFacts: () => ({ degraded: [], isSetUp: true }),
             status: () => ({}),
             metrics: () => ({ text: "", contentType: "" }),
           },

@@ -147,7 +147,8 @@ export function formatProgress(progress: ImportProgress, columns: number): strin
   );
 }
 
-function shareDone({ doneBytes, totalBytes }: ImportProgress): number {
+/** The share of the file that is imported, 0 to 1. */
+export function shareDone({ doneBytes, totalBytes }: ImportProgress): number {
   return totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 1;
 }
 

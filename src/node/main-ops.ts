@@ -42,7 +42,7 @@ import { nodeFigures, nodeStatus } from "./status.ts";
 import type { NodeWorkers, OnNeed } from "./threads/node-workers.ts";
 import type { Threads } from "./threads/threads.ts";
 import type { UpstreamWatch } from "./threads/upstream-watch.ts";
-import { type CheckReasons, firstReason, notSetUpReason } from "./watch/checks.ts";
+import { type CheckReasons, firstReason, isSetUp, notSetUpReason } from "./watch/checks.ts";
 import { createStateWatch, type StateWatch, stateFigures } from "./watch/state-watch.ts";
 import {
   createStorageWatch,
@@ -233,9 +233,9 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     storageWatch,
     indexSize: () => stats.ingest.latest?.size,
     notReadyReason,
-    degradedReasons: () => {
+    readyFacts: () => {
       const engine = upstream?.latest()?.engine;
-      return engine ? degradedReasons(engine) : [];
+      return { degraded: engine ? degradedReasons(engine) : [], isSetUp: isSetUp(config, db) };
     },
     staleReason: async () => upstream?.behindReason(),
     status: () => nodeStatus(config, { db, sources, threads, pauses }),

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../cli/run.ts";
+import { demoRecords } from "../demo/records.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { HAS_BROWSER, sharedHub } from "./support/shared.ts";
@@ -73,13 +75,15 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       await page.getByText("A host with its port.").waitFor();
       await page.getByLabel("Node to follow").fill(await sharedHub());
       await page.getByRole("button", { name: "Test the node" }).click();
-      await page
-        .getByRole("list", { name: "Findings" })
-        .getByText("followed node", { exact: true })
-        .waitFor();
+      const tested = page.getByRole("list", { name: "Findings" }).getByText("followed node", { exact: true });
+      await tested.waitFor();
       await page.getByLabel("These fids").check();
       expect(await page.locator('main [aria-invalid="true"]').count()).toBe(0);
       await page.getByLabel("Fids, separated by spaces or commas").fill("3 4 5");
+      await page.getByRole("button", { name: "Estimate" }).click();
+      await page.getByText(/messages of 3 fids/).waitFor();
+      // What the test has found stays, until it is about another node.
+      expect(await tested.count()).toBe(1);
       await page.getByLabel("Daily backup at (UTC)").fill("03:15");
       await page.getByRole("button", { name: "Check everything" }).click();
       await page.getByText("Name a directory first.").waitFor();
@@ -137,5 +141,43 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       await page.getByRole("heading", { name: "This page is locked" }).waitFor({ timeout: 60_000 });
     },
     120_000,
+  );
+});
+
+describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not write", () => {
+  consoleTest(
+    "imports a file from the page: estimate, checks, the settings in its data directory, and its data after the start",
+    async (open) => {
+      using dir = tempDir();
+      const dataDir = join(dir.path, "data");
+      const records = join(dir.path, "records");
+      await writeRecords(records, demoRecords().slice(0, 2_000));
+      const settings = join(dir.path, "svc.toml");
+      writeFileSync(settings, "[service]\nready_when_empty = false\n");
+      await using node = await startNode({
+        command: compiledProgram,
+        dataDir,
+        args: ["--config", settings, "--port", String(freePort()), "--set", "http.workers=1"],
+      });
+      const { page, goto } = await open({ origin: node.url, expects: [/ERR_CONNECTION|401|503/] });
+      await goto((await run(["--data-dir", dataDir, "console"])).out.trim().slice(node.url.length));
+      await page.getByLabel("Import a file").check();
+      await page.getByRole("button", { name: "Estimate" }).click();
+      await page.getByText("A path such as /data/file.").waitFor();
+      await page.getByLabel("File of records").fill(records);
+      await page.getByRole("button", { name: "Estimate" }).click();
+      await page.getByText(/messages of \d+ fids/).waitFor();
+      await page.getByLabel("Public URL", { exact: true }).fill("https://node.example");
+      await page.getByRole("button", { name: "Check everything" }).click();
+      await page.getByText(/has a section \[service\] already/).waitFor({ timeout: 60_000 });
+      await page.evaluate(() => scrollTo(0, 0));
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Write and start" }).click();
+      await page.getByRole("link", { name: "Run a first query" }).waitFor({ timeout: 60_000 });
+      expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain("https://node.example");
+      expect(node.logs()).toContain("Imported the file");
+      expect((await fetch(`${node.url}/v2/svc/user?fid=3`)).status).toBe(200);
+    },
+    180_000,
   );
 });

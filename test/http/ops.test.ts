@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
 import { createHttpMetrics } from "../../src/http/metrics/http-metrics.ts";
+import type { ReadyFacts } from "../../src/http/route/ops.ts";
 import { runHttp } from "../support/http.ts";
 import { expectMatchesOpenApi } from "../support/openapi.ts";
 import { brokenRoutes, sampleRoutes, secretText } from "./sample-routes.ts";
@@ -15,11 +16,20 @@ describe("/health", () => {
 });
 
 describe("/ready", () => {
-  test("is 200 and says why the node serves less than the network has", async () => {
+  test("is 200 and says why the node serves less than the network has, and that nobody has set it up", async () => {
     const reason = "the network is ahead of this program";
-    await using http = runHttp({ ops: { degradedReasons: () => [reason] } });
-    const response = await fetch(`${http.url}/ready`);
-    expect([response.status, await response.json()]).toEqual([200, { status: "ready", degraded: [reason] }]);
+    const facts: readonly (readonly [facts: ReadyFacts, body: object])[] = [
+      [{ degraded: [], isSetUp: true }, {}],
+      [{ degraded: [reason], isSetUp: true }, { degraded: [reason] }],
+      [{ degraded: [], isSetUp: false }, { set_up: false }],
+    ];
+    for (const [readyFacts, said] of facts) {
+      await using http = runHttp({ ops: { readyFacts: () => readyFacts } });
+      const response = await fetch(`${http.url}/ready`);
+      const body = await response.json();
+      expect([response.status, body]).toEqual([200, { status: "ready", ...said }]);
+      expectMatchesOpenApi(await http.server.openApi(), "GET", "/ready", 200, body);
+    }
   });
 
   test("reports the node's current state", async () => {

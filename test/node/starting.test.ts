@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync, truncateSync } from "node:fs";
 import { Registry } from "prom-client";
-import { indexPath, indexVersion, openIndexAsIs } from "../../src/db/index/database.ts";
+import { readTotals } from "../../src/db/index/counts/totals.ts";
+import { indexPath, indexVersion, openIndexAsIs, openIndexReader } from "../../src/db/index/database.ts";
 import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
 import { openWriter } from "../../src/db/sqlite/open.ts";
+import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
 import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
@@ -14,6 +16,7 @@ import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
 import { startNode, tempDir } from "../support/program.ts";
+import { writeRecords } from "../support/record-writer.ts";
 import { freePort } from "../support/tls-proxies.ts";
 
 const FID = 7;
@@ -44,7 +47,7 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   expect([ready?.status, ready?.headers.get("retry-after"), await ready?.json()]).toEqual([
     503,
     "5",
-    { message: "the node is starting: migrating the index to a new format (copy)" },
+    { message: "the node is starting: migrating the index to a new format (copy, 0 %)" },
   ]);
   const status = await get("/status");
   expect([status?.status, await status?.json()]).toEqual([
@@ -72,18 +75,19 @@ test("while a format migration blocks the start, /health is 200, /ready names th
   expect(await node.stop()).toBe(0);
 }, 180_000);
 
+const commonIn = (dir: string) => ({
+  config: configWith(`data.dir=${dir}`),
+  log: silentLog,
+  metrics: { registry: new Registry(), prefix: "svc_" },
+  clock: systemClock,
+  shutdown: createShutdown({ deadlineMs: 1, log: silentLog, routineLevel: "info" }),
+});
+
 test("an index of an earlier schema is shown before it is migrated; one of this schema is not", async () => {
   using dir = tempDir();
   const path = indexPath(dir.path);
   const shown: unknown[] = [];
-  const log = silentLog;
-  const common = {
-    config: configWith(`data.dir=${dir.path}`),
-    log,
-    metrics: { registry: new Registry(), prefix: "svc_" },
-    clock: systemClock,
-    shutdown: createShutdown({ deadlineMs: 1, log, routineLevel: "info" }),
-  };
+  const common = commonIn(dir.path);
   const prepare = () =>
     prepareDatabases(common, {
       ...{ demo: false, newState: true, migrate: false },
@@ -107,4 +111,36 @@ test("an index of an earlier schema is shown before it is migrated; one of this 
   expect(shown).toEqual([["migrating the index", "older"]]);
   await prepare();
   expect(shown).toHaveLength(1);
+});
+
+test("imports the file that the set-up named, also after an import that was killed, and once", async () => {
+  using dir = tempDir();
+  const file = `${dir.path}/records`;
+  const dataDir = `${dir.path}/data`;
+  mkdirSync(dataDir, { mode: 0o700 });
+  const shown: string[] = [];
+  const prepare = () =>
+    prepareDatabases(commonIn(dataDir), {
+      ...{ demo: false, newState: false, migrate: false },
+      starting: { show: async ({ task, share }) => void shown.push(`${task} ${share}`) },
+    });
+  const totals = () => {
+    using index = openIndexReader(indexPath(dataDir));
+    return readTotals(index);
+  };
+  importAtNextStart(dataDir, file);
+  await expect(prepare()).rejects.toThrow(`${file} is to be imported and not there`);
+  await writeRecords(file, accountRecords(FID));
+  // The file of an import that was killed is incomplete at its next start, and has grown at the one after it.
+  truncateSync(file, statSync(file).size - 1);
+  await prepare();
+  expect(shown).toEqual([`importing ${file} 0`, expect.stringMatching(/ 0\.\d+$/)]);
+  expect(totals()).toMatchObject({ on_chain_events: 3, fids: 1 });
+  await writeRecords(file, accountRecords(FID + 1));
+  await prepare();
+  expect(totals()).toMatchObject({ fids: 1 });
+  importAtNextStart(dataDir, file);
+  await prepare();
+  expect(totals()).toMatchObject({ fids: 2 });
+  expect(nextImport(dataDir)).toBeUndefined();
 });

@@ -65,7 +65,7 @@ env -i "PATH=$PATH" $inside /usr/bin/svc healthcheck "\${url%/v2/svc}"
 kill -TERM $pid; wait $pid; echo "stopped $?"`,
           root,
         );
-        expect(out.trim().split("\n")).toEqual(['200 {"status":"ready"}', "stopped 0"]);
+        expect(out.trim().split("\n")).toEqual(['200 {"status":"ready","set_up":false}', "stopped 0"]);
       } finally {
         rmSync(root, { recursive: true, force: true });
       }

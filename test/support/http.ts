@@ -119,7 +119,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     documentation: options.documentation ?? (async () => noDocumentation),
     ops: {
       notReadyReason: () => undefined,
-      degradedReasons: () => [],
+      readyFacts: () => ({ degraded: [], isSetUp: true }),
       status: () => ({}),
       metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
       ...options.ops,

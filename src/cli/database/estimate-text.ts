@@ -1,4 +1,10 @@
-import type { SizeEstimate } from "../../db/index/counts/size-estimate.ts";
+import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { Config } from "../../config/schema.ts";
+import { estimateSize, type SizeEstimate } from "../../db/index/counts/size-estimate.ts";
+import { estimateFile } from "../../import/estimate-file.ts";
+import { UserError } from "../../lib/failure.ts";
+import { networkOf } from "../../protocol/network/network.ts";
 import figures from "../../protocol/network/network-figures.json" with { type: "json" };
 import { formatDuration, grouped } from "../../runtime/progress-line.ts";
 import type { UpstreamEstimate } from "../../upstream/verify/estimate-upstream.ts";
@@ -41,4 +47,27 @@ function sampleText(estimate: UpstreamEstimate): string {
 
 function megabytes(bytes: number): string {
   return `${grouped(Math.ceil(bytes / 1e6))} MB`;
+}
+
+/** What the import of a file takes. */
+export interface ImportEstimate {
+  readonly estimate: SizeEstimate;
+  /** Records that were read for it. */
+  readonly records: number;
+  /** Lines for people. */
+  readonly text: string;
+}
+
+/** @throws UserError without such a file. */
+export async function estimateImport(
+  path: string,
+  { protocol }: Pick<Config, "protocol">,
+): Promise<ImportEstimate> {
+  // A pipe would wait.
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UserError(`no such file: ${path}`);
+  const { network, records, share } = await estimateFile(path, networkOf(protocol.network));
+  const cores = availableParallelism();
+  const estimate = estimateSize(network, { cores, from: "file" });
+  const basis = share === 1 ? "the whole file" : `${records} records of the file`;
+  return { estimate, records, text: formatEstimate(estimate, basis, cores) };
 }

@@ -7,8 +7,6 @@ import { print } from "../output.ts";
 import { toExit } from "../to-exit.ts";
 
 const LOG_INTERVAL_MS = 5000;
-/** A smaller file is verified sooner than threads have started. */
-const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
 interface ImportOptions {
   readonly estimate?: boolean;
@@ -32,25 +30,15 @@ export function registerImport(program: Command, context: CommandContext): void 
       const file = named ?? "";
       if (estimate) return await printEstimate(context, file, json);
       const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
-      const { createImportSink } = await import("../../import/import-sink.ts");
       const { formatProgress } = await import("../../import/summary.ts");
       const { finishImport } = await import("../../import/run-import.ts");
       const { ImportInterrupted, runImport } = await import("../../import/run-import.ts");
       const { formatSummary } = await import("../../import/summary.ts");
       const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
-      const { endHubLog } = await import("../../db/index/log/hub-log.ts");
       const { claimNetwork, isFollowing, mayLackState } = await import("../../db/index/identity.ts");
-      const { getPosition } = await import("../../db/index/positions.ts");
-      const { createIngestEngine } = await import("../../ingest/engine.ts");
-      const { createSizeBound } = await import("../../ingest/size-bound.ts");
       const { openState, statePath } = await import("../../db/state/database.ts");
-      const { engineSchedule } = await import("../../protocol/network/engine-versions.ts");
-      const { networkOf } = await import("../../protocol/network/network.ts");
-      const { createInlineVerifier } = await import("../../ingest/bulk/verify/verifier.ts");
-      const { startVerifierThreads } = await import("../../node/verifier-threads.ts");
-      const { workerUrl } = await import("../../node/worker-urls.ts");
-      const { nowSecs } = await import("../../runtime/clock.ts");
       const { applyFullText, fillPeople } = await import("../../node/start/full-text.ts");
+      const { withImport } = await import("../../node/start/import-file.ts");
       const { migrateIndex } = await import("../../node/start/migrate-index.ts");
       const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
       const common = createCommon(context);
@@ -72,21 +60,7 @@ export function registerImport(program: Command, context: CommandContext): void 
         // Before the index gets any data, so that an index with data and no state means that the state was lost.
         if (config.state.url === "")
           openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
-        // An import is history and not logged.
-        db.transaction(() => endHubLog(db));
-        const network = networkOf(config.protocol.network);
-        const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
-        const bound = createSizeBound({ db, maxBytes: config.index.max_bytes });
-        const schedule = engineSchedule(network, config.protocol.engine_versions);
-        const engine = createIngestEngine({ db, network, schedule, clock, onFault, bound });
-        const rules = () => ({ network, nowUnixSecs: nowSecs(clock), isHistory: true });
         const fileBytes = finish ? 0 : Bun.file(file).size;
-        const threads =
-          fileBytes < MIN_BYTES_FOR_THREADS
-            ? undefined
-            : startVerifierThreads(config, rules, workerUrl("verifier"), () => {});
-        if (threads) shutdown.add("verifier threads", () => threads.stop());
-        const verifier = threads ?? createInlineVerifier(rules);
         const progress = createProgressReporter({
           clock,
           logIntervalMs: LOG_INTERVAL_MS,
@@ -98,14 +72,11 @@ export function registerImport(program: Command, context: CommandContext): void 
           progress.finish();
           print(`${formatSummary(summary).join("\n")}\n`);
         };
-        const work = {
-          sink: createImportSink({ db, engine, verifier, fileBytes }),
-          clock,
-          onProgress: (step: ImportProgress) => progress.update(step),
-          signal: shutdown.signal,
-        };
+        const onProgress = (step: ImportProgress) => progress.update(step);
         if (finish) {
-          const { outcome, summary } = await finishImport(work);
+          const { outcome, summary } = await withImport(common, { db, fileBytes }, (parts) =>
+            finishImport({ ...parts, onProgress }),
+          );
           end({ summary });
           db.checkpoint();
           shutdown.signal.throwIfAborted();
@@ -114,11 +85,9 @@ export function registerImport(program: Command, context: CommandContext): void 
         }
         let report: ImportReport;
         try {
-          report = await runImport({
-            ...work,
-            path: file,
-            positions: { get: (key) => getPosition(db, key) },
-          });
+          report = await withImport(common, { db, fileBytes }, (parts) =>
+            runImport({ ...parts, path: file, onProgress }),
+          );
         } catch (cause) {
           if (!(cause instanceof ImportInterrupted)) throw cause;
           end(cause.report);
@@ -136,23 +105,10 @@ export function registerImport(program: Command, context: CommandContext): void 
 }
 
 async function printEstimate(context: CommandContext, file: string, isJson: boolean): Promise<void> {
-  const { availableParallelism } = await import("node:os");
-  const { estimateSize } = await import("../../db/index/counts/size-estimate.ts");
-  const { estimateFile } = await import("../../import/estimate-file.ts");
-  const { networkOf } = await import("../../protocol/network/network.ts");
+  const { estimateImport } = await import("./estimate-text.ts");
   const { readConfig } = await import("../common.ts");
-  const { formatEstimate } = await import("./estimate-text.ts");
-  const { config } = readConfig(context);
-  if (!(await Bun.file(file).exists())) throw new UserError(`no such file: ${file}`);
-  const { network, records, share } = await estimateFile(file, networkOf(config.protocol.network));
-  const cores = availableParallelism();
-  const estimate = estimateSize(network, { cores, from: "file" });
-  const basis = share === 1 ? "the whole file" : `${records} records of the file`;
-  print(
-    isJson
-      ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n`
-      : formatEstimate(estimate, basis, cores),
-  );
+  const { estimate, records, text } = await estimateImport(file, readConfig(context).config);
+  print(isJson ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n` : text);
 }
 
 /** The error of an interrupted import: the reason, the number of stored records, and how to continue. */

@@ -1,6 +1,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ownProgram } from "../../runtime/process.ts";
+import { grouped } from "../../runtime/progress-line.ts";
 
 /** Where the data directory is, or will be. */
 export interface Place {
@@ -100,9 +101,12 @@ export async function askPlace(dataDir: string): Promise<Place | undefined> {
   }
 }
 
-/** Bytes that this user may still write to the file system of a directory; undefined where that cannot be known. */
-export async function freeBytesAt(dir: string): Promise<number | undefined> {
-  return (await askPlace(dir).catch(() => undefined))?.freeBytes;
+/** A line about the bytes that this user may still write to the file system of a directory; none where that cannot be known. */
+export async function freeLines(dir: string, neededBytes: number): Promise<readonly string[]> {
+  const freeBytes = (await askPlace(dir).catch(() => undefined))?.freeBytes;
+  if (freeBytes === undefined) return [];
+  const isShort = freeBytes < neededBytes ? ", which is TOO LITTLE" : "";
+  return [`free: ${grouped(freeBytes / 1e6)} MB for ${dir}${isShort}`];
 }
 
 async function readPlace(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Promise<Place> {

@@ -8,7 +8,6 @@ import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { EXIT_OK, RetryableError, reasonOf, UserError } from "../../lib/failure.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { grouped } from "../../runtime/progress-line.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,7 +15,7 @@ import { formatUpstreamEstimate } from "../database/estimate-text.ts";
 import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
 import { type Finding, runChecks } from "../doctor/finding.ts";
 import { followedNodeCheck } from "../doctor/followed-node.ts";
-import { freeBytesAt } from "../doctor/place.ts";
+import { freeLines } from "../doctor/place.ts";
 import { print, printError } from "../output.ts";
 import { type Asked, askUpstream } from "./ask-upstream.ts";
 import { type Choice, choiceOf, type InitOptions, missingChoice, type Wanted } from "./choice.ts";
@@ -213,11 +212,7 @@ export async function costText({ choice, dataDir }: Wanted, { estimate }: Asked)
   if (choice.kind === "all") lines.push(`the whole network: ${wholeNetworkText()}`, `instead: ${partText()}`);
   else lines.push("more: the profiles of others that they mention");
   lines.push(`the followed node, if it is your own, too: ${followedNodeText()}`);
-  const freeBytes = estimate && (await freeBytesAt(dataDir));
-  if (estimate && freeBytes !== undefined) {
-    const isShort = freeBytes < estimate.bytesWhileFilling ? ", which is TOO LITTLE" : "";
-    lines.push(`free: ${grouped(freeBytes / 1e6)} MB for ${dataDir}${isShort}`);
-  }
+  if (estimate) lines.push(...(await freeLines(dataDir, estimate.bytesWhileFilling)));
   return `${lines.join("\n")}\n`;
 }
 

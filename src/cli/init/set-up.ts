@@ -1,18 +1,23 @@
 import { accessSync, constants, existsSync, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { CONSOLE_FILE, consoleText, consoleValues } from "../../config/files/console-file.ts";
+import { followedFids } from "../../config/files/fid-file.ts";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
 import type { SetUp, SetUpResult, SetUpWish } from "../../console/setup/set-up.ts";
+import { importAtNextStart } from "../../import/next-import.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { resolveBySystem } from "../../net/resolve.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { programName } from "../../version.ts";
+import { estimateImport } from "../database/estimate-text.ts";
 import { examine } from "../doctor/examine.ts";
 import { kernelClock } from "../doctor/machine.ts";
-import { askPlace } from "../doctor/place.ts";
+import { askPlace, freeLines } from "../doctor/place.ts";
 import type { Asked } from "./ask-upstream.ts";
-import type { Wanted } from "./choice.ts";
+import type { Choice, Wanted } from "./choice.ts";
 import { ask, costText, SETTINGS_FILE, testUpstreams } from "./run-init.ts";
 import { planFiles, sectionIn } from "./settings-text.ts";
 import { checkFiles, type NewFile, refuseExisting, writeFiles } from "./write-files.ts";
@@ -28,33 +33,30 @@ export interface SetUpDeps {
   readonly onApplied: (next: { readonly isDemo: boolean }) => void;
 }
 
+type Files = readonly NewFile[];
+
 /** Sets a running node up by the parts of `init` and `doctor`. Nothing is written before `apply`. */
 export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): SetUp {
   const { config, file } = loaded;
+  const dataDir = resolve(config.data.dir);
   const output = file ?? resolve(cwd, SETTINGS_FILE);
+  const consoleFile = resolve(dataDir, CONSOLE_FILE);
   /** The settings file as its change was shown. */
   let shown: string | undefined;
   /** What the last estimate asked the followed node for is not asked again. */
   let known: { readonly wish: string; readonly asked: Asked } | undefined;
 
-  const wantedOf = ({ scope, urls, settings = {} }: SetUpWish): Wanted => {
+  const wantedOf = (wish: SetUpWish): Wanted => {
+    const { urls, settings = {} } = wish;
     const [upstreamUrl = "", ...furtherUrls] = urls;
-    if (scope.kind !== "demo" && upstreamUrl === "") throw new UserError("name the node to follow");
+    const choice = choiceOf(wish);
+    if (follows(wish) && upstreamUrl === "") throw new UserError("name the node to follow");
     const set = [
       `http.host=${config.http.host}`,
       `http.port=${config.http.port}`,
       ...Object.entries(settings).map(([key, value]) => `${key}=${value}`),
     ];
-    const choice = scope.kind === "demo" ? { kind: scope.kind } : scope;
-    return {
-      choice: choice as Wanted["choice"],
-      upstreamUrl,
-      furtherUrls,
-      output,
-      dataDir: resolve(config.data.dir),
-      isPublic: false,
-      set,
-    };
+    return { choice, upstreamUrl, furtherUrls, output, dataDir, isPublic: false, set };
   };
 
   const askedOf = async (wish: SetUpWish, wanted: Wanted): Promise<Asked> => {
@@ -64,28 +66,44 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     return known.asked;
   };
 
-  /** The files to write: the whole of a new settings file, or the one that the node has read with a section more. */
-  const filesOf = async (wish: SetUpWish) => {
+  /** The whole of a new settings file, or the one that the node has read with a section more; undefined where there is nothing to write. */
+  const filesOf = async (wish: SetUpWish): Promise<Files> => {
+    const sections = sectionsOf(wish);
+    if (sections.length === 0) return [];
     const wanted = wantedOf(wish);
     const isAsked = wish.scope.kind === "channel" || wish.scope.kind === "followers";
-    const [settings, ...others] = planFiles(
-      wanted,
-      isAsked ? await askedOf(wish, wanted) : NOTHING,
-      new Date(),
-    );
-    const lines = sectionsOf(wish)
-      .map((name) => sectionIn(settings.text, name))
-      .join("\n");
+    const asked = isAsked ? await askedOf(wish, wanted) : NOTHING;
+    const [settings, ...others] = planFiles(wanted, asked, new Date());
+    const reason = whyNotWritten(sections);
+    if (reason !== undefined) return [inDataDir([settings, ...others], sections)];
     const before = file === undefined ? undefined : readSmallFile(file);
-    const text = before === undefined ? settings.text : `${before.replace(/\n*$/, "\n\n")}${lines}`;
-    return { files: [{ path: output, text }, ...others], lines };
+    if (before === undefined) return [settings, ...others];
+    const lines = sections.map((name) => sectionIn(settings.text, name)).join("\n");
+    return [{ path: output, text: `${before.replace(/\n*$/, "\n\n")}${lines}` }, ...others];
   };
 
-  /** Why the files cannot be written; undefined where they can. */
-  const problemOf = (wish: SetUpWish): string | undefined => {
+  /** The sections in the file of the operator's page, which has no other file beside it. */
+  const inDataDir = ([settings, ...others]: Files, sections: readonly string[]): NewFile => {
+    const planned = consoleValues(settings?.text);
+    const { "upstream.fid_file": fidFile, ...values } = Object.fromEntries(
+      Object.entries(planned).filter(([key]) => sections.includes(key.replace(/\..*/, ""))),
+    );
+    const list = others.find(({ path }) => path === fidFile);
+    const readFile = () => list?.text;
+    const fids = list && followedFids({ fids: [], fid_file: list.path }, { readFile, cwd });
+    const text = consoleText({
+      ...consoleValues(readSmallFile(consoleFile)),
+      ...values,
+      ...(fids ? { "upstream.fids": [...fids] } : fidFile !== undefined && { "upstream.fid_file": fidFile }),
+    });
+    return { path: consoleFile, text, isSecret: true };
+  };
+
+  /** Why the settings file takes no further sections; undefined where it does. */
+  const whyNotWritten = (sections: readonly string[]): string | undefined => {
     const before = file === undefined ? undefined : readSmallFile(file);
     const there = before === undefined ? {} : Bun.TOML.parse(before);
-    const double = sectionsOf(wish).find((name) => name in there);
+    const double = sections.find((name) => name in there);
     if (double !== undefined) return `${output} has a section [${double}] already`;
     try {
       if (before === undefined) refuseExisting([output]);
@@ -101,28 +119,28 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     }
   };
 
-  const planOf = async (wish: SetUpWish): Promise<SetUpResult & { files: readonly NewFile[] }> => {
-    const { files, lines } = await filesOf(wish);
+  const planOf = async (wish: SetUpWish): Promise<SetUpResult & { files: Files }> => {
+    const files = await filesOf(wish);
     // The lines name these files: with what is in them now, they would be another choice.
     const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
     if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
-    const message = problemOf(wish);
-    if (message === undefined) checkFiles(files, given);
-    if (message === undefined) return { files };
-    return {
-      files,
-      problem: { message: `${message}. Put these lines into it, and restart the node`, lines },
-    };
+    const isFallback = files[0]?.path === consoleFile;
+    if (files.length > 0) checkFiles(files, given, isFallback ? (file ?? "") : output);
+    const why = isFallback ? whyNotWritten(sectionsOf(wish)) : undefined;
+    return { files, ...(why !== undefined && { note: why }) };
   };
 
   return {
     test: async (wish) => ({ findings: await testUpstreams(wantedOf(wish)) }),
     async estimate(wish) {
+      const { scope } = wish;
+      if (scope.kind === "import") return { cost: await importCostText(scope.path, config) };
       const wanted = wantedOf(wish);
-      const asked = wish.scope.kind === "demo" ? NOTHING : await askedOf(wish, wanted);
+      const asked = scope.kind === "demo" ? NOTHING : await askedOf(wish, wanted);
       return { cost: await costText(wanted, asked) };
     },
     async check(wish) {
+      const { scope } = wish;
       const looked = examine({
         ...loaded,
         config: { ...config, upstream: { ...config.upstream, urls: wish.urls.slice() } },
@@ -132,32 +150,54 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
         askPlace,
         askReady: async () => "the node is up and waits to be set up",
       });
-      if (wish.scope.kind === "demo") return { findings: await looked };
+      if (scope.kind === "demo") return { findings: await looked };
+      // Whether it can be read is known before anything is written.
+      const cost = scope.kind === "import" ? await importCostText(scope.path, config) : undefined;
       const plan = await planOf(wish);
       shown = plan.files[0]?.text;
-      return { findings: await looked, ...plan };
+      return { findings: await looked, ...(cost !== undefined && { cost }), ...plan };
     },
     async apply(wish) {
-      if (wish.scope.kind === "demo") {
+      const { scope } = wish;
+      if (scope.kind === "demo") {
         if (process.env.NOTIFY_SOCKET !== undefined)
           throw new UserError(`a unit serves no demo network: run ${programName} serve --demo`);
         onApplied({ isDemo: true });
         return {};
       }
-      const { files, problem } = await planOf(wish);
-      if (problem) throw new UserError(`${problem.message}:\n${problem.lines}`);
+      const { files } = await planOf(wish);
       if (files[0]?.text !== shown)
         throw new UserError("the settings changed since they were shown: check again");
-      writeFiles(files, resolve(config.data.dir));
+      writeFiles(files, dataDir);
+      if (scope.kind === "import") importAtNextStart(dataDir, scope.path);
       onApplied({ isDemo: false });
       return { files };
     },
   };
 }
 
+const follows = ({ scope }: SetUpWish) => scope.kind !== "demo" && scope.kind !== "import";
+
+/** An import serves what is in the file: the choice of fids is not asked for. */
+function choiceOf({ scope }: SetUpWish): Choice {
+  return scope.kind === "import" ? { kind: "all" } : scope;
+}
+
 /** The sections that a wish adds to a settings file. */
-const sectionsOf = ({ settings = {} }: SetUpWish): string[] => [
-  ...new Set(["upstream", ...Object.keys(settings).map((key) => key.replace(/\..*/, ""))]),
+const sectionsOf = (wish: SetUpWish): string[] => [
+  ...new Set([
+    ...(follows(wish) ? ["upstream"] : []),
+    ...Object.keys(wish.settings ?? {}).map((key) => key.replace(/\..*/, "")),
+  ]),
 ];
+
+/** What the import costs, with the room that there is. @throws UserError for a file without records. */
+async function importCostText(path: string, config: Pick<Config, "protocol" | "data">): Promise<string> {
+  const { estimate, text } = await estimateImport(path, config);
+  if (estimate.messages + estimate.fids === 0)
+    throw new UserError(`${path} has no records of Farcaster that can be read`);
+  const free = await freeLines(config.data.dir, estimate.bytesWhileFilling);
+  return `${text}${free.map((line) => `${line}\n`).join("")}`;
+}
 
 const NOTHING: Asked = { resolved: undefined, estimate: undefined };

@@ -43,20 +43,28 @@ export function refuseExisting(paths: readonly string[]): void {
 /**
  * Checks settings that are not written yet, as \`config check\` would.
  *
+ * @param files the settings file, or that of the operator's page, then the files that it names.
  * @param given the flags and the environment that they are read with. Default: none.
- * @param files the settings file, then the files that it names.
+ * @param settingsFile empty where it is looked for as by each command. Default: the first of the files.
  * @throws ConfigError for settings that are not valid; UserError for a file that would be too large to be read.
  */
 export function checkFiles(
   files: readonly NewFile[],
   given: Pick<ConfigInput, "argvFlags" | "env"> = { argvFlags: {}, env: {} },
+  settingsFile = files[0]?.path ?? "",
 ): void {
   const large = files.find(({ text }) => Buffer.byteLength(text) > MAX_BYTES);
   if (large)
     throw new UserError(`${large.path} would be larger than 1 MiB; follow fewer fids, or all with --all`);
-  const readFile = (path: string) => files.find((file) => file.path === path)?.text ?? readSmallFile(path);
-  const config = files[0]?.path ?? "";
-  loadConfig({ env: given.env, argvFlags: { ...given.argvFlags, config }, readFile, cwd: dirname(config) });
+  const readFile: ConfigInput["readFile"] = (path, look) =>
+    files.find((file) => file.path === path)?.text ?? readSmallFile(path, look);
+  const named = settingsFile === "" ? {} : { config: settingsFile };
+  loadConfig({
+    env: given.env,
+    argvFlags: { ...given.argvFlags, ...named },
+    readFile,
+    cwd: dirname(settingsFile),
+  });
 }
 
 /**

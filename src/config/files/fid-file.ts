@@ -1,8 +1,10 @@
+import { constants } from "node:fs";
 import { resolve } from "node:path";
 import type { ConfigInput } from "../layers.ts";
 import type { Config } from "../schema.ts";
-import { showValue } from "../values.ts";
 import { readSmallFile } from "./small-file.ts";
+
+const { S_IFMT, S_IFREG } = constants;
 
 /**
  * The fids that the node follows; undefined when it follows all.
@@ -13,7 +15,14 @@ export function followedFids(
   { fids, fid_file }: Pick<Config["upstream"], "fids" | "fid_file">,
   { readFile, cwd }: Pick<ConfigInput, "readFile" | "cwd"> = { readFile: readSmallFile, cwd: process.cwd() },
 ): ReadonlySet<number> | undefined {
-  if (fid_file !== "") return fidsInFile(fid_file, readFile(resolve(cwd, fid_file)));
+  if (fid_file !== "")
+    return fidsInFile(
+      fid_file,
+      readFile(resolve(cwd, fid_file), ({ mode }) => {
+        // A pipe would wait.
+        if ((mode & S_IFMT) !== S_IFREG) throw new Error(`names ${fid_file}, which is not a regular file`);
+      }),
+    );
   return fids.length > 0 ? new Set(fids) : undefined;
 }
 
@@ -25,8 +34,9 @@ function fidsInFile(path: string, text: string | undefined): ReadonlySet<number>
     for (const word of line.replace(/#.*/, "").split(/[\s,]+/)) {
       if (word === "") continue;
       const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
+      // The word stays unsaid: it may be a secret of another file.
       if (!Number.isSafeInteger(fid))
-        throw new Error(`names ${path}, where line ${at + 1} has ${showValue(word)}, which is not a fid`);
+        throw new Error(`names ${path}, where line ${at + 1} has something that is not a fid`);
       fids.add(fid);
     }
   }

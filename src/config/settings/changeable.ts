@@ -41,12 +41,11 @@ const APPLY: Readonly<Record<string, SettingApply>> = {
   "hub.*": "start",
   "hub.admin": "file",
   "index.*": "start",
+  "service.public_url": "start",
   "signers.enabled": "start",
   "upstream.*": "start",
   "upstream.username": "file",
   "upstream.password": "file",
-  // A refusal quotes a word of the file.
-  "upstream.fid_file": "file",
 };
 
 /** A value with a login or a path is refused, so that nothing of them is secret. */

@@ -9,13 +9,15 @@ const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const MAX_FIDS = 10_000;
 /** Checked with the file that it becomes a line of. */
 const Setting = Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]+$", maxLength: 1024 });
+const FilePath = Type.String({ pattern: "^/[^\\u0000-\\u001f\\u007f]+$", maxLength: 1024 });
 const Url = Type.String({ pattern: "^https?://[^\\s/?#@]+$", maxLength: 300 });
 
 export const readSetUp = jsonBodyDecoder(
   Type.Object({
     step: Type.Union(SET_UP_STEPS.map((step) => Type.Literal(step))),
     scope: Type.Union([
-      Type.Object({ kind: Type.Union([Type.Literal("all"), Type.Literal("demo")]) }),
+      Type.Object({ kind: Type.Literal("all") }),
+      Type.Object({ kind: Type.Literal("demo") }),
       Type.Object({
         kind: Type.Literal("fids"),
         fids: Type.Array(Fid, { minItems: 1, maxItems: MAX_FIDS }),
@@ -25,6 +27,8 @@ export const readSetUp = jsonBodyDecoder(
         channel: Type.String({ pattern: "^[^\\s\\u0000-\\u001f]+$", maxLength: 256 }),
       }),
       Type.Object({ kind: Type.Literal("followers"), fid: Fid }),
+      Type.Object({ kind: Type.Literal("file"), path: FilePath }),
+      Type.Object({ kind: Type.Literal("import"), path: FilePath }),
     ]),
     urls: Type.Array(Url, { maxItems: MAX_UPSTREAMS }),
     settings: Type.Optional(

@@ -1,11 +1,16 @@
 /** What the operator of an empty node wants it to be. */
 export interface SetUpWish {
   readonly scope:
-    | { readonly kind: "all" | "demo" }
+    | { readonly kind: "all" }
+    | { readonly kind: "demo" }
     | { readonly kind: "fids"; readonly fids: readonly number[] }
     | { readonly kind: "channel"; readonly channel: string }
-    | { readonly kind: "followers"; readonly fid: number };
-  /** The nodes to follow; none for a demo network. */
+    | { readonly kind: "followers"; readonly fid: number }
+    /** Fids in a file of the node's machine. */
+    | { readonly kind: "file"; readonly path: string }
+    /** Records in such a file, instead of a node to follow. */
+    | { readonly kind: "import"; readonly path: string };
+  /** The nodes to follow; none for a demo network and an import. */
   readonly urls: readonly string[];
   /** Further settings by key, of `SET_UP_SETTINGS`; those that are left out keep their defaults. */
   readonly settings?: Readonly<Partial<Record<(typeof SET_UP_SETTINGS)[number], string>>>;
@@ -31,8 +36,8 @@ export interface SetUpResult {
   readonly cost?: string;
   /** The files that `apply` writes. */
   readonly files?: readonly { readonly path: string; readonly text: string }[];
-  /** Why the node cannot write them, and what to paste where. */
-  readonly problem?: { readonly message: string; readonly lines: string };
+  /** Why they are not the settings file, but the one of the operator's page in the data directory. */
+  readonly note?: string;
 }
 
 /** The set-up of a node, by the parts of `init` and `doctor`. Each step throws a sentence for the operator. */

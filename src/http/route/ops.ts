@@ -11,12 +11,19 @@ type MaybePromise<T> = T | Promise<T>;
 export interface OpsProviders {
   /** Returns why the node is not ready; undefined while it is. */
   readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
-  /** Returns why a ready node serves less than the network has; empty while it serves all of it. */
-  readonly degradedReasons: () => MaybePromise<readonly string[]>;
+  readonly readyFacts: () => MaybePromise<ReadyFacts>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
   /** Content of `/metrics`. */
   readonly metrics: () => MaybePromise<MetricsPage>;
+}
+
+/** What a ready node says of itself. */
+export interface ReadyFacts {
+  /** Why it serves less than the network has; empty while it serves all of it. */
+  readonly degraded: readonly string[];
+  /** False for a node without data that follows no other. */
+  readonly isSetUp: boolean;
 }
 
 /** What a caller needs of a ready node besides reads. */
@@ -48,6 +55,9 @@ const Readiness = Type.Object(
         description:
           "Why the node serves less than the network has decided; absent while it serves all of it",
       }),
+    ),
+    set_up: Type.Optional(
+      Type.Literal(false, { description: "The node has no data and follows no other; absent once it does" }),
     ),
   },
   { additionalProperties: false },
@@ -91,8 +101,12 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
       async ({ query }) => {
         const reason = await providers.notReadyReason(query);
         if (reason !== undefined) throw new ApiError("unavailable", reason);
-        const degraded = await providers.degradedReasons();
-        return { status: "ready", ...(degraded.length > 0 && { degraded }) };
+        const { degraded, isSetUp } = await providers.readyFacts();
+        return {
+          status: "ready",
+          ...(degraded.length > 0 && { degraded }),
+          ...(!isSetUp && { set_up: false }),
+        };
       },
       operation({
         operationId: "getReadiness",

@@ -8,6 +8,7 @@ import { QUICKLY_CHECKED_BYTES } from "../../db/sqlite/statement-connection.ts";
 import { type DatabaseFile, type DatabaseName, recoveryOf } from "../../db/sqlite/storage-error.ts";
 import { openState, statePath } from "../../db/state/database.ts";
 import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
+import { nextImport } from "../../import/next-import.ts";
 import { refusalOfUnfinished } from "../../import/resume.ts";
 import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network/network.ts";
@@ -64,7 +65,8 @@ export async function prepareDatabases(
   await applyFullText(common, db, config.index);
   if (mustFillPeople(db)) await starting.show({ task: "building the index of people" });
   await fillPeople(common, db);
-  const unfinished = refusalOfUnfinished(db, { follows });
+  const toImport = follows || demo ? undefined : nextImport(config.data.dir);
+  const unfinished = toImport === undefined ? refusalOfUnfinished(db, { follows }) : undefined;
   if (unfinished !== undefined) throw new UserError(unfinished);
   // Before the index gets any data, so that an index with data and no state means that the state was lost.
   if (!postgres) {
@@ -74,6 +76,10 @@ export async function prepareDatabases(
       state.transaction(() =>
         refuseEarlierRequests(state, nowSecs(clock) + config.auth.signed_at_window_secs),
       );
+  }
+  if (toImport !== undefined) {
+    const { runNextImport } = await import("./import-file.ts");
+    await runNextImport(common, db, { path: toImport, starting });
   }
   let records = 0;
   if (demo) {

@@ -222,11 +222,16 @@ export function firstReason(
   return undefined;
 }
 
+/** Whether the node has data or follows another: until then its operator has not chosen what it serves. */
+export function isSetUp({ upstream }: Pick<Config, "upstream">, db: IndexDatabase): boolean {
+  return isFollowing({ upstream }) || !isEmpty(db);
+}
+
 /**
  * Why a node that nothing has been chosen for must not get requests yet; undefined for one that has data, follows a node, or is a network of its own on
  * purpose. Such a node merges nothing, so the reason holds until it starts again.
  */
 export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
-  if (service.ready_when_empty || isFollowing({ upstream }) || !isEmpty(db)) return undefined;
+  if (service.ready_when_empty || isSetUp({ upstream }, db)) return undefined;
   return `not_set_up: the node has no data and follows no node; ${programName} init chooses the users that it serves, ${programName} serve --demo fills it with a demo network, service.ready_when_empty = true makes it a network of its own`;
 }

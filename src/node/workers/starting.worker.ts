@@ -57,9 +57,11 @@ runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, {
       const { pathname } = new URL(request.url);
       if (pathname === "/health") return Response.json({ status: "ok" }, { headers: HEADERS });
       if (pathname === "/status") return Response.json(status(), { headers: HEADERS });
-      const { task, stage } = progress;
+      const { task, stage, share } = progress;
+      const done = share === undefined ? undefined : `${Math.floor(share * 100)} %`;
+      const parts = [stage, done].filter((part) => part !== undefined).join(", ");
       return Response.json(
-        { message: `the node is starting: ${task}${stage === undefined ? "" : ` (${stage})`}` },
+        { message: `the node is starting: ${task}${parts && ` (${parts})`}` },
         {
           status: statusCode,
           headers: { ...HEADERS, "retry-after": `${retryAfterSecs}`, "x-error-code": code },

@@ -22,17 +22,17 @@ export const all = (urls: readonly string[]): SetUpWish => ({ scope: { kind: "al
 
 /** What a set-up says, as another user or on another disk: `bun set-up-in.ts <directory> <url>`. */
 export interface SetUpReport {
-  readonly problem: string | undefined;
-  readonly lines: string | undefined;
+  readonly note: string | undefined;
+  readonly files: readonly string[] | undefined;
   readonly refusal: string | undefined;
 }
 
 if (import.meta.main) {
   const [dir = "", url = ""] = process.argv.slice(2);
   const { setUp } = setUpIn(dir, undefined);
-  const { problem } = await setUp.check(all([url]));
+  const { note, files } = await setUp.check(all([url]));
   const refusal = await setUp.apply(all([url])).then(() => undefined, reasonOf);
-  const report: SetUpReport = { problem: problem?.message, lines: problem?.lines, refusal };
+  const report: SetUpReport = { note, files: files?.map(({ path }) => path), refusal };
   process.stdout.write(JSON.stringify(report));
   process.exit();
 }

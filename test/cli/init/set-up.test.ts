@@ -1,13 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { readSmallFile } from "../../../src/config/files/small-file.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { createSetUpRuns } from "../../../src/console/operator/set-up-runs.ts";
 import type { SetUpWish } from "../../../src/console/setup/set-up.ts";
+import { nextImport } from "../../../src/import/next-import.ts";
 import { reasonOf } from "../../../src/lib/failure.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
 import { until } from "../../support/manual-time.ts";
+import { signedCast } from "../../support/messages.ts";
+import { accountRecords, accountSigner } from "../../support/node.ts";
+import { writeRecords } from "../../support/record-writer.ts";
 import { makeChain } from "../../support/upstream/chain.ts";
 import { UpstreamNode } from "../../support/upstream/node.ts";
 import { UpstreamServer } from "../../support/upstream/server.ts";
@@ -92,10 +105,22 @@ describe("the set-up of a running node", () => {
       expect(config.upstream.url).toBe(server.url);
     }
     using dir = emptyDir();
-    const { setUp } = setUpIn(dir.path, "[backup]\nkeep = 3\n");
-    const { problem } = await setUp.check({ ...all(), settings });
-    expect(problem?.message).toContain("has a section [backup] already");
-    expect(problem?.lines).toContain('[backup]\ndir = "/backups"\nat = "03:15"');
+    const { file, setUp } = setUpIn(dir.path, "[backup]\nkeep = 3\n");
+    const { note, files } = await setUp.check({ ...all(), settings });
+    expect(note).toContain("has a section [backup] already");
+    expect(files?.map(({ path }) => path)).toEqual([`${dir.path}/data/settings.toml`]);
+    await setUp.apply({ ...all(), settings });
+    expect(readFileSync(file, "utf8")).toBe("[backup]\nkeep = 3\n");
+    expect(statSync(`${dir.path}/data/settings.toml`).mode & 0o777).toBe(0o600);
+    const read = loadConfig({
+      argvFlags: { config: file, dataDir: `${dir.path}/data` },
+      env: {},
+      readFile: readSmallFile,
+      cwd: dir.path,
+    });
+    expect(read.config.backup).toMatchObject({ dir: "/backups", at: "03:15", keep: 3 });
+    expect(read.config.service.public_url).toBe("https://node.example");
+    expect(read.sources.get("upstream.url")).toBe("console");
     const wrong = { ...all(), settings: { "backup.at": "25:00", "backup.dir": "/backups" } };
     using other = emptyDir();
     expect(setUpIn(other.path, undefined).setUp.check(wrong)).rejects.toThrow("backup.at");
@@ -174,28 +199,94 @@ describe("the set-up of a running node", () => {
     const before = "[upstream]\nready_lag_secs = 5\n";
     const theirs = setUpIn(foreign.path, before);
     const checked = await theirs.setUp.check(all());
-    expect(checked.problem?.message).toContain("has a section [upstream] already");
-    expect(checked.problem?.lines).toContain(`url = "${server.url}"`);
-    expect(theirs.setUp.apply(all())).rejects.toThrow("has a section [upstream] already");
+    expect(checked.note).toContain("has a section [upstream] already");
+    expect(checked.files?.[0]?.text).toContain(`url = "${server.url}"`);
     expect(readFileSync(theirs.file, "utf8")).toBe(before);
-    expect(theirs.applied).toEqual([]);
+    expect(readdirSync(`${foreign.path}/data`)).toEqual([]);
   }, 120_000);
 
   test.skipIf(process.getuid?.() === 0 && !canBeNoOne)(
-    "check 25: says the lines to paste where the file cannot be written, and writes nothing",
+    "check 25: says that the file cannot be written, and takes the one of the data directory; where nothing can be, nothing is",
     async () => {
-      using dir = emptyDir();
-      mkdirSync(`${dir.path}/data`);
-      chmodSync(dir.path, canBeNoOne ? 0o755 : 0o555);
-      const { problem, lines, refusal } = await reportOf(canBeNoOne ? AS_NO_ONE : [], dir.path);
-      chmodSync(dir.path, 0o755);
-      expect(problem).toContain("may not write");
-      expect(lines).toContain(`url = "${server.url}"`);
-      expect(refusal).toContain("Put these lines into it");
-      expect(readdirSync(dir.path)).toEqual(["data"]);
+      for (const isDataWritable of [true, false]) {
+        using dir = emptyDir();
+        mkdirSync(`${dir.path}/data`);
+        chmodSync(`${dir.path}/data`, isDataWritable ? 0o777 : 0o555);
+        chmodSync(dir.path, canBeNoOne ? 0o755 : 0o555);
+        const { note, files, refusal } = await reportOf(canBeNoOne ? AS_NO_ONE : [], dir.path);
+        const written = readdirSync(`${dir.path}/data`);
+        chmodSync(dir.path, 0o755);
+        expect(note).toContain("may not write");
+        expect(files).toEqual([`${dir.path}/data/settings.toml`]);
+        expect(readdirSync(dir.path)).toEqual(["data"]);
+        expect(written).toEqual(isDataWritable ? ["settings.toml"] : []);
+        if (isDataWritable) expect(refusal).toBeUndefined();
+        else expect(refusal).toContain("settings.toml cannot be written");
+      }
     },
     60_000,
   );
+
+  test("lists of fids: a file is named, and one that a followed node gave stands in the file of the data directory", async () => {
+    using dir = emptyDir();
+    const list = `${dir.path}/my-fids`;
+    writeFileSync(list, "3 4\nsecret-word\n");
+    const { file, setUp } = setUpIn(dir.path, "[upstream]\nready_lag_secs = 5\n");
+    const wish: SetUpWish = { scope: { kind: "file", path: list }, urls: [server.url] };
+    for (const step of ["estimate", "check"] as const)
+      await expect(setUp[step](wish)).rejects.toThrow("line 2 has something that is not a fid");
+    await expect(setUp.check({ ...wish, scope: { kind: "file", path: dir.path } })).rejects.toThrow(
+      "is not a regular file",
+    );
+    writeFileSync(list, "3 4\n");
+    await setUp.check(wish);
+    await setUp.apply(wish);
+    const read = () =>
+      loadConfig({
+        argvFlags: { config: file, dataDir: `${dir.path}/data` },
+        env: {},
+        readFile: readSmallFile,
+        cwd: "/",
+      }).config.upstream;
+    expect(read()).toMatchObject({ fid_file: list, fids: [], ready_lag_secs: 5 });
+    rmSync(`${dir.path}/data/settings.toml`);
+    const followers: SetUpWish = { scope: { kind: "followers", fid: 7 }, urls: [server.url] };
+    await setUp.check(followers);
+    await setUp.apply(followers);
+    expect(read().fid_file).toBe("");
+    expect(read().fids).toHaveLength(2);
+    expect(read().fids).toContain(7);
+    expect(readdirSync(dir.path).toSorted()).toEqual(["data", "my-fids", "svc.toml"]);
+  }, 60_000);
+
+  test("an import is estimated and checked, and left to the next start, with no settings of its own", async () => {
+    using dir = emptyDir();
+    const { applied, setUp } = setUpIn(dir.path, undefined);
+    const path = `${dir.path}/records`;
+    const wish: SetUpWish = { scope: { kind: "import", path }, urls: [] };
+    for (const step of ["estimate", "check"] as const)
+      await expect(setUp[step](wish)).rejects.toThrow("no such file");
+    writeFileSync(path, "root:x:0:0:a secret");
+    for (const step of ["estimate", "check"] as const) {
+      const refusal = await setUp[step](wish).then(() => "", reasonOf);
+      expect(refusal).toBe(`${path} has no records of Farcaster that can be read`);
+    }
+    const bytes = signedCast(7, "hello", accountSigner(7));
+    await writeRecords(path, [...accountRecords(7), { kind: "message", bytes }]);
+    expect((await setUp.estimate(wish)).cost).toMatch(/^1 messages of 1 fids[\s\S]*free: /);
+    const { files, findings = [] } = await setUp.check(wish);
+    expect(files).toEqual([]);
+    expect(findings.map(({ check }) => check)).toContain("data directory");
+    expect(readdirSync(`${dir.path}/data`)).toEqual([]);
+    await setUp.apply(wish);
+    expect(applied).toEqual([false]);
+    expect(nextImport(`${dir.path}/data`)).toBe(path);
+    // Where users reach it is a line of its settings.
+    const settings = { "service.public_url": "https://node.example" };
+    await setUp.check({ ...wish, settings });
+    await setUp.apply({ ...wish, settings });
+    expect(readFileSync(`${dir.path}/svc.toml`, "utf8")).toContain('public_url = "https://node.example"');
+  }, 60_000);
 
   test.skipIf(process.platform === "win32")(
     "check 25: says that the disk takes no file, and leaves no part of one",

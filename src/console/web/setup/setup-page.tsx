@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
 import { Filling, isEmptyNode, ReadyPill } from "../content/node-state.tsx";
+import type { Call } from "../data/call.ts";
 import { type Pulse, type Query, usePulse, useQuery } from "../data/query.ts";
 import { nowMs } from "../data/visibility.ts";
 import {
@@ -100,6 +101,25 @@ function Steps({ onApplied }: { onApplied: () => void }) {
   );
 }
 
+const STATUS: Call<{ readonly starting?: { readonly share: number | null } }> = {
+  method: "GET",
+  path: "/status",
+};
+
+/** A node that starts again, and how much of a file it has imported by then. */
+function StartingAgain() {
+  const share = useQuery(STATUS, { everyMs: EVERY_MS }).data?.starting?.share;
+  const percent = Math.floor((share ?? 0) * 100);
+  return (
+    <div class="stack tight" role="status">
+      <p>{share == null ? msg.theNodeStartsAgain : msg.itImports(percent)}</p>
+      {share != null && (
+        <progress class="fill" max={100} value={percent} aria-label={msg.itImports(percent)} />
+      )}
+    </div>
+  );
+}
+
 /** A node that fills, and what can be asked meanwhile. */
 function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolean }) {
   const pulse = query.data;
@@ -110,7 +130,7 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
       title={isEmpty || pulse.ready ? msg.theNodeHasData : msg.itFills}
       aside={<ReadyPill pulse={pulse} query={query} />}
     >
-      {isApplied && isEmpty && <p role="status">{msg.theNodeStartsAgain}</p>}
+      {isApplied && isEmpty && <StartingAgain />}
       {pulse && <Filling pulse={pulse} />}
       {!isEmpty && pulse.ready && <p role="status">{msg.itIsReady}</p>}
       {hasPeople && (

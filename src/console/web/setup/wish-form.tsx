@@ -1,13 +1,12 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { SetUpFinding, SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
-import { pageConfig } from "../page-config.ts";
-import { readFidList } from "../parts/fields.ts";
 import { Field, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
-import { Command, RawText } from "../parts/raw-text.tsx";
+import { RawText } from "../parts/raw-text.tsx";
 import { Card } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
-import { FurtherSettings, type FurtherTexts, furtherOf, NO_FURTHER } from "./further-settings.tsx";
+import { FurtherSettings } from "./further-settings.tsx";
+import { EMPTY, type WishTexts, wishOf } from "./wish.ts";
 
 const STEPS: Readonly<Record<SetUpStep, string>> = {
   test: msg.testTheNode,
@@ -43,7 +42,7 @@ function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
   );
 }
 
-/** What the last step has found. */
+/** What a step has found. */
 function Found({ state, secs }: { state: SetUpState; secs: number }) {
   const { step, result, error } = state;
   if (step === null) return null;
@@ -63,21 +62,16 @@ function Found({ state, secs }: { state: SetUpState; secs: number }) {
     <div class="card stack">
       {result?.cost !== undefined && <RawText text={result.cost.trimEnd()} label={msg.whatItCosts} />}
       {result?.findings && <Findings findings={result.findings} />}
-      {result?.problem && (
-        <div class="failure" role="alert">
-          <p>
-            <b>{msg.theNodeCannotWrite}</b> <bdi class="user">{result.problem.message}</bdi>
-          </p>
-          <RawText text={result.problem.lines} label={msg.theNodeCannotWrite} />
-        </div>
+      {result?.note !== undefined && (
+        <p class="s">{msg.itGoesIntoTheDataDirectory(<bdi class="user">{result.note}</bdi>)}</p>
       )}
-      {!result?.problem &&
-        result?.files?.map(({ path, text }) => (
-          <div key={path}>
-            <p class="s">{msg.itWillWrite(<code class="user">{path}</code>)}</p>
-            <RawText text={text} label={path} />
-          </div>
-        ))}
+      {result?.files?.length === 0 && <p class="s">{msg.noSettingsAreWritten}</p>}
+      {result?.files?.map(({ path, text }) => (
+        <div key={path}>
+          <p class="s">{msg.itWillWrite(<code class="user">{path}</code>)}</p>
+          <RawText text={text} label={path} />
+        </div>
+      ))}
     </div>
   );
 }
@@ -102,12 +96,27 @@ export function WishForm(props: {
     set(change);
   };
   const key = JSON.stringify(wish);
-  const isChecked =
-    checked === key && state.step === "check" && state.result !== null && !state.result.problem;
+  const isChecked = checked === key && state.step === "check" && state.result !== null;
+  // The node keeps what the last step has found. What others have found stays beside their buttons, as long as the form is about the same.
+  const results = useRef(new Map<SetUpStep, { readonly about: string; readonly state?: SetUpState }>());
+  const last = useRef<SetUpState>(undefined);
+  const { source, nodes, scope, fids, channel, person, fidFile, records, ...further } = texts;
+  const about = (name: SetUpStep) => {
+    const ofNodes = [source, nodes];
+    const ofScope = [...ofNodes, scope, fids, channel, person, fidFile, records];
+    return JSON.stringify(name === "test" ? ofNodes : name === "estimate" ? ofScope : [ofScope, further]);
+  };
+  const slot = (name: SetUpStep) => (name === "apply" ? "check" : name);
+  if (state.step !== null && state !== last.current) {
+    last.current = state;
+    const before = results.current.get(slot(state.step));
+    results.current.set(slot(state.step), { about: before?.about ?? about(state.step), state });
+  }
   const step = (name: SetUpStep) => () => {
     setTried(true);
     if (!wish || state.is_running) return;
     if (name === "check") setChecked(key);
+    results.current.set(slot(name), { about: about(name) });
     onStep(name, wish);
   };
   const button = (name: SetUpStep, kind = "") => (
@@ -115,9 +124,10 @@ export function WishForm(props: {
       {STEPS[name]}
     </button>
   );
-  /** What a step has found, beside its button. */
-  const found = (...names: readonly SetUpStep[]) =>
-    state.step !== null && names.includes(state.step) && <Found state={state} secs={secs} />;
+  const found = (name: SetUpStep) => {
+    const result = results.current.get(name);
+    return result?.state && result.about === about(name) && <Found state={result.state} secs={secs} />;
+  };
   return (
     <div class="stack">
       <Card title={msg.whatShouldItBe}>
@@ -149,8 +159,17 @@ export function WishForm(props: {
         {texts.source === "demo" && <p class="s dim">{msg.aSmallNetwork}</p>}
         {texts.source === "import" && (
           <>
-            <p class="s">{msg.stopTheNodeAndRun}</p>
-            <Command text={`${pageConfig.service} import FILE`} />
+            <p class="s dim">{msg.itReadsRecords}</p>
+            <Field
+              label={msg.fileOfRecords}
+              name="records"
+              value={texts.records}
+              hint={msg.onTheMachineOfTheNode}
+              problem={shown.records}
+              onInput={(records) => set({ records })}
+            />
+            <p>{button("estimate")}</p>
+            {found("estimate")}
           </>
         )}
       </Card>
@@ -163,6 +182,7 @@ export function WishForm(props: {
               ["fids", msg.someFids],
               ["channel", msg.channel],
               ["followers", msg.followers],
+              ["file", msg.fileOfFids],
             ]}
             value={texts.scope}
             onChange={(scope) => choose({ scope })}
@@ -195,92 +215,33 @@ export function WishForm(props: {
               onInput={(person) => set({ person })}
             />
           )}
+          {texts.scope === "file" && (
+            <Field
+              label={msg.fileOfFids}
+              name="fid-file"
+              value={texts.fidFile}
+              hint={msg.onTheMachineOfTheNode}
+              problem={shown.fidFile}
+              onInput={(fidFile) => set({ fidFile })}
+            />
+          )}
           <p>{button("estimate")}</p>
           {found("estimate")}
         </Card>
       )}
-      {texts.source === "follow" && <FurtherSettings texts={texts} problems={shown} onChange={set} />}
-      {texts.source !== "import" && (
-        <Card title={msg.checksFirst}>
-          <p class="s dim">{msg.theChangeIsShownFirst}</p>
-          <div class="row wrap">
-            {button("check", isChecked ? "" : "go")}
-            {isChecked && (
-              <button type="button" class="btn go" onClick={step("apply")}>
-                {texts.source === "demo" ? msg.startTheDemo : msg.apply}
-              </button>
-            )}
-          </div>
-          {found("check", "apply")}
-        </Card>
-      )}
+      {texts.source !== "demo" && <FurtherSettings texts={texts} problems={shown} onChange={set} />}
+      <Card title={msg.checksFirst}>
+        <p class="s dim">{msg.theChangeIsShownFirst}</p>
+        <div class="row wrap">
+          {button("check", isChecked ? "" : "go")}
+          {isChecked && (
+            <button type="button" class="btn go" onClick={step("apply")}>
+              {texts.source === "demo" ? msg.startTheDemo : msg.apply}
+            </button>
+          )}
+        </div>
+        {found("check")}
+      </Card>
     </div>
   );
-}
-
-type ScopeKind = Exclude<SetUpWish["scope"]["kind"], "demo">;
-
-/** What is typed into the form of the set-up. */
-interface WishTexts extends FurtherTexts {
-  readonly source: "follow" | "demo" | "import";
-  readonly nodes: string;
-  readonly scope: ScopeKind;
-  readonly fids: string;
-  readonly channel: string;
-  readonly person: string;
-}
-
-const EMPTY: WishTexts = {
-  source: "follow",
-  nodes: "",
-  scope: "all",
-  fids: "",
-  channel: "",
-  person: "",
-  ...NO_FURTHER,
-};
-
-type WishProblems = Partial<
-  Readonly<Record<"nodes" | "fids" | "channel" | "person" | keyof FurtherTexts, string>>
->;
-
-const DEFAULT_PORT = 3383;
-
-/** `host`, `host:port` or a URL as the URL of a node; undefined for anything else. */
-function nodeUrl(text: string): string | undefined {
-  const whole = /^https?:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(whole)) return undefined;
-  const url = new URL(whole);
-  if (url.username !== "" || url.search !== "" || url.hash !== "" || url.pathname !== "/") return undefined;
-  const hasPort = /:\d+\/?$/.test(text);
-  return hasPort || url.protocol === "https:" ? url.origin : `${url.origin}:${DEFAULT_PORT}`;
-}
-
-/** What is wanted, or what is wrong with it by field. */
-function wishOf(texts: WishTexts): { readonly wish?: SetUpWish; readonly problems: WishProblems } {
-  if (texts.source === "demo") return { wish: { scope: { kind: "demo" }, urls: [] }, problems: {} };
-  const words = texts.nodes.split(/\s+/).filter((word) => word !== "");
-  const urls = words.flatMap((word) => nodeUrl(word) ?? []);
-  const nodes = words.length === 0 ? msg.required : urls.length < words.length ? msg.aHostAndPort : undefined;
-  const fids = readFidList(texts.fids);
-  const person = readFidList(texts.person);
-  const channel = texts.channel.trim();
-  const further = furtherOf(texts);
-  const problems: WishProblems = {
-    ...(nodes !== undefined && { nodes }),
-    ...(texts.scope === "fids" &&
-      (fids.bad !== undefined || fids.fids.length === 0) && { fids: msg.fidsAreNumbers }),
-    ...(texts.scope === "channel" && (channel === "" || /\s/.test(channel)) && { channel: msg.required }),
-    ...(texts.scope === "followers" &&
-      (person.bad !== undefined || person.fids.length !== 1) && { person: msg.fidsAreNumbers }),
-    ...further.problems,
-  };
-  if (Object.keys(problems).length > 0) return { problems };
-  const scopes: Readonly<Record<ScopeKind, SetUpWish["scope"]>> = {
-    all: { kind: "all" },
-    fids: { kind: "fids", fids: fids.fids },
-    channel: { kind: "channel", channel },
-    followers: { kind: "followers", fid: person.fids[0] ?? 0 },
-  };
-  return { wish: { scope: scopes[texts.scope], urls, settings: further.settings }, problems };
 }

@@ -19,6 +19,7 @@ export const orFeedIt = (link: Rich): Rich => [
 export const theOperatorsPage = "Seite des Betreibers";
 export const theNodeStartsAgain =
   "Der Knoten startet mit seinen Einstellungen neu. Das dauert ein paar Sekunden.";
+export const itImports = (percent: Value) => `Er importiert die Datei: ${percent} %`;
 export const itFills = "Er füllt seinen Index";
 export const peopleAreHere = (count: Value) => `${count} Personen sind schon hier.`;
 export const firstQuery = "Erste Abfrage ausführen";
@@ -33,8 +34,12 @@ export const demo = "Demo-Netz";
 export const aSmallNetwork =
   "200 Personen mit öffentlichen Schlüsseln, in wenigen Sekunden, um alles auszuprobieren.";
 export const importAFile = "Datei importieren";
-export const stopTheNodeAndRun =
-  "Halte den Knoten an, importiere Nachrichten, die ein anderer Knoten geschrieben hat, und starte ihn wieder:";
+export const itReadsRecords =
+  "Liest einmal die Nachrichten, die ein anderer Knoten geschrieben hat. Er folgt keinem anderen Knoten.";
+export const fileOfRecords = "Datei mit Datensätzen";
+export const onTheMachineOfTheNode = "Ihr voller Pfad auf dem Rechner des Knotens: der Knoten liest sie.";
+export const anAbsolutePath = "Ein Pfad wie /data/file.";
+export const fileOfFids = "Eine Datei mit fids";
 export const nodeToFollow = "Knoten, dem er folgt";
 export const hostAndPort =
   "Host und gRPC-Port, etwa node.example:3383. Weitere, die einspringen, nach einem Leerzeichen.";
@@ -61,7 +66,11 @@ export const working = (step: Value, secs: Value) => `${step}: ${secs} s`;
 export const whatItCosts = "Was es kostet";
 export const findings = "Befunde";
 export const itWillWrite = (path: Rich): Rich => ["Es wird nach ", path, " geschrieben:"];
-export const theNodeCannotWrite = "Der Knoten kann seine Einstellungen nicht schreiben";
+export const itGoesIntoTheDataDirectory = (why: Rich): Rich => [
+  why,
+  ". Die Einstellungen kommen ins Datenverzeichnis und gelten mehr als die der Einstellungsdatei.",
+];
+export const noSettingsAreWritten = "Es müssen keine Einstellungen geschrieben werden.";
 export const ok = "ok";
 export const warning = "Warnung";
 export const failed = "fehlgeschlagen";

@@ -19,6 +19,7 @@ export const orFeedIt = (link: Rich): Rich => [
 ];
 export const theOperatorsPage = "the operator's page";
 export const theNodeStartsAgain = "The node starts again with its settings. This takes a few seconds.";
+export const itImports = (percent: Value) => `It imports the file: ${percent} %`;
 export const itFills = "It fills its index";
 export const peopleAreHere = (count: Value) => `${count} people are here already.`;
 export const firstQuery = "Run a first query";
@@ -32,8 +33,11 @@ export const itCopiesAndFollows = "Copies what a Farcaster node has, then follow
 export const demo = "Demo network";
 export const aSmallNetwork = "200 people with public keys, in a few seconds, to try everything on.";
 export const importAFile = "Import a file";
-export const stopTheNodeAndRun =
-  "Stop the node, import messages that another node wrote, and start it again:";
+export const itReadsRecords = "Reads messages that another node wrote, once. It follows no other node.";
+export const fileOfRecords = "File of records";
+export const onTheMachineOfTheNode = "Its path on the node's machine, from the root: the node reads it.";
+export const anAbsolutePath = "A path such as /data/file.";
+export const fileOfFids = "A file of fids";
 export const nodeToFollow = "Node to follow";
 export const hostAndPort =
   "Host and gRPC port, such as node.example:3383. Further ones, which take over, after a space.";
@@ -60,7 +64,11 @@ export const working = (step: Value, secs: Value) => `${step}: ${secs} s`;
 export const whatItCosts = "What it costs";
 export const findings = "Findings";
 export const itWillWrite = (path: Rich): Rich => ["It will write ", path, ":"];
-export const theNodeCannotWrite = "The node cannot write its settings";
+export const itGoesIntoTheDataDirectory = (why: Rich): Rich => [
+  why,
+  ". The settings go into the data directory, and count more than those of the settings file.",
+];
+export const noSettingsAreWritten = "No settings need to be written.";
 export const ok = "ok";
 export const warning = "warning";
 export const failed = "failed";
