@@ -8,6 +8,7 @@ export type OperatorAction =
   | "incident.note"
   | "incident.mute"
   | "notice.add"
+  | "notice.edit"
   | "notice.remove"
   | "notice.test"
   | "node.restart"

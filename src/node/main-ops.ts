@@ -13,6 +13,7 @@ import type { IndexSize } from "../ingest/size-bound.ts";
 import { ingestFigures } from "../ingest/thread/figures.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
+import { type NoticeStats, noticeFigures } from "../notices/notice-figures.ts";
 import { type PreviewsRpc, previewFigures } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import { SENDS_AT_REST, sendFigures } from "../push/send-figures.ts";
@@ -85,6 +86,7 @@ interface NodeOpsDeps {
   readonly isStarted: () => boolean;
   /** How the checks of the table stand; undefined while nothing evaluates them. */
   readonly checkStates: (() => readonly CheckState[]) | undefined;
+  readonly noticeStats: (() => NoticeStats) | undefined;
   /** Undefined while traces are off. */
   readonly spanCounts: SpanCounts | undefined;
   /** The computation of scores; undefined while there is none. */
@@ -123,6 +125,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     isStarted,
     scoreRuns,
     checkStates,
+    noticeStats,
     spanCounts,
     storage,
   } = deps;
@@ -212,6 +215,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     figuresOf(previewFigures, stats.previews),
     figuresHere(admissionFigures, () => admission),
     figuresHere(checkFigures, checkStates),
+    figuresHere(noticeFigures, noticeStats),
     figuresHere(traceFigures, spanCounts && (() => spanCounts)),
     figuresHere(
       scoreFigures,

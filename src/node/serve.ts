@@ -162,6 +162,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     isStarted: () => isStarted,
     scoreRuns: () => scoreRuns,
     checkStates: checks && (() => checks.states()),
+    noticeStats: checks && (() => checks.notices.stats()),
     spanCounts,
     storage: {
       damage,

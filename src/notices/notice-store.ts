@@ -8,6 +8,8 @@ import { dueAfterQuiet } from "./quiet-hours.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
 export type NoticeChannel = RecordOf<typeof noticeChannels>;
+/** What of a channel can be changed: who is called for which incidents, and when. */
+export type NoticeTerms = Partial<Pick<NoticeChannel, "label" | "severity" | "checks" | "quiet">>;
 export type StoredVapidKey = RecordOf<typeof vapidKeys>;
 type Queued = RecordOf<typeof notices>;
 
@@ -41,6 +43,8 @@ export interface NoticeStore {
   list(): Promise<readonly NoticeChannel[]>;
   /** Adds a channel, or replaces the one with its id. False where there are `MAX_CHANNELS`. */
   add(channel: NoticeChannel): Promise<boolean>;
+  /** Changes the terms of a channel; what waits for it stays. Returns whether it is there. */
+  edit(channelId: string, terms: NoticeTerms): Promise<boolean>;
   /** Removes a channel with what waits for it. Returns whether it was there. */
   remove(channelId: string): Promise<boolean>;
   /** Gives one channel a notice, as a test does. */
@@ -73,6 +77,10 @@ type Stored = Row<typeof noticeChannels>;
 const listAll = sql<Stored>(
   "notices.channels",
   `SELECT ${codec.columns} FROM notice_channels WHERE channel_id > '' ORDER BY channel_id`,
+);
+const findOne = sql<Stored, [id: string]>(
+  "notices.channel",
+  `SELECT ${codec.columns} FROM notice_channels WHERE channel_id = $1 FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
 const remove = sql<unknown, [id: string]>(
@@ -221,6 +229,13 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       await removeIn(tx, channel.channelId);
       if ((await tx.all(listAll)).length >= MAX_CHANNELS) return false;
       await tx.run(insert, ...codec.values(channel));
+      return true;
+    }),
+    edit: db.decision<[string, NoticeTerms], boolean>("notices.edit", async (tx, channelId, terms) => {
+      const row = await tx.get(findOne, channelId);
+      if (!row) return false;
+      await tx.run(remove, channelId);
+      await tx.run(insert, ...codec.values({ ...codec.toRecord(row), ...terms }));
       return true;
     }),
     remove: db.decision("notices.removeChannel", removeIn),

@@ -12,6 +12,7 @@ import type { Logger } from "../runtime/log/logger.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { type CallChannelDeps, type CallEnd, createCallChannel } from "./call-channel.ts";
 import { digestOf, testNotice } from "./notice.ts";
+import type { NoticeCounts, NoticeStats } from "./notice-figures.ts";
 import {
   HOUR_SECS,
   MAX_CHANNELS,
@@ -21,7 +22,7 @@ import {
   type StoredVapidKey,
 } from "./notice-store.ts";
 import { quietHoursText, readQuietHours } from "./quiet-hours.ts";
-import type { ChannelReport, ChannelRequest, ChannelsReport } from "./report.ts";
+import type { ChannelReport, ChannelRequest, ChannelsReport, ChannelTerms } from "./report.ts";
 import { hookTargetOf, type NoticeTarget, openSecret, pushTargetOf, storeSecret } from "./target.ts";
 import { createVapidKey, type VapidKey } from "./web-push.ts";
 
@@ -54,8 +55,7 @@ const MAX_RETRY_MS = 3600_000;
 const MAX_AN_HOUR = 20;
 /** More at once are sent as one. */
 const MAX_APART = 3;
-/** Channels that are called at once. */
-const CALLERS = 16;
+/** Calls of one run; what is due then waits for the next. */
 const MAX_CALLS = 2 * MAX_CHANNELS;
 const FAULT_INTERVAL_MS = 60_000;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
@@ -64,7 +64,7 @@ export function createNotices(deps: NoticesDeps) {
   const { store, guard, sealer, clock, log, service } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
-  let callers = 0;
+  const counts: NoticeCounts = { push: newCounts(), hook: newCounts() };
   let opened: (VapidKey & Pick<StoredVapidKey, "secret">) | undefined;
 
   async function vapidKey(): Promise<VapidKey | undefined> {
@@ -130,8 +130,12 @@ export function createNotices(deps: NoticesDeps) {
       return;
     }
     const error = "error" in end ? end.error : "";
+    const ofKind = counts[channel.kind];
     const attempts = end.kind === "later" ? channel.attempts + 1 : 0;
     const isGivenUp = attempts >= MAX_ATTEMPTS;
+    ofKind.sent += count;
+    if (end.kind === "later" && !isGivenUp) ofKind.retried += 1;
+    else if (error !== "") ofKind.failed += 1;
     if (error !== "")
       throttle((others) =>
         log.warn({ channel: label, error, attempts, ...others }, "A notice was not taken"),
@@ -151,19 +155,12 @@ export function createNotices(deps: NoticesDeps) {
 
   async function callDue(): Promise<void> {
     let calls = 0;
-    const caller = async () => {
-      callers += 1;
-      try {
-        while (calls++ < MAX_CALLS) {
-          const claim = await store.claim(nowSecs(clock));
-          if (!claim) return;
-          await send(claim);
-        }
-      } finally {
-        callers -= 1;
-      }
+    const callNext = async (): Promise<void> => {
+      if (calls++ >= MAX_CALLS) return;
+      const claim = await store.claim(nowSecs(clock));
+      if (claim) await Promise.all([send(claim), callNext()]);
     };
-    await Promise.all(Array.from({ length: CALLERS - callers }, caller));
+    await callNext();
   }
 
   return {
@@ -204,7 +201,7 @@ export function createNotices(deps: NoticesDeps) {
       const checked = await guard.check(url, "notices");
       if (!checked.ok) return err(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
       const id = target.kind === "push" ? idOf(url) : randomBase58(ID_CHARS);
-      const { label, severity = "critical", checks = [], quiet_hours: quiet, zone = "UTC" } = request;
+      const { label, severity = "critical", checks = [] } = request;
       const isAdded = await store.add({
         channelId: id,
         kind: target.kind,
@@ -213,7 +210,7 @@ export function createNotices(deps: NoticesDeps) {
         ...storeSecret(sealer, id, Buffer.from(JSON.stringify(target))),
         severity,
         checks,
-        quiet: (quiet !== undefined && readQuietHours(quiet, zone)) || null,
+        quiet: quietOf(request),
         createdAt: nowSecs(clock),
         dueAt: null,
         leasedUntil: 0,
@@ -227,11 +224,30 @@ export function createNotices(deps: NoticesDeps) {
       if (!isAdded) return err(`there are ${MAX_CHANNELS} channels, which is the limit`);
       return ok({ id, secret: target.kind === "hook" ? target.secret : null });
     },
+    /** Changes a channel. An error is a sentence; null: there is no such channel. */
+    async edit(channelId: string, terms: ChannelTerms): Promise<Result<string, string | null>> {
+      const problem = problemOf(terms);
+      if (problem !== undefined) return err(problem);
+      const { label, severity, checks } = terms;
+      const changed = {
+        label,
+        ...(severity && { severity }),
+        ...(checks && { checks }),
+        quiet: quietOf(terms),
+      };
+      return (await store.edit(channelId, changed)) ? ok(channelId) : err(null);
+    },
     remove: (channelId: string): Promise<boolean> => store.remove(channelId),
     /** Sends a test with the next run, whatever the channel's severity and hours. */
     test: (channelId: string): Promise<boolean> => store.put(channelId, testNotice(service, nowSecs(clock))),
+    stats: (): NoticeStats => counts,
   };
 }
+
+const newCounts = () => ({ sent: 0, failed: 0, retried: 0 });
+
+const quietOf = ({ quiet_hours: quiet = "", zone = "UTC" }: ChannelTerms) =>
+  quiet === "" ? null : (readQuietHours(quiet, zone) ?? null);
 
 /** A browser that subscribes again has the same id. */
 function idOf(endpoint: string): string {
@@ -242,9 +258,9 @@ function problemOf({
   label,
   severity,
   checks = [],
-  quiet_hours: quiet,
+  quiet_hours: quiet = "",
   zone = "UTC",
-}: ChannelRequest): string | undefined {
+}: ChannelTerms): string | undefined {
   if (label === "" || label.length > MAX_LABEL_CHARS || hasUnprintable(label))
     return `label must have 1 to ${MAX_LABEL_CHARS} printable characters`;
   if (severity !== undefined && !SEVERITIES.includes(severity))
@@ -252,7 +268,7 @@ function problemOf({
   const unknown = checks.find((id) => !CHECK_TABLE.some((check) => check.id === id));
   if (unknown !== undefined) return `checks has ${JSON.stringify(unknown)}, which is not the id of a check`;
   if (checks.length > MAX_CHECKS) return `checks must be at most ${MAX_CHECKS}`;
-  if (quiet !== undefined && !readQuietHours(quiet, zone))
+  if (quiet !== "" && !readQuietHours(quiet, zone))
     return 'quiet_hours must be like "22:00-07:00", and zone a time zone such as "Europe/Berlin"';
   return undefined;
 }

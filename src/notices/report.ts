@@ -55,19 +55,21 @@ export interface PushKeys {
   readonly auth: string;
 }
 
-interface Terms {
+/** Who is called for which incidents, and when. */
+export interface ChannelTerms {
   readonly label: string;
   /** Default: critical only. */
   readonly severity?: Severity;
   readonly checks?: readonly string[];
-  /** As "22:00-07:00". */
+  /** As "22:00-07:00"; empty: none. */
   readonly quiet_hours?: string;
   /** Of these hours; default: UTC. */
   readonly zone?: string;
 }
 
 /** What makes a channel. */
-export type ChannelRequest = Terms & (({ readonly kind: "hook" } & HookRequest) | PushSubscriptionRequest);
+export type ChannelRequest = ChannelTerms &
+  (({ readonly kind: "hook" } & HookRequest) | PushSubscriptionRequest);
 
 /** What a change gives. `id` is the channel's; `push_key` of `key`, `secret` of an added hook. */
 export interface NoticeChanged {

@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Notices } from "./notices.ts";
-import type { ChannelRequest, ChannelsReport, NoticeChanged } from "./report.ts";
+import type { ChannelRequest, ChannelsReport, ChannelTerms, NoticeChanged } from "./report.ts";
 
 /** A change by the operator. `key` makes the key that a browser subscribes with. */
 export type NoticeChange =
   | { readonly action: "key" }
   | { readonly action: "add"; readonly channel: ChannelRequest }
+  | ({ readonly action: "edit"; readonly id: string } & ChannelTerms)
   | { readonly action: "remove" | "test"; readonly id: string };
 
 /** The methods of the main thread for the operator's page. */
@@ -24,6 +25,11 @@ export function noticesRpc(notices: Notices): NoticesRpc {
           return ok({ push_key: await notices.pushKey() });
         case "add":
           return notices.add(change.channel);
+        case "edit": {
+          const { id, ...terms } = change;
+          const edited = await notices.edit(id, terms);
+          return edited.ok ? ok({ id }) : edited;
+        }
         case "remove":
           return (await notices.remove(change.id)) ? ok({ id: change.id }) : err(null);
         case "test":

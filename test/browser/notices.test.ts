@@ -92,6 +92,15 @@ consoleTest(
     expect(
       await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
     ).toBe(true);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("form", { name: "Edit" });
+    await form.getByLabel("Name").fill("the phone of Bob");
+    await form.getByLabel("Warning and above").check();
+    await form.getByLabel("Quiet hours").fill("22:00-07:00");
+    expect(await axeViolations(page)).toEqual([]);
+    await form.getByRole("button", { name: "Save" }).click();
+    const row = page.getByRole("row").filter({ hasText: "the phone of Bob" });
+    await row.getByText("Warning and above, quiet 22:00-07:00").waitFor();
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByText("No channels yet.").waitFor();
   },

@@ -82,6 +82,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
     checkStates: undefined,
+    noticeStats: undefined,
     isStarted,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },
   });

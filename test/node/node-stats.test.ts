@@ -182,6 +182,7 @@ test("the status and the metrics respond while no part does", async () => {
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
     checkStates: undefined,
+    noticeStats: undefined,
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },
   });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { FLAP_SECS, type IncidentStore, REMIND_SECS } from "../../src/checks/incident-store.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import type { NoticeStore } from "../../src/notices/notice-store.ts";
+import { MAX_CHANNELS, type NoticeStore } from "../../src/notices/notice-store.ts";
 import { createNotices } from "../../src/notices/notices.ts";
 import type { ChannelRequest } from "../../src/notices/report.ts";
 import { resealNotices } from "../../src/notices/target.ts";
@@ -95,19 +95,57 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     const hanging = Promise.withResolvers<void>();
     service.service.hangs = hanging.promise;
     const called = () => service.requests.map(({ path }) => path).toSorted();
-    for (const path of ["/hangs", "/works"])
+    const others = MAX_CHANNELS - 1;
+    const paths = ["/works", ...new Array<string>(others).fill("/hangs")];
+    for (const path of paths)
       await notices.add(hook(service, { url: `${service.hooks}${path}` } as Partial<ChannelRequest>));
     await incidents.open(opening("i1"), T0);
     const first = notices.run();
-    await until(() => called().length === 2);
+    await until(() => called().length === paths.length);
     clock.advanceSecs(1);
     await incidents.open(opening("i2", { checkId: "index_behind" }), T0 + 1);
     await notices.run();
-    await until(() => called().length === 3);
-    expect(called()).toEqual(["/hangs", "/works", "/works"]);
+    await until(() => called().length === paths.length + 1);
+    expect(called().slice(others)).toEqual(["/works", "/works"]);
     hanging.resolve();
     await first;
-    expect((await store.list()).map(({ leasedUntil }) => leasedUntil)).toEqual([0, 0]);
+    expect((await store.list()).filter(({ leasedUntil }) => leasedUntil !== 0)).toEqual([]);
+    expect(notices.stats()).toEqual({
+      push: { sent: 0, failed: 0, retried: 0 },
+      hook: { sent: paths.length + 1, failed: 0, retried: 0 },
+    });
+  });
+
+  test("a channel is changed, and what waits for it is sent by the new terms, to the same target with the same secret", async () => {
+    await using fixture = await fixtureOf(open);
+    const { clock, incidents, notices, channels, service } = fixture;
+    const added = await notices.add(
+      hook(service, { severity: "notice", checks: ["disk_fills_up"], quiet_hours: "00:00-23:59" }),
+    );
+    const { id, secret } = added.ok ? added.value : { id: "", secret: "" };
+    await incidents.open(opening("i1", { severity: "warning" }), T0);
+    await notices.run();
+    expect(service.requests).toEqual([]);
+    for (const [terms, problem] of [
+      [{ label: "" }, "label must have"],
+      [{ label: "x", quiet_hours: "25:00-1" }, "quiet_hours must be"],
+    ] as const)
+      expect(await notices.edit(id, terms)).toEqual({ ok: false, error: expect.stringContaining(problem) });
+    expect(await notices.edit("nobody", { label: "x" })).toEqual({ ok: false, error: null });
+    expect(await notices.edit(id, { label: "night", severity: "critical" })).toEqual({ ok: true, value: id });
+    expect(await channels()).toMatchObject([
+      { id, label: "night", severity: "critical", checks: ["disk_fills_up"], quiet_hours: null },
+    ]);
+    clock.advanceSecs(24 * 3600);
+    await notices.run();
+    // What was queued by the terms before is sent; a further warning is not.
+    const [request] = service.requests;
+    expect(service.requests).toHaveLength(1);
+    const verified = verifyDelivery(
+      { headers: request?.headers ?? new Headers(), body: request?.body ?? new Uint8Array() },
+      { secrets: [secret ?? ""], signatureHeader: "X-Svc-Signature", nowSecs: clock.nowMs() / 1000 },
+    );
+    expect(verified).toEqual({ own: 0, standard: 0, ageSecs: 0 });
   });
 
   test("check 21: a browser is notified once when an incident opens and once when it is resolved, over restarts and nodes", async () => {

@@ -70,6 +70,7 @@ export const readNotice = jsonBodyDecoder(
   Type.Union([
     Type.Object({ action: Type.Literal("key") }),
     Type.Object({ action: Type.Union([Type.Literal("remove"), Type.Literal("test")]), id: ChannelId }),
+    Type.Object({ action: Type.Literal("edit"), id: ChannelId, ...Terms }, strict),
     Type.Object({
       action: Type.Literal("add"),
       channel: Type.Union([

@@ -31,8 +31,9 @@ function Channels(props: {
   action: Action;
   mayChange: boolean;
   onChanged: () => void;
+  onEdit: (channel: ChannelReport) => void;
 }) {
-  const { channels, action, mayChange, onChanged } = props;
+  const { channels, action, mayChange, onChanged, onEdit } = props;
   const run = (id: string, what: "test" | "remove") =>
     action.run(async () => {
       await change({ action: what, id });
@@ -80,12 +81,15 @@ function Channels(props: {
           ? [
               {
                 title: msg.actions,
-                cell: ({ id }: ChannelReport) => (
+                cell: (channel: ChannelReport) => (
                   <span class="row wrap">
-                    <ActionButton action={action} onClick={() => run(id, "test")}>
+                    <ActionButton action={action} onClick={() => onEdit(channel)}>
+                      {msg.edit}
+                    </ActionButton>
+                    <ActionButton action={action} onClick={() => run(channel.id, "test")}>
                       {msg.sendATest}
                     </ActionButton>
-                    <ActionButton action={action} kind="bad" onClick={() => run(id, "remove")}>
+                    <ActionButton action={action} kind="bad" onClick={() => run(channel.id, "remove")}>
                       {msg.remove}
                     </ActionButton>
                   </span>
@@ -98,6 +102,104 @@ function Channels(props: {
   );
 }
 
+/** What is typed about who is called for which incidents, and when. */
+interface TermTexts {
+  readonly label: string;
+  readonly severity: Severity;
+  readonly quiet: string;
+}
+
+/** @param zone of the hours. */
+const termsOf = ({ label, severity, quiet }: TermTexts, zone: string) => ({
+  label: label.trim(),
+  severity,
+  ...(quiet.trim() !== "" && { quiet_hours: quiet.trim(), zone }),
+});
+
+/** @param id apart from that of another form on the page. */
+function TermFields(props: {
+  id: string;
+  texts: TermTexts;
+  zone: string;
+  onChange: (change: Partial<TermTexts>) => void;
+}) {
+  const { id, texts, zone, onChange } = props;
+  return (
+    <>
+      <Field
+        label={msg.name}
+        name={`${id}-label`}
+        value={texts.label}
+        onInput={(label) => onChange({ label })}
+        placeholder={msg.myPhone}
+      />
+      <fieldset class="stack tight">
+        <legend>{msg.severity}</legend>
+        <Radios
+          name={`${id}-severity`}
+          options={Object.entries(msg.FROM) as [Severity, string][]}
+          value={texts.severity}
+          onChange={(severity) => onChange({ severity })}
+        />
+      </fieldset>
+      <Field
+        label={msg.quietHours}
+        name={`${id}-quiet`}
+        value={texts.quiet}
+        onInput={(quiet) => onChange({ quiet })}
+        hint={msg.quietHoursHint(zone)}
+      />
+    </>
+  );
+}
+
+function EditChannel(props: {
+  channel: ChannelReport;
+  action: Action;
+  onChanged: () => void;
+  onClose: () => void;
+}) {
+  const { channel, action, onChanged, onClose } = props;
+  const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
+  const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
+  return (
+    <form
+      class="pad stack"
+      aria-label={msg.edit}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(async () => {
+          await change({ action: "edit", id: channel.id, ...termsOf(texts, zone) });
+          onChanged();
+          onClose();
+          return msg.changed;
+        });
+      }}
+    >
+      <h3>{msg.editChannel(<bdi>{channel.label}</bdi>)}</h3>
+      <TermFields
+        id="notice-edit"
+        texts={texts}
+        zone={zone}
+        onChange={(more) => setTexts({ ...texts, ...more })}
+      />
+      <p class="row wrap">
+        <button
+          type="submit"
+          class="btn go"
+          disabled={texts.label.trim() === ""}
+          aria-disabled={action.isBusy}
+        >
+          {msg.save}
+        </button>
+        <button type="button" class="btn" onClick={onClose}>
+          {msg.cancel}
+        </button>
+      </p>
+    </form>
+  );
+}
+
 function AddChannel({
   action,
   isPushOn,
@@ -107,9 +209,8 @@ function AddChannel({
   isPushOn: boolean;
   onChanged: () => void;
 }) {
-  const [label, setLabel] = useState("");
-  const [severity, setSeverity] = useState<Severity>("critical");
-  const [quiet, setQuiet] = useState("");
+  const [texts, setTexts] = useState<TermTexts>({ label: "", severity: "critical", quiet: "" });
+  const { label } = texts;
   const [url, setUrl] = useState("");
   const [preset, setPreset] = useState<Preset>("json");
   const [to, setTo] = useState("");
@@ -118,12 +219,7 @@ function AddChannel({
   const add = (done: string, target: () => Promise<object>) =>
     action.run(async () => {
       setSecret(undefined);
-      const terms = {
-        label: label.trim(),
-        severity,
-        ...(quiet !== "" && { quiet_hours: quiet.trim(), zone: ZONE }),
-      };
-      const channel = { ...terms, ...(await target()) } as ChannelRequest;
+      const channel = { ...termsOf(texts, ZONE), ...(await target()) } as ChannelRequest;
       setSecret((await change({ action: "add", channel })).secret ?? undefined);
       setUrl("");
       onChanged();
@@ -133,28 +229,11 @@ function AddChannel({
     <details class="pad">
       <summary>{msg.addAChannel}</summary>
       <div class="stack">
-        <Field
-          label={msg.name}
-          name="notice-label"
-          value={label}
-          onInput={setLabel}
-          placeholder={msg.myPhone}
-        />
-        <fieldset class="stack tight">
-          <legend>{msg.severity}</legend>
-          <Radios
-            name="notice-severity"
-            options={Object.entries(msg.FROM) as [Severity, string][]}
-            value={severity}
-            onChange={setSeverity}
-          />
-        </fieldset>
-        <Field
-          label={msg.quietHours}
-          name="notice-quiet"
-          value={quiet}
-          onInput={setQuiet}
-          hint={msg.quietHoursHint(ZONE)}
+        <TermFields
+          id="notice"
+          texts={texts}
+          zone={ZONE}
+          onChange={(more) => setTexts({ ...texts, ...more })}
         />
         <p class="row wrap">
           <button
@@ -225,6 +304,7 @@ export function NoticesCard({ mayChange }: { mayChange: boolean }) {
     everyMs: EVERY_MS,
   });
   const action = useAction();
+  const [edited, setEdited] = useState<ChannelReport>();
   const onChanged = () => query.refresh();
   return (
     <Region title={msg.notices} call={undefined} query={query}>
@@ -235,7 +315,22 @@ export function NoticesCard({ mayChange }: { mayChange: boolean }) {
           {channels.length === 0 ? (
             <p class="empty">{msg.noChannels}</p>
           ) : (
-            <Channels channels={channels} action={action} mayChange={mayChange} onChanged={onChanged} />
+            <Channels
+              channels={channels}
+              action={action}
+              mayChange={mayChange}
+              onChanged={onChanged}
+              onEdit={setEdited}
+            />
+          )}
+          {edited && (
+            <EditChannel
+              key={edited.id}
+              channel={edited}
+              action={action}
+              onChanged={onChanged}
+              onClose={() => setEdited(undefined)}
+            />
           )}
           {mayChange && <AddChannel action={action} isPushOn={push} onChanged={onChanged} />}
         </>
