@@ -84,7 +84,7 @@ export async function restoreInto(
   context.exitCode = await runTask(common, async () => {
     const dataDir = openTaskDataDir(common, { isRestore: true });
     const progress = startSnapshotProgress(common);
-    const { manifest, parts, isStateNew, keys } = await restoreSnapshot({
+    const { manifest, parts, isStateNew, keys, hasSettings } = await restoreSnapshot({
       place: placeOf(from, common.config.backup),
       dataDir: dataDir.path,
       config: common.config,
@@ -96,6 +96,8 @@ export async function restoreInto(
     progress.finish();
     print(`Restored ${parts.join(" and ")} into ${dataDir.path}\n${summaryOf(manifest)}`);
     if (keys) print(`${AFTER_STATE}${restoredKeysText(keys)}`);
+    if (hasSettings) print("settings.toml has what the operator's page had changed\n");
+    if (hasSettings === false) print("settings.toml stays: that of the backup is in its manifest.json\n");
     if (isStateNew) print("state.db is new and empty, because the snapshot has only the index\n");
   });
 }

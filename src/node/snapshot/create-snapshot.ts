@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { CONSOLE_FILE } from "../../config/files/console-file.ts";
+import { readSmallFile } from "../../config/files/small-file.ts";
 import { IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
 import { publishAgainAfter, publishedSeq } from "../../db/index/log/outbox.ts";
 import { openAsIs } from "../../db/sqlite/open.ts";
@@ -74,6 +76,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   }
   const index = indexFile ? await addIndex(target, indexFile, options, published) : null;
   const state = stateFile ? await addState(target, stateFile, options) : null;
+  const settings = readSmallFile(join(dataDir, CONSOLE_FILE));
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -83,6 +86,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
       .slice(0, 256),
     index,
     state,
+    ...(state && settings !== undefined && { settings }),
   };
   await target.complete(new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`), options.signal);
   return manifest;

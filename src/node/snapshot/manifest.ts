@@ -14,7 +14,8 @@ import { MANIFEST_FILE, type SnapshotPart } from "./places/snapshot-files.ts";
 
 /** The version of the layout of a snapshot. A program refuses later ones. */
 export const SNAPSHOT_FORMAT = 1;
-const MAX_MANIFEST_BYTES = 1024 * 1024;
+const MAX_SETTINGS_CHARS = 1024 * 1024;
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 const MAX_SHARDS = 1024;
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
@@ -68,6 +69,8 @@ const manifestSchema = Type.Object({
   index: Type.Union([index, Type.Null()]),
   /** Null in a snapshot of only the index. */
   state: Type.Union([file, Type.Null()]),
+  /** What the operator's page had changed, beside the state: `settings.toml`. */
+  settings: Type.Optional(Type.String({ maxLength: MAX_SETTINGS_CHARS })),
 });
 
 /** What a snapshot holds. It is written last, so a directory with a manifest is complete. */

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CONSOLE_FILE } from "../../config/files/console-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { indexPath, openIndexWriter } from "../../db/index/database.ts";
 import { openState, statePath } from "../../db/state/database.ts";
@@ -7,7 +8,7 @@ import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
 import { UserError } from "../../lib/failure.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { isRestoring, RESTORED_MARK, RESTORING_FOLDER } from "../../runtime/data-dir.ts";
-import { syncPath } from "../../runtime/files.ts";
+import { syncPath, writePrivateFile } from "../../runtime/files.ts";
 import { checkDatabase } from "./database-task.ts";
 import { detachIndex } from "./detach-index.ts";
 import type { Manifest, SnapshotProgress } from "./manifest.ts";
@@ -36,6 +37,8 @@ export interface RestoreReport {
   readonly isStateNew: boolean;
   /** The restored state's; null without it. */
   readonly keys: RestoredKeys | null;
+  /** Whether `settings.toml` is that of the backup; null where it has none. An existing one stays. */
+  readonly hasSettings: boolean | null;
 }
 
 /** For migrations and the write-ahead logs of the restored databases. */
@@ -78,7 +81,11 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
     signal.throwIfAborted();
     const isStateNew = needsState(manifest, options);
     if (isStateNew) createState(join(folder, fileName("state")));
-    markRestored(folder, { manifest, parts, isStateNew, keys });
+    const { settings } = manifest;
+    const hasSettings =
+      settings !== undefined && parts.includes("state") ? !existsSync(consoleFile(dataDir)) : null;
+    if (hasSettings) writePrivateFile(consoleFile(folder), settings ?? "");
+    markRestored(folder, { manifest, parts, isStateNew, keys, hasSettings });
     syncPath(dataDir);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
@@ -115,13 +122,15 @@ function markRestored(folder: string, report: RestoreReport): void {
   syncPath(folder);
 }
 
-/** Moves the databases that are not moved yet. */
+const consoleFile = (dir: string) => join(dir, CONSOLE_FILE);
+
+/** Moves the databases, and the file of settings, that are not moved yet. */
 function completeRestore(dataDir: string): RestoreReport {
   const folder = join(dataDir, RESTORING_FOLDER);
   const report = JSON.parse(readFileSync(join(folder, RESTORED_MARK), "utf8")) as RestoreReport;
-  for (const part of SNAPSHOT_PARTS) {
-    const from = join(folder, fileName(part));
-    if (existsSync(from)) renameSync(from, join(dataDir, fileName(part)));
+  for (const name of [...SNAPSHOT_PARTS.map(fileName), CONSOLE_FILE]) {
+    const from = join(folder, name);
+    if (existsSync(from)) renameSync(from, join(dataDir, name));
   }
   syncPath(dataDir);
   // The mark goes first: without it, the rest is what a restore leaves that was killed before it.

@@ -48,6 +48,25 @@ describe("a snapshot of a node that runs", () => {
     }
   });
 
+  test("has what the operator's page has changed beside the state, and a restore leaves that of the node", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, restore, path, dataDir } = fixture;
+    const [changed, own] = ["[http]\nmax_ids = 22\n", "[http]\nmax_ids = 23\n"];
+    writeFileSync(join(dataDir, "settings.toml"), changed);
+    expect(await create("index-alone", { parts: ["index"] })).not.toHaveProperty("settings");
+    expect(await create("a", { parts: ["state"] })).toMatchObject({ settings: changed });
+    const settingsIn = (name: string) => readFileSync(path(`${name}/settings.toml`), "utf8");
+    expect(await restore("a", "b")).toMatchObject({ hasSettings: true });
+    expect([settingsIn("b"), statSync(path("b/settings.toml")).mode & 0o777]).toEqual([changed, 0o600]);
+    mkdirSync(path("c"));
+    writeFileSync(path("c/settings.toml"), own);
+    expect(await restore("a", "c")).toMatchObject({ hasSettings: false });
+    expect(settingsIn("c")).toBe(own);
+    await create("whole");
+    expect(await restore("whole", "d", { parts: ["index"] })).toMatchObject({ hasSettings: null });
+    expect(existsSync(path("d/settings.toml"))).toBe(false);
+  });
+
   test("has files that only their owner can read", async () => {
     using fixture = await openSnapshotNode();
     const { create, restore, path } = fixture;
@@ -300,7 +319,7 @@ describe("a snapshot is not restored", () => {
       [{ ...manifest, index: { ...index, sha256: "../../x" } }, "is damaged: /index"],
       [{ ...manifest, index: null, state: null }, "neither an index nor a state"],
       [[], "is damaged"],
-      ["x".repeat(2 ** 20), "it is too large"],
+      ["x".repeat(2 ** 22), "it is too large"],
     ] as const) {
       writeFileSync(file, JSON.stringify(content));
       await expect(verify("a")).rejects.toThrow(message);
@@ -376,7 +395,13 @@ test("a restore that was killed between two moves is completed by the next, and 
   const manifest = await create("a");
   await restore("a", "b");
   const expected = [indexPath, statePath].map((pathOf) => tablesOf(pathOf(path("b"))));
-  const report = { manifest, parts: ["index", "state"] as const, isStateNew: false, keys: null };
+  const report = {
+    manifest,
+    parts: ["index", "state"] as const,
+    isStateNew: false,
+    keys: null,
+    hasSettings: null,
+  };
   // The state as the kill leaves it: one database is moved, the other is not.
   mkdirSync(path("b/restoring"));
   renameSync(path("b/index.db"), path("b/restoring/index.db"));
