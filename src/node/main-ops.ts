@@ -1,7 +1,6 @@
 import { Registry } from "prom-client";
 import { type Admission, admissionFigures } from "../admission/admission.ts";
 import { checkFigures } from "../checks/checks.ts";
-import type { CheckState } from "../checks/evaluator.ts";
 import { clusterFigures, type PostgresState } from "../cluster/cluster-figures.ts";
 import type { Pauses } from "../cluster/pauses.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -13,7 +12,7 @@ import type { IndexSize } from "../ingest/size-bound.ts";
 import { ingestFigures } from "../ingest/thread/figures.ts";
 import type { IngestRpc } from "../ingest/thread/rpc.ts";
 import type { RpcClient } from "../lib/port-rpc.ts";
-import { type NoticeStats, noticeFigures } from "../notices/notice-figures.ts";
+import { noticeFigures } from "../notices/notice-figures.ts";
 import { type PreviewsRpc, previewFigures } from "../previews/rpc.ts";
 import type { FanOut } from "../push/fan-out/fan-out.ts";
 import { SENDS_AT_REST, sendFigures } from "../push/send-figures.ts";
@@ -34,6 +33,7 @@ import { MATCHING_AT_REST, type MatchRpc, matchFigures } from "../webhooks/match
 import type { DeliveryNode } from "../webhooks/rpc.ts";
 import type { WritesRpc } from "../writes/rpc.ts";
 import { WRITES_AT_REST, writeFigures } from "../writes/write-figures.ts";
+import type { NodeChecks } from "./compose/checks.ts";
 import { type MaintenanceRpc, maintenanceFigures } from "./maintenance/maintenance.ts";
 import type { NodeOps, PartMetrics } from "./node-ops.ts";
 import { type FigureSource, figuresHere, figuresOf, PartStats } from "./part-stats.ts";
@@ -85,8 +85,7 @@ interface NodeOpsDeps {
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
   /** How the checks of the table stand; undefined while nothing evaluates them. */
-  readonly checkStates: (() => readonly CheckState[]) | undefined;
-  readonly noticeStats: (() => NoticeStats) | undefined;
+  readonly checks: Pick<NodeChecks, "states" | "notices"> | undefined;
   /** Undefined while traces are off. */
   readonly spanCounts: SpanCounts | undefined;
   /** The computation of scores; undefined while there is none. */
@@ -124,8 +123,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     pauses,
     isStarted,
     scoreRuns,
-    checkStates,
-    noticeStats,
+    checks,
     spanCounts,
     storage,
   } = deps;
@@ -214,8 +212,8 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     figuresOf(maintenanceFigures, stats.maintenance),
     figuresOf(previewFigures, stats.previews),
     figuresHere(admissionFigures, () => admission),
-    figuresHere(checkFigures, checkStates),
-    figuresHere(noticeFigures, noticeStats),
+    figuresHere(checkFigures, checks && (() => checks.states())),
+    figuresHere(noticeFigures, checks && (() => checks.notices.stats())),
     figuresHere(traceFigures, spanCounts && (() => spanCounts)),
     figuresHere(
       scoreFigures,

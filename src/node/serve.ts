@@ -161,8 +161,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     pauses: state.pauses,
     isStarted: () => isStarted,
     scoreRuns: () => scoreRuns,
-    checkStates: checks && (() => checks.states()),
-    noticeStats: checks && (() => checks.notices.stats()),
+    checks,
     spanCounts,
     storage: {
       damage,

@@ -17,7 +17,7 @@ export const noticeFigures = [
       ),
     metric: counters(
       "notices_total",
-      "Notices of incidents by the kind of their channel and what became of them.",
+      "Notices of incidents by the kind of their channel and their outcome.",
       ["kind", "result"],
     ),
   }),

@@ -99,17 +99,10 @@ export function createNotices(deps: NoticesDeps) {
       return;
     }
     const target = targetOf(channel, sealer);
+    const contents = notices.map(({ content }) => content);
     const messages =
       notices.length > MAX_APART
-        ? [
-            {
-              of: notices,
-              notice: digestOf(
-                notices.map(({ content }) => content),
-                now,
-              ),
-            },
-          ]
+        ? [{ of: notices, notice: digestOf(contents, now) }]
         : notices.map((one) => ({ of: [one], notice: one.content }));
     const done: (typeof notices)[number][] = [];
     let end: CallEnd = { kind: "taken" };

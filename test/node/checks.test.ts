@@ -81,8 +81,7 @@ function nodeOps(isStarted: () => boolean, config = configWith()) {
       ).stats(),
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
-    checkStates: undefined,
-    noticeStats: undefined,
+    checks: undefined,
     isStarted,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: createDamageReports([], log) },
   });

@@ -181,8 +181,7 @@ test("the status and the metrics respond while no part does", async () => {
       ).stats(),
     pauses: { latest: () => [] },
     scoreRuns: () => undefined,
-    checkStates: undefined,
-    noticeStats: undefined,
+    checks: undefined,
     isStarted: () => true,
     storage: { replaced: async () => undefined, onReplaced: () => {}, damage: { of: () => undefined } },
   });

@@ -23,7 +23,7 @@ const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
 type ImportParts = Pick<ImportOptions, "sink" | "positions" | "clock" | "signal">;
 
-/** Runs `work` with what an import of so many bytes into an index needs. */
+/** Runs `work` with what an import into an index needs. */
 export async function withImport<T>(
   { config, clock, log, shutdown }: Common,
   { db, fileBytes }: { readonly db: IndexDatabase; readonly fileBytes: number },

@@ -1,30 +1,22 @@
 import { useState } from "preact/hooks";
-import type { Severity } from "../../../checks/check.ts";
-import type {
-  ChannelReport,
-  ChannelRequest,
-  ChannelsReport,
-  NoticeChanged,
-} from "../../../notices/report.ts";
+import type { ChannelReport, ChannelRequest, ChannelsReport } from "../../../notices/report.ts";
 import { useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
-import { Field, Labelled, Radios } from "../parts/form.tsx";
+import { Field, Labelled } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Command } from "../parts/raw-text.tsx";
 import { Region } from "../parts/region.tsx";
 import { DataTable, timeOrNever } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/notices.ts";
+import { changeNotices, EditChannel, TermFields, type TermTexts, termsOf, ZONE } from "./notice-terms.tsx";
 import { pushObstacle, subscribe } from "./push.ts";
-import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
+import { operatorRead, operatorRequest } from "./session.ts";
 
 const EVERY_MS = 15_000;
 /** After this a test was sent, if its receiver took it. */
 const TESTED_MS = 2_000;
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 type Preset = keyof typeof msg.PRESETS;
-
-const change = (body: object) => operatorRequest<NoticeChanged>(operatorChange("notice", body));
 
 function Channels(props: {
   channels: readonly ChannelReport[];
@@ -36,7 +28,7 @@ function Channels(props: {
   const { channels, action, mayChange, onChanged, onEdit } = props;
   const run = (id: string, what: "test" | "remove") =>
     action.run(async () => {
-      await change({ action: what, id });
+      await changeNotices({ action: what, id });
       onChanged();
       if (what === "test") setTimeout(onChanged, TESTED_MS);
       return what === "test" ? msg.theTestIsOnItsWay : msg.removed;
@@ -102,104 +94,6 @@ function Channels(props: {
   );
 }
 
-/** What is typed about who is called for which incidents, and when. */
-interface TermTexts {
-  readonly label: string;
-  readonly severity: Severity;
-  readonly quiet: string;
-}
-
-/** @param zone of the hours. */
-const termsOf = ({ label, severity, quiet }: TermTexts, zone: string) => ({
-  label: label.trim(),
-  severity,
-  ...(quiet.trim() !== "" && { quiet_hours: quiet.trim(), zone }),
-});
-
-/** @param id apart from that of another form on the page. */
-function TermFields(props: {
-  id: string;
-  texts: TermTexts;
-  zone: string;
-  onChange: (change: Partial<TermTexts>) => void;
-}) {
-  const { id, texts, zone, onChange } = props;
-  return (
-    <>
-      <Field
-        label={msg.name}
-        name={`${id}-label`}
-        value={texts.label}
-        onInput={(label) => onChange({ label })}
-        placeholder={msg.myPhone}
-      />
-      <fieldset class="stack tight">
-        <legend>{msg.severity}</legend>
-        <Radios
-          name={`${id}-severity`}
-          options={Object.entries(msg.FROM) as [Severity, string][]}
-          value={texts.severity}
-          onChange={(severity) => onChange({ severity })}
-        />
-      </fieldset>
-      <Field
-        label={msg.quietHours}
-        name={`${id}-quiet`}
-        value={texts.quiet}
-        onInput={(quiet) => onChange({ quiet })}
-        hint={msg.quietHoursHint(zone)}
-      />
-    </>
-  );
-}
-
-function EditChannel(props: {
-  channel: ChannelReport;
-  action: Action;
-  onChanged: () => void;
-  onClose: () => void;
-}) {
-  const { channel, action, onChanged, onClose } = props;
-  const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
-  const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
-  return (
-    <form
-      class="pad stack"
-      aria-label={msg.edit}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(async () => {
-          await change({ action: "edit", id: channel.id, ...termsOf(texts, zone) });
-          onChanged();
-          onClose();
-          return msg.changed;
-        });
-      }}
-    >
-      <h3>{msg.editChannel(<bdi>{channel.label}</bdi>)}</h3>
-      <TermFields
-        id="notice-edit"
-        texts={texts}
-        zone={zone}
-        onChange={(more) => setTexts({ ...texts, ...more })}
-      />
-      <p class="row wrap">
-        <button
-          type="submit"
-          class="btn go"
-          disabled={texts.label.trim() === ""}
-          aria-disabled={action.isBusy}
-        >
-          {msg.save}
-        </button>
-        <button type="button" class="btn" onClick={onClose}>
-          {msg.cancel}
-        </button>
-      </p>
-    </form>
-  );
-}
-
 function AddChannel({
   action,
   isPushOn,
@@ -220,7 +114,7 @@ function AddChannel({
     action.run(async () => {
       setSecret(undefined);
       const channel = { ...termsOf(texts, ZONE), ...(await target()) } as ChannelRequest;
-      setSecret((await change({ action: "add", channel })).secret ?? undefined);
+      setSecret((await changeNotices({ action: "add", channel })).secret ?? undefined);
       setUrl("");
       onChanged();
       return done;

@@ -1,0 +1,111 @@
+import { useState } from "preact/hooks";
+import type { Severity } from "../../../checks/check.ts";
+import type { ChannelReport, NoticeChanged } from "../../../notices/report.ts";
+import type { Action } from "../owner/action.tsx";
+import { Field, Radios } from "../parts/form.tsx";
+import * as msg from "../text/en/operator/notices.ts";
+import { operatorChange, operatorRequest } from "./session.ts";
+
+/** That of this browser. */
+export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export const changeNotices = (body: object) => operatorRequest<NoticeChanged>(operatorChange("notice", body));
+
+/** What is typed about who is called for which incidents, and when. */
+export interface TermTexts {
+  readonly label: string;
+  readonly severity: Severity;
+  readonly quiet: string;
+}
+
+/** @param zone of the hours. */
+export const termsOf = ({ label, severity, quiet }: TermTexts, zone: string) => ({
+  label: label.trim(),
+  severity,
+  ...(quiet.trim() !== "" && { quiet_hours: quiet.trim(), zone }),
+});
+
+/** @param id apart from that of another form on the page. */
+export function TermFields(props: {
+  id: string;
+  texts: TermTexts;
+  zone: string;
+  onChange: (change: Partial<TermTexts>) => void;
+}) {
+  const { id, texts, zone, onChange } = props;
+  return (
+    <>
+      <Field
+        label={msg.name}
+        name={`${id}-label`}
+        value={texts.label}
+        onInput={(label) => onChange({ label })}
+        placeholder={msg.myPhone}
+      />
+      <fieldset class="stack tight">
+        <legend>{msg.severity}</legend>
+        <Radios
+          name={`${id}-severity`}
+          options={Object.entries(msg.FROM) as [Severity, string][]}
+          value={texts.severity}
+          onChange={(severity) => onChange({ severity })}
+        />
+      </fieldset>
+      <Field
+        label={msg.quietHours}
+        name={`${id}-quiet`}
+        value={texts.quiet}
+        onInput={(quiet) => onChange({ quiet })}
+        hint={msg.quietHoursHint(zone)}
+      />
+    </>
+  );
+}
+
+/** Edits who is called for which incidents, and when. */
+export function EditChannel(props: {
+  channel: ChannelReport;
+  action: Action;
+  onChanged: () => void;
+  onClose: () => void;
+}) {
+  const { channel, action, onChanged, onClose } = props;
+  const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
+  const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
+  return (
+    <form
+      class="pad stack"
+      aria-label={msg.edit}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(async () => {
+          await changeNotices({ action: "edit", id: channel.id, ...termsOf(texts, zone) });
+          onChanged();
+          onClose();
+          return msg.changed;
+        });
+      }}
+    >
+      <h3>{msg.editChannel(<bdi>{channel.label}</bdi>)}</h3>
+      <TermFields
+        id="notice-edit"
+        texts={texts}
+        zone={zone}
+        onChange={(more) => setTexts({ ...texts, ...more })}
+      />
+      <p class="row wrap">
+        <button
+          type="submit"
+          class="btn go"
+          disabled={texts.label.trim() === ""}
+          aria-disabled={action.isBusy}
+        >
+          {msg.save}
+        </button>
+        <button type="button" class="btn" onClick={onClose}>
+          {msg.cancel}
+        </button>
+      </p>
+    </form>
+  );
+}
