@@ -179,7 +179,15 @@ describe("a mini app", () => {
       await page.getByLabel("Followers of").fill("3");
       const before = wallet.prompts.length;
       await page.getByRole("button", { name: "Save segment" }).click();
-      await page.getByText("Followers of 3", { exact: true }).waitFor();
+      const saved = page.getByRole("row").filter({ hasText: "Followers of 3" });
+      await saved.getByText("Followers of: 3").waitFor();
+      await saved.getByRole("button", { name: "Edit" }).click();
+      expect(await page.getByLabel("Name").inputValue()).toBe("Followers of 3");
+      await page.getByLabel("Added the app after").fill("2026-01-02");
+      await page.getByRole("button", { name: "Save segment" }).click();
+      await saved.getByText("Added the app after: 2026-01-02").waitFor();
+      await saved.getByText("Followers of: 3").waitFor();
+      expect(await page.getByRole("row").filter({ hasText: "Followers of" }).count()).toBe(1);
       expect(await axeViolations(page)).toEqual([]);
 
       await page.getByRole("tab", { name: "Scheduled" }).click();

@@ -434,6 +434,7 @@ describe("check 34: the operator's page", () => {
       );
       await row.getByRole("button", { name: "Undo" }).click();
       await row.locator(".value", { hasText: "default" }).waitFor();
+      await row.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
       expect(await row.locator(".value").first().textContent()).toBe(before);
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).not.toContain("max_connections");
       // A secret is not changed here, nor what a flag has set.

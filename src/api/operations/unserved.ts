@@ -6,8 +6,11 @@ import { topic } from "../topic.ts";
 const { op } = topic();
 
 /** Why the native dialect refuses every write of protocol data. */
-export const NO_NATIVE_WRITES =
-  "Always. The native dialect writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.";
+export const NO_NATIVE_WRITES = {
+  when: "Always. The native dialect writes no protocol data; submit signed messages to the gRPC method `SubmitMessage`.",
+  message:
+    "not implemented: this path writes nothing; submit a signed message with SubmitMessage over gRPC or POST /v1/submitMessage, or write by a managed signer with an API key under /v2/farcaster",
+} as const;
 const NOT_IN_PROTOCOL = "Always. Neither the protocol nor this service has such an operation.";
 const NOT_HERE = "Always. The operation belongs to a hosted API and has no counterpart in this service.";
 const HAS_SUCCESSOR = "Always. The hosted API has replaced the operation.";
@@ -23,7 +26,7 @@ const HOST_STATE = "not implemented: the client app that hosts a mini app keeps 
 const TOKENS = "not implemented: this service reads no tokens, balances or NFTs of chains";
 const WALLETS = "not implemented: this service holds no wallets, so it neither sends tokens nor mints";
 
-/** Writes that neither dialect has. The native one refuses them with the usual text. */
+/** Writes that neither dialect has. The native one refuses them as every write. */
 // biome-ignore format: one operation a line
 const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
@@ -101,10 +104,10 @@ const EMPTY_LISTS: readonly EmptyList[] = [
 
 export const unservedOperations = [
   ...WRITES.flatMap(({ message, ...one }) => [
-    unserved({ ...one, surface: "native", when: NO_NATIVE_WRITES }),
+    unserved({ ...one, surface: "native", ...NO_NATIVE_WRITES }),
     unserved({ ...one, surface: "compat", when: NOT_IN_PROTOCOL, message }),
   ]),
-  ...NATIVE_WRITES.map((one) => unserved({ ...one, surface: "native", when: NO_NATIVE_WRITES })),
+  ...NATIVE_WRITES.map((one) => unserved({ ...one, surface: "native", ...NO_NATIVE_WRITES })),
   ...HOSTED.map((one) => unserved({ ...one, surface: "compat", when: NOT_HERE })),
   ...RETIRED.map(({ successor, ...one }) =>
     unserved({ ...one, surface: "compat", kind: "gone", when: HAS_SUCCESSOR, message: `gone: ${successor}` }),

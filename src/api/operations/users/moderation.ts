@@ -65,7 +65,7 @@ export const moderationOperations = [
       return { success: true, message: null };
     },
   }),
-  unserved({ ...publishBans, surface: "native", when: NO_NATIVE_WRITES }),
+  unserved({ ...publishBans, surface: "native", ...NO_NATIVE_WRITES }),
   op({
     ...deleteBans,
     ...write,
@@ -75,7 +75,7 @@ export const moderationOperations = [
       return { success: true, message: null };
     },
   }),
-  unserved({ ...deleteBans, surface: "native", when: NO_NATIVE_WRITES }),
+  unserved({ ...deleteBans, surface: "native", ...NO_NATIVE_WRITES }),
   op({
     id: "getBans",
     path: "/ban/list",

@@ -230,7 +230,7 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
     }),
     ...(isOwn
       ? []
-      : [unserved({ id, method, path, aliases, tag, summary, surface: "native", when: NO_NATIVE_WRITES })]),
+      : [unserved({ id, method, path, aliases, tag, summary, surface: "native", ...NO_NATIVE_WRITES })]),
   ];
 }
 

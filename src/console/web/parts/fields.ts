@@ -156,6 +156,7 @@ export function draftOf<const Fields extends readonly FieldSpec[]>(
     const value = record?.[name as Name<Fields>];
     if (value === null || value === undefined) return "";
     if (kind === "day") return lastDayBefore(Number(value));
+    if (kind === "date") return lastDayBefore(Number(value) + 1);
     return Array.isArray(value) ? value.join(kind === "texts" ? "\n" : ", ") : String(value);
   };
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field)])) as Draft<Fields>;

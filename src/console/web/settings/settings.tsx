@@ -12,7 +12,7 @@ import { DataTable } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/settings.ts";
 import { lineOf, SettingEditor, valueText } from "./setting-editor.tsx";
 
-type Change = (values: Readonly<Record<string, unknown>>) => Promise<void>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** How often a page asks whether the node that it restarted is back. It then needs a new session, and says so. */
 const RESTARTED_EVERY_MS = 1500;
@@ -56,7 +56,7 @@ function Settings(props: {
   const [isSetOnly, setSetOnly] = useState(true);
   const [edited, setEdited] = useState<string>();
   /** What takes the last change back. */
-  const [undo, setUndo] = useState<Readonly<Record<string, unknown>>>();
+  const [undo, setUndo] = useState<Values>();
   const action = useAction();
   /** What the last action was about, where its outcome is shown. */
   const [subject, setSubject] = useState<string>();
@@ -72,7 +72,7 @@ function Settings(props: {
     const { key, source, next } = setting;
     return !isSetOnly || source !== "default" || next !== undefined || key === subject;
   });
-  const change: Change = (values) => {
+  const change = (values: Values, isUndo = false): Promise<void> => {
     setSubject(Object.keys(values)[0]);
     return action.run(async () => {
       const before = Object.keys(values).map((key) => {
@@ -80,7 +80,7 @@ function Settings(props: {
         return [key, found?.set ?? null] as const;
       });
       const done = await operatorRequest<SettingsChanged>(operatorChange("setting", { values }));
-      setUndo(Object.fromEntries(before));
+      setUndo(isUndo ? undefined : Object.fromEntries(before));
       setEdited(undefined);
       query.refresh();
       const keys = Object.keys(values).join(", ");
@@ -180,7 +180,7 @@ function Settings(props: {
                     {outcomeOf(key)}
                     {key === subject && undo && !action.failure && (
                       <p>
-                        <ActionButton action={action} onClick={() => change(undo)}>
+                        <ActionButton action={action} onClick={() => change(undo, true)}>
                           {msg.undo}
                         </ActionButton>
                       </p>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Schemas } from "../../data/call.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { sessionRequest } from "../../owner/session-request.ts";
@@ -6,7 +7,7 @@ import { signed } from "../../owner/signed-call.ts";
 import { draftOf, type FieldSpec, problemsOf, valuesOf, withoutNulls } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
 import { Card } from "../../parts/region.tsx";
-import { DataTable } from "../../parts/table.tsx";
+import { DataTable, timeOrNever } from "../../parts/table.tsx";
 import * as msg from "../../text/en/manage/schedules.ts";
 import { UserName } from "../../text/user-text.tsx";
 
@@ -23,6 +24,7 @@ const FIELDS = [
 ] as const satisfies readonly FieldSpec[];
 
 const [NAME, ...CONDITIONS] = FIELDS;
+type Segment = Schemas["AudienceSegment"];
 
 /** The segments of an app. */
 export const useSegments = (appId: string) =>
@@ -41,35 +43,81 @@ function problemsIn(draft: ReturnType<typeof emptySegment>) {
 }
 
 const emptySegment = () => draftOf(FIELDS);
+const draftOfSegment = ({ name, filter }: Segment) => draftOf(FIELDS, { name, ...filter });
 
-/** The filter of the request: without what is empty. */
-function filterOf(draft: ReturnType<typeof emptySegment>) {
+/** The filter of the request: without what is empty. What the form cannot show exactly, such as an hour, stays as it was. */
+function filterOf(draft: ReturnType<typeof emptySegment>, edited: Segment | undefined) {
   const { name: _, client_fids, fids, ...others } = valuesOf(FIELDS, draft);
-  return withoutNulls({
+  const typed = {
     ...others,
     client_fids: client_fids.length > 0 ? client_fids : null,
     fids: fids.length > 0 ? fids : null,
-  });
+  };
+  if (!edited) return withoutNulls(typed);
+  const before = draftOfSegment(edited);
+  const changed = Object.entries(typed).filter(
+    ([name]) => draft[name as keyof typeof draft] !== before[name as keyof typeof draft],
+  );
+  return withoutNulls({ ...edited.filter, ...Object.fromEntries(changed) });
+}
+
+/** Short, where the list of people may be long. */
+const MAX_SHOWN_CHARS = 60;
+
+/** A condition in words. */
+function conditionText(draft: ReturnType<typeof emptySegment>, { name, label }: (typeof CONDITIONS)[number]) {
+  const text = draft[name];
+  return `${label}: ${text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text}`;
+}
+
+function Conditions({ segment }: { segment: Segment }) {
+  const draft = draftOfSegment(segment);
+  const zones = segment.filter.time_zones?.join(", ");
+  return (
+    <ul class="s">
+      {CONDITIONS.filter(({ name }) => draft[name] !== "").map((field) => (
+        <li key={field.name}>
+          <bdi>{conditionText(draft, field)}</bdi>
+        </li>
+      ))}
+      {zones !== undefined && (
+        <li>
+          <bdi>{msg.inZones(zones)}</bdi>
+        </li>
+      )}
+    </ul>
+  );
 }
 
 /** Filters that sends can name. */
 export function SegmentsTab({ appId }: { appId: string }) {
   const query = useSegments(appId);
   const [draft, setDraft] = useState(emptySegment);
+  const [edited, setEdited] = useState<Segment>();
+  const edit = (segment: Segment | undefined) => {
+    setEdited(segment);
+    setDraft(segment ? draftOfSegment(segment) : emptySegment());
+    if (segment) document.getElementById("segment-name")?.focus();
+  };
   const action = useAction();
   const problems = problemsIn(draft);
-  const hasCondition = Object.keys(filterOf(draft)).length > 0;
+  const hasCondition = Object.keys(filterOf(draft, edited)).length > 0;
   const isReady = draft.name !== "" && hasCondition && Object.keys(problems).length === 0;
   const save = () =>
     action.run(async () => {
       await sessionRequest({
         ...signed("POST /frame/app/segment", {
-          body: { app_id: appId, name: draft.name, filter: filterOf(draft) },
+          body: {
+            app_id: appId,
+            ...(edited && { segment_id: edited.segment_id }),
+            name: draft.name,
+            filter: filterOf(draft, edited),
+          },
         }),
         access: "operate",
         words: msg.theNodeStoresTheSegment,
       });
-      setDraft(emptySegment());
+      edit(undefined);
       query.refresh();
       return msg.segmentSaved;
     });
@@ -80,6 +128,7 @@ export function SegmentsTab({ appId }: { appId: string }) {
         access: "operate",
         words: msg.theNodeDeletesTheSegment,
       });
+      if (edited?.segment_id === segment_id) edit(undefined);
       query.refresh();
       return undefined;
     });
@@ -99,25 +148,32 @@ export function SegmentsTab({ appId }: { appId: string }) {
             keyOf={({ segment_id }) => segment_id}
             columns={[
               { title: msg.name, cell: ({ name }) => <UserName name={name} /> },
-              { title: msg.conditions, cell: ({ filter }) => Object.keys(filter).length },
+              { title: msg.conditions, cell: (segment) => <Conditions segment={segment} /> },
+              { title: msg.changedAt, cell: ({ updated_at: at }) => timeOrNever(at) },
               {
-                title: "",
-                cell: ({ segment_id }) => (
-                  <ActionButton action={action} kind="bad" onClick={() => remove(segment_id)}>
-                    {msg.deleteIt}
-                  </ActionButton>
+                title: msg.actions,
+                cell: (segment) => (
+                  <span class="row wrap">
+                    <ActionButton action={action} onClick={() => edit(segment)}>
+                      {msg.editIt}
+                    </ActionButton>
+                    <ActionButton action={action} kind="bad" onClick={() => remove(segment.segment_id)}>
+                      {msg.deleteIt}
+                    </ActionButton>
+                  </span>
                 ),
               },
             ]}
           />
         )}
       </OwnerRegion>
-      <Card title={msg.newSegment}>
+      <Card title={edited ? msg.editSegment : msg.newSegment}>
         <p class="s dim">{msg.allConditionsHold}</p>
         <Fields form="segment" fields={[NAME]} draft={draft} problems={problems} onChange={setDraft} />
         <Fields form="segment" fields={CONDITIONS} draft={draft} problems={problems} onChange={setDraft} />
         <Outcome action={action} />
-        <div>
+        {edited && <p class="s dim">{msg.scheduledSendsKeepIt}</p>}
+        <div class="row wrap">
           <button
             type="button"
             class="btn go"
@@ -127,6 +183,11 @@ export function SegmentsTab({ appId }: { appId: string }) {
           >
             {msg.saveSegment}
           </button>
+          {edited && (
+            <button type="button" class="btn" onClick={() => edit(undefined)}>
+              {msg.stopEditing}
+            </button>
+          )}
         </div>
       </Card>
     </div>

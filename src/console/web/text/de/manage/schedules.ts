@@ -88,6 +88,14 @@ export const people = "Von diesen Personen";
 export const theNodeStoresTheSegment = "Der Knoten speichert diesen Filter. Nichts wird gesendet.";
 export const theNodeDeletesTheSegment =
   "Der Knoten löscht diesen Filter. Geplante Benachrichtigungen behalten ihre Bedingungen.";
+export const changedAt = "Geändert";
+export const actions = "Aktionen";
+export const editIt = "Bearbeiten";
+export const editSegment = "Segment bearbeiten";
+export const stopEditing = "Abbrechen";
+export const scheduledSendsKeepIt =
+  "Geplante Benachrichtigungen behalten die Bedingungen, mit denen sie signiert wurden.";
+export const inZones = (zones: Value) => `In Zeitzonen: ${zones}`;
 export const oneOfBoth = "Nur eines von beiden.";
 export const atMost30 = "Höchstens 30.";
 

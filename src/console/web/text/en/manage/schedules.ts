@@ -96,6 +96,14 @@ export const people = "Of these people";
 export const theNodeStoresTheSegment = "The node stores this filter. Nothing is sent.";
 export const theNodeDeletesTheSegment =
   "The node deletes this filter. Scheduled sends keep their conditions.";
+export const changedAt = "Changed";
+export const actions = "Actions";
+export const editIt = "Edit";
+export const editSegment = "Edit segment";
+export const stopEditing = "Cancel";
+export const scheduledSendsKeepIt =
+  "Sends that are scheduled keep the conditions that they were signed with.";
+export const inZones = (zones: Value) => `In time zones: ${zones}`;
 export const oneOfBoth = "Only one of both.";
 export const atMost30 = "At most 30.";
 
