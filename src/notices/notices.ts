@@ -158,8 +158,8 @@ export function createNotices(deps: NoticesDeps) {
 
   return {
     /**
-     * Queues what has changed and calls the channels that are due. A call meanwhile does the same with the callers that are left, so that
-     * a receiver that does not respond delays only its own notices.
+     * Queues what has changed and calls the channels that are due, all at once and also while another call waits for receivers: one that
+     * does not respond delays only its own notices.
      */
     async run(): Promise<void> {
       if (isQueueing) return;
