@@ -11,8 +11,12 @@ import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
 /** Reads the settings from the flags, the environment and the files of this process, and logs which file counts. */
-export function readConfig(context: CommandContext, reader: SettingsReader = "node"): LoadedConfig {
-  const loaded = loadConfig(processInput(context.flags()), reader);
+export function readConfig(
+  context: CommandContext,
+  reader: SettingsReader = "node",
+  input = processInput(context.flags()),
+): LoadedConfig {
+  const loaded = loadConfig(input, reader);
   const { config, file, warnings } = loaded;
   const log = createLogger(config);
   for (const warning of warnings) log.warn(warning);

@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
 import { loadOnce } from "../lib/promises.ts";
+import type { StartWithout } from "../node/console/started-settings.ts";
 import type { CommandContext } from "./context.ts";
 import type { SetUpDeps } from "./init/set-up.ts";
 import { print } from "./output.ts";
@@ -31,18 +32,25 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { serve } = await import("../node/serve.ts");
       const { processInput } = await import("../config/load.ts");
       const { serviceNames } = await import("../config/names.ts");
-      const { CONSOLE_SOURCE } = await import("../config/files/console-file.ts");
+      const { CONSOLE_SOURCE, withConsoleText } = await import("../config/files/console-file.ts");
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK, EXIT_RETRYABLE } = await import("../lib/failure.ts");
+      const { keepWithout, noteStarted, startWithout } = await import("../node/console/started-settings.ts");
       const { RecentLines } = await import("../runtime/log/recent-lines.ts");
       let isDemoWanted = demo;
       let indexDir = "";
       let hasServed = false;
+      /** What failed with the settings of the operator's page, while the start is tried without the last changes of them. */
+      let failed:
+        | { readonly fault: unknown; readonly path: string; readonly without: StartWithout }
+        | undefined;
       // After its set-up or for changed settings a node starts again in this process.
       for (let isStartedAgain = true; isStartedAgain; ) {
         isStartedAgain = false;
-        const read = readConfig(context);
+        const given = processInput(context.flags());
+        const input = failed ? withConsoleText(given, failed.path, failed.without.text) : given;
+        const read = readConfig(context, "node", input);
         const loaded = acceptLoad ? { ...read, config: acceptingLoad(read.config) } : read;
         const lines = new RecentLines();
         const keepLine = (line: string) => lines.add("main", line);
@@ -53,7 +61,6 @@ export function registerServe(program: Command, context: CommandContext): void {
           isStartedAgain = !isSupervised;
           void common.shutdown.start(reason, isSupervised ? EXIT_RETRYABLE : EXIT_OK);
         };
-        const given = processInput(context.flags());
         const setUp = lazySetUp({
           loaded,
           given,
@@ -62,19 +69,22 @@ export function registerServe(program: Command, context: CommandContext): void {
             startAgain("the node was set up");
           },
         });
-        const settingFiles = { loaded, given, startAgain };
+        const settingFiles = { loaded, given, startAgain, refused: failed?.without.refused };
         const sources = loaded.sources;
-        context.exitCode = await runService(common, async () => {
+        const running = runService(common, async () => {
           const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
-          const served = await serve(common, { ...options, setUp, settingFiles }).catch((fault: unknown) => {
-            const changed = [...sources].flatMap(([key, source]) => (source === CONSOLE_SOURCE ? [key] : []));
-            if (changed.length > 0)
-              common.log.warn(
-                { file: loaded.consoleFile, settings: changed },
-                "The operator's page has changed settings: if one of them prevents the start, remove its line from the file",
-              );
-            throw fault;
-          });
+          const served = await serve(common, { ...options, setUp, settingFiles });
+          if (failed) {
+            const { path, without } = failed;
+            keepWithout(path, without);
+            const { keys, reason, file } = without.refused;
+            common.log.error(
+              { settings: keys, reason, movedTo: file },
+              "The node runs without the last changes of the operator's page: it did not start with them",
+            );
+            failed = undefined;
+          }
+          if (loaded.consoleFile !== undefined) noteStarted(loaded.consoleFile);
           hasServed = true;
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);
@@ -84,6 +94,29 @@ export function registerServe(program: Command, context: CommandContext): void {
           const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
           print(isJson ? placesJson(places) : placesText(places));
         });
+        try {
+          context.exitCode = await running;
+        } catch (fault) {
+          const path = loaded.consoleFile;
+          const without = failed ? undefined : startWithout(path, fault);
+          if (without === undefined || path === undefined) {
+            const changed = [...sources].flatMap(([key, source]) => (source === CONSOLE_SOURCE ? [key] : []));
+            if (changed.length > 0)
+              common.log.warn(
+                { file: path, settings: changed },
+                "The operator's page has changed settings: if one of them prevents the start, remove its line from the file",
+              );
+            throw failed ? failed.fault : fault;
+          }
+          failed = { fault, path, without };
+          isStartedAgain = true;
+          const { keys, reason } = without.refused;
+          common.log.warn(
+            { settings: keys, reason },
+            "The start failed: the node tries the settings of the last one",
+          );
+          continue;
+        }
         indexDir = common.config.data.dir;
         if (context.exitCode !== EXIT_OK) isStartedAgain = false;
       }

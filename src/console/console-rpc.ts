@@ -28,6 +28,8 @@ export interface OperatorRpc
   series(step: HistoryStep, since: number): SeriesPage;
   threads(): Promise<ThreadsReport>;
   settings(): SettingsReport;
+  /** Why values cannot be set. Changes nothing. */
+  checkSettings(values: Readonly<Record<string, unknown>>): Result<null, OperatorRefusal>;
   /** Sets values by key, or takes back what was set here (null). */
   changeSettings(
     values: Readonly<Record<string, unknown>>,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { callSigned, startCluster, type TestCluster, until } from "../support/cluster.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { keyAddedEvent } from "../support/envelopes.ts";
 import { IS_LONG } from "../support/long.ts";
-import { accountSigner } from "../support/node.ts";
+import { accountSigner, eventRecord } from "../support/node.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { AUTHORS, addPeople, OWNERS } from "./mixed-faults/run.ts";
@@ -38,7 +39,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
       async () => (await callSigned(a, OWNER, "GET", "/api_key/list")).status === 200,
       "the owner is known",
     );
-    const key = { name: "k", scopes: ["write", "read"] };
+    const key = { name: "k", scopes: ["write", "read", "signers"] };
     secret = String((await callSigned(a, OWNER, "POST", "/api_key", key)).body.secret);
     signers = [];
     for (const fid of AUTHORS) {
@@ -94,6 +95,52 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
     expect(done.length).toBeGreaterThan(0);
   }, 180_000);
 
+  test("a signer whose key its user brings on chain at their own request is approved on both nodes, also for its owner, and after a restart", async () => {
+    const [author = 0, other = 0] = AUTHORS;
+    const make = async (node: RunningNode) => {
+      const { body } = await call(node, "POST", "/signer/");
+      expect(body.status).toBe("generated");
+      return body as { signer_uuid: string; public_key: string };
+    };
+    const seen = async (node: RunningNode, signer: { signer_uuid: string }) => {
+      const { body } = await call(node, "GET", `/signer/?signer_uuid=${signer.signer_uuid}`);
+      return [body.status, body.fid ?? null];
+    };
+    const [own, users, foreign] = [await make(a), await make(a), await make(b)];
+    let block = 990_000;
+    const bring = (signer: { public_key: string }, fid: number, requestFid: number) => {
+      const key = Uint8Array.fromHex(signer.public_key.slice(2));
+      const place = { block: block++, at: Math.floor(Date.now() / 1000) };
+      const event = keyAddedEvent(fid, key, place, { requestFid });
+      cluster.act([{ fid, record: eventRecord(event) }]);
+    };
+    // Anybody may register a key at their own request for others.
+    bring(foreign, author, other);
+    bring(own, OWNER, OWNER);
+    bring(users, author, author);
+    const expected = [
+      [own, ["approved", OWNER]],
+      [users, ["approved", author]],
+      [foreign, ["generated", null]],
+    ] as const;
+    for (const [signer, status] of expected.slice(0, 2))
+      for (const node of [b, a])
+        await until(async () => Bun.deepEquals(await seen(node, signer), status), "the key is seen");
+    await b.kill();
+    b = await cluster.start("b", ...withKeys(FORMER));
+    for (const node of [a, b])
+      for (const [signer, status] of expected) expect(await seen(node, signer)).toEqual([...status]);
+    for (const [node, signer] of [
+      [b, own],
+      [a, users],
+    ] as const) {
+      const cast = { signer_uuid: signer.signer_uuid, text: `by ${signer.signer_uuid}` };
+      expect((await call(node, "POST", "/cast", cast)).status).toBeOneOf([200, 202]);
+    }
+    const refused = { signer_uuid: foreign.signer_uuid, text: "by a stranger" };
+    expect((await call(a, "POST", "/cast", refused)).status).toBe(403);
+  }, 180_000);
+
   test("a rotated master key waits for the last node; then one node seals, and both sign on", async () => {
     const countsOf = async (node: RunningNode) =>
       // biome-ignore lint/suspicious/noExplicitAny: a response of any shape
@@ -103,7 +150,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("writes over nodes", () => {
     expect((await publish(b, 1, "by the current key")).status).toBeOneOf([200, 202]);
     // Longer than the interval at which the node looks.
     await Bun.sleep(12_000);
-    expect(await countsOf(b)).toMatchObject({ to_reseal: AUTHORS.length });
+    expect(await countsOf(b)).toMatchObject({ to_reseal: AUTHORS.length + 3 });
     await a.stop();
     a = await cluster.start("a", ...withKeys(CURRENT, FORMER));
     await until(async () => (await countsOf(b)).to_reseal === 0, "all keys are sealed again", 40_000);

@@ -52,6 +52,11 @@ export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput:
   return { path, layer: { ...layer, problems }, warnings: [] };
 }
 
+/** The sources of a process with another text of the file. */
+export function withConsoleText(input: ConfigInput, path: string, text: string): ConfigInput {
+  return { ...input, readFile: (name, look) => (name === path ? text : input.readFile(name, look)) };
+}
+
 /** The values in the text of such a file; empty without one. */
 export function consoleValues(text: string | undefined): SettingValues {
   const sections = Object.entries(text === undefined ? {} : Bun.TOML.parse(text));

@@ -107,6 +107,16 @@ export interface SettingsReport {
   readonly settings_file: string | null;
   /** Whether other nodes share the state: each has settings of its own. */
   readonly is_shared: boolean;
+  /** What the node did without at its start, because it prevented that; null for nothing. */
+  readonly refused: RefusedSettings | null;
+}
+
+/** Settings of the page with which the node did not start. */
+export interface RefusedSettings {
+  readonly keys: readonly string[];
+  readonly reason: string;
+  /** Where they are now. */
+  readonly file: string;
 }
 
 /** What a change of settings has done. */

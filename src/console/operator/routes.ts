@@ -96,10 +96,10 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       return make(request, rawBody(request));
     };
 
-  async function record(request: Request, action: OperatorAction, id: string): Promise<void> {
+  async function record(request: Request, action: OperatorAction, id: string, outcome = "ok"): Promise<void> {
     const { requestId } = exchangeOf(request);
     const entry = { action, id, requestId, atMs: clock.nowMs(), address: clientOf(request) };
-    await audit.append([operatorEntry(entry)]);
+    await audit.append([{ ...operatorEntry(entry), outcome }]);
   }
 
   /** As stored; the threads obey within a second or two. */

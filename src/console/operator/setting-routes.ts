@@ -24,7 +24,8 @@ export interface OperatorRouteParts {
     op: OperatorOp,
     make: (request: Request, body: ReturnType<typeof rawBody>) => Promise<T>,
   ): (context: Context) => Promise<T>;
-  record(request: Request, action: OperatorAction, id: string): Promise<void>;
+  /** @param outcome default: `ok` */
+  record(request: Request, action: OperatorAction, id: string, outcome?: string): Promise<void>;
 }
 
 /** What the node is: its settings, and the set-up of an empty one. */
@@ -39,9 +40,14 @@ export function settingRoutes({ node, nodeId, hidden, posted, read, change, reco
       "/setting",
       change("console.setting", async (request, body) => {
         const { values } = readSettings(body);
-        const changed = unwrapOperator(await node.changeSettings(values));
+        unwrapOperator(await node.checkSettings(values));
+        // Ahead of the file: after a kill in between, the log has a change too many, and never one too few.
         for (const key of Object.keys(values)) await record(request, "setting.change", key);
-        return changed;
+        const changed = await node.changeSettings(values);
+        const { ok } = changed;
+        for (const key of ok ? [] : Object.keys(values))
+          await record(request, "setting.change", key, "failed");
+        return unwrapOperator(changed);
       }),
       posted,
     )

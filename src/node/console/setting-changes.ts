@@ -1,5 +1,10 @@
 import { comparedSettings } from "../../cluster/shared-settings.ts";
-import { CONSOLE_SOURCE, consoleText, consoleValues } from "../../config/files/console-file.ts";
+import {
+  CONSOLE_SOURCE,
+  consoleText,
+  consoleValues,
+  withConsoleText,
+} from "../../config/files/console-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
 import { ConfigError, type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
@@ -10,7 +15,7 @@ import { findSetting } from "../../config/settings/settings.ts";
 import { isValid } from "../../config/values.ts";
 import { type OperatorRefusal, refuse } from "../../console/operator/operator-sessions.ts";
 import { settingsInForce } from "../../console/operator/present.ts";
-import type { SettingsChanged, SettingsReport } from "../../console/operator/reports.ts";
+import type { RefusedSettings, SettingsChanged, SettingsReport } from "../../console/operator/reports.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
@@ -23,7 +28,18 @@ export interface SettingFiles {
   /** The flags, the environment and the files of the process. */
   readonly given: ConfigInput;
   readonly startAgain: (reason: string) => void;
+  /** What the last start did without; undefined for nothing. */
+  readonly refused?: RefusedSettings | undefined;
 }
+
+interface Planned {
+  readonly path: string;
+  readonly text: string;
+  readonly loaded: LoadedConfig;
+}
+
+const notWritten = (path: string, cause: unknown) =>
+  refuse("conflict", `${path} could not be written: ${reasonOf(cause)}`);
 
 /** The response reaches the page first. */
 const RESTART_AFTER_MS = 500;
@@ -72,34 +88,37 @@ export function createSettingChanges(deps: {
     return undefined;
   }
 
-  /** Reads the settings as a start with another text of the file would. */
-  const loadWith = (given: ConfigInput, text: string) =>
-    loadConfig({
-      ...given,
-      readFile: (name, look) => (name === path ? text : given.readFile(name, look)),
-    });
-
-  async function change(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>> {
+  /** What a change would write, and the settings that a start would read then. */
+  function plan(values: SettingValues): Result<Planned, OperatorRefusal> {
     if (!files || path === undefined) return refuse("conflict", NOT_HERE);
     for (const [key, value] of Object.entries(values)) {
       const refused = refusalOf(key, value);
       if (refused) return refused;
     }
-    let loaded: LoadedConfig;
     try {
       const merged = Object.entries({ ...consoleValues(textNow()), ...values });
       const text = consoleText(Object.fromEntries(merged.filter(([, value]) => value !== null)));
-      loaded = loadWith(files.given, text);
+      const loaded = loadConfig(withConsoleText(files.given, path, text));
       for (const [key, value] of Object.entries(values)) {
         const source = loaded.sources.get(key);
         if (value !== null && source !== CONSOLE_SOURCE)
           return refuse("conflict", `${key} is set by ${source}, which counts more than this page`);
       }
-      writePrivateFile(path, text);
+      return ok({ path, text, loaded });
     } catch (cause) {
-      if (!(cause instanceof ConfigError))
-        return refuse("conflict", `${path} could not be written: ${reasonOf(cause)}`);
+      if (!(cause instanceof ConfigError)) return notWritten(path, cause);
       return refuse("badRequest", cause.problems.map(({ key, message }) => `${key} ${message}`).join("; "));
+    }
+  }
+
+  async function change(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>> {
+    const planned = plan(values);
+    if (!planned.ok) return planned;
+    const { text, loaded } = planned.value;
+    try {
+      writePrivateFile(planned.value.path, text);
+    } catch (cause) {
+      return notWritten(planned.value.path, cause);
     }
     return ok(await take(loaded, Object.keys(values)));
   }
@@ -132,7 +151,13 @@ export function createSettingChanges(deps: {
       file: path ?? null,
       settings_file: files?.loaded.file ?? null,
       is_shared: config.state.url !== "",
+      refused: files?.refused ?? null,
     }),
+    /** Why values cannot be set. Changes nothing. */
+    checkSettings(values: SettingValues): Result<null, OperatorRefusal> {
+      const planned = plan(values);
+      return planned.ok ? ok(null) : planned;
+    },
     /**
      * Sets values, or takes those back that were set here (null), for this node. They are written first; those that need no start are in
      * force in all threads afterwards.

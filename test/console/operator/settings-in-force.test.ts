@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { settings } from "../../../src/config/settings/settings.ts";
+import { refuse } from "../../../src/console/operator/operator-sessions.ts";
 import { settingsInForce } from "../../../src/console/operator/present.ts";
+import { settingRoutes } from "../../../src/console/operator/setting-routes.ts";
+import { ok } from "../../../src/lib/result.ts";
 import { configWith } from "../../runtime/config.ts";
 
 const SECRETS = [
@@ -45,4 +48,42 @@ test("no secret of settings full of them is shown, and each setting has its sour
   const given = new Set([...SECRETS, ...WITH_URLS].map((secret) => secret.split("=")[0] ?? ""));
   given.delete("upstream.username");
   expect([...given].toSorted()).toEqual(masked.toSorted());
+});
+
+test("a change is in the audit log before it is in the file, and a second time where the file could not be written", async () => {
+  const steps: string[] = [];
+  const refused = refuse("conflict", "no space left on device");
+  let written: unknown = refused;
+  const routes = settingRoutes({
+    node: {
+      async checkSettings() {
+        steps.push("check");
+        return ok(null);
+      },
+      async changeSettings() {
+        steps.push("write");
+        return written;
+      },
+    } as never,
+    nodeId: "n",
+    hidden: { detail: { hide: true } },
+    posted: {},
+    read:
+      (answer) =>
+      async ({ request }) =>
+        answer(request),
+    change:
+      (_, make) =>
+      ({ request }) =>
+        make(request, Buffer.from('{"values":{"http.port":1}}')),
+    async record(_request, _action, id, outcome = "ok") {
+      steps.push(`${id} ${outcome}`);
+    },
+  });
+  const post = () => routes.handle(new Request("http://localhost/setting", { method: "POST" }));
+  await post();
+  expect(steps.splice(0)).toEqual(["check", "http.port ok", "write", "http.port failed"]);
+  written = ok({ applied: [], at_start: ["http.port"], late: [] });
+  expect((await post()).status).toBe(200);
+  expect(steps).toEqual(["check", "http.port ok", "write"]);
 });

@@ -103,6 +103,13 @@ function Settings(props: {
       <div class="pad stack">
         {file !== null && <p class="s dim measure">{msg.whatCounts(<code>{file}</code>)}</p>}
         {report.is_shared && <p class="s measure">{msg.ofThisNode}</p>}
+        {report.refused !== null && (
+          <div class="notice boxed stack">
+            <p>{msg.startedWithout(report.refused.keys.join(", "))}</p>
+            <p class="s">{report.refused.reason}</p>
+            <p class="s dim">{msg.refusedFile(<code>{report.refused.file}</code>)}</p>
+          </div>
+        )}
         {waiting.length > 0 && (
           <div class="notice boxed stack">
             <p>{msg.startIsDue(waiting.join(", "))}</p>

@@ -199,23 +199,60 @@ test("check 39: changes are in the audit log, and what waits for a start is in f
   expect(done.at(-1)).toMatchObject({ action: "node.restart" });
 });
 
-test("a start that a change of the page prevents names its file and the changed settings", () => {
+test("what prevents a start from the page is taken back at that start: the log and the page say so, what was in force stays", async () => {
+  const started = () => node.logs().split('"msg":"Read the settings"').length;
+  await change({ "http.anonymous_units_per_minute": 4_000, "index.max_bytes": 60_000_000_000 });
+  // An address of documentation, which no machine has.
+  await change({ "http.host": "203.0.113.5" });
+  const before = started();
+  expect((await post("restart", {})).status).toBe(200);
+  await until(() => started() >= before + 2);
+  await until(async () => (await fetch(`${node.url}/ready`).catch(() => undefined))?.status === 200);
+  await open();
+  const report = await read<SettingsReport>("config");
+  expect(report.refused).toEqual({
+    keys: ["http.host", "index.max_bytes"],
+    reason: expect.stringContaining("cannot listen on 203.0.113.5"),
+    file: join(dataDir, "settings.refused.toml"),
+  });
+  expect(await settingOf("http.host")).toMatchObject({ source: "default" });
+  expect(await settingOf("http.anonymous_units_per_minute")).toMatchObject({
+    value: 4_000,
+    source: "console",
+  });
+  // That of the last start.
+  expect(await settingOf("index.max_bytes")).toMatchObject({ value: 50_000_000_000, source: "console" });
+  expect(readFileSync(report.refused?.file ?? "", "utf8")).toContain("203.0.113.5");
+  expect(readFileSync(file, "utf8")).not.toContain("203.0.113.5");
+  expect(node.logs()).toContain("The node runs without the last changes of the operator's page");
+  // The next start knows nothing of it.
+  await change({ "index.max_bytes": 55_000_000_000 });
+  expect((await post("restart", {})).status).toBe(200);
+  await until(() => started() >= before + 3);
+  await until(async () => (await fetch(`${node.url}/ready`).catch(() => undefined))?.status === 200);
+  await open();
+  expect(await read<SettingsReport>("config")).toMatchObject({ refused: null });
+  expect(await settingOf("index.max_bytes")).toMatchObject({ value: 55_000_000_000 });
+});
+
+test("a start that fails with the settings of the last one, too, ends with its own reason, and nothing is moved", () => {
   const other = join(dir.path, "other");
   mkdirSync(other, { mode: 0o700 });
-  // An address of documentation, which no machine has.
-  writeFileSync(join(other, "settings.toml"), '[http]\nhost = "203.0.113.5"\n', { mode: 0o600 });
+  writeFileSync(join(other, "settings.toml"), "[index]\nmax_bytes = 70000000000\n", { mode: 0o600 });
   const { exitCode, stderr } = Bun.spawnSync(
-    [...compiledProgram, "--data-dir", other, "--set", "hub.port=0", "serve"],
+    [
+      ...compiledProgram,
+      "--data-dir",
+      other,
+      "--set",
+      "hub.port=0",
+      "--set",
+      "http.host=203.0.113.5",
+      "serve",
+    ],
     { env: { PATH: process.env.PATH ?? "", HOME: dir.path } },
   );
   expect(exitCode).not.toBe(0);
   expect(stderr.toString()).toContain("cannot listen on 203.0.113.5");
-  const warning = stderr
-    .toString()
-    .split("\n")
-    .find((line) => line.includes("remove its line"));
-  expect(JSON.parse(warning ?? "{}")).toMatchObject({
-    file: join(other, "settings.toml"),
-    settings: ["http.host"],
-  });
+  expect(readFileSync(join(other, "settings.toml"), "utf8")).toContain("70000000000");
 });

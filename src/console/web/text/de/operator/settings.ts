@@ -51,6 +51,13 @@ export const inForce = (keys: Value) => `${keys} geändert. Es gilt jetzt.`;
 export const inForceSoon = (keys: Value, threads: Value) =>
   `${keys} geändert. Beschäftigte Threads übernehmen es, sobald sie antworten: ${threads}.`;
 export const waitsForStart = (keys: Value) => `${keys} geändert. Es gilt ab dem nächsten Start.`;
+export const startedWithout = (keys: Value) =>
+  `Mit diesen Änderungen startete der Knoten nicht, er läuft ohne sie: ${keys}.`;
+export const refusedFile = (file: Rich): Rich => [
+  "Sie stehen jetzt in ",
+  file,
+  ". Ändere sie hier erneut, sobald der Grund behoben ist.",
+];
 export const startIsDue = (keys: Value) => `Wartet auf den nächsten Start: ${keys}.`;
 export const restart = "Knoten neu starten";
 export const restartEnds =

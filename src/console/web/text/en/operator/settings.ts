@@ -51,6 +51,13 @@ export const inForce = (keys: Value) => `${keys} changed. It is in force.`;
 export const inForceSoon = (keys: Value, threads: Value) =>
   `${keys} changed. Busy threads take it as soon as they respond: ${threads}.`;
 export const waitsForStart = (keys: Value) => `${keys} changed. It takes effect at the next start.`;
+export const startedWithout = (keys: Value) =>
+  `The node did not start with these changes, and runs without them: ${keys}.`;
+export const refusedFile = (file: Rich): Rich => [
+  "They are in ",
+  file,
+  " now. Change them here again once that is corrected.",
+];
 export const startIsDue = (keys: Value) => `Waiting for the next start: ${keys}.`;
 export const restart = "Restart the node";
 export const restartEnds =
