@@ -143,6 +143,7 @@ export function onDamage(report: (damage: Damage) => void): void {
 
 /** Returns the error to throw for `cause`: a StorageError if the database failed, else `cause` itself. */
 export function asStorageError(where: DatabaseFile, cause: unknown): unknown {
+  if (cause instanceof StorageError) return cause;
   const fault = sqliteErrorOf(cause);
   if (!fault || CAUSED_BY_INPUT.has(fault.errno & 0xff)) return cause;
   return storageError(where, fault);

@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { asStorageError, type DatabaseFile } from "../../db/sqlite/storage-error.ts";
 import { createPrivateFile } from "../../runtime/files.ts";
@@ -19,9 +19,21 @@ function copy(where: DatabaseFile, to: string): void {
   withConnection(where, (sqlite) => {
     // SQLite accepts an empty file, and keeps its mode.
     createPrivateFile(to);
-    sqlite.run("VACUUM INTO ?", [to]);
+    try {
+      sqlite.run("VACUUM INTO ?", [to]);
+    } catch (cause) {
+      throw faultOfCopy({ ...where, file: to }, cause);
+    }
   });
 }
+
+/** The fault of a copy, where its file is at fault: the database is only read. */
+export function faultOfCopy(copy: DatabaseFile, cause: unknown): unknown {
+  const isOfCopy = cause instanceof SQLiteError && WRITE_FAULTS.test(cause.code ?? "");
+  return isOfCopy ? asStorageError(copy, cause) : cause;
+}
+
+const WRITE_FAULTS = /^SQLITE_(?:FULL|IOERR_(?:WRITE|FSYNC|DIR_FSYNC|TRUNCATE))$/;
 
 function damageOf(where: DatabaseFile): string[] {
   return withConnection(where, (sqlite) =>

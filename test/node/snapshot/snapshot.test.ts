@@ -11,6 +11,7 @@ import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
 import type { SnapshotProgress } from "../../../src/node/snapshot/manifest.ts";
+import { faultOfCopy } from "../../../src/node/snapshot/run-database-task.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
@@ -443,4 +444,22 @@ test("a damaged database is not copied", async () => {
   mkdirSync(fixture.path("data"));
   writeFileSync(fixture.path("data/index.db"), bytes);
   await expect(create("a", { dataDir: fixture.path("data"), parts: ["index"] })).rejects.toThrow("malformed");
+});
+
+test("a copy that finds no room names the disk of the copy, not that of the database", () => {
+  using source = new Database(":memory:");
+  let full: unknown;
+  try {
+    // A device on which every write finds the disk full.
+    source.run("CREATE TABLE t (a)");
+    source.run("VACUUM INTO '/dev/full'");
+  } catch (cause) {
+    full = cause;
+  }
+  const copy = { database: "state", file: "/backups/b.partial/state.db" } as const;
+  expect(String(faultOfCopy(copy, full))).toContain(
+    "Free space on the disk of /backups/b.partial, and try again",
+  );
+  const busy = new Error("not of the copy");
+  expect(faultOfCopy(copy, busy)).toBe(busy);
 });
