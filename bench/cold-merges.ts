@@ -43,7 +43,7 @@ export function benchColdMerges(dataDir: string, fids: number): Figure[] {
   const rates = { off: [] as number[], on: [] as number[] };
   const blocks = { off: [] as number[], on: [] as number[] };
   const written: number[] = [];
-  const aheadOf = { off: undefined, on: new ReadAhead(db.sqlite, () => 0) };
+  const aheadOf = { off: undefined, on: new ReadAhead(db.sqlite, { memoryBytes: () => 0 }) };
   for (let group = 0; group < GROUPS; group++)
     for (const way of ["off", "on"] as const) {
       db.readAhead = aheadOf[way];

@@ -6,8 +6,10 @@ import type { ErrorName } from "../http/errors.ts";
 import type { Price } from "../http/limits/prices.ts";
 import type { CredentialsContext } from "../http/request/body.ts";
 import type { DecodedQuery, QueryParams } from "../http/request/params.ts";
+import { respondsLater } from "../http/response/response-body.ts";
 import { aliasOf, type NotImplemented, operation, refused, type Security } from "../http/route/operation.ts";
 import type { Access, ReadyBody, RouteCache } from "../http/route-terms.ts";
+import { inTurns } from "../read/leave-turn.ts";
 import type { Dialect, OwnerRulesOf, ResponseName, Viewer } from "./deps.ts";
 
 /** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth`, `/rpc`, `/v2/stp` or `/v2/onchain`. */
@@ -210,7 +212,8 @@ export function operationsOf<D extends OwnDeps>(
   function read<const Id extends string, const Q extends QueryParams = Record<never, never>>(
     spec: ReadSpec<D, Id, Q>,
   ): Operation<D, Id> {
-    return op<Id, Q>({ cache: "shared", ...spec });
+    const run = inTurns(spec.run, ({ request }) => respondsLater(request));
+    return op<Id, Q>({ cache: "shared", ...spec, run });
   }
 
   return { op, read };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { storeRankings } from "../../src/db/index/counts/rankings.ts";
+import { ReadAhead } from "../../src/db/sqlite/read-ahead.ts";
 import { refreshRankings } from "../../src/ingest/ranking.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { addDemoChannels, demoIndex } from "../support/demo-index.ts";
@@ -65,3 +66,47 @@ test("a page of any list runs a bounded number of statements", async () => {
   expect(fullPages).toBeGreaterThan(20);
   expect([...counts].filter(([, count]) => count > MOST)).toEqual([]);
 });
+
+/** A page has arrived when it is looked for so often. */
+const LOOKS = 3;
+
+test.skipIf(process.platform !== "linux")(
+  "lists that wait for pages let each other run, and respond as if all pages were in memory",
+  async () => {
+    const { reader, node } = api;
+    const hash = await busiestHash();
+    const ask = (route: string) =>
+      fetch(`${api.url}${route}?${COMMON}&hash=${hash}&identifier=${hash}&limit=25`).then((response) =>
+        response.text(),
+      );
+    const oneByOne = async () => {
+      const bodies: string[] = [];
+      for (const route of lists) bodies.push(await ask(route));
+      return bodies;
+    };
+    const forget = () => node.db.transaction(() => node.db.invalidations.everything());
+    forget();
+    const inMemory = await oneByOne();
+    const looks = new Map<number, number>();
+    const isInMemory = (page: number) => {
+      looks.set(page, (looks.get(page) ?? 0) + 1);
+      return (looks.get(page) ?? 0) >= LOOKS;
+    };
+    reader.readAhead = new ReadAhead(reader.sqlite, { memoryBytes: () => 0, isInMemory });
+    forget();
+    expect(await oneByOne()).toEqual(inMemory);
+    expect(looks.size).toBe(0);
+    reader.readAhead = new ReadAhead(reader.sqlite, { memoryBytes: () => 0, isInMemory });
+    await ask(lists[0] ?? "");
+    forget();
+    expect(await Promise.all(lists.map(ask))).toEqual(inMemory);
+    expect(looks.size).toBeGreaterThan(20);
+    expect([...looks.values()].every((count) => count >= LOOKS)).toBe(true);
+    // Pages that the system drops again before they are read are waited for within the read.
+    reader.readAhead = new ReadAhead(reader.sqlite, { memoryBytes: () => 0, isInMemory: () => false });
+    await ask(lists[0] ?? "");
+    forget();
+    expect(await Promise.all(lists.slice(0, 8).map(ask))).toEqual(inMemory.slice(0, 8));
+    reader.readAhead = undefined;
+  },
+);

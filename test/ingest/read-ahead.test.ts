@@ -32,7 +32,7 @@ test("an index larger than the memory merges and reads what one that fits does, 
   const messages = wildMessages("read-ahead", 600);
   using fitting = temporaryIndex();
   using larger = temporaryIndex();
-  const ahead = new ReadAhead(larger.db.sqlite, () => 0);
+  const ahead = new ReadAhead(larger.db.sqlite, { memoryBytes: () => 0 });
   const announced = new Set<string>();
   const { willRead } = ahead;
   ahead.willRead = (lookUps) =>
@@ -42,7 +42,7 @@ test("an index larger than the memory merges and reads what one that fits does, 
       return found;
     });
   larger.db.readAhead = ahead;
-  fitting.db.readAhead = new ReadAhead(fitting.db.sqlite, () => Number.POSITIVE_INFINITY);
+  fitting.db.readAhead = new ReadAhead(fitting.db.sqlite, { memoryBytes: () => Number.POSITIVE_INFINITY });
   for (const { db } of [fitting, larger]) follow(db, messages);
   expect(contentDifferences(indexContent(fitting.db), indexContent(larger.db))).toEqual([]);
 

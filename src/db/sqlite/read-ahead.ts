@@ -1,4 +1,4 @@
-import { dlopen, FFIType } from "bun:ffi";
+import { dlopen, FFIType, ptr } from "bun:ffi";
 import type { Database } from "bun:sqlite";
 import { openSync, statSync } from "node:fs";
 import { totalmem } from "node:os";
@@ -12,14 +12,37 @@ const NODE_BYTES = 400_000_000;
 const RECENT_PAGES = 4_096;
 /** `POSIX_FADV_WILLNEED` */
 const WILL_NEED = 3;
+/** `RWF_NOWAIT`: a read of what is not in memory fails instead of waiting. */
+const NO_WAIT = 8;
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
-const { i32, i64_fast: i64 } = FFIType;
-const SYMBOLS = { posix_fadvise: { args: [i32, i64, i64, i32], returns: i32 } } as const;
+const { i32, i64_fast: i64, ptr: pointer } = FFIType;
+const ADVISE = { posix_fadvise: { args: [i32, i64, i64, i32], returns: i32 } } as const;
+const READ = { preadv2: { args: [i32, pointer, i32, i64, i32], returns: i64 } } as const;
 
 const roots = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
 
 /** Never closed: closing any descriptor of a database would release the locks that SQLite holds on it for the process. */
 const descriptors = new Map<string, number>();
+
+/** Thrown within a read that may leave: it has asked for pages that are not in memory. */
+export class PagesOnTheWay extends Error {
+  readonly #absent: number[];
+  readonly #isInMemory: (page: number) => boolean;
+
+  constructor(absent: number[], isInMemory: (page: number) => boolean) {
+    super("pages are on their way from the disk");
+    this.#absent = absent;
+    this.#isInMemory = isInMemory;
+  }
+
+  haveArrived(): boolean {
+    for (let page = this.#absent.at(-1); page !== undefined; page = this.#absent.at(-1)) {
+      if (!this.#isInMemory(page)) return false;
+      this.#absent.pop();
+    }
+    return true;
+  }
+}
 
 /**
  * Asks the system for the pages that look-ups are about to read, all at once, where the database is larger than the memory. A statement
@@ -35,25 +58,60 @@ export class ReadAhead {
   #recent = new Set<number>();
   #older = new Set<number>();
   #ask: (page: number) => void = () => undefined;
+  /** Undefined where the system cannot tell. */
+  #isInMemory: ((page: number) => boolean) | undefined;
+  #mayLeave = false;
 
-  /** @param memoryBytes of the machine or its control group */
-  constructor(sqlite: Database, memoryBytes: () => number = ownMemoryBytes) {
+  /**
+   * @param options.memoryBytes of the machine or its control group
+   * @param options.isInMemory whether a page would be read without waiting. Default: what the system says.
+   */
+  constructor(
+    sqlite: Database,
+    options: { readonly memoryBytes?: () => number; readonly isInMemory?: (page: number) => boolean } = {},
+  ) {
     this.#sqlite = sqlite;
-    this.#memoryBytes = memoryBytes;
+    this.#memoryBytes = options.memoryBytes ?? ownMemoryBytes;
+    this.#isInMemory = options.isInMemory;
   }
 
-  /** Asks for the leaves of look-ups that the caller makes next. Does nothing where the database fits into the memory. */
+  /**
+   * Asks for the leaves of look-ups that the caller makes next. Does nothing where the database fits into the memory.
+   *
+   * @throws PagesOnTheWay within `leaving`, where one of them has to be read from the disk
+   */
   willRead(lookUps: () => readonly LookUps[]): void {
     if (performance.now() >= this.#lookAgainAtMs) this.#look();
     if (!this.#isNeeded || !this.#pages) return;
+    const absent: number[] = [];
+    const isInMemory = this.#mayLeave ? this.#isInMemory : undefined;
     for (const page of this.#pages.leavesOf(lookUps())) {
       if (this.#recent.has(page) || this.#older.has(page)) continue;
       this.#recent.add(page);
+      if (isInMemory?.(page)) continue;
       this.#ask(page);
+      absent.push(page);
     }
-    if (this.#recent.size < RECENT_PAGES) return;
-    this.#older = this.#recent;
-    this.#recent = new Set();
+    if (this.#recent.size >= RECENT_PAGES) {
+      this.#older = this.#recent;
+      this.#recent = new Set();
+    }
+    if (isInMemory && absent.length > 0) throw new PagesOnTheWay(absent, isInMemory);
+  }
+
+  /** Whether the database is larger than the memory, as far as was looked. */
+  get isNeeded(): boolean {
+    return this.#isNeeded;
+  }
+
+  /** Runs work that is run again after it has thrown `PagesOnTheWay`, which it does instead of waiting for pages that it has announced. */
+  leaving<T>(work: () => T): T {
+    this.#mayLeave = true;
+    try {
+      return work();
+    } finally {
+      this.#mayLeave = false;
+    }
   }
 
   #look(): void {
@@ -66,8 +124,8 @@ export class ReadAhead {
   }
 
   #open(filename: string): LeafPages | undefined {
-    const library = openLibrary();
-    if (!library) return undefined;
+    const advise = openLibrary(ADVISE)?.posix_fadvise;
+    if (!advise) return undefined;
     const fd = descriptors.get(filename) ?? openSync(filename, "r");
     descriptors.set(filename, fd);
     const { page_size: pageBytes } = this.#sqlite
@@ -75,7 +133,8 @@ export class ReadAhead {
       .get() ?? {
       page_size: 0,
     };
-    this.#ask = (page) => library.posix_fadvise(fd, (page - 1) * pageBytes, pageBytes, WILL_NEED);
+    this.#ask = (page) => advise(fd, (page - 1) * pageBytes, pageBytes, WILL_NEED);
+    this.#isInMemory ??= residence(fd, pageBytes);
     const rootOf = this.#sqlite.query<{ rootpage: number }, [string]>(roots);
     return new LeafPages({
       fd,
@@ -91,10 +150,22 @@ function ownMemoryBytes(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-function openLibrary() {
+/** Returns whether a page is in the system's memory: reads its first byte where that takes no wait. */
+function residence(fd: number, pageBytes: number): ((page: number) => boolean) | undefined {
+  const read = openLibrary(READ)?.preadv2;
+  if (!read) return undefined;
+  const byte = new Uint8Array(1);
+  const vector = BigUint64Array.of(BigInt(ptr(byte)), 1n);
+  const isInMemory = (page: number) =>
+    Number(read(fd, ptr(vector), 1, (page - 1) * pageBytes, NO_WAIT)) === byte.length;
+  // The first page has just been read. A file system that cannot say so never could.
+  return isInMemory(1) ? isInMemory : undefined;
+}
+
+function openLibrary<const Symbols extends Parameters<typeof dlopen>[1]>(symbols: Symbols) {
   for (const name of process.platform === "linux" ? LIBRARIES : []) {
     try {
-      return dlopen(name, SYMBOLS).symbols;
+      return dlopen(name, symbols).symbols;
     } catch {
       // Another C library.
     }

@@ -137,6 +137,7 @@ export function cursorAfter(
   cursor: TimedCursor,
 ): string | null {
   if (last === undefined) return null;
+  db.willRead(() => [{ tree: "casts", keys: [last.id] }]);
   return cursor.encode([timestampOfCastId(last.id), hashOfCast(db, last.id) ?? "0x"]);
 }
 

@@ -122,7 +122,7 @@ describe("ReadAhead", () => {
       [2 ** 40, false],
     ] as const) {
       using db = new Database(path, { readonly: true });
-      const ahead = new ReadAhead(db, () => memory);
+      const ahead = new ReadAhead(db, { memoryBytes: () => memory });
       let built = 0;
       ahead.willRead(() => {
         built += 1;

@@ -39,14 +39,26 @@ export function castsOfUser(db: IndexDatabase, { fid, ...page }: UserQuery): Pag
 
 /** Returns the live replies of an fid to casts, newest first. */
 export function repliesOfUser(db: IndexDatabase, { fid, ...page }: UserQuery): Page<CastRef> {
-  return castPage(db, { ...page, cursor: repliesOfUserCursor }, (below, maxRows) =>
-    db.all(repliesOf, fid, below, maxRows),
-  );
+  return castPage(db, { ...page, cursor: repliesOfUserCursor }, (below, maxRows) => {
+    willReadCasts(db, [[fid, 1, below]]);
+    return db.all(repliesOf, fid, below, maxRows);
+  });
 }
 
 /** Returns the live casts of an fid below an id, the greatest id first. */
 export function newestCastsOf(db: IndexDatabase, fid: number, below: number, maxRows: number): CastRef[] {
+  willReadCasts(db, [
+    [fid, 0, below],
+    [fid, 1, below],
+  ]);
   return db.all(castsOf, fid, below, maxRows);
+}
+
+function willReadCasts(
+  db: IndexDatabase,
+  keys: readonly [fid: number, isReply: number, below: number][],
+): void {
+  db.willRead(() => [{ tree: "casts_by_author", keys }]);
 }
 
 // The id is that of a live cast by its author: a quote with another author's fid names another id.

@@ -180,6 +180,7 @@ export function willReadOfEach(
   tree: "casts_by_author" | "reactions_by_user",
   ...keys: readonly (readonly [kind: number, at: number])[]
 ): void {
+  if (typeof authors === "number") db.willRead(() => [{ tree: "links", keys: [[authors, LinkType.Follow]] }]);
   db.willRead(() => {
     const fids: number[] =
       typeof authors === "string" ? JSON.parse(authors) : db.all(followedBy, authors).map(({ fid }) => fid);

@@ -52,6 +52,7 @@ const declareRows = (name: string, isShown: string) =>
 const visibleRows = declareRows("visible-rows", isVisible("n"));
 /** For viewers without blocks and mutes: the check of each row's actor takes most of the time of the other statement. */
 const unfilteredRows = declareRows("rows", targetExists("n"));
+const SILENCING = [LinkType.Block, "mute"] as const;
 const hasSilenced = statement<{ one: number }, [fid: number]>(
   "skeleton.notifications.has-silenced",
   `SELECT 1 AS one FROM links WHERE fid = ? AND type IN (${LinkType.Block}, 'mute') LIMIT 1`,
@@ -112,6 +113,10 @@ export function* chunksBelow(
   const { fid, last, kinds } = query;
   const firstRows = Math.max(MIN_CHUNK_ROWS, 2 * query.limit);
   const from = last ? positionFrom(last) : FROM_THE_NEWEST;
+  db.willRead(() => [
+    { tree: "notifications", keys: [[fid, from[0]]] },
+    { tree: "links", keys: SILENCING.map((type) => [fid, type]) },
+  ]);
   const chunks =
     kinds === undefined ? allChunks(db, fid, from, firstRows) : chunksOfKinds(db, fid, from, kinds);
   /** The end of the chunk before, which the next one may continue. */

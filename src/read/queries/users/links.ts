@@ -55,13 +55,24 @@ export const blockersCursor = cursorCodec("blockers", ["int", "int"]);
 export const followersCursor = cursorCodec("user/followers", ["int", "int"]);
 export const mutualFollowsCursor = cursorCodec("followers/reciprocal", ["int", "int"]);
 
+/** Announces a list of `byTime` from a key on. */
+function willReadLinks(
+  db: IndexDatabase,
+  tree: "links_by_source" | "links_by_target",
+  key: readonly [fid: number, type: number | string, at: number],
+): void {
+  db.willRead(() => [tree, `${tree}_displayed`].map((name) => ({ tree: name, keys: [key] })));
+}
+
 /** Returns the users that an fid follows, blocks or mutes, newest link first. */
 export function linkTargets(
   db: IndexDatabase,
   type: keyof typeof targetCursors,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
-  const rows = db.all(targets, fid, storedLinkType(type), ...after, limit + 1);
+  const stored = storedLinkType(type);
+  willReadLinks(db, "links_by_source", [fid, stored, after[0]]);
+  const rows = db.all(targets, fid, stored, ...after, limit + 1);
   return cutPage(rows, limit, (last) => targetCursors[type].encode([last.at, last.fid]));
 }
 
@@ -70,6 +81,7 @@ export function followers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
+  willReadLinks(db, "links_by_target", [fid, LinkType.Follow, after[0]]);
   const rows = db.all(sources, fid, LinkType.Follow, ...after, limit + 1);
   return cutPage(rows, limit, (last) => followersCursor.encode([last.at, last.fid]));
 }
@@ -88,6 +100,7 @@ export function blockers(
   db: IndexDatabase,
   { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
 ): Page<DatedUser> {
+  willReadLinks(db, "links_by_target", [fid, LinkType.Block, after[0]]);
   const rows = db.all(sources, fid, LinkType.Block, ...after, limit + 1);
   return cutPage(rows, limit, (last) => blockersCursor.encode([last.at, last.fid]));
 }
