@@ -3,6 +3,8 @@ import { mkdirSync, openSync, readSync, rmdirSync, statSync, writeFileSync } fro
 import { join } from "node:path";
 
 export const BLOCK = 4096;
+/** What a node takes at most while it fills its index (docs/operate/capacity.md). */
+export const FILLING_BYTES = 675_000_000;
 /** A limit of memory: what a node takes, and a thirtieth of the index for the system's cache of its pages. */
 export const NODE_BYTES = 400_000_000;
 export const CACHE_SHARE = 30;

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import type { Figure } from "./main.ts";
 import { rssOf } from "./start.ts";
+import { numberIn, type ThreadUse, threadsOf } from "./threads.ts";
 
 /** The executable of an earlier version, which idles beside this one. */
 const BEFORE = process.env.BENCH_BEFORE;
@@ -10,13 +11,6 @@ const BEFORE = process.env.BENCH_BEFORE;
 const SETTLE_SECS = Number(process.env.BENCH_SETTLE_SECS ?? 60);
 const IDLE_SECS = Number(process.env.BENCH_IDLE_SECS ?? 60);
 const SHOWN_THREADS = 6;
-
-/** What a thread had used and how often it had waited at a moment. */
-interface ThreadUse {
-  readonly name: string;
-  readonly cpuMs: number;
-  readonly waits: number;
-}
 
 /**
  * Measures a node with the demo network and without requests, after the network was filled and after a restart: CPU time, how often its
@@ -93,26 +87,4 @@ function idleOf({ pid }: Pick<RunningNode, "pid">, before: ReadonlyMap<string, T
     threads: used.length,
     most: [...byName].sort(([, a], [, b]) => b - a).slice(0, SHOWN_THREADS),
   };
-}
-
-function threadsOf(pid: number): ReadonlyMap<string, ThreadUse> {
-  const threads = new Map<string, ThreadUse>();
-  for (const tid of readdirSync(`/proc/${pid}/task`)) {
-    try {
-      const status = readFileSync(`/proc/${pid}/task/${tid}/status`, "utf8");
-      const cpuNs = Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, "utf8").split(" ")[0]);
-      threads.set(tid, {
-        name: /^Name:\s+(.*)$/m.exec(status)?.[1] ?? "",
-        cpuMs: cpuNs / 1e6,
-        waits: numberIn(status, "voluntary_ctxt_switches"),
-      });
-    } catch {
-      // It has ended.
-    }
-  }
-  return threads;
-}
-
-function numberIn(text: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
 import { benchChain } from "./chain.ts";
 import { benchCold } from "./cold.ts";
+import { benchCores } from "./cores.ts";
 import { benchDecisions } from "./decisions.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDeliveriesPostgres } from "./deliveries-postgres.ts";
@@ -88,6 +89,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   whole: benchWhole,
   cold: benchCold,
   history: benchHistory,
+  cores: benchCores,
   match: benchMatch,
   decisions: benchDecisions,
   deliveries: benchDeliveries,

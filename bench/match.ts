@@ -56,6 +56,18 @@ export async function benchMatch(): Promise<Figure[]> {
   });
 }
 
+/** Returns a function that matches some thousand casts against subscriptions, half of them with an expression, and returns how many casts. */
+export function matchingOf(subscriptions: number): () => number {
+  const random = seededRandom("match");
+  const events = Array.from({ length: EVENTS }, () => castFacts(random));
+  const matcher = createMatcher();
+  for (let at = 0; at < subscriptions; at++) matcher.set(`${at}`, { "cast.created": castFilter(at, random) });
+  return () => {
+    usPerEvent(matcher, events);
+    return events.length;
+  };
+}
+
 function usPerEvent(matcher: Matcher, events: readonly CastFacts[]): number {
   const startedAt = performance.now();
   let matches = 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { startUpstream } from "./backfill.ts";
-import { CACHE_SHARE, limitedMemory, NODE_BYTES } from "./cold-file.ts";
+import { CACHE_SHARE, FILLING_BYTES, limitedMemory } from "./cold-file.ts";
 import { write } from "./density.ts";
 import type { Figure } from "./main.ts";
 import { cpuMicrosOf } from "./start.ts";
@@ -39,7 +39,7 @@ export async function benchWhole(): Promise<Figure[]> {
     await write(join(dir.path, "steps"), "steps", STEP_MESSAGES),
   ];
   await using upstream = await startUpstream({ dir: String(MESSAGES) }, { snapshots: "yes", names: "no" });
-  using group = limitedMemory(NODE_BYTES + (MESSAGES * EXPECTED_BYTES) / CACHE_SHARE);
+  using group = limitedMemory(FILLING_BYTES + (MESSAGES * EXPECTED_BYTES) / CACHE_SHARE);
   const dataDir = join(dir.path, "data");
   const follow = ["--set", `upstream.url=http://${upstream.address}`, "--set", "trust.level=node"];
   follow.push("--set", `upstream.concurrency=${AT_ONCE}`);
