@@ -12,9 +12,9 @@ import type { Figure } from "./main.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
 import { median } from "./start.ts";
 
-const GROUPS = Number(process.env.BENCH_RUNS ?? 30);
-/** Messages of a commit: what a node that catches up, or that follows a busy second, merges together. */
-const PER_GROUP = 200;
+const MESSAGES = 200 * Number(process.env.BENCH_RUNS ?? 30);
+/** Messages of a commit: a busy second, and what a node that catches up merges together. */
+const GROUPS = [200, 2_000];
 /** Casts that are named, of any age. */
 const NAMED = 20_000;
 
@@ -38,38 +38,53 @@ export function benchColdMerges(dataDir: string, fids: number): Figure[] {
   });
   const casts = someCasts(path);
   const random = seededRandom("cold merges");
-  const records = (): IngestRecord[] =>
-    Array.from({ length: PER_GROUP }, () => newRecord(random, { mix: MAINNET_MIX, fids, casts }));
-  const rates = { off: [] as number[], on: [] as number[] };
-  const blocks = { off: [] as number[], on: [] as number[] };
-  const written: number[] = [];
   const aheadOf = { off: undefined, on: new ReadAhead(db.sqlite, { memoryBytes: () => 0 }) };
-  for (let group = 0; group < GROUPS; group++)
-    for (const way of ["off", "on"] as const) {
-      db.readAhead = aheadOf[way];
-      const batch = records();
-      file.evict();
-      const before = ioOf();
-      const startedMs = performance.now();
-      const merged = engine.apply(batch).filter((outcome) => outcome === undefined).length;
-      rates[way].push((merged / (performance.now() - startedMs)) * 1000);
-      const after = ioOf();
-      blocks[way].push((after.read - before.read) / BLOCK / merged);
-      written.push((after.written - before.written) / merged);
-    }
-  const off = median(rates.off);
-  return [
-    { what: "merges, nothing cached", value: off, unit: "messages/s" },
-    {
-      what: "the same, read ahead",
-      value: median(rates.on),
-      unit: "messages/s",
-      ratio: { of: "without reading ahead", value: median(rates.on) / off },
-    },
-    { what: "blocks read", value: median(blocks.off), unit: "a merged message" },
-    { what: "the same, read ahead", value: median(blocks.on), unit: "a merged message" },
-    { what: "written", value: median(written), unit: "bytes a merged message" },
-  ];
+  return GROUPS.flatMap((perGroup) => {
+    const rates = { off: [] as number[], on: [] as number[] };
+    const blocks = { off: [] as number[], on: [] as number[] };
+    const cpuUs = { off: [] as number[], on: [] as number[] };
+    const systemUs: number[] = [];
+    const written: number[] = [];
+    for (let group = 0; group < Math.max(2, MESSAGES / perGroup); group++)
+      for (const way of ["off", "on"] as const) {
+        db.readAhead = aheadOf[way];
+        const batch: IngestRecord[] = Array.from({ length: perGroup }, () =>
+          newRecord(random, { mix: MAINNET_MIX, fids, casts }),
+        );
+        file.evict();
+        const before = ioOf();
+        const cpuBefore = process.threadCpuUsage();
+        const startedMs = performance.now();
+        const merged = engine.apply(batch).filter((outcome) => outcome === undefined).length;
+        rates[way].push((merged / (performance.now() - startedMs)) * 1000);
+        const cpu = process.threadCpuUsage(cpuBefore);
+        const after = ioOf();
+        cpuUs[way].push((cpu.user + cpu.system) / merged);
+        if (way === "on") systemUs.push(cpu.system / merged);
+        blocks[way].push((after.read - before.read) / BLOCK / merged);
+        written.push((after.written - before.written) / merged);
+      }
+    const off = median(rates.off);
+    return [
+      { what: `merges of ${perGroup} together, nothing cached`, value: off, unit: "messages/s" },
+      {
+        what: "the same, read ahead",
+        value: median(rates.on),
+        unit: "messages/s",
+        ratio: { of: "without reading ahead", value: median(rates.on) / off },
+      },
+      {
+        what: "CPU, read ahead",
+        value: median(cpuUs.on),
+        unit: "us a merged message",
+        ratio: { of: "without reading ahead", value: median(cpuUs.on) / median(cpuUs.off) },
+      },
+      { what: "CPU of the system", value: median(systemUs), unit: "us a merged message" },
+      { what: "blocks read", value: median(blocks.off), unit: "a merged message" },
+      { what: "the same, read ahead", value: median(blocks.on), unit: "a merged message" },
+      { what: "written", value: median(written), unit: "bytes a merged message" },
+    ];
+  });
 }
 
 function someCasts(path: string): { fid: number; hash: Uint8Array }[] {

@@ -9,6 +9,7 @@ import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
 import { distinctRequest, timeOf } from "./reads.ts";
 import { median } from "./start.ts";
+import { type ThreadUse, threadsOf } from "./threads.ts";
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
 const REQUESTS = Number(process.env.BENCH_RUNS ?? 40);
@@ -77,8 +78,12 @@ export async function benchCold(): Promise<Figure[]> {
     for (const inFlight of IN_FLIGHT) {
       file.evict();
       const before = readBytesOf(node.pid);
+      const threadBefore = httpThread(node.pid);
       const served = await load(node.url, inFlight, () => path(draw));
       const read = (readBytesOf(node.pid) - before) / BLOCK / SECONDS;
+      const thread = httpThread(node.pid);
+      const cpuMs = thread.cpuMs - threadBefore.cpuMs;
+      const ownMs = SECONDS * 1000 - (thread.queuedMs - threadBefore.queuedMs);
       figures.push(
         { what: `${name}, ${inFlight} in flight`, value: served / SECONDS, unit: "requests/s" },
         {
@@ -87,10 +92,24 @@ export async function benchCold(): Promise<Figure[]> {
           unit: "blocks/s",
           ratio: { of: `bare reads, ${inFlight} in flight`, value: read / file.bareRate(inFlight) },
         },
+        { what: "CPU of the HTTP thread", value: (cpuMs * 1000) / served, unit: "us a request" },
+        {
+          what: "its requests/s on a core of its own",
+          value: (served / ownMs) * 1000,
+          unit: "requests/s",
+          ratio: { of: "the time that it has a core to wait for the disk in", value: 1 - cpuMs / ownMs },
+        },
       );
     }
   await node.stop();
   return [...figures, ...benchColdMerges(dataDir, fids)];
+}
+
+/** Of one worker, the default of two cores. */
+function httpThread(pid: number): ThreadUse {
+  const [thread] = [...threadsOf(pid).values()].filter(({ name }) => name === "http");
+  if (!thread) throw new Error("there is no HTTP thread");
+  return thread;
 }
 
 const IN_LOAD = new Set(["/user/bulk of 25", "/feed/user/casts of 25", "/feed/following of 25"]);

@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 export interface ThreadUse {
   readonly name: string;
   readonly cpuMs: number;
+  /** Time in which it could have run, and others had the cores. */
+  readonly queuedMs: number;
   readonly waits: number;
 }
 
@@ -13,10 +15,13 @@ export function threadsOf(pid: number): Map<string, ThreadUse> {
   for (const tid of readdirSync(`/proc/${pid}/task`)) {
     try {
       const status = readFileSync(`/proc/${pid}/task/${tid}/status`, "utf8");
-      const cpuNs = Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, "utf8").split(" ")[0]);
+      const [cpuNs = 0, queuedNs = 0] = readFileSync(`/proc/${pid}/task/${tid}/schedstat`, "utf8")
+        .split(" ")
+        .map(Number);
       threads.set(tid, {
         name: /^Name:\s+(.*)$/m.exec(status)?.[1] ?? "",
         cpuMs: cpuNs / 1e6,
+        queuedMs: queuedNs / 1e6,
         waits: numberIn(status, "voluntary_ctxt_switches"),
       });
     } catch {
