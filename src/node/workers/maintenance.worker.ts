@@ -2,6 +2,7 @@ import type { Config } from "../../config/schema.ts";
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import { createSharedFigures } from "../../history/shared/shared-figures.ts";
 import { serveRpc } from "../../lib/port-rpc.ts";
+import { valueWithin } from "../../lib/promises.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { startBackupSchedule } from "../backup/backup-schedule.ts";
@@ -17,6 +18,9 @@ import { openNodeHistory } from "../maintenance/node-history.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
+
+/** How long a stop waits for PostgreSQL to take the last figures. */
+const SHARE_MS = 2_000;
 
 /** The initial message of the maintenance worker. */
 export interface MaintenanceWorkerInit {
@@ -44,6 +48,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
     clock: systemClock,
     onFault: (cause) => logFault(cause, {}, "The figures of this minute are not shared"),
   });
+  let sharing: Promise<void> = Promise.resolve();
   const isShared = config.state.url !== "" && config.history.enabled;
   const backups = createBackups({ config, clock: systemClock, past: history.backups });
   const schedule = startBackupSchedule({ config, clock: systemClock, log, make: backups.make });
@@ -60,7 +65,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
         record(batch) {
           history.rpc.record(batch);
           // The history does not wait for the state.
-          if (isShared) void shared.share(batch);
+          if (isShared) sharing = shared.share(batch);
         },
         nodeFigures: shared.figures,
         nodes: async () => (isShared ? shared.nodes() : []),
@@ -72,7 +77,7 @@ runWorker<MaintenanceWorkerInit>(async ({ config, state: link }, { keepLine }) =
         backupTaken: byOperator.taken,
       }),
     async stop() {
-      await Promise.all([stop(), schedule.stop(), byOperator.stop()]);
+      await Promise.all([stop(), schedule.stop(), byOperator.stop(), valueWithin(sharing, SHARE_MS)]);
       history.stop();
       await state[Symbol.asyncDispose]();
     },

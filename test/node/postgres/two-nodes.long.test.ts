@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { seededRandom } from "../../../src/demo/random.ts";
-import { type Fleet, startFleet } from "../../cluster/mixed-faults/fleet.ts";
+import { type Fleet, type FleetNode, startFleet } from "../../cluster/mixed-faults/fleet.ts";
 import { addPeople, runMixedFaults } from "../../cluster/mixed-faults/run.ts";
 import { callSigned, signedRequest, startCluster, type TestCluster } from "../../support/cluster.ts";
 import { compiledProgram } from "../../support/compiled-program.ts";
@@ -191,6 +191,51 @@ describe.skipIf(!HAS_POSTGRES)("two nodes over one PostgreSQL", () => {
     },
     180_000,
   );
+
+  test("console-next check 7: each has the figures of all, also of one that was killed; what ends while PostgreSQL is away is dropped", async () => {
+    const [one, two] = fleet.nodes as [FleetNode, FleetNode];
+    const stop = async (node: FleetNode) => {
+      const { running } = node;
+      node.running = undefined;
+      node.faults += 1;
+      expect(await running?.stop()).toBe(0);
+    };
+    const figures = async (of: FleetNode, query = "") => {
+      const now = Math.floor(Date.now() / 1000);
+      const range = `from=${now - 3_600}&to=${now + 60}&series=requests_per_second`;
+      const response = await fetch(`${of.running?.url}/v2/svc/history/figures?${range}${query}`);
+      return (await response.json()) as { node: string; nodes: string[]; t: number[]; columns: object };
+    };
+    const rows = async () =>
+      (await cluster.database.query("SELECT node_id, step, t FROM svc.node_figures ORDER BY 1, 2, 3")).length;
+    // A node hands over its figures once a minute, and at its end.
+    for (const node of [one, two]) {
+      await stop(node);
+      await fleet.start(node);
+    }
+    useNodes();
+    await Promise.all([untilReady(a), untilReady(b)]);
+    const ids = [(await figures(one)).node, (await figures(two)).node];
+    const shown = async (at: FleetNode, of: string | undefined) => {
+      const { nodes, t, columns } = await figures(at, `&node=${of}`);
+      expect(nodes.toSorted()).toEqual(ids.toSorted());
+      expect([t.length > 0, Object.keys(columns)]).toEqual([true, ["requests_per_second"]]);
+    };
+    for (const at of [one, two]) for (const of of ids) await shown(at, of);
+    await fleet.kill(one);
+    await shown(two, ids[0]);
+    await fleet.start(one);
+
+    const before = await rows();
+    await server.kill();
+    await stop(two);
+    await server.restart();
+    await fleet.start(two);
+    useNodes();
+    await Promise.all([untilReady(a), untilReady(b)]);
+    expect(await rows()).toBe(before);
+    await shown(one, ids[1]);
+  }, 180_000);
 
   test("after PostgreSQL was restored from an older copy, earlier requests are refused and both say why", async () => {
     await server.kill();
