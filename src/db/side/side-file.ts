@@ -35,6 +35,7 @@ export interface SideFileDeps {
 /** With less free space nothing is written: the index and the state need the rest. */
 export const SIDE_MIN_FREE_BYTES = 256 * 1024 * 1024;
 const RETRY_MS = 10_000;
+const SQLITE_FULL = 13;
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGE: ReadonlySet<number> = new Set([11, 26]);
 
@@ -49,6 +50,7 @@ export function openSideFile(deps: SideFileDeps): SideFile {
   const path = sideFilePath(dir, schema);
   let open: SideDatabase | undefined;
   let fault: string | undefined;
+  let isDiskFull = false;
   let retryAtMs = Number.NEGATIVE_INFINITY;
 
   function close(): void {
@@ -91,8 +93,11 @@ export function openSideFile(deps: SideFileDeps): SideFile {
       if (isWrite) requireSpace();
       const db = connect();
       const value = isWrite ? db.transaction(() => work(db)) : work(db);
+      // A read says nothing of the room that the next write will find.
+      if (isDiskFull && !isWrite) return { ok: true, value };
       if (fault !== undefined && mode === "writer") log.info({ file: path }, "Uses a side file again");
       fault = undefined;
+      isDiskFull = false;
       return { ok: true, value };
     } catch (cause) {
       if (!isStorageFault(cause)) throw cause;
@@ -108,7 +113,8 @@ export function openSideFile(deps: SideFileDeps): SideFile {
         log.warn({ file: path, err: failed }, "Failed to move a damaged side file away");
       }
     }
-    if (!(cause instanceof NoSpace)) close();
+    isDiskFull = isFull(cause);
+    if (!isDiskFull) close();
     const reason = reasonOf(cause);
     if (fault === undefined && mode === "writer")
       log.warn({ file: path, reason }, "A side file cannot be used; the node works without it");
@@ -130,6 +136,10 @@ export function openSideFile(deps: SideFileDeps): SideFile {
 }
 
 class NoSpace extends Error {}
+
+/** What the file has can still be read. */
+const isFull = (cause: unknown) =>
+  cause instanceof NoSpace || (cause instanceof SQLiteError && (cause.errno & 0xff) === SQLITE_FULL);
 
 function freeBytesOf(dir: string): number {
   const { bavail, bsize } = statfsSync(dir);

@@ -139,7 +139,10 @@ describe("a side file", () => {
     const { add, texts, lines, now, file } = open({ freeBytes: () => free });
     add("a");
     free = 1e6;
-    for (let n = 0; n < 3; n++) expect(add("b")).toEqual({ ok: false, error: "the disk is nearly full" });
+    for (let n = 0; n < 3; n++) {
+      expect(add("b")).toEqual({ ok: false, error: "the disk is nearly full" });
+      expect(texts()).toEqual(["a"]);
+    }
     expect(file.fault()).toBe("the disk is nearly full");
     free = 1e12;
     now.ms += 60_000;
