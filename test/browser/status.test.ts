@@ -241,40 +241,9 @@ describe("the status page", () => {
   );
 });
 
-describe("a node that hangs", () => {
-  for (const path of ["/", "/console/status", "/console/operator"])
-    consoleTest(
-      `does not look ready on ${path} after two intervals, and does once it responds`,
-      async (open) => {
-        const { page, goto } = await open();
-        await page.clock.install();
-        await goto(path);
-        const isReady =
-          path === "/console/operator"
-            ? page.getByText("serves requests")
-            : page.getByText("Ready", { exact: true });
-        await isReady.first().waitFor();
-        // The node accepts connections and says nothing.
-        await page.route(/\/console\/(api|op)\//, () => new Promise(() => undefined));
-        await page.clock.fastForward(5_000);
-        await page.clock.fastForward(5_000);
-        await page
-          .getByText(/No response/)
-          .first()
-          .waitFor();
-        expect(await page.getByText("Ready", { exact: true }).count()).toBe(0);
-        expect(await page.getByText("Up to date").count()).toBe(0);
-        expect(await page.locator(".card.old").count()).toBeGreaterThan(0);
-        // The request that is under way is given up.
-        await page.clock.fastForward(10_000);
-        await page.unrouteAll({ behavior: "ignoreErrors" });
-        await page.clock.fastForward(11_000);
-        await page.locator(".card.old").first().waitFor({ state: "detached" });
-        await isReady.first().waitFor();
-      },
-    );
-
-  consoleTest("is given up by a form, which keeps its text and says what may have happened", async (open) => {
+consoleTest(
+  "a node that hangs is given up by a form, which keeps its text and says what may have happened",
+  async (open) => {
     const { page, goto } = await open();
     await page.clock.install();
     await goto("/console/stream");
@@ -282,8 +251,8 @@ describe("a node that hangs", () => {
     await page.getByRole("button", { name: "Generate activity" }).click();
     await page.clock.fastForward(10_000);
     await page.getByText("It may still have done it").waitFor();
-  });
-});
+  },
+);
 
 describe("check 34: the operator's page", () => {
   consoleTest("is locked without a link, and says which command prints one", async (open) => {
