@@ -119,7 +119,7 @@ test("returns a long batch in slices, so that other clients get their turn", asy
 });
 
 test("reports the stats of the thread", async () => {
-  const matching = startMatching({ minuteMs: 1_000, eventMs: 1_000 });
+  const matching = startMatching({ minuteMs: 1_000, eventMs: 1_000 }, steppingClock(0));
   await matching.update({ set: [entry("all", "a", { text: "gm" })], removed: [] });
   await matching.match([castOf("gm"), castOf("gn")]);
   expect(await matching.stats()).toMatchObject({ events: 2, overBudget: 0, owners: 1 });
