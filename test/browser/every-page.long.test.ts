@@ -28,16 +28,16 @@ const SCHEMES = [
 ] as const;
 /** The widths at which a page loads, and how far it may move meanwhile. */
 const LOAD_WIDTHS = [1280, 390] as const;
-/** In the suite a page loads at one of them, and is then looked at in the least width and a third of the others. */
+/** In the suite a page loads at one of them, and is then looked at in the least width and one of the others: each has its pages. */
 const loadWidthsOf = (at: number) => LOAD_WIDTHS.filter((_, nth) => IS_LONG || nth === at % 2);
 const widthsOf = (at: number) =>
-  WIDTHS.filter((width, nth) => IS_LONG || width === 320 || nth % 3 === at % 3);
+  WIDTHS.filter((width, nth) => IS_LONG || width === NARROW_PX || nth === at % (WIDTHS.length - 1));
 const MAX_SHIFT = 0.02;
 /** A search box shows at least the beginning of what is typed. */
 const MIN_SEARCH_PX = 90;
 
 /** How often Tab is pressed on a page: some times in the suite, and until the page is left in the long form. */
-const TABS = IS_LONG ? 200 : 12;
+const TABS = IS_LONG ? 200 : 6;
 
 /** Walks over a page by the keyboard. Returns what had the focus without showing it. */
 async function hiddenOnTheWay(page: Page): Promise<string[]> {
