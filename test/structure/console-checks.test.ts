@@ -43,7 +43,7 @@ const CHECKS: Readonly<Record<number, { readonly what: string; readonly files: r
   23: { what: "where sessions come from", files: ["auth/sessions"] },
   25: {
     what: "what is stored and logged",
-    files: ["browser/owner.long", "console/secrets-in-logs", "auth/sessions"],
+    files: ["browser/owner.long", "console/processes/secrets-in-logs", "auth/sessions"],
   },
   26: { what: "without sessions", files: ["auth/sessions"] },
   27: { what: "sends", files: ["browser/apps", "console/web/manage/send-draft"] },

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { demoKeys } from "../../src/demo/keys.ts";
-import { keysOfPerson, postAsPerson } from "../support/demo-calls.ts";
-import { startDemoNode } from "../support/demo-node.ts";
-import { createPageKey } from "../support/operator-page.ts";
-import { type RunningNode, tempDir } from "../support/program.ts";
-import { newSessionKey, sessionHeaders } from "../support/sessions.ts";
+import { demoKeys } from "../../../src/demo/keys.ts";
+import { keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
+import { startDemoNode } from "../../support/demo-node.ts";
+import { createPageKey } from "../../support/operator-page.ts";
+import { type RunningNode, tempDir } from "../../support/program.ts";
+import { newSessionKey, sessionHeaders } from "../../support/sessions.ts";
 
 const OWNER = 3;
 const dir = tempDir();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
-import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
-import { putPosition } from "../../src/db/index/positions.ts";
-import { CastingMode } from "../../src/protocol/wire/generated/message.ts";
-import { createUpstreamClient, type UpstreamClient } from "../../src/upstream/calls/client.ts";
-import { connectUpstream } from "../../src/upstream/calls/connection.ts";
-import { type ChannelChoice, compareChannels } from "../../src/upstream/verify/verify-channels.ts";
-import { emptyDir } from "../cli/run.ts";
+import { type IndexDatabase, indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
+import { putPosition } from "../../../src/db/index/positions.ts";
+import { CastingMode } from "../../../src/protocol/wire/generated/message.ts";
+import { createUpstreamClient, type UpstreamClient } from "../../../src/upstream/calls/client.ts";
+import { connectUpstream } from "../../../src/upstream/calls/connection.ts";
+import { type ChannelChoice, compareChannels } from "../../../src/upstream/verify/verify-channels.ts";
+import { emptyDir } from "../../cli/run.ts";
 import {
   Action,
   activateChannels,
@@ -18,10 +18,10 @@ import {
   registers,
   updates,
   walletOf,
-} from "../support/channel-records.ts";
-import { type LoggedNode, startLoggedNode } from "../support/logged-node.ts";
-import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
-import { accountRecords } from "../support/node.ts";
+} from "../../support/channel-records.ts";
+import { type LoggedNode, startLoggedNode } from "../../support/logged-node.ts";
+import { DEFAULT_TIMESTAMP } from "../../support/messages.ts";
+import { accountRecords } from "../../support/node.ts";
 
 const [OWNER, MODERATOR, MEMBER] = [1, 2, 3] as const;
 const cast = (byte: number) => new Uint8Array(20).fill(byte);

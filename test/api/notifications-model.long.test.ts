@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { NotificationKind } from "../../src/db/index/project/notifications.ts";
 import { MessageType, ReactionType } from "../../src/protocol/wire/generated/message.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
+import { IS_LONG } from "../support/long.ts";
 import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, signMessage, type TestData } from "../support/messages.ts";
 import { accountRecords, accountSigner } from "../support/node.ts";
 import {
@@ -267,7 +268,7 @@ test("pages of any size concatenate to the list of the model", async () => {
       const expected = expectedEntries(world.acts(), WINDOW_SECS);
       for (const limit of [1, 3, 100]) expect(await walk(world.viewer, limit)).toEqual(expected);
     }),
-    { numRuns: 30 },
+    { numRuns: IS_LONG ? 100 : 10 },
   );
 }, 180_000);
 
@@ -312,7 +313,7 @@ test("with any writes between pages, an act that remains is returned once, and n
         expect(shown.filter((act) => !seen.has(act))).toEqual([]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: IS_LONG ? 120 : 12 },
   );
 }, 180_000);
 
@@ -327,6 +328,6 @@ test("with more open windows than a cursor holds, the pages still concatenate to
         for (const limit of [7, 40]) expect(await walk(world.viewer, limit)).toEqual(expected);
       },
     ),
-    { numRuns: 4 },
+    { numRuns: IS_LONG ? 20 : 2 },
   );
 }, 180_000);

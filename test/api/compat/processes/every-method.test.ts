@@ -6,20 +6,20 @@ import { isAxiosError } from "axios";
 import { type Hex, toBytes } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createSiweMessage } from "viem/siwe";
-import { SDK_METHODS } from "../../../src/api/sdk-methods.ts";
-import { supportOfMethod } from "../../../src/cli/sdk-report/request-support.ts";
-import { configWith } from "../../runtime/config.ts";
-import { compatSupport } from "../../support/compat-support.ts";
-import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../support/demo-calls.ts";
-import { startDemoNode } from "../../support/demo-node.ts";
-import { type RunningNode, tempDir } from "../../support/program.ts";
+import { SDK_METHODS } from "../../../../src/api/sdk-methods.ts";
+import { supportOfMethod } from "../../../../src/cli/sdk-report/request-support.ts";
+import { configWith } from "../../../runtime/config.ts";
+import { compatSupport } from "../../../support/compat-support.ts";
+import { importSignerOfPerson, keysOfPerson, postAsPerson } from "../../../support/demo-calls.ts";
+import { startDemoNode } from "../../../support/demo-node.ts";
+import { type RunningNode, tempDir } from "../../../support/program.ts";
 import {
   CHAIN_REQUEST_DOMAIN,
   GASLESS_REQUEST_DOMAIN,
   signedKeyRequest,
-} from "../../support/signed-key-request.ts";
-import { verificationClaim } from "../../support/verification-claim.ts";
-import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
+} from "../../../support/signed-key-request.ts";
+import { verificationClaim } from "../../../support/verification-claim.ts";
+import { type DemoFacts, readDemoFacts } from "../demo-facts.ts";
 
 /**
  * Every method of the SDK's client against a node with the demo network, with only a new base URL and key. A method works or is

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { findRisks } from "../../src/config/checks/risks.ts";
-import { run } from "../cli/run.ts";
-import { configWith } from "../runtime/config.ts";
-import { tempDir } from "../support/program.ts";
+import { findRisks } from "../../../src/config/checks/risks.ts";
+import { run } from "../../cli/run.ts";
+import { configWith } from "../../runtime/config.ts";
+import { tempDir } from "../../support/program.ts";
 
 const keysOf = (...set: string[]) => findRisks(configWith(...set)).map(({ key }) => key);
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { followedFids } from "../../src/config/files/fid-file.ts";
-import { ConfigError, loadConfig, processInput } from "../../src/config/load.ts";
-import { emptyDir } from "../cli/run.ts";
-import { inputOf, load, problemsOf } from "./input.ts";
+import { followedFids } from "../../../src/config/files/fid-file.ts";
+import { ConfigError, loadConfig, processInput } from "../../../src/config/load.ts";
+import { emptyDir } from "../../cli/run.ts";
+import { inputOf, load, problemsOf } from "../input.ts";
 
 const named = { SVC_UPSTREAM_FID_FILE: "fids.txt" };
 const problemOf = (file: string | Error) => problemsOf({ env: named, files: { "/cwd/fids.txt": file } });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NeynarAPIClient } from "@neynar/nodejs-sdk";
-import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
-import { startDemoNode } from "../../support/demo-node.ts";
-import { expectMatchesOpenApi, pathsWithAliases } from "../../support/openapi.ts";
-import { type RunningNode, tempDir } from "../../support/program.ts";
-import { type DemoFacts, readDemoFacts } from "./demo-facts.ts";
-import { expectPromised, recordingAxios, type SdkMethod, sdkClient, sdkError, sdkRequests } from "./sdk.ts";
+import type { OpenApiDocument } from "../../../../src/http/openapi/document.ts";
+import { startDemoNode } from "../../../support/demo-node.ts";
+import { expectMatchesOpenApi, pathsWithAliases } from "../../../support/openapi.ts";
+import { type RunningNode, tempDir } from "../../../support/program.ts";
+import { type DemoFacts, readDemoFacts } from "../demo-facts.ts";
+import { expectPromised, recordingAxios, type SdkMethod, sdkClient, sdkError, sdkRequests } from "../sdk.ts";
 
 /** The SDK's reads against a node with the demo network; only the base path is changed. */
 

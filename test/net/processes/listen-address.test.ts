@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { run } from "../cli/run.ts";
-import { tempDir } from "../support/program.ts";
+import { run } from "../../cli/run.ts";
+import { tempDir } from "../../support/program.ts";
 
 /** Listens on a free port of the loopback address. */
 function holdPort() {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { errorKinds } from "../../src/http/errors.ts";
-import { isObject, type Json, type JsonObject } from "../../src/http/openapi/document.ts";
-import { eventKinds } from "../../src/webhooks/subscription-schema.ts";
-import type { TestApi } from "../support/api.ts";
-import { makeHttp } from "../support/http.ts";
-import { aliasesOf, expectMatchesOpenApi, expectMatchesWebhook, objectsIn } from "../support/openapi.ts";
-import { startDemoApi } from "./openapi-examples/demo-api.ts";
+import { errorKinds } from "../../../src/http/errors.ts";
+import { isObject, type Json, type JsonObject } from "../../../src/http/openapi/document.ts";
+import { eventKinds } from "../../../src/webhooks/subscription-schema.ts";
+import type { TestApi } from "../../support/api.ts";
+import { makeHttp } from "../../support/http.ts";
+import { aliasesOf, expectMatchesOpenApi, expectMatchesWebhook, objectsIn } from "../../support/openapi.ts";
+import { startDemoApi } from "../openapi-examples/demo-api.ts";
 import {
   examplesPath,
   generateExamples,
   REFRESH,
   readExamples,
   textOf,
-} from "./openapi-examples/generate.ts";
-import { documentedOperations, queryText } from "./openapi-examples/operations.ts";
+} from "../openapi-examples/generate.ts";
+import { documentedOperations, queryText } from "../openapi-examples/operations.ts";
 
 const MAX_DOCUMENT_BYTES = 1_160_000;
 
