@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
 import { RequestFailure } from "../../data/request.ts";
 import { UseDemoReceiver } from "../../demo/receivers.tsx";
@@ -104,6 +104,9 @@ export function WebhookForm(props: {
   const { subscription } = check;
   const trial = useTrial(subscription, onRefusal);
   const [isRefused, setRefused] = useState(false);
+  /** The node may take a while to make a receiver, in which the form is filled. */
+  const latest = useRef(draft);
+  latest.current = draft;
   const change = (next: WebhookDraft) => {
     onRefusal(undefined);
     onChange(next);
@@ -134,7 +137,7 @@ export function WebhookForm(props: {
             problems={check.fields}
             onChange={change}
           />
-          <UseDemoReceiver ownerFid={ownerFid} onUrl={(url) => change({ ...draft, url })} />
+          <UseDemoReceiver ownerFid={ownerFid} onUrl={(url) => change({ ...latest.current, url })} />
         </Card>
         {isRefused && subscription === undefined && (
           <p class="problem" role="alert">

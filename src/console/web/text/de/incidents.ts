@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../format.ts";
+import { plural, type Rich, type Value } from "../format.ts";
 
 export const incidents = "Vorfälle";
 export const open = "Offen";
@@ -15,7 +15,7 @@ export const onNode = (node: Rich): Rich => [", auf ", node];
 export const earlier = (count: number) => `${count} frühere`;
 export const daysAgo = (days: number) => `vor ${days} Tagen`;
 export const daysWithIncidents = (bad: number, days: number) =>
-  `${days} beobachtete Tage, ${bad === 0 ? "keiner" : bad} mit einer Warnung oder einem kritischen Vorfall`;
+  `${plural(days, "beobachteter Tag", "beobachtete Tage")}, ${bad === 0 ? "keiner" : bad} mit einer Warnung oder einem kritischen Vorfall`;
 
 export const note = "Notiz";
 export const noteWhichEveryoneSees = "Notiz, für alle sichtbar";

@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../format.ts";
+import { plural, type Rich, type Value } from "../format.ts";
 
 export const incidents = "Incidents";
 export const open = "Open";
@@ -15,7 +15,7 @@ export const onNode = (node: Rich): Rich => [", on ", node];
 export const earlier = (count: number) => `${count} earlier`;
 export const daysAgo = (days: number) => `${days} days ago`;
 export const daysWithIncidents = (bad: number, days: number) =>
-  `${days} watched days, ${bad === 0 ? "none" : bad} with a warning or critical incident`;
+  `${plural(days, "watched day")}, ${bad === 0 ? "none" : bad} with a warning or critical incident`;
 
 // operator/incidents.tsx
 export const note = "Note";
