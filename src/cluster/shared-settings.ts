@@ -40,6 +40,8 @@ const OF_ONE_PROCESS = new Set([
 /** The setting whose value nodes never change together: the records of a state belong to one network. */
 export const NETWORK_SETTING = "protocol.network";
 
+/** Compared as the fids that it names. */
+const FID_FILE = "upstream.fid_file";
 const SIGNERS_ENABLED = "signers.enabled";
 /** Not a setting: the keys themselves stay with the node. */
 const MASTER_KEY_IDS = "signers.master_key_ids";
@@ -67,6 +69,11 @@ export function comparedSettings(
     }
   }
   return { hard, soft };
+}
+
+/** Whether nodes that differ in a setting do not start together. */
+export function mustBeAlike(config: Config, key: string): boolean {
+  return key === FID_FILE || key in comparedSettings(config, undefined).hard;
 }
 
 /** The ids of the master keys that a node has for the keys of users. */

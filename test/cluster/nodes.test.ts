@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { SettingsReport } from "../../src/console/operator/reports.ts";
 import { run } from "../cli/run.ts";
 import { startBalancer } from "../support/balancer.ts";
 import { callSigned, signedRequest, startCluster, type TestCluster, until } from "../support/cluster.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
+import { type OperatorPage, openOperatorPage } from "../support/operator-page.ts";
 import { HAS_POSTGRES } from "../support/postgres/server.ts";
 import type { RunningNode } from "../support/program.ts";
 import { newSessionKey, sessionHeaders } from "../support/sessions.ts";
@@ -220,6 +222,47 @@ describe.skipIf(!HAS_POSTGRES)("two nodes of one state", () => {
     expect((await statusOf(b)).switches).toMatchObject([{ name: "signed", reason: "a test" }]);
     expect((await command("state", "resume", "all")).out).toBe("resumed: signed\n");
     await until(async () => (await statuses()).every((status) => status === 200), "both accept");
+  }, 180_000);
+
+  test("check 39: a page of settings changes its node alone, and refuses what all nodes must have alike", async () => {
+    const pages = await Promise.all(
+      [a, b].map(async ({ url }, at) => {
+        const link = await run([...cluster.argsOf(at === 0 ? "a" : "b"), "console", url]);
+        return openOperatorPage(link.out);
+      }),
+    );
+    const [pageA, pageB] = pages as [OperatorPage, OperatorPage];
+    const settingOf = async (page: OperatorPage, key: string) => {
+      const report = await page.read<SettingsReport>("config");
+      expect(report.is_shared).toBe(true);
+      return report.settings.find((setting) => setting.key === key);
+    };
+    const alike = { "send.dedupe_ttl_secs": 60, "upstream.fids": [FID], "upstream.fid_file": "/fids" };
+    for (const [key, value] of Object.entries(alike)) {
+      const { status, body } = await pageA.post<{ message: string }>("setting", { values: { [key]: value } });
+      expect([key, status, body.message]).toEqual([
+        key,
+        409,
+        `${key} must be the same on all nodes of the state: change the settings file of each`,
+      ]);
+      expect(await settingOf(pageA, key)).toMatchObject({ apply: "file" });
+    }
+    const readOf = async ({ url }: RunningNode) => (await fetch(`${url}/v2/svc/user?fid=${FID}`)).status;
+    const limitOf = async (node: RunningNode) => (await statusOf(node)).stream.max_connections;
+    expect(await pageA.post("setting", { values: { "http.anonymous": false } })).toMatchObject({
+      status: 200,
+      body: { applied: ["http.anonymous"], late: [] },
+    });
+    expect(await pageB.post("setting", { values: { "stream.max_connections": 7 } })).toMatchObject({
+      status: 200,
+    });
+    expect([await readOf(a), await readOf(b)]).toEqual([401, 200]);
+    expect([await limitOf(a), await limitOf(b)]).toEqual([1_000, 7]);
+    expect(await settingOf(pageA, "http.anonymous")).toMatchObject({ value: false, source: "console" });
+    expect(await settingOf(pageB, "http.anonymous")).toMatchObject({ value: true, source: "default" });
+    await pageA.post("setting", { values: { "http.anonymous": null } });
+    await pageB.post("setting", { values: { "stream.max_connections": null } });
+    expect([await readOf(a), await limitOf(b)]).toEqual([200, 1_000]);
   }, 180_000);
 
   test("a start is refused with its reason: an id in use, settings that differ, a node by itself", async () => {

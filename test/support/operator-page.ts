@@ -45,3 +45,41 @@ export function operatorHeaders(
     "x-svc-signature": `0x${Buffer.from(signature).toString("hex")}`,
   };
 }
+
+/** A page of the operator of a node, by the link that `console` prints. */
+export interface OperatorPage {
+  read<T>(what: string): Promise<T>;
+  /** A change, which the session signs. */
+  post<T>(what: string, body: object): Promise<{ readonly status: number; readonly body: T }>;
+}
+
+/** @param link of `console`, whose code opens a page once. */
+export async function openOperatorPage(link: string): Promise<OperatorPage> {
+  const { origin, hash } = new URL(link.trim());
+  const key = createPageKey();
+  const opened = await fetch(`${origin}/console/op/session`, {
+    method: "POST",
+    body: JSON.stringify({
+      code: hash.replace("#code=", ""),
+      public_key: `0x${Buffer.from(key.publicKey).toString("hex")}`,
+    }),
+  });
+  const { session } = (await opened.json()) as { session: { session_id: string } };
+  const send = async (request: PageRequest) => {
+    const response = await fetch(`${origin}${request.path}`, {
+      method: request.method ?? "GET",
+      headers: operatorHeaders(key, session.session_id, request),
+      ...(request.body === undefined ? {} : { body: request.body }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  return {
+    read: async <T>(what: string) =>
+      (await send({ path: `/console/op/${what}`, op: "console.read" })).body as T,
+    post: async <T>(what: string, body: object) =>
+      (await send({
+        ...{ method: "POST", path: `/console/op/${what}`, op: `console.${what}` },
+        body: JSON.stringify(body),
+      })) as { readonly status: number; readonly body: T },
+  };
+}

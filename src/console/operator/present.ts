@@ -15,15 +15,17 @@ export interface SettingMarks {
   readonly next: ReadonlyMap<string, unknown>;
   /** Whether a source counts more than the page. */
   readonly isLocked: (source: string) => boolean;
+  /** Whether all nodes of the state must have the same value: the page of one does not change it. */
+  readonly isAlike: (key: string) => boolean;
 }
 
-const NO_MARKS: SettingMarks = { set: {}, next: new Map(), isLocked: () => false };
+const NO_MARKS: SettingMarks = { set: {}, next: new Map(), isLocked: () => false, isAlike: () => false };
 
 /** The settings in force, in the order of the schema. */
 export function settingsInForce(
   config: Config,
   sources: ReadonlyMap<string, string>,
-  { set, next, isLocked }: SettingMarks = NO_MARKS,
+  { set, next, isLocked, isAlike }: SettingMarks = NO_MARKS,
 ): SettingInForce[] {
   const meanings = settingMeanings();
   const defaults = settingDefaults();
@@ -31,7 +33,7 @@ export function settingsInForce(
   return settings.map((setting) => {
     const { key, rule, schema } = setting;
     const source = sources.get(key) ?? "default";
-    const apply = applyOf(setting);
+    const apply = isAlike(key) ? "file" : applyOf(setting);
     const choices: unknown = schema.anyOf?.map(({ const: value }: { const?: unknown }) => value);
     return {
       key,

@@ -1,4 +1,4 @@
-import { comparedSettings } from "../../cluster/shared-settings.ts";
+import { mustBeAlike } from "../../cluster/shared-settings.ts";
 import {
   CONSOLE_SOURCE,
   consoleText,
@@ -72,6 +72,8 @@ export function createSettingChanges(deps: {
     }
   }
 
+  const isAlike = (key: string) => config.state.url !== "" && mustBeAlike(config, key);
+
   /** Why a value cannot be set here. */
   function refusalOf(key: string, value: unknown) {
     const setting = findSetting(key);
@@ -80,7 +82,7 @@ export function createSettingChanges(deps: {
       return refuse("badRequest", `${key} is not changed here: set it in the settings file`);
     if (value !== null && !isValid(setting, value))
       return refuse("badRequest", `${key} must be ${setting.rule}`);
-    if (config.state.url !== "" && key in comparedSettings(config, undefined).hard)
+    if (isAlike(key))
       return refuse(
         "conflict",
         `${key} must be the same on all nodes of the state: change the settings file of each`,
@@ -147,7 +149,7 @@ export function createSettingChanges(deps: {
 
   return {
     settings: (): SettingsReport => ({
-      settings: settingsInForce(config, sources, { set: setNow(), next, isLocked: lockedBy(files) }),
+      settings: settingsInForce(config, sources, { set: setNow(), next, isLocked: lockedBy(files), isAlike }),
       file: path ?? null,
       settings_file: files?.loaded.file ?? null,
       is_shared: config.state.url !== "",
