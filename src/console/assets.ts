@@ -125,6 +125,8 @@ function prepare(build: WebBuild, settings: PageSettings) {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
   /** By language and the path in the table. */
   const documents = new Map<string, WebDocument>();
+  /** Some may change while the node runs. */
+  let settingsOfDocuments = "";
   const pagesOf = (language: Language) =>
     build.languages[language].pages
       .filter(({ path }) => isPageServed(path, settings))
@@ -159,8 +161,10 @@ function prepare(build: WebBuild, settings: PageSettings) {
     page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean } {
       const segments = path.split("/");
       const found = pages[language].find((page) => matches(page.segments, segments));
-      // What may change while the node runs is in the key.
-      const key = `${language} ${found?.path} ${settings.images} ${settings.anonymous}`;
+      const now = JSON.stringify(settings);
+      if (now !== settingsOfDocuments) documents.clear();
+      settingsOfDocuments = now;
+      const key = `${language} ${found?.path}`;
       const document = documents.get(key) ?? documentOf(found, language);
       documents.set(key, document);
       return { document, isKnown: found !== undefined };

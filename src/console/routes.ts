@@ -40,7 +40,7 @@ export function pageSettingsOf(
 ): PageSettings {
   const { segment, headerPrefix, domainName } = serviceNames(config.service.name);
   const { manage, operator, status } = config.console;
-  const { retry_max_attempts: maxAttempts, retry_initial_backoff_ms: initialBackoffMs } = config.webhooks;
+  const { webhooks } = config;
   return {
     service: segment,
     version,
@@ -66,8 +66,13 @@ export function pageSettingsOf(
     quickAuth: config.quick_auth.enabled,
     webSignIn: config.web_signin.enabled,
     contractWallets: config.chain.op_rpc_url !== "",
-    webhookAttempts: maxAttempts,
-    webhookRetryMs: retrySpanMs({ maxAttempts, initialBackoffMs }),
+    get webhookAttempts() {
+      return webhooks.retry_max_attempts;
+    },
+    get webhookRetryMs() {
+      const { retry_max_attempts: maxAttempts, retry_initial_backoff_ms: initialBackoffMs } = webhooks;
+      return retrySpanMs({ maxAttempts, initialBackoffMs });
+    },
   };
 }
 

@@ -2,16 +2,20 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { applyOf } from "../../../../src/config/settings/changeable.ts";
+import { settings } from "../../../../src/config/settings/settings.ts";
 import type {
   BackupsReport,
   SettingsChanged,
   SettingsReport,
 } from "../../../../src/console/operator/reports.ts";
+import { until as untilWithin } from "../../../support/cluster.ts";
 import { compiledProgram } from "../../../support/compiled-program.ts";
 import { until } from "../../../support/manual-time.ts";
 import { createPageKey, operatorHeaders, type PageRequest } from "../../../support/operator-page.ts";
 import { type RunningNode, startNode, tempDir } from "../../../support/program.ts";
 import { freePort } from "../../../support/tls-proxies.ts";
+import { NOT_OBSERVED, nowSettings, type Observation } from "./now-settings.ts";
 
 const dir = tempDir();
 const dataDir = join(dir.path, "data");
@@ -60,7 +64,10 @@ const open = async () => {
 
 beforeAll(async () => {
   mkdirSync(join(dir.path, "backups"));
-  writeFileSync(settingsFile, "[stream]\nmax_connections = 500\n[net]\nallow_http = false\n");
+  writeFileSync(
+    settingsFile,
+    '[stream]\nmax_connections = 500\n[net]\nallow_http = false\nallow_cidrs = ["127.0.0.0/8"]\n',
+  );
   node = await startNode({
     command: compiledProgram,
     dataDir,
@@ -171,6 +178,33 @@ test("check 39: what may not be changed here, is not valid, or is set by a flag,
   expect((await fetch(`${node.url}/console/op/setting`, unsigned)).status).toBe(401);
   expect((await fetch(`${node.url}/console/op/restart`, { ...unsigned, body: "{}" })).status).toBe(401);
 });
+
+test("check 39: each setting that takes effect at once is seen to be in force, or is named as one that is not observed", async () => {
+  const keys = settings.filter((setting) => applyOf(setting) === "now").map(({ key }) => key);
+  const set = (await read<SettingsReport>("config")).settings.filter((setting) => setting.set !== undefined);
+  await change(Object.fromEntries(set.map((setting) => [setting.key, null])));
+  const table = nowSettings({
+    url: node.url,
+    read,
+    backups: join(dir.path, "backups"),
+    logs: () => node.logs(),
+  });
+  expect([...Object.keys(table), ...NOT_OBSERVED].toSorted()).toEqual(keys.toSorted());
+  const isSeen = async ({ sees, is }: Observation) => Bun.deepEquals(await sees(), is);
+  for (const [key, one] of Object.entries(table)) {
+    const { value, among = {} } = one;
+    if (Object.keys(among).length > 0) await change(among);
+    const before = await one.sees();
+    if ("was" in one) expect([key, before]).toEqual([key, one.was]);
+    else expect([key, before]).not.toEqual([key, one.is]);
+    expect([key, await change({ [key]: value })]).toMatchObject([
+      key,
+      { body: { applied: [key], late: [] } },
+    ]);
+    await untilWithin(() => isSeen(one), `${key} is in force`, 40_000);
+    await change({ [key]: null, ...Object.fromEntries(Object.keys(among).map((other) => [other, null])) });
+  }
+}, 180_000);
 
 test("check 39: changes are in the audit log, and what waits for a start is in force after a restart from the page", async () => {
   const { body } = await change({ "index.max_bytes": 50_000_000_000, "send.send_timeout_secs": 7 });
