@@ -24,8 +24,9 @@ import { tempDir } from "../support/program.ts";
 import { writeRecords } from "../support/record-writer.ts";
 
 const all = demoRecords();
-/** Enough for several commits. */
-const someRecords = all.slice(0, 5000);
+/** Enough for several commits of `batchRecords`, and a thousand messages among them. */
+const someRecords = all.slice(0, 2500);
+const batchRecords = 250;
 
 /** The index of a node in a directory, and imports into it. */
 function openTarget(dir: string): Disposable & {
@@ -120,7 +121,7 @@ describe("runImport", () => {
         },
       };
       const onProgress = ({ startedAtBytes }: ImportProgress) => starts.push(startedAtBytes);
-      await expect(target.import(path, { sink: dying, onProgress, batchRecords: 500 })).rejects.toThrow(
+      await expect(target.import(path, { sink: dying, onProgress, batchRecords })).rejects.toThrow(
         "dies here",
       );
     }
@@ -246,7 +247,7 @@ describe("runImport", () => {
       seen.push(progress);
       if (seen.length === 3) stop.abort();
     };
-    const first = await target.import(path, { signal: stop.signal, onProgress });
+    const first = await target.import(path, { signal: stop.signal, onProgress, batchRecords });
     expect(first.outcome).toBe("stopped");
     expect(seen.length).toBe(3);
     expect(seen.at(-1)).toMatchObject({
