@@ -5,7 +5,7 @@ import { camelCase } from "../db/state/table.ts";
 import { ApiError } from "../http/errors.ts";
 import type { Result } from "../lib/result.ts";
 import type { Refusal } from "../management/refusal.ts";
-import type { CursorCodec, Key, KeyShape, Page } from "../read/cursor.ts";
+import type { CursorCodec, Key, KeyShape, Page, PagedList, PagePosition } from "../read/cursor.ts";
 import type { CastRef, Hash } from "../read/hydrate/casts.ts";
 import { type Hydration, hashesOf } from "../read/hydrate/hydrate.ts";
 import { type ListedCast, type ListRules, openListRules, ruledPage } from "../read/rules/list-rules.ts";
@@ -48,38 +48,32 @@ export interface PageQuery extends Partial<Viewer> {
   readonly cursor: string | undefined;
 }
 
-/** Finds a page of at most `limit` rows after a position. */
-type FindPage<Shape extends KeyShape, Row> = (
-  db: IndexDatabase,
-  page: { readonly limit: number; readonly after: Key<Shape> | undefined },
-) => Page<Row>;
+/** What a list is of; a function where the snapshot says that. */
+type Subject<Query> = Query | ((db: IndexDatabase) => Query);
 
-/** Decodes the cursor before the snapshot is opened, and returns the search of the page. */
-function pageOf<Shape extends KeyShape, Row>(
-  { limit, cursor }: PageQuery,
-  codec: CursorCodec<Shape>,
-  find: FindPage<Shape, Row>,
-): (db: IndexDatabase) => Page<Row> {
-  const after = decodeCursor(codec, cursor);
-  return (db) => find(db, { limit, after });
-}
-
-/** Finds a page of a list as its viewer is shown it. */
-function ruledPageOf<Shape extends KeyShape, Row>(
+/** Decodes the cursor before the snapshot is opened, and returns the search of a page as its viewer is shown it. */
+function pageOf<Shape extends KeyShape, Row, Query extends object>(
   reads: Reads,
   query: PageQuery,
-  cursor: CursorCodec<Shape>,
-  find: FindPage<Shape, Row>,
+  list: PagedList<Shape, Row, Query>,
+  subject: Subject<Query>,
   {
     select,
     subjectFid,
-  }: { select: (rules: ListRules) => SelectVisible<Row>; subjectFid: number | undefined },
+  }: {
+    readonly select?: ((rules: ListRules) => SelectVisible<Row>) | undefined;
+    readonly subjectFid?: number | undefined;
+  } = {},
 ): (db: IndexDatabase) => Page<Row> {
-  const after = decodeCursor(cursor, query.cursor);
   const { limit, viewer_fid: viewerFid } = query;
+  const { cursor } = list;
+  const after = decodeCursor(cursor, query.cursor);
+  const read = (db: IndexDatabase) => (page: PagePosition<Shape>) =>
+    list(db, { ...(typeof subject === "function" ? subject(db) : subject), ...page });
+  if (!select) return (db) => read(db)({ limit, after });
   return (db) => {
     const rules = openListRules(reads, { viewerFid, subjectFid });
-    return ruledPage(rules, { limit, after, cursor }, (page) => find(db, page), select);
+    return ruledPage(rules, { limit, after, cursor }, read(db), select);
   };
 }
 
@@ -116,18 +110,18 @@ export function respondWithCastList(
 }
 
 /**
- * Responds with one page of a list of casts, without those that the viewer's relations hide; `find` returns live casts.
+ * Responds with one page of a list of live casts, without those that the viewer's relations hide.
  * @param subjectFid the user whose list it is
  */
-export function respondWithCastPage<Shape extends KeyShape>(
+export function respondWithCastPage<Shape extends KeyShape, Query extends object>(
   reads: Reads,
   query: PageQuery,
-  cursor: CursorCodec<Shape>,
-  find: FindPage<Shape, ListedCast>,
+  list: PagedList<Shape, ListedCast, Query>,
+  subject: Subject<Query>,
   subjectFid?: number,
 ): object {
   const select = (rules: ListRules) => rules.casts<ListedCast>;
-  return respondWithCastList(reads, query, ruledPageOf(reads, query, cursor, find, { select, subjectFid }));
+  return respondWithCastList(reads, query, pageOf(reads, query, list, subject, { select, subjectFid }));
 }
 
 interface Row {
@@ -144,25 +138,22 @@ interface UserListing<R> {
   readonly select?: "all" | ((rules: ListRules) => SelectVisible<R>);
 }
 
-/** Responds with one page of a list of users; `find` returns existing fids. */
-export function respondWithUserPage<Shape extends KeyShape, R extends Row>(
+/** Responds with one page of a list of existing users. */
+export function respondWithUserPage<Shape extends KeyShape, R extends Row, Query extends object>(
   reads: Reads,
   query: PageQuery,
-  cursor: CursorCodec<Shape>,
-  find: FindPage<Shape, R>,
+  list: PagedList<Shape, R, Query>,
+  subject: Subject<Query>,
   {
     present = reads.present.userPage,
     subjectFid,
     select = (rules) => rules.accounts<R>,
   }: UserListing<R> = {},
 ): object {
-  const { viewer_fid: viewerFid } = query;
   return runQuery(
     reads,
-    select === "all"
-      ? pageOf(query, cursor, find)
-      : ruledPageOf(reads, query, cursor, find, { select, subjectFid }),
-    ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid }),
+    pageOf(reads, query, list, subject, { select: select === "all" ? undefined : select, subjectFid }),
+    ({ rows }) => ({ fids: rows.map(({ fid }) => fid), viewerFid: query.viewer_fid }),
     present,
   );
 }
@@ -204,14 +195,14 @@ export function respondWithChannelList(
   );
 }
 
-/** Responds with one page of a list of channels; `find` may return ids of unknown channels. */
-export function respondWithChannelPage<Shape extends KeyShape>(
+/** Responds with one page of a list of channels; it may have ids of unknown channels. */
+export function respondWithChannelPage<Shape extends KeyShape, Query extends object>(
   reads: Reads,
   query: PageQuery,
-  cursor: CursorCodec<Shape>,
-  find: FindPage<Shape, { readonly id: string }>,
+  list: PagedList<Shape, { readonly id: string }, Query>,
+  subject: Subject<Query>,
 ): object {
-  return respondWithChannelList(reads, query, pageOf(query, cursor, find));
+  return respondWithChannelList(reads, query, pageOf(reads, query, list, subject));
 }
 
 /** @throws ApiError of the refusal's kind */

@@ -1,3 +1,4 @@
+import type { IndexDatabase } from "../db/index/database.ts";
 import { parseJson } from "../lib/json.ts";
 
 /**
@@ -77,4 +78,50 @@ export function cutPage<Row>(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { rows: page, cursor: last === undefined ? null : cursorOf(last), cursorAfter: cursorOf };
+}
+
+/** A part of a list: at most `limit` rows after a position. */
+export interface PagePosition<Shape extends KeyShape> {
+  readonly limit: number;
+  readonly after: Key<Shape> | undefined;
+}
+
+/** A page that is asked for, with the cursors of its list. */
+export interface ListPage<Shape extends KeyShape> extends PagePosition<Shape> {
+  readonly cursor: CursorCodec<Shape>;
+}
+
+/** A list that is read page by page, with the cursors of its positions. */
+export interface PagedList<Shape extends KeyShape, Row, Query> {
+  (db: IndexDatabase, query: Query & PagePosition<Shape>): Page<Row>;
+  readonly cursor: CursorCodec<Shape>;
+}
+
+/** Declares a list whose pages `find` returns. */
+export function listOf<Shape extends KeyShape, Row, Query>(
+  cursor: CursorCodec<Shape>,
+  find: (db: IndexDatabase, query: Query, page: ListPage<Shape>) => Page<Row>,
+): PagedList<Shape, Row, Query> {
+  const read = (db: IndexDatabase, query: Query & PagePosition<Shape>) => {
+    const { limit, after } = query;
+    return find(db, query, { limit, after, cursor });
+  };
+  return Object.assign(read, { cursor });
+}
+
+/**
+ * Declares a list whose pages are cut out of the rows of a query.
+ *
+ * @param rows returns one row more than the page holds, which distinguishes the last page from a full one
+ * @param keyOf returns the position of a row
+ */
+export function pagedList<const Shape extends KeyShape, Row, Query>(
+  cursor: CursorCodec<Shape>,
+  rows: (db: IndexDatabase, query: Query, page: PagePosition<Shape>) => readonly Row[],
+  keyOf: (row: Row) => Key<Shape>,
+): PagedList<Shape, Row, Query> {
+  const cursorOf = (row: Row) => cursor.encode(keyOf(row));
+  return listOf(cursor, (db, query, { limit, after }) =>
+    cutPage(rows(db, query, { limit: limit + 1, after }), limit, cursorOf),
+  );
 }

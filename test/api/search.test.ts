@@ -4,7 +4,7 @@ import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/databa
 import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { type CastRef, hashesOfCasts } from "../../src/read/hydrate/casts.ts";
 import type { TimedKey } from "../../src/read/queries/ordered-page.ts";
-import { castSearch, castSearchCursor } from "../../src/read/queries/search/cast-search.ts";
+import { castSearch } from "../../src/read/queries/search/cast-search.ts";
 import { searchQuery } from "../../src/read/queries/search/search-query.ts";
 import { startTestApi, type TestApi } from "../support/api.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
@@ -223,7 +223,7 @@ describe("a search result", () => {
         const page = castSearch(db, { text: "gm", limit, after });
         seen.push(...hashesIn(db, page.rows));
         if (page.cursor === null) break;
-        after = castSearchCursor.decode(page.cursor);
+        after = castSearch.cursor.decode(page.cursor);
         added.push(put(db, "gm too late", AT + 1000 + added.length, limit));
       }
       expect(seen).toEqual(whole);

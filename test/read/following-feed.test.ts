@@ -5,8 +5,8 @@ import { hashesOfCasts } from "../../src/read/hydrate/casts.ts";
 import {
   type FollowingFeedBounds,
   followedRoots,
+  following,
   followingFeed,
-  followingFeedCursor,
 } from "../../src/read/queries/feeds/following-feed.ts";
 import { deleteCast, hashFrom, insertCast, type ModelCast, setFollow } from "../support/read-model.ts";
 
@@ -97,7 +97,7 @@ function walkPages(
   let cursor: string | null = null;
   for (let page = 0; page < 1000; page++) {
     const after: readonly [number, `0x${string}`] | undefined =
-      cursor === null ? undefined : followingFeedCursor.decode(cursor);
+      cursor === null ? undefined : following.cursor.decode(cursor);
     const { rows, cursor: next } = followingFeed(model.db, { fid: VIEWER, limit, after }, bounds);
     expect(rows.length).toBeLessThanOrEqual(limit);
     seen.push(
@@ -167,7 +167,7 @@ describe("followedRoots", () => {
           for (const one of changes) model.apply(one);
           const scans = { alwaysMergedUpTo: 0, scannedPerFollow: 100, maxScanned, maxMerged: 100 };
           const page = (bounds: FollowingFeedBounds | undefined, cursor: string | null) => {
-            const after = cursor === null ? undefined : followingFeedCursor.decode(cursor);
+            const after = cursor === null ? undefined : following.cursor.decode(cursor);
             return followedRoots(model.db, { fid: VIEWER, limit, after, withRecasts: true }, bounds);
           };
           for (let cursor: string | null = null, pages = 0; pages < 100; pages++) {

@@ -1,10 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
-import { type Hash, hashesOfCasts, hex, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
-import { castsOfUser, castsOfUserCursor } from "../../src/read/queries/casts/cast-lists.ts";
+import type { Page, PagedList } from "../../src/read/cursor.ts";
+import {
+  type CastRef,
+  type Hash,
+  hashesOfCasts,
+  hex,
+  loadCastsByHash,
+} from "../../src/read/hydrate/casts.ts";
+import { castsOfUser } from "../../src/read/queries/casts/cast-lists.ts";
 import { orderedPage } from "../../src/read/queries/ordered-page.ts";
-import { castSearch, castSearchCursor } from "../../src/read/queries/search/cast-search.ts";
+import { castSearch } from "../../src/read/queries/search/cast-search.ts";
 import { insertCast } from "../support/read-model.ts";
 
 const AT = 1_700_000_000;
@@ -68,10 +75,14 @@ test("casts of one second whose hashes collide are found by hash, and listed by 
   const sorted = collisions.toSorted(Buffer.compare).toReversed();
   const expected = [Buffer.alloc(20, 1), ...sorted, Buffer.alloc(20, 2)].map((hash) => hex(hash));
   for (const hash of expected) expect(loadCastsByHash(db, [hash]).map((cast) => cast.hash)).toEqual([hash]);
-  const pagesOf = (limit: number, read: typeof castsOfUser, codec: typeof castsOfUserCursor) => {
+  const pagesOf = <Query>(
+    limit: number,
+    list: PagedList<readonly ["int", "hash"], CastRef, Query>,
+    subject: Query,
+  ) => {
     const seen: Hash[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const page = read(db, { fid: 1, limit, after: codec.decode(cursor) });
+      const page: Page<CastRef> = list(db, { ...subject, limit, after: list.cursor.decode(cursor) });
       const ids = page.rows.map(({ id }) => id);
       seen.push(...hashesOfCasts(db, ids));
       cursor = page.cursor;
@@ -79,9 +90,7 @@ test("casts of one second whose hashes collide are found by hash, and listed by 
     return seen;
   };
   for (const limit of [1, 2, 3, 5, 100]) {
-    expect(pagesOf(limit, castsOfUser, castsOfUserCursor)).toEqual(expected);
-    expect(pagesOf(limit, (_, page) => castSearch(db, { ...page, text: "gm" }), castSearchCursor)).toEqual(
-      expected,
-    );
+    expect(pagesOf(limit, castsOfUser, { fid: 1 })).toEqual(expected);
+    expect(pagesOf(limit, castSearch, { text: "gm" })).toEqual(expected);
   }
 });

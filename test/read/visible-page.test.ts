@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cursorCodec, cutPage, type Page } from "../../src/read/cursor.ts";
-import { type PagePosition, visiblePage } from "../../src/read/rules/visible-page.ts";
+import { cursorCodec, cutPage, type Page, type PagePosition } from "../../src/read/cursor.ts";
+import { visiblePage } from "../../src/read/rules/visible-page.ts";
 
 const cursor = cursorCodec("numbers", ["int"]);
 type Position = PagePosition<readonly ["int"]>;

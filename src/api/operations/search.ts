@@ -2,13 +2,8 @@ import { perRows } from "../../http/limits/prices.ts";
 import { choice, fid, optional, text } from "../../http/request/params.ts";
 import { hashesOf } from "../../read/hydrate/hydrate.ts";
 import { presentCastSearch } from "../../read/present/compat/cast.ts";
-import { channelSearchCursor, searchChannels } from "../../read/queries/channels/channel-search.ts";
-import {
-  castSearch,
-  castSearchCursor,
-  filteredSearch,
-  filteredSearchCursors,
-} from "../../read/queries/search/cast-search.ts";
+import { searchChannels } from "../../read/queries/channels/channel-search.ts";
+import { castSearch, filteredSearch, filteredSearchCursors } from "../../read/queries/search/cast-search.ts";
 import { MAX_WORDS } from "../../read/queries/search/people-match.ts";
 import { MAX_SCANNED } from "../../read/queries/search/search-scan.ts";
 import {
@@ -111,9 +106,7 @@ export const searchOperations = [
     notImplemented: WITHOUT_FULL_TEXT,
     run: ({ reads }, { query }) => {
       requireFullText(reads);
-      return respondWithCastPage(reads, query, castSearchCursor, (db, page) =>
-        castSearch(db, { text: query.q, ...page }),
-      );
+      return respondWithCastPage(reads, query, castSearch, { text: query.q });
     },
   }),
   read({
@@ -176,10 +169,7 @@ export const searchOperations = [
     summary: "Channels whose id or name starts with a text, most members first",
     query: { q: text({ description: "Case-insensitive" }), ...page() },
     response: "channelPage",
-    run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, channelSearchCursor, (db, page) =>
-        searchChannels(db, { text: query.q, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithChannelPage(reads, query, searchChannels, { text: query.q }),
   }),
 ];
 

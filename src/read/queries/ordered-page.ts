@@ -1,6 +1,6 @@
 import { BELOW_ALL_CASTS, firstCastIdAt, timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import { type CursorCodec, cursorCodec, type Page } from "../cursor.ts";
+import { type CursorCodec, cursorCodec, type ListPage, listOf, type Page } from "../cursor.ts";
 import { type CastRef, type Hash, hashesOfCasts, hashOfCast } from "../hydrate/casts.ts";
 
 /** A list whose rows have the order of a rank, and among equal ranks that of a hash. */
@@ -94,7 +94,7 @@ export const ABOVE_ALL_CASTS = Number.MAX_SAFE_INTEGER;
  */
 export function castPage(
   db: IndexDatabase,
-  { limit, after, cursor }: { limit: number; after: TimedKey | undefined; cursor: TimedCursor },
+  { limit, after, cursor }: ListPage<readonly ["int", "hash"]>,
   read: (below: number, maxRows: number) => readonly CastRef[],
 ): Page<CastRef> {
   const { rows, hasMore } = newestCasts(db, { limit, after }, read);
@@ -103,6 +103,24 @@ export function castPage(
     cursor: hasMore ? cursorAfter(db, rows.at(-1), cursor) : null,
     cursorAfter: (row) => cursorAfter(db, row, cursor),
   };
+}
+
+/**
+ * Declares a list of casts by time, newest first.
+ *
+ * @param open returns what reads the ids below `below`, the greatest first; undefined for an empty list
+ */
+export function castList<Query>(
+  endpoint: string,
+  open: (
+    db: IndexDatabase,
+    query: Query,
+  ) => ((below: number, maxRows: number) => readonly CastRef[]) | undefined,
+) {
+  return listOf(timedCursor(endpoint), (db, query: Query, page) => {
+    const read = open(db, query);
+    return read ? castPage(db, page, read) : { rows: [], cursor: null };
+  });
 }
 
 /** Returns the first casts of a list by time, newest first. */

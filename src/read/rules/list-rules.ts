@@ -1,8 +1,8 @@
 import { statement } from "../../db/index/statement.ts";
-import type { CursorCodec, KeyShape, Page } from "../cursor.ts";
+import type { KeyShape, ListPage, Page, PagePosition } from "../cursor.ts";
 import type { CastRef } from "../hydrate/casts.ts";
 import { type OwnerRules, openRelations, type Relations, type TieSource } from "../hydrate/relations.ts";
-import { type PagePosition, type SelectVisible, visiblePage } from "./visible-page.ts";
+import { type SelectVisible, visiblePage } from "./visible-page.ts";
 
 /** The viewer of a list, and whose list it is. */
 export interface Audience {
@@ -147,7 +147,7 @@ function isBlock(relations: Relations, fid: number): boolean {
  */
 export function ruledPage<Shape extends KeyShape, Row>(
   rules: ListRules | undefined,
-  page: PagePosition<Shape> & { readonly cursor: CursorCodec<Shape> },
+  page: ListPage<Shape>,
   read: (page: PagePosition<Shape>) => Page<Row>,
   select: (rules: ListRules) => SelectVisible<NoInfer<Row>>,
 ): Page<Row> {

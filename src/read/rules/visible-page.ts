@@ -1,16 +1,10 @@
-import type { CursorCodec, Key, KeyShape, Page } from "../cursor.ts";
+import type { KeyShape, ListPage, Page, PagePosition } from "../cursor.ts";
 
 /** Rows that are read at a time, but for a larger page. */
 const MAX_ROWS = 200;
 const MAX_ROUNDS = 10;
 /** Rows that are looked at for a page. A page whose rows are mostly hidden ends there, with a cursor. */
 const maxExamined = (limit: number) => Math.max(1000, 20 * limit);
-
-/** A part of a list: at most `limit` rows after a position. */
-export interface PagePosition<Shape extends KeyShape> {
-  readonly limit: number;
-  readonly after: Key<Shape> | undefined;
-}
 
 /** Returns the rows that are shown, in their order. */
 export type SelectVisible<Row> = (rows: readonly Row[]) => readonly Row[];
@@ -24,7 +18,7 @@ export type SelectVisible<Row> = (rows: readonly Row[]) => readonly Row[];
  * @param read returns a page of the whole list
  */
 export function visiblePage<Shape extends KeyShape, Row>(
-  query: PagePosition<Shape> & { readonly cursor: CursorCodec<Shape> },
+  query: ListPage<Shape>,
   visible: SelectVisible<NoInfer<Row>> | undefined,
   read: (page: PagePosition<Shape>) => Page<Row>,
 ): Page<Row> {

@@ -4,7 +4,7 @@ import { flat, perIds, perRows } from "../../../http/limits/prices.ts";
 import { choice, fid, hash, hashList, optional, text } from "../../../http/request/params.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { CAST_SORTS, presentBulkCasts, sortCasts } from "../../../read/present/compat/cast.ts";
-import { castQuotes, castQuotesCursor } from "../../../read/queries/casts/cast-lists.ts";
+import { castQuotes } from "../../../read/queries/casts/cast-lists.ts";
 import { castMetrics, MAX_COUNTED } from "../../../read/queries/search/cast-metrics.ts";
 import { MAX_SCANNED } from "../../../read/queries/search/search-scan.ts";
 import { runQuery } from "../../../read/run-query.ts";
@@ -134,10 +134,7 @@ export const castOperations = [
       ...page(),
     },
     response: "castPage",
-    run: ({ reads }, { query }) =>
-      respondWithCastPage(reads, query, castQuotesCursor, (db, page) =>
-        castQuotes(db, { hash: query.identifier, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithCastPage(reads, query, castQuotes, { hash: query.identifier }),
   }),
   read({
     id: "getCastQuotes",
@@ -153,11 +150,7 @@ export const castOperations = [
     response: CompatCastPage,
     run: ({ reads }, { query }) => {
       const find = castFinder(query.identifier, query.type);
-      return respondWithCastPage(reads, query, castQuotesCursor, (db, page) => {
-        const hash = find(db);
-        if (hash === undefined) return { rows: [], cursor: null };
-        return castQuotes(db, { hash, ...page });
-      });
+      return respondWithCastPage(reads, query, castQuotes, (db) => ({ hash: find(db) }));
     },
   }),
   read({

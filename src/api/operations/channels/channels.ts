@@ -5,13 +5,9 @@ import { perIds, perRows } from "../../../http/limits/prices.ts";
 import { choice, optional, text, textList } from "../../../http/request/params.ts";
 import { channelIdOf } from "../../../protocol/channel-url.ts";
 import { resolveChannelIds } from "../../../read/channel-names.ts";
+import { listOf } from "../../../read/cursor.ts";
 import { presentChannelActivity } from "../../../read/present/compat/channel.ts";
-import {
-  allChannels,
-  allChannelsCursor,
-  countChannelCasts,
-  MAX_COUNTED,
-} from "../../../read/queries/channels/channel-lists.ts";
+import { allChannels, countChannelCasts, MAX_COUNTED } from "../../../read/queries/channels/channel-lists.ts";
 import { rankedChannels, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
@@ -80,8 +76,7 @@ export const channelOperations = [
     summary: "All channels, by id",
     query: page(),
     response: "channelPage",
-    run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, allChannelsCursor, (db, page) => allChannels(db, page)),
+    run: ({ reads }, { query }) => respondWithChannelPage(reads, query, allChannels, {}),
   }),
   read({
     id: "getChannelsById",
@@ -109,7 +104,12 @@ export const channelOperations = [
     query: page(),
     response: "channelPage",
     run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, rankingCursors.channels, (db, page) => rankedChannels(db, page)),
+      respondWithChannelPage(
+        reads,
+        query,
+        listOf(rankingCursors.channels, (db, _: object, page) => rankedChannels(db, page)),
+        {},
+      ),
   }),
   read({
     id: "getTrendingChannels",

@@ -8,21 +8,16 @@ import { type ChannelMemberRow, presentChannelMembers } from "../../../read/pres
 import {
   channelMember,
   channelMembers,
-  channelMembersCursor,
   channelsOfUser,
-  channelsOfUserCursor,
 } from "../../../read/queries/channels/channel-lists.ts";
 import {
   channelFollowers,
-  channelFollowersCursor,
   followedChannels,
-  followedChannelsCursor,
   hasRegisteredChannels,
 } from "../../../read/queries/channels/follows.ts";
 import {
   channelRoleOf,
   channelRoles,
-  channelRolesCursor,
   rolesOfUser,
   rolesOfUserCursor,
 } from "../../../read/queries/channels/roles.ts";
@@ -60,9 +55,7 @@ export const memberOperations = [
     query: { channel_id: text({ examples: ["books"] }), ...page() },
     response: "userPage",
     run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, channelMembersCursor, (db, page) =>
-        channelMembers(db, { channelId: query.channel_id, ...page }),
-      ),
+      respondWithUserPage(reads, query, channelMembers, { channelId: query.channel_id }),
   }),
   read({
     id: "getChannelMembers",
@@ -78,7 +71,7 @@ export const memberOperations = [
     },
     response: MembersResponse,
     run: ({ reads }, { query }) => {
-      const after = decodeCursorOfEither([channelRolesCursor, channelMembersCursor], query.cursor);
+      const after = decodeCursorOfEither([channelRoles.cursor, channelMembers.cursor], query.cursor);
       const { channel_id: requestedId, fid, limit, viewer_fid: viewerFid } = query;
       return runQuery(
         reads,
@@ -89,7 +82,7 @@ export const memberOperations = [
           const found = channel
             ? ruledPage(
                 rules,
-                { limit, after: after.a, cursor: channelRolesCursor },
+                { limit, after: after.a, cursor: channelRoles.cursor },
                 (page) =>
                   fid === undefined
                     ? channelRoles(db, { channel, ...page })
@@ -98,7 +91,7 @@ export const memberOperations = [
               )
             : ruledPage(
                 rules,
-                { limit, after: after.b, cursor: channelMembersCursor },
+                { limit, after: after.b, cursor: channelMembers.cursor },
                 (page) => activeMembers(db, { channelId, fid, ...page }),
                 ({ accounts }) => accounts,
               );
@@ -118,7 +111,7 @@ export const memberOperations = [
     query: { id: renamed(text(), "id", "channel_id"), ...compatPage() },
     response: CompatUserPage,
     run: ({ reads }, { query }) => {
-      const after = decodeCursorOfEither([channelFollowersCursor, channelMembersCursor], query.cursor);
+      const after = decodeCursorOfEither([channelFollowers.cursor, channelMembers.cursor], query.cursor);
       const { id, limit, viewer_fid: viewerFid } = query;
       return runQuery(
         reads,
@@ -128,13 +121,13 @@ export const memberOperations = [
           return channel
             ? ruledPage(
                 rules,
-                { limit, after: after.a, cursor: channelFollowersCursor },
+                { limit, after: after.a, cursor: channelFollowers.cursor },
                 (page) => channelFollowers(db, { channel, ...page }),
                 ({ accounts }) => accounts,
               )
             : ruledPage(
                 rules,
-                { limit, after: after.b, cursor: channelMembersCursor },
+                { limit, after: after.b, cursor: channelMembers.cursor },
                 (page) => channelMembers(db, { channelId: id, ...page }),
                 ({ accounts }) => accounts,
               );
@@ -151,10 +144,7 @@ export const memberOperations = [
     summary: "Channels in which a user has casts, most recent first",
     query: { fid: fid(), ...page() },
     response: "channelPage",
-    run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, channelsOfUserCursor, (db, page) =>
-        channelsOfUser(db, { fid: query.fid, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithChannelPage(reads, query, channelsOfUser, { fid: query.fid }),
   }),
   read({
     id: "getChannelsOfUser",
@@ -166,7 +156,7 @@ export const memberOperations = [
     query: { fid: fid(), ...compatPage() },
     response: "channelPage",
     run: ({ reads }, { query }) => {
-      const after = decodeCursorOfEither([followedChannelsCursor, channelsOfUserCursor], query.cursor);
+      const after = decodeCursorOfEither([followedChannels.cursor, channelsOfUser.cursor], query.cursor);
       const { fid, limit } = query;
       return respondWithChannelList(reads, query, (db) =>
         !after.b && hasRegisteredChannels(db)
@@ -184,7 +174,7 @@ export const memberOperations = [
     query: { fid: fid(), ...page() },
     response: "membershipPage",
     run: ({ reads }, { query }) => {
-      const after = decodeCursor(channelsOfUserCursor, query.cursor);
+      const after = decodeCursor(channelsOfUser.cursor, query.cursor);
       const { fid, limit } = query;
       return runQuery(
         reads,
@@ -204,7 +194,7 @@ export const memberOperations = [
     query: { fid: fid(), ...compatPage() },
     response: "membershipPage",
     run: ({ reads }, { query }) => {
-      const after = decodeCursorOfEither([rolesOfUserCursor, channelsOfUserCursor], query.cursor);
+      const after = decodeCursorOfEither([rolesOfUserCursor, channelsOfUser.cursor], query.cursor);
       const { fid, limit, viewer_fid: viewerFid } = query;
       return runQuery(
         reads,

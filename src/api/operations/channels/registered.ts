@@ -12,26 +12,15 @@ import {
   presentPin,
   presentRoles,
 } from "../../../read/present/native/channel-roles.ts";
-import {
-  channelFollowers,
-  channelFollowersCursor,
-  followedChannels,
-  followedChannelsCursor,
-} from "../../../read/queries/channels/follows.ts";
-import {
-  channelModerations,
-  channelModerationsCursor,
-  channelPin,
-} from "../../../read/queries/channels/moderation.ts";
+import { channelFollowers, followedChannels } from "../../../read/queries/channels/follows.ts";
+import { channelModerations, channelPin } from "../../../read/queries/channels/moderation.ts";
 import {
   channelBans,
-  channelBansCursor,
   channelRoles,
-  channelRolesCursor,
   rolesOfUser,
   rolesOfUserCursor,
 } from "../../../read/queries/channels/roles.ts";
-import { channelFeed, channelFeedCursor } from "../../../read/queries/feeds/url-feeds.ts";
+import { channelFeed } from "../../../read/queries/feeds/url-feeds.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { Hash, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
@@ -114,9 +103,9 @@ export const registeredChannelOperations = [
     response: "castPage",
     run: ({ reads }, { query }) => {
       const rules = { ...rulesOf(query), withHidden: query.with_hidden };
-      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) => {
+      return respondWithCastPage(reads, query, channelFeed, (db) => {
         requireHistory(db);
-        return channelFeed(db, { channels: [query.id], rules, ...page });
+        return { channels: [query.id], rules };
       });
     },
   }),
@@ -130,7 +119,7 @@ export const registeredChannelOperations = [
     response: RolesResponse,
     errors: ["notFound"],
     run: ({ reads }, { query }) => {
-      const after = decodeCursor(channelRolesCursor, query.cursor);
+      const after = decodeCursor(channelRoles.cursor, query.cursor);
       return runQuery(
         reads,
         (db) => {
@@ -151,9 +140,7 @@ export const registeredChannelOperations = [
     response: "userPage",
     errors: ["notFound"],
     run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, channelFollowersCursor, (db, page) =>
-        channelFollowers(db, { channel: required(db, query.id), ...page }),
-      ),
+      respondWithUserPage(reads, query, channelFollowers, (db) => ({ channel: required(db, query.id) })),
   }),
   read({
     id: "getChannelPin",
@@ -180,7 +167,7 @@ export const registeredChannelOperations = [
     response: ModerationsResponse,
     errors: ["notFound"],
     run: ({ reads }, { query }) => {
-      const after = decodeCursor(channelModerationsCursor, query.cursor);
+      const after = decodeCursor(channelModerations.cursor, query.cursor);
       return runQuery(
         reads,
         (db) => channelModerations(db, { channel: required(db, query.id), limit: query.limit, after }),
@@ -201,7 +188,7 @@ export const registeredChannelOperations = [
     response: BansResponse,
     errors: ["notFound"],
     run: ({ reads }, { query }) => {
-      const after = decodeCursor(channelBansCursor, query.cursor);
+      const after = decodeCursor(channelBans.cursor, query.cursor);
       return runQuery(
         reads,
         (db) => channelBans(db, { channel: required(db, query.id), limit: query.limit, after }),
@@ -217,9 +204,9 @@ export const registeredChannelOperations = [
     query: { fid: fid(), ...page() },
     response: "channelPage",
     run: ({ reads }, { query }) =>
-      respondWithChannelPage(reads, query, followedChannelsCursor, (db, page) => {
+      respondWithChannelPage(reads, query, followedChannels, (db) => {
         requireHistory(db);
-        return followedChannels(db, { fid: query.fid, ...page });
+        return { fid: query.fid };
       }),
   }),
   read({

@@ -1,16 +1,9 @@
 import { ApiError } from "../../../http/errors.ts";
 import { perRows } from "../../../http/limits/prices.ts";
 import { choice, fid, fidList, optional, text, textList } from "../../../http/request/params.ts";
-import { authorsFeed } from "../../../read/queries/feeds/authors-feed.ts";
-import {
-  channelFeed,
-  channelFeedCursor,
-  embedUrlFeed,
-  embedUrlFeedCursor,
-  MAX_URLS,
-  parentUrlFeed,
-  parentUrlFeedCursor,
-} from "../../../read/queries/feeds/url-feeds.ts";
+import { listOf } from "../../../read/cursor.ts";
+import { authorsFeed, type Stream } from "../../../read/queries/feeds/authors-feed.ts";
+import { channelFeed, embedUrlFeed, MAX_URLS, parentUrlFeed } from "../../../read/queries/feeds/url-feeds.ts";
 import { timedCursor } from "../../../read/queries/ordered-page.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
@@ -40,9 +33,7 @@ export const channelFeedOperations = [
     response: "castPage",
     run: ({ reads }, { query }) => {
       const { channel_ids: channels } = query;
-      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
-        channelFeed(db, { channels, ...page }),
-      );
+      return respondWithCastPage(reads, query, channelFeed, { channels });
     },
   }),
   read({
@@ -55,9 +46,7 @@ export const channelFeedOperations = [
     response: CompatCastPage,
     run: ({ reads }, { query }) => {
       const { channel_ids: channels } = query;
-      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
-        channelFeed(db, { channels, rules: rulesOf(query), ...page }),
-      );
+      return respondWithCastPage(reads, query, channelFeed, { channels, rules: rulesOf(query) });
     },
   }),
   read({
@@ -71,9 +60,7 @@ export const channelFeedOperations = [
     response: "castPage",
     run: ({ reads }, { query }) => {
       const { parent_urls: urls } = query;
-      return respondWithCastPage(reads, query, parentUrlFeedCursor, (db, page) =>
-        parentUrlFeed(db, { urls, ...page }),
-      );
+      return respondWithCastPage(reads, query, parentUrlFeed, { urls });
     },
   }),
 ];
@@ -85,7 +72,14 @@ const FILTERS = ["fids", "parent_url", "channel_id", "embed_url", "embed_types",
 
 const NO_EMBED_TYPES = "what embedded URLs lead to is not known here";
 
-const authorsFeedCursor = timedCursor("feed by fids");
+const castsOfAuthors = listOf(
+  timedCursor("feed by fids"),
+  (
+    db,
+    query: { readonly authors: { readonly fids: readonly number[] }; readonly streams: readonly Stream[] },
+    page,
+  ) => authorsFeed(db, { ...query, ...page }),
+);
 
 export const feedOperations = [
   read({
@@ -159,30 +153,22 @@ function respondWithFiltered(
     case "fids": {
       const fids = required(query.fids, "fids");
       const streams = query.with_recasts ? (["roots", "recasts"] as const) : (["roots"] as const);
-      return respondWithCastPage(reads, query, authorsFeedCursor, (db, page) =>
-        authorsFeed(db, { authors: { fids }, streams, ...page, cursor: authorsFeedCursor }),
-      );
+      return respondWithCastPage(reads, query, castsOfAuthors, { authors: { fids }, streams });
     }
     case "parent_url": {
       const urls = [required(query.parent_url, "parent_url")];
-      return respondWithCastPage(reads, query, parentUrlFeedCursor, (db, page) =>
-        parentUrlFeed(db, { urls, ...page }),
-      );
+      return respondWithCastPage(reads, query, parentUrlFeed, { urls });
     }
     case "channel_id": {
       const channels = [required(query.channel_id, "channel_id")];
-      return respondWithCastPage(reads, query, channelFeedCursor, (db, page) =>
-        channelFeed(db, { channels, rules: rulesOf(query), ...page }),
-      );
+      return respondWithCastPage(reads, query, channelFeed, { channels, rules: rulesOf(query) });
     }
     case "global_trending":
       return respondWithTrending(reads, query);
     case "embed_url": {
       const url = required(query.embed_url, "embed_url");
       const prefix = /^[a-z][a-z0-9+.-]*:/i.test(url) ? url : `https://${url}`;
-      return respondWithCastPage(reads, query, embedUrlFeedCursor, (db, page) =>
-        embedUrlFeed(db, { prefix, ...page }),
-      );
+      return respondWithCastPage(reads, query, embedUrlFeed, { prefix });
     }
     case "embed_types":
       throw new ApiError("notImplemented", NO_EMBED_TYPES);

@@ -2,9 +2,8 @@ import { perRows } from "../../../http/limits/prices.ts";
 import { fid } from "../../../http/request/params.ts";
 import { flag } from "../../../http/request/word-params.ts";
 import {
-  followedRoots,
-  followingFeed,
-  followingFeedCursor,
+  following,
+  followingRoots,
   MAX_FOLLOWS_WITH_RECASTS,
 } from "../../../read/queries/feeds/following-feed.ts";
 import type { Reads } from "../../../read/run-query.ts";
@@ -48,9 +47,7 @@ export const followingFeedOperations = [
 ];
 
 export function respondWithFollowing(reads: Reads, query: FollowingQuery) {
-  return respondWithCastPage(reads, query, followingFeedCursor, (db, page) =>
-    followingFeed(db, { fid: query.fid, ...page }),
-  );
+  return respondWithCastPage(reads, query, following, { fid: query.fid });
 }
 
 export function respondWithCompatFollowing(
@@ -59,7 +56,5 @@ export function respondWithCompatFollowing(
 ) {
   if (query.with_replies) return respondWithFollowing(reads, query);
   const { fid, with_recasts: withRecasts } = query;
-  return respondWithCastPage(reads, query, followingFeedCursor, (db, page) =>
-    followedRoots(db, { fid, ...page, withRecasts }),
-  );
+  return respondWithCastPage(reads, query, followingRoots, { fid, withRecasts });
 }

@@ -3,7 +3,7 @@ import { perRows } from "../../../http/limits/prices.ts";
 import { cursor, limit, text } from "../../../http/request/params.ts";
 import { presentUserDehydrated } from "../../../read/present/compat/user.ts";
 import { rankedTopics, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
-import { topicCasts, topicCursor } from "../../../read/queries/search/cast-search.ts";
+import { topicCasts } from "../../../read/queries/search/cast-search.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { nowSecs } from "../../../runtime/clock.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
@@ -81,9 +81,7 @@ export const topicOperations = [
         .filter((word) => /^[\p{L}\p{M}\p{N}]+$/u.test(word))
         .slice(0, MAX_WORDS);
       const since = nowSecs(reads.clock) - MAX_AGE_SECS;
-      return respondWithCastPage(reads, query, topicCursor, (db, page) =>
-        topicCasts(db, { words, since, ...page }),
-      );
+      return respondWithCastPage(reads, query, topicCasts, { words, since });
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { perRows } from "../../../http/limits/prices.ts";
 import { optional, text } from "../../../http/request/params.ts";
+import { listOf } from "../../../read/cursor.ts";
 import { rankedCasts, rankedCastsUnder, rankingCursors } from "../../../read/queries/feeds/ranking.ts";
 import type { Reads } from "../../../read/run-query.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
@@ -64,7 +65,8 @@ export function respondWithTrending(
   query: PageQuery,
   place?: { readonly parentUrl: string | undefined; readonly channelId: string | undefined },
 ): object {
-  return respondWithCastPage(reads, query, rankingCursors.casts, (db, page) =>
+  const list = listOf(rankingCursors.casts, (db, _: object, page) =>
     place ? rankedCastsUnder(db, { ...place, ...page }) : rankedCasts(db, page),
   );
+  return respondWithCastPage(reads, query, list, {});
 }

@@ -1,15 +1,11 @@
 import { perRows } from "../../../http/limits/prices.ts";
 import { choice, fid, limit, optional, text } from "../../../http/request/params.ts";
 import { flag } from "../../../http/request/word-params.ts";
-import {
-  castsOfUser,
-  castsOfUserCursor,
-  repliesOfUser,
-  repliesOfUserCursor,
-} from "../../../read/queries/casts/cast-lists.ts";
+import { listOf } from "../../../read/cursor.ts";
+import { castsOfUser, repliesOfUser } from "../../../read/queries/casts/cast-lists.ts";
 import { authorsFeed, type Stream } from "../../../read/queries/feeds/authors-feed.ts";
 import { popularCastsPage, popularCastsPosition } from "../../../read/queries/feeds/popular-casts.ts";
-import { castsInChannel, castsInChannelCursor } from "../../../read/queries/feeds/url-feeds.ts";
+import { castsInChannel } from "../../../read/queries/feeds/url-feeds.ts";
 import { timedCursor } from "../../../read/queries/ordered-page.ts";
 import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { CompatCastPage, compatPage } from "../../dialects/compat.ts";
@@ -19,18 +15,16 @@ import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Feeds", price: perRows(5) });
 
-const rootsCursor = timedCursor("feed/user/casts without replies");
+const actsOf = (endpoint: string, streams: readonly Stream[]) =>
+  listOf(timedCursor(endpoint), (db, { fid }: { readonly fid: number }, page) =>
+    authorsFeed(db, { authors: { fids: [fid] }, streams, ...page }),
+  );
 
-const STREAMS = {
-  all: ["replies", "recasts"],
-  replies: ["replies"],
-  recasts: ["recasts"],
-} as const satisfies Record<string, readonly Stream[]>;
-
-const streamCursors = {
-  all: timedCursor("feed/user/replies_and_recasts all"),
-  replies: timedCursor("feed/user/replies_and_recasts replies"),
-  recasts: timedCursor("feed/user/replies_and_recasts recasts"),
+const rootsOfUser = actsOf("feed/user/casts without replies", ["roots"]);
+const filteredActs = {
+  all: actsOf("feed/user/replies_and_recasts all", ["replies", "recasts"]),
+  replies: actsOf("feed/user/replies_and_recasts replies", ["replies"]),
+  recasts: actsOf("feed/user/replies_and_recasts recasts", ["recasts"]),
 };
 
 const MAX_POPULAR = 10;
@@ -43,14 +37,8 @@ export const userFeedOperations = [
     summary: "Casts and replies of a user, newest first",
     query: { fid: fid(), ...page() },
     response: "castPage",
-    run: ({ reads }, { query }) =>
-      respondWithCastPage(
-        reads,
-        query,
-        castsOfUserCursor,
-        (db, page) => castsOfUser(db, { fid: query.fid, ...page }),
-        query.fid,
-      ),
+    run: ({ reads }, { query: { fid, ...query } }) =>
+      respondWithCastPage(reads, query, castsOfUser, { fid }, fid),
   }),
   read({
     id: "getFeedUserCasts",
@@ -67,31 +55,10 @@ export const userFeedOperations = [
     response: CompatCastPage,
     run: ({ reads }, { query }) => {
       const { fid, parent_url: parentUrl, channel_id: channelId } = query;
-      if (parentUrl !== undefined || channelId !== undefined) {
-        return respondWithCastPage(
-          reads,
-          query,
-          castsInChannelCursor,
-          (db, page) => castsInChannel(db, { fid, parentUrl, channelId, ...page }),
-          fid,
-        );
-      }
-      if (query.include_replies)
-        return respondWithCastPage(
-          reads,
-          query,
-          castsOfUserCursor,
-          (db, page) => castsOfUser(db, { fid, ...page }),
-          fid,
-        );
-      const authors = { fids: [fid] };
-      return respondWithCastPage(
-        reads,
-        query,
-        rootsCursor,
-        (db, page) => authorsFeed(db, { authors, streams: ["roots"], ...page, cursor: rootsCursor }),
-        fid,
-      );
+      if (parentUrl !== undefined || channelId !== undefined)
+        return respondWithCastPage(reads, query, castsInChannel, { fid, parentUrl, channelId }, fid);
+      const list = query.include_replies ? castsOfUser : rootsOfUser;
+      return respondWithCastPage(reads, query, list, { fid }, fid);
     },
   }),
   read({
@@ -101,14 +68,8 @@ export const userFeedOperations = [
     summary: "Replies of a user, newest first",
     query: { fid: fid(), ...page() },
     response: "castPage",
-    run: ({ reads }, { query }) =>
-      respondWithCastPage(
-        reads,
-        query,
-        repliesOfUserCursor,
-        (db, page) => repliesOfUser(db, { fid: query.fid, ...page }),
-        query.fid,
-      ),
+    run: ({ reads }, { query: { fid, ...query } }) =>
+      respondWithCastPage(reads, query, repliesOfUser, { fid }, fid),
   }),
   read({
     id: "getFeedUserReplies",
@@ -121,18 +82,8 @@ export const userFeedOperations = [
       ...compatPage(),
     },
     response: CompatCastPage,
-    run: ({ reads }, { query }) => {
-      const { fid, filter } = query;
-      const cursor = streamCursors[filter];
-      const authors = { fids: [fid] };
-      return respondWithCastPage(
-        reads,
-        query,
-        cursor,
-        (db, page) => authorsFeed(db, { authors, streams: STREAMS[filter], ...page, cursor }),
-        fid,
-      );
-    },
+    run: ({ reads }, { query: { fid, filter, ...query } }) =>
+      respondWithCastPage(reads, query, filteredActs[filter], { fid }, fid),
   }),
   read({
     id: "getFeedUserPopular",

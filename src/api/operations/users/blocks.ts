@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { fid, optional, renamed } from "../../../http/request/params.ts";
 import { presentBlocks } from "../../../read/present/compat/relations.ts";
-import { blockers, blockersCursor, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
+import { blockers, blocks, mutes } from "../../../read/queries/users/links.ts";
 import { compatPage } from "../../dialects/compat.ts";
 import { CompatUser, IsoTime } from "../../dialects/compat-objects.ts";
 import { type Assignable, Next, object } from "../../dialects/fields.ts";
@@ -32,10 +32,7 @@ export const blockOperations = [
     summary: "Users that a user blocks, newest block first",
     query: { fid: fid(), ...page() },
     response: "userPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, targetCursors.block, (db, page) =>
-        linkTargets(db, "block", { fid: query.fid, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithUserPage(reads, query, blocks, { fid: query.fid }),
   }),
   read({
     id: "getMutes",
@@ -44,10 +41,7 @@ export const blockOperations = [
     summary: "Users that a user mutes, newest mute first",
     query: { fid: fid(), ...page() },
     response: "userPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, targetCursors.mute, (db, page) =>
-        linkTargets(db, "mute", { fid: query.fid, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithUserPage(reads, query, mutes, { fid: query.fid }),
   }),
   read({
     id: "getBlocks",
@@ -66,29 +60,20 @@ export const blockOperations = [
       const { blocker_fid: blocker, blocked_fid: blocked } = query;
       if (blocker !== undefined && blocked !== undefined)
         throw new ApiError("badRequest", "blocker_fid and blocked_fid exclude each other");
-      if (blocked !== undefined) {
-        return respondWithUserPage(
+      const respond = (list: typeof blocks, fid: number, side: "blocker" | "blocked") =>
+        respondWithUserPage(
           reads,
           query,
-          blockersCursor,
-          (db, page) => blockers(db, { fid: blocked, ...page }),
+          list,
+          { fid },
           {
-            present: (page, hydration) => presentBlocks({ ...page, side: "blocker" }, hydration),
+            present: (page, hydration) => presentBlocks({ ...page, side }, hydration),
             select: "all",
           },
         );
-      }
+      if (blocked !== undefined) return respond(blockers, blocked, "blocker");
       if (blocker === undefined) throw new ApiError("badRequest", "missing query parameter blocker_fid");
-      return respondWithUserPage(
-        reads,
-        query,
-        targetCursors.block,
-        (db, page) => linkTargets(db, "block", { fid: blocker, ...page }),
-        {
-          present: (page, hydration) => presentBlocks({ ...page, side: "blocked" }, hydration),
-          select: "all",
-        },
-      );
+      return respond(blocks, blocker, "blocked");
     },
   }),
 ];

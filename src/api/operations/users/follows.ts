@@ -2,33 +2,23 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { perRows } from "../../../http/limits/prices.ts";
 import { fid, renamed, text } from "../../../http/request/params.ts";
+import type { Page } from "../../../read/cursor.ts";
+import type { Hydration } from "../../../read/hydrate/hydrate.ts";
 import { MAX_TOP_RELEVANT, presentRelevantFollowers } from "../../../read/present/compat/relations.ts";
-import {
-  followers,
-  followersCursor,
-  linkTargets,
-  mutualFollows,
-  mutualFollowsCursor,
-  targetCursors,
-} from "../../../read/queries/users/links.ts";
+import { type DatedUser, followers, follows, mutualFollows } from "../../../read/queries/users/links.ts";
 import {
   MAX_FOLLOWS,
   MAX_RELEVANT,
   relevantChannelFollowers,
   relevantFollowers,
 } from "../../../read/queries/users/relevant-followers.ts";
-import {
-  MAX_LINKS,
-  MAX_SOURCES,
-  suggestedFollows,
-  suggestedFollowsCursor,
-} from "../../../read/queries/users/suggested-follows.ts";
+import { MAX_LINKS, MAX_SOURCES, suggestedFollows } from "../../../read/queries/users/suggested-follows.ts";
 import { openListRules } from "../../../read/rules/list-rules.ts";
 import { type Reads, runQuery } from "../../../read/run-query.ts";
 import { CompatUser, UserDehydrated } from "../../dialects/compat-objects.ts";
 import { type Assignable, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
-import { respondWithUserPage } from "../../respond.ts";
+import { type PageQuery, respondWithUserPage } from "../../respond.ts";
 import { topic } from "../../topic.ts";
 
 const { read } = topic({ tag: "Follows" });
@@ -53,14 +43,7 @@ export const followOperations = [
     summary: "Followers of a user, newest follow first",
     query: { fid: fid(), ...page() },
     response: "followerPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        followersCursor,
-        (db, page) => followers(db, { fid: query.fid, ...page }),
-        { present: reads.present.followerPage, subjectFid: query.fid },
-      ),
+    run: ({ reads }, { query }) => respondWithTies(reads, query, followers, reads.present.followerPage),
   }),
   read({
     id: "getFollowing",
@@ -70,14 +53,7 @@ export const followOperations = [
     summary: "Users that a user follows, newest follow first",
     query: { fid: fid(), ...page() },
     response: "followerPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        targetCursors.follow,
-        (db, page) => linkTargets(db, "follow", { fid: query.fid, ...page }),
-        { present: reads.present.followerPage, subjectFid: query.fid },
-      ),
+    run: ({ reads }, { query }) => respondWithTies(reads, query, follows, reads.present.followerPage),
   }),
   read({
     id: "getReciprocalFollowers",
@@ -87,13 +63,7 @@ export const followOperations = [
     query: { fid: fid(), ...page() },
     response: "mutualFollowPage",
     run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        mutualFollowsCursor,
-        (db, page) => mutualFollows(db, { fid: query.fid, ...page }),
-        { present: reads.present.mutualFollowPage, subjectFid: query.fid },
-      ),
+      respondWithTies(reads, query, mutualFollows, reads.present.mutualFollowPage),
   }),
   read({
     id: "getSuggestedFollows",
@@ -107,14 +77,8 @@ export const followOperations = [
       "users first.",
     query: { fid: fid(), ...page() },
     response: "userPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(
-        reads,
-        query,
-        suggestedFollowsCursor,
-        (db, page) => suggestedFollows(db, { fid: query.fid, ...page }),
-        { subjectFid: query.fid },
-      ),
+    run: ({ reads }, { query: { fid, ...query } }) =>
+      respondWithUserPage(reads, query, suggestedFollows, { fid }, { subjectFid: fid }),
   }),
   read({
     id: "getRelevantFollowers",
@@ -147,6 +111,17 @@ export const followOperations = [
       }),
   }),
 ];
+
+/** Responds with a page of those who follow a user, or are followed by them. */
+function respondWithTies(
+  reads: Reads,
+  query: PageQuery & { readonly fid: number },
+  list: typeof followers,
+  present: (page: Page<DatedUser>, hydration: Hydration) => object,
+) {
+  const { fid } = query;
+  return respondWithUserPage(reads, query, list, { fid }, { present, subjectFid: fid });
+}
 
 /** Responds with the first relevant followers that the viewer's relations do not hide. */
 function respondWithRelevant(

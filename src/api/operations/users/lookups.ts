@@ -5,18 +5,12 @@ import { addressList, optional, renamed, text, textList } from "../../../http/re
 import { choiceList, decimal } from "../../../http/request/word-params.ts";
 import { decodeBase58 } from "../../../lib/base58.ts";
 import { presentUsers } from "../../../read/present/compat/user.ts";
-import {
-  MAX_CANDIDATES,
-  nearLocationCursor,
-  RADIUS_KM,
-  usersNearLocation,
-} from "../../../read/queries/users/near-location.ts";
+import { MAX_CANDIDATES, RADIUS_KM, usersNearLocation } from "../../../read/queries/users/near-location.ts";
 import { addressOwners, type KnownAddress } from "../../../read/queries/users/owners.ts";
 import {
   fidByXUsername,
   fidsByVerifiedAddress,
   fidsByXUsername,
-  locationCursor,
   usersByLocation,
 } from "../../../read/queries/users/users.ts";
 import { runQuery } from "../../../read/run-query.ts";
@@ -128,9 +122,7 @@ export const lookupOperations = [
     },
     response: "userPage",
     run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, locationCursor, (db, page) =>
-        usersByLocation(db, { prefix: query.location, ...page }),
-      ),
+      respondWithUserPage(reads, query, usersByLocation, { prefix: query.location }),
   }),
   read({
     id: "getUsersByLocation",
@@ -152,15 +144,11 @@ export const lookupOperations = [
       const { latitude, longitude, location } = query;
       if (latitude !== undefined && longitude !== undefined) {
         const place = { latitude, longitude };
-        return respondWithUserPage(reads, query, nearLocationCursor, (db, page) =>
-          usersNearLocation(db, { place, ...page }),
-        );
+        return respondWithUserPage(reads, query, usersNearLocation, { place });
       }
       if (location === undefined)
         throw new ApiError("badRequest", "missing query parameter latitude or longitude");
-      return respondWithUserPage(reads, query, locationCursor, (db, page) =>
-        usersByLocation(db, { prefix: location, ...page }),
-      );
+      return respondWithUserPage(reads, query, usersByLocation, { prefix: location });
     },
   }),
 ];

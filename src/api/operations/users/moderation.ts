@@ -8,7 +8,7 @@ import { BansRequest, type ModerationActor } from "../../../moderation/moderatio
 import { MODERATION_BOUNDS } from "../../../moderation/moderation-store.ts";
 import { cutPage, type Page } from "../../../read/cursor.ts";
 import { presentBans, presentMutes } from "../../../read/present/compat/relations.ts";
-import { type DatedUser, linkTargets, targetCursors } from "../../../read/queries/users/links.ts";
+import { type DatedUser, mutes } from "../../../read/queries/users/links.ts";
 import { visiblePage } from "../../../read/rules/visible-page.ts";
 import { runQuery } from "../../../read/run-query.ts";
 import { compatPage } from "../../dialects/compat.ts";
@@ -110,7 +110,7 @@ export const moderationOperations = [
     query: { fid: fid(), ...compatPage() },
     response: MutesResponse,
     async run({ reads, moderation }, { request, query }) {
-      const after = decodeCursor(targetCursors.mute, query.cursor);
+      const after = decodeCursor(mutes.cursor, query.cursor);
       const caller = callerOf(request);
       const own = caller.kind === "apiKey" ? await moderation.mutes(caller.ownerFid, query.fid) : [];
       const ownRows = own.map(({ mutedFid, mutedAt }) => ({ fid: mutedFid, at: mutedAt }));
@@ -118,7 +118,7 @@ export const moderationOperations = [
         reads,
         (db) =>
           mergedMutes(ownRows, { limit: query.limit, after }, (page) =>
-            linkTargets(db, "mute", { fid: query.fid, ...page }),
+            mutes(db, { fid: query.fid, ...page }),
           ),
         (page) => ({ fids: page.rows.map((row) => row.fid), viewerFid: query.viewer_fid }),
         presentMutes,
@@ -136,7 +136,7 @@ function mergedMutes(
   readLinks: (page: { readonly limit: number; readonly after: Position | undefined }) => Page<DatedUser>,
 ): Page<DatedUser> {
   const isOwn = new Set(own.map(({ fid: muted }) => muted));
-  const cursor = targetCursors.mute;
+  const { cursor } = mutes;
   const links = visiblePage(
     { limit: limit + 1, after, cursor },
     isOwn.size === 0 ? undefined : (rows) => rows.filter(({ fid: muted }) => !isOwn.has(muted)),

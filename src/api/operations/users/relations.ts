@@ -16,7 +16,7 @@ import {
   MAX_CASTS,
   pairInteractions,
 } from "../../../read/queries/casts/interactions.ts";
-import { mutualFollows, mutualFollowsCursor } from "../../../read/queries/users/links.ts";
+import { mutualFollows } from "../../../read/queries/users/links.ts";
 import { mutualAffinity } from "../../../read/queries/users/relevant-followers.ts";
 import { openListRules, ruledPage } from "../../../read/rules/list-rules.ts";
 import { runQuery } from "../../../read/run-query.ts";
@@ -86,10 +86,7 @@ export const relationOperations = [
     summary: "Mutual follows of a user, newest first",
     query: { fid: fid(), ...page() },
     response: "userPage",
-    run: ({ reads }, { query }) =>
-      respondWithUserPage(reads, query, mutualFollowsCursor, (db, page) =>
-        mutualFollows(db, { fid: query.fid, ...page }),
-      ),
+    run: ({ reads }, { query }) => respondWithUserPage(reads, query, mutualFollows, { fid: query.fid }),
   }),
   read({
     id: "getBestFriends",
@@ -99,13 +96,13 @@ export const relationOperations = [
     query: { fid: fid(), ...compatPage() },
     response: BestFriendsResponse,
     run: ({ reads }, { query }) => {
-      const after = decodeCursor(mutualFollowsCursor, query.cursor);
+      const after = decodeCursor(mutualFollows.cursor, query.cursor);
       const { fid, limit, viewer_fid: viewerFid } = query;
       return runQuery(
         reads,
         (db) => {
           const rules = openListRules(reads, { viewerFid, subjectFid: fid });
-          const cursor = mutualFollowsCursor;
+          const { cursor } = mutualFollows;
           const page = ruledPage(
             rules,
             { limit, after, cursor },

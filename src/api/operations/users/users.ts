@@ -2,12 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { perIds } from "../../../http/limits/prices.ts";
 import { address, fid, fidList, text } from "../../../http/request/params.ts";
-import {
-  allFids,
-  fidByCustodyAddress,
-  fidByUsername,
-  hexFidsCursor,
-} from "../../../read/queries/users/users.ts";
+import { allFids, fidByCustodyAddress, fidByUsername } from "../../../read/queries/users/users.ts";
 import { type ReadSource, runQuery } from "../../../read/run-query.ts";
 import { Fid, Next, object } from "../../dialects/fields.ts";
 import { page } from "../../dialects/native.ts";
@@ -116,7 +111,7 @@ function listFids(
   { db }: ReadSource,
   query: { readonly limit: number; readonly cursor: string | undefined },
 ) {
-  const after = decodeCursor(hexFidsCursor, query.cursor);
+  const after = decodeCursor(allFids.cursor, query.cursor);
   const { rows, cursor } = allFids(db, { limit: query.limit, after });
   return { fids: rows.map((row) => row.fid), next: { cursor } };
 }

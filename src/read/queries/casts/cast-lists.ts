@@ -1,8 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import type { Page } from "../../cursor.ts";
 import { type CastRef, castByHash, type Hash, hex } from "../../hydrate/casts.ts";
-import { castPage, type TimedKey, timedCursor } from "../ordered-page.ts";
+import { castList } from "../ordered-page.ts";
 import { fidByUsername } from "../users/users.ts";
 
 type From = [fid: number, below: number, limit: number];
@@ -21,29 +20,23 @@ const repliesOf = statement<CastRef, From>(
    ORDER BY id DESC LIMIT ?`,
 );
 
-interface UserQuery {
-  readonly fid: number;
-  readonly limit: number;
-  readonly after: TimedKey | undefined;
-}
+/** Lists all live casts of an fid, replies included, newest first. */
+export const castsOfUser = castList(
+  "feed/user/casts",
+  (db, { fid }: { readonly fid: number }) =>
+    (below, maxRows) =>
+      newestCastsOf(db, fid, below, maxRows),
+);
 
-export const castsOfUserCursor = timedCursor("feed/user/casts");
-export const repliesOfUserCursor = timedCursor("feed/user/replies_and_recasts");
-
-/** Returns all live casts of an fid, replies included, newest first. */
-export function castsOfUser(db: IndexDatabase, { fid, ...page }: UserQuery): Page<CastRef> {
-  return castPage(db, { ...page, cursor: castsOfUserCursor }, (below, maxRows) =>
-    newestCastsOf(db, fid, below, maxRows),
-  );
-}
-
-/** Returns the live replies of an fid to casts, newest first. */
-export function repliesOfUser(db: IndexDatabase, { fid, ...page }: UserQuery): Page<CastRef> {
-  return castPage(db, { ...page, cursor: repliesOfUserCursor }, (below, maxRows) => {
-    willReadCasts(db, [[fid, 1, below]]);
-    return db.all(repliesOf, fid, below, maxRows);
-  });
-}
+/** Lists the live replies of an fid to casts, newest first. */
+export const repliesOfUser = castList(
+  "feed/user/replies_and_recasts",
+  (db, { fid }: { readonly fid: number }) =>
+    (below, maxRows) => {
+      willReadCasts(db, [[fid, 1, below]]);
+      return db.all(repliesOf, fid, below, maxRows);
+    },
+);
 
 /** Returns the live casts of an fid below an id, the greatest id first. */
 export function newestCastsOf(db: IndexDatabase, fid: number, below: number, maxRows: number): CastRef[] {
@@ -67,19 +60,11 @@ const quotesOf = statement<CastRef, [quotedId: number, below: number, limit: num
   "SELECT cast_id AS id FROM cast_quotes WHERE quoted_id = ? AND cast_id < ? ORDER BY cast_id DESC LIMIT ?",
 );
 
-export const castQuotesCursor = timedCursor("cast/quotes");
-
-/** Returns the live casts that quote a live cast, newest first; none for a cast that does not exist. */
-export function castQuotes(
-  db: IndexDatabase,
-  { hash, ...page }: { hash: Hash; limit: number; after: TimedKey | undefined },
-): Page<CastRef> {
-  const quoted = castByHash(db, hash);
-  if (!quoted) return { rows: [], cursor: null };
-  return castPage(db, { ...page, cursor: castQuotesCursor }, (below, maxRows) =>
-    db.all(quotesOf, quoted.id, below, maxRows),
-  );
-}
+/** Lists the live casts that quote a live cast, newest first; none for a cast that does not exist. */
+export const castQuotes = castList("cast/quotes", (db, { hash }: { readonly hash: Hash | undefined }) => {
+  const quoted = hash && castByHash(db, hash);
+  return quoted && ((below, maxRows) => db.all(quotesOf, quoted.id, below, maxRows));
+});
 
 const byPrefix = statement<{ hash: Uint8Array }, [from: Uint8Array, to: Uint8Array, fid: number]>(
   "skeleton.casts.by-hash-prefix",

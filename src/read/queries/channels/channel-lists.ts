@@ -4,7 +4,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { followUriPrefix } from "../../../protocol/channels/follow-uri.ts";
 import { parentUrlsByChannel, resolveChannelIds } from "../../channel-names.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { cursorCodec, type Page, pagedList } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
 // Casts may name a registered channel by the URI of its token, which is not a channel beside it.
@@ -69,32 +69,26 @@ export function unpackId(packed: string): string {
   return Buffer.from(packed, "base64url").toString("utf8");
 }
 
-export const allChannelsCursor = cursorCodec("channel/all", ["text"]);
+/** Lists all channels by id. */
+export const allChannels = pagedList(
+  cursorCodec("channel/all", ["text"]),
+  (db, _: object, { limit, after }) => {
+    const prefix = followUriPrefix(registrarOfIndex(db)) ?? null;
+    const afterUris = prefix && prefixEnd(prefix);
+    return db.all(nextById, after ? unpackId(after[0]) : "", limit, prefix, afterUris);
+  },
+  ({ id }) => [packId(id)],
+);
 
-/** Returns all channels by id. */
-export function allChannels(
-  db: IndexDatabase,
-  query: { limit: number; after: Key<["text"]> | undefined },
-): Page<{ id: string }> {
-  const { limit, after } = query;
-  const prefix = followUriPrefix(registrarOfIndex(db)) ?? null;
-  const afterUris = prefix && prefixEnd(prefix);
-  const rows = db.all(nextById, after ? unpackId(after[0]) : "", limit + 1, prefix, afterUris);
-  return cutPage(rows, limit, (last) => allChannelsCursor.encode([packId(last.id)]));
-}
-
-export const channelMembersCursor = cursorCodec("channel/members", ["int", "int"]);
-
-/** Returns the users with live casts directly under a channel's URLs, most recently active first. */
-export function channelMembers(
-  db: IndexDatabase,
-  query: { channelId: string; limit: number; after: Key<["int", "int"]> | undefined },
-): Page<{ fid: number }> {
-  const { channelId, limit, after = [Number.MAX_SAFE_INTEGER, 0] } = query;
-  const [id = channelId] = resolveChannelIds(db, [channelId]);
-  const rows = db.all(membersOf, id, after[0], after[1], limit + 1);
-  return cutPage(rows, limit, (last) => channelMembersCursor.encode([last.lastCastAt, last.fid]));
-}
+/** Lists the users with live casts directly under a channel's URLs, most recently active first. */
+export const channelMembers = pagedList(
+  cursorCodec("channel/members", ["int", "int"]),
+  (db, { channelId }: { readonly channelId: string }, { limit, after = [Number.MAX_SAFE_INTEGER, 0] }) => {
+    const [id = channelId] = resolveChannelIds(db, [channelId]);
+    return db.all(membersOf, id, ...after, limit);
+  },
+  ({ lastCastAt, fid }) => [lastCastAt, fid],
+);
 
 /** Returns the fid if it has live casts directly under a channel's URLs, as a list of one or none. */
 export function channelMember(db: IndexDatabase, channelId: string, fid: number): Page<{ fid: number }> {
@@ -102,19 +96,15 @@ export function channelMember(db: IndexDatabase, channelId: string, fid: number)
   return { rows: row ? [{ fid: row.fid }] : [], cursor: null };
 }
 
-export const channelsOfUserCursor = cursorCodec("channel/user-active", ["int", "text"]);
-
-/** Returns the channels in which a user has live casts, latest cast first. */
-export function channelsOfUser(
-  db: IndexDatabase,
-  query: { fid: number; limit: number; after: Key<["int", "text"]> | undefined },
-): Page<{ id: string }> {
-  const { fid, limit, after } = query;
-  const rows = after
-    ? db.all(olderChannelsOf, fid, after[0], unpackId(after[1]), limit + 1)
-    : db.all(newestChannelsOf, fid, limit + 1);
-  return cutPage(rows, limit, (last) => channelsOfUserCursor.encode([last.lastCastAt, packId(last.id)]));
-}
+/** Lists the channels in which a user has live casts, latest cast first. */
+export const channelsOfUser = pagedList(
+  cursorCodec("channel/user-active", ["int", "text"]),
+  (db, { fid }: { readonly fid: number }, { limit, after }) =>
+    after
+      ? db.all(olderChannelsOf, fid, after[0], unpackId(after[1]), limit)
+      : db.all(newestChannelsOf, fid, limit),
+  ({ lastCastAt, id }) => [lastCastAt, packId(id)],
+);
 
 /** The most casts that are counted under each URL of a channel. */
 export const MAX_COUNTED = 10_000;

@@ -1,6 +1,6 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { cursorCodec, pagedList } from "../../cursor.ts";
 import { packId, unpackId } from "./channel-lists.ts";
 
 /**
@@ -63,27 +63,23 @@ const scanInactive = statement<Hit, [...Prefix, afterId: string, limit: number]>
    ORDER BY id LIMIT ?6`,
 );
 
-export const channelSearchCursor = cursorCodec("channel/search", ["int", "text"]);
-
 /**
- * Returns the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in
+ * Lists the channels whose id or name starts with `text`, most members first, then by id. The match ignores case; in
  * ids only that of ASCII letters.
  */
-export function searchChannels(
-  db: IndexDatabase,
-  query: { text: string; limit: number; after: Key<["int", "text"]> | undefined },
-): Page<{ id: string }> {
-  const { text, limit, after } = query;
-  const prefix: Prefix = [...rangeOf(text), ...rangeOf(text.toLowerCase())];
-  const members = after ? after[0] : Number.MAX_SAFE_INTEGER;
-  const afterId = after ? unpackId(after[1]) : "";
-  const candidates = db.all(withPrefix, ...prefix, MAX_SORTED + 1);
-  const rows =
-    candidates.length <= MAX_SORTED
-      ? db.all(sorted, idsJson(candidates), members, afterId, limit + 1)
-      : scanByMembers(db, prefix, { members, afterId, limit: limit + 1 });
-  return cutPage(rows, limit, (last) => channelSearchCursor.encode([last.members, packId(last.id)]));
-}
+export const searchChannels = pagedList(
+  cursorCodec("channel/search", ["int", "text"]),
+  (db, { text }: { readonly text: string }, { limit, after }) => {
+    const prefix: Prefix = [...rangeOf(text), ...rangeOf(text.toLowerCase())];
+    const members = after ? after[0] : Number.MAX_SAFE_INTEGER;
+    const afterId = after ? unpackId(after[1]) : "";
+    const candidates = db.all(withPrefix, ...prefix, MAX_SORTED + 1);
+    return candidates.length <= MAX_SORTED
+      ? db.all(sorted, idsJson(candidates), members, afterId, limit)
+      : scanByMembers(db, prefix, { members, afterId, limit });
+  },
+  ({ members, id }) => [members, packId(id)],
+);
 
 function scanByMembers(
   db: IndexDatabase,

@@ -5,7 +5,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { followedChannelOf, followUriOf, followUriPrefix } from "../../../protocol/channels/follow-uri.ts";
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
 import { channelsOfProtocol, type RegisteredChannel } from "../../channel-names.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { cursorCodec, pagedList } from "../../cursor.ts";
 import { prefixEnd } from "../users/users.ts";
 
 /** Follows of channels: live likes of the URI of a channel's token. Times are unix seconds. */
@@ -28,26 +28,21 @@ const followersBelow = statement<
    ORDER BY r.timestamp DESC, r.fid DESC LIMIT ?5`,
 );
 
-export const channelFollowersCursor = cursorCodec("channel/followers of the protocol", ["int", "int"]);
-
-const FROM_THE_NEWEST = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
-
-/** Returns the users who follow a registered channel, the newest follow first. */
-export function channelFollowers(
-  db: IndexDatabase,
-  query: {
-    readonly channel: Pick<RegisteredChannel, "channelId">;
-    readonly limit: number;
-    readonly after: Key<["int", "int"]> | undefined;
+/** Lists the users who follow a registered channel, the newest follow first. */
+export const channelFollowers = pagedList(
+  cursorCodec("channel/followers of the protocol", ["int", "int"]),
+  (
+    db,
+    { channel }: { readonly channel: Pick<RegisteredChannel, "channelId"> },
+    { limit, after = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] },
+  ) => {
+    const uri = followUriOf(registrarOfIndex(db), channel.channelId);
+    const since = channelsActiveAt(db);
+    if (uri === undefined || since === undefined) return [];
+    return db.all(followersBelow, uri, ...after, since, limit);
   },
-): Page<FollowerRow> {
-  const { channel, limit, after = FROM_THE_NEWEST } = query;
-  const uri = followUriOf(registrarOfIndex(db), channel.channelId);
-  const since = channelsActiveAt(db);
-  if (uri === undefined || since === undefined) return { rows: [], cursor: null };
-  const rows = db.all(followersBelow, uri, after[0], after[1], since, limit + 1);
-  return cutPage(rows, limit, (last) => channelFollowersCursor.encode([last.timestamp, last.fid]));
-}
+  ({ timestamp, fid }) => [timestamp, fid],
+);
 
 /** Where an fid follows a channel, and since when. */
 export interface FollowRow {
@@ -81,33 +76,29 @@ export function followsOfUser(db: IndexDatabase, fid: number): FollowRow[] {
     .sort((a, b) => Buffer.compare(a.channelId, b.channelId));
 }
 
-export const followedChannelsCursor = cursorCodec("user/channels of the protocol", ["int", "text"]);
-
-/** Returns the registered channels that a user follows, the newest follow first. */
-export function followedChannels(
-  db: IndexDatabase,
-  query: { readonly fid: number; readonly limit: number; readonly after: Key<["int", "text"]> | undefined },
-): Page<{ readonly id: string }> {
-  const { fid, limit, after } = query;
-  const follows = followsOfUser(db, fid);
-  const channels = channelsOfProtocol(
-    db,
-    follows.map(({ channelId }) => channelId),
-  );
-  const rows = follows
-    .flatMap(({ channelId, timestamp }) => {
-      const hex = channelId.toHex();
-      const id = channels.get(hex)?.id;
-      return id === undefined ? [] : [{ id, hex, timestamp }];
-    })
-    .sort((a, b) => b.timestamp - a.timestamp || (a.hex < b.hex ? -1 : 1))
-    .filter(
-      ({ hex, timestamp }) => !after || timestamp < after[0] || (timestamp === after[0] && hex > after[1]),
+/** Lists the registered channels that a user follows, the newest follow first. */
+export const followedChannels = pagedList(
+  cursorCodec("user/channels of the protocol", ["int", "text"]),
+  (db, { fid }: { readonly fid: number }, { limit, after }) => {
+    const follows = followsOfUser(db, fid);
+    const channels = channelsOfProtocol(
+      db,
+      follows.map(({ channelId }) => channelId),
     );
-  return cutPage(rows.slice(0, limit + 1), limit, (last) =>
-    followedChannelsCursor.encode([last.timestamp, last.hex]),
-  );
-}
+    return follows
+      .flatMap(({ channelId, timestamp }) => {
+        const hex = channelId.toHex();
+        const id = channels.get(hex)?.id;
+        return id === undefined ? [] : [{ id, hex, timestamp }];
+      })
+      .sort((a, b) => b.timestamp - a.timestamp || (a.hex < b.hex ? -1 : 1))
+      .filter(
+        ({ hex, timestamp }) => !after || timestamp < after[0] || (timestamp === after[0] && hex > after[1]),
+      )
+      .slice(0, limit);
+  },
+  ({ timestamp, hex }) => [timestamp, hex],
+);
 
 const anyChannel = statement<{ one: number }>(
   "skeleton.channels.any-registered",

@@ -2,7 +2,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ChannelSlotKind, SlotState } from "../../../protocol/channels/slots.ts";
 import type { RegisteredChannel } from "../../channel-names.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { cursorCodec, pagedList } from "../../cursor.ts";
 import { type Hash, hex } from "../../hydrate/casts.ts";
 import { unixOf } from "./roles.ts";
 
@@ -38,27 +38,20 @@ export interface ModerationRow {
   readonly moderatedAt: number;
 }
 
-export const channelModerationsCursor = cursorCodec("channel/moderations", ["hash"]);
-
-/** Returns what moderators decided about casts, by the casts' hashes. */
-export function channelModerations(
-  db: IndexDatabase,
-  query: {
-    readonly channel: RegisteredChannel;
-    readonly limit: number;
-    readonly after: Key<["hash"]> | undefined;
+/** Lists what moderators decided about casts, by the casts' hashes. */
+export const channelModerations = pagedList(
+  cursorCodec("channel/moderations", ["hash"]),
+  (db, { channel }: { readonly channel: RegisteredChannel }, { limit, after }): ModerationRow[] => {
+    const from = after ? Uint8Array.fromHex(after[0].slice(2)) : new Uint8Array();
+    return db.all(moderationsAfter, channel.channelId, from, limit).map((row) => ({
+      hash: hex(row.target),
+      isHidden: row.state === SlotState.On,
+      moderatorFid: row.authorFid,
+      moderatedAt: unixOf(row.timestamp),
+    }));
   },
-): Page<ModerationRow> {
-  const { channel, limit, after } = query;
-  const from = after ? Uint8Array.fromHex(after[0].slice(2)) : new Uint8Array();
-  const rows = db.all(moderationsAfter, channel.channelId, from, limit + 1).map((row) => ({
-    hash: hex(row.target),
-    isHidden: row.state === SlotState.On,
-    moderatorFid: row.authorFid,
-    moderatedAt: unixOf(row.timestamp),
-  }));
-  return cutPage(rows, limit, (last) => channelModerationsCursor.encode([last.hash]));
-}
+  ({ hash }) => [hash],
+);
 
 /** The pinned cast of a channel, which need not exist. */
 export interface PinRow {

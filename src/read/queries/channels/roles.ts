@@ -4,7 +4,7 @@ import { statement } from "../../../db/index/statement.ts";
 import { ChannelSlotKind, MemberState, memberTarget } from "../../../protocol/channels/slots.ts";
 import { toUnixSecs } from "../../../protocol/time.ts";
 import { channelsOfProtocol, type RegisteredChannel } from "../../channel-names.ts";
-import { cursorCodec, cutPage, type Key, type Page } from "../../cursor.ts";
+import { cursorCodec, cutPage, type Key, type Page, pagedList } from "../../cursor.ts";
 import { type ChannelRole, roleOfState } from "../../hydrate/channel-relations.ts";
 import { ownedChannels } from "./owned.ts";
 
@@ -44,33 +44,27 @@ export interface RoleRow {
   readonly role: ChannelRole;
 }
 
-export const channelRolesCursor = cursorCodec("channel/roles", ["int", "int"]);
-
 const FROM_THE_NEWEST = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 
-/** Returns the owner of a channel, then its moderators and members, whose role changed last first. */
-export function channelRoles(
-  db: IndexDatabase,
-  query: {
-    readonly channel: RegisteredChannel;
-    readonly limit: number;
-    readonly after: Key<["int", "int"]> | undefined;
+/** Lists the owner of a channel, then its moderators and members, whose role changed last first. */
+export const channelRoles = pagedList(
+  cursorCodec("channel/roles", ["int", "int"]),
+  (
+    db,
+    { channel }: { readonly channel: RegisteredChannel },
+    { limit, after },
+  ): readonly (RoleRow & { readonly timestamp: number })[] => {
+    const ownerFid = fidOfOwner(db, channel.ownerAddress);
+    const from = after ?? FROM_THE_NEWEST;
+    const rows = db.all(slotsBelow, channel.channelId, ...from, ownerFid, limit).flatMap((slot) => {
+      const role = roleOfState(slot.state);
+      return role ? [{ fid: slot.fid, role, timestamp: slot.timestamp }] : [];
+    });
+    if (after !== undefined || ownerFid === 0) return rows;
+    return [{ fid: ownerFid, role: "owner", timestamp: FROM_THE_NEWEST[0] }, ...rows];
   },
-): Page<RoleRow> {
-  const { channel, limit, after } = query;
-  const ownerFid = fidOfOwner(db, channel.ownerAddress);
-  const from = after ?? FROM_THE_NEWEST;
-  const slots = db.all(slotsBelow, channel.channelId, from[0], from[1], ownerFid, limit + 1);
-  const rows = slots.flatMap(({ fid, state, timestamp }) => {
-    const role = roleOfState(state);
-    return role ? [{ fid, role, timestamp }] : [];
-  });
-  const isFirst = after === undefined && ownerFid !== 0;
-  const owner = { fid: ownerFid, role: "owner" as const, timestamp: FROM_THE_NEWEST[0] };
-  return cutPage(isFirst ? [owner, ...rows] : rows, limit, (last) =>
-    channelRolesCursor.encode(last.role === "owner" ? [...FROM_THE_NEWEST] : [last.timestamp, last.fid]),
-  );
-}
+  ({ role, timestamp, fid }) => (role === "owner" ? FROM_THE_NEWEST : [timestamp, fid]),
+);
 
 /** Returns the role of one fid in a channel, as a list of one or none. */
 export function channelRoleOf(db: IndexDatabase, channel: RegisteredChannel, fid: number): Page<RoleRow> {
@@ -88,30 +82,18 @@ export interface BanRow {
   readonly bannedAt: number;
 }
 
-export const channelBansCursor = cursorCodec("channel/bans", ["int", "int"]);
-
-/** Returns the users that are banned from a channel, the latest ban first. */
-export function channelBans(
-  db: IndexDatabase,
-  query: {
-    readonly channel: RegisteredChannel;
-    readonly limit: number;
-    readonly after: Key<["int", "int"]> | undefined;
-  },
-): Page<BanRow & { readonly timestamp: number }> {
-  const { channel, limit, after = FROM_THE_NEWEST } = query;
-  const rows = db.all(bannedBelow, channel.channelId, after[0], after[1], 0, limit + 1);
-  return cutPage(
-    rows.map(({ fid, authorFid, timestamp }) => ({
+/** Lists the users that are banned from a channel, the latest ban first. */
+export const channelBans = pagedList(
+  cursorCodec("channel/bans", ["int", "int"]),
+  (db, { channel }: { readonly channel: RegisteredChannel }, { limit, after = FROM_THE_NEWEST }) =>
+    db.all(bannedBelow, channel.channelId, ...after, 0, limit).map(({ fid, authorFid, timestamp }) => ({
       fid,
       bannedBy: authorFid,
       bannedAt: unixOf(timestamp),
       timestamp,
     })),
-    limit,
-    (last) => channelBansCursor.encode([last.timestamp, last.fid]),
-  );
-}
+  ({ timestamp, fid }) => [timestamp, fid],
+);
 
 /** Returns the unix seconds of a slot's time; 0 for a state without one. */
 export function unixOf(timestamp: number): number {

@@ -2,7 +2,7 @@ import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
-import type { Page } from "../../cursor.ts";
+import { listOf, type Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import type { ListedCast } from "../../rules/list-rules.ts";
 import { castPage, LOWEST_HASH, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
@@ -34,7 +34,7 @@ const declareMerge = (name: string, ranges: string) =>
 const allCasts = { scan: followedScans.all, merge: declareMerge("merge", "[0, 1]") };
 const rootCasts = { scan: followedScans.roots, merge: declareMerge("merge-roots", "[0]") };
 
-export const followingFeedCursor = timedCursor("feed/following");
+const followingFeedCursor = timedCursor("feed/following");
 
 /** The bounds that choose between the two strategies. Tests set them low. */
 export interface FollowingFeedBounds {
@@ -147,3 +147,15 @@ export function followedRoots(
     cursor: followingFeedCursor,
   });
 }
+
+/** The feed with replies, without recasts. */
+export const following = listOf(followingFeedCursor, (db, { fid }: { readonly fid: number }, page) =>
+  followingFeed(db, { fid, ...page }),
+);
+
+/** The feed without replies. */
+export const followingRoots = listOf(
+  followingFeedCursor,
+  (db, query: { readonly fid: number; readonly withRecasts: boolean }, page) =>
+    followedRoots(db, { ...query, ...page }),
+);

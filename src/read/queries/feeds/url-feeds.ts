@@ -1,11 +1,11 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { parentUrlFilter, parentUrlsOfChannels, resolveChannelIds } from "../../channel-names.ts";
-import type { CursorCodec, Page } from "../../cursor.ts";
+import { type ListPage, listOf, type Page } from "../../cursor.ts";
 import type { CastRef } from "../../hydrate/casts.ts";
 import { visiblePage } from "../../rules/visible-page.ts";
 import { type CastRules, type CastRulesRequest, openCastRules } from "../channels/cast-rules.ts";
-import { castPage, mergeNewestCasts, type TimedKey, timedCursor } from "../ordered-page.ts";
+import { castList, castPage, mergeNewestCasts, timedCursor } from "../ordered-page.ts";
 import { prefixEnd } from "../users/users.ts";
 
 const mergeUnder = statement<CastRef, [urlsJson: string, below: number, limit: number]>(
@@ -18,54 +18,46 @@ const mergeUnder = statement<CastRef, [urlsJson: string, below: number, limit: n
   }),
 );
 
-export const parentUrlFeedCursor = timedCursor("feed/parent_urls");
-export const channelFeedCursor = timedCursor("feed/channels");
-
-interface FeedQuery {
-  readonly limit: number;
-  readonly after: TimedKey | undefined;
-}
-
 /**
- * Returns the live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for
+ * Lists the live casts directly under any of the URLs, newest first. The work is one lookup for each URL and one for
  * each cast of the page.
  */
-export function parentUrlFeed(
-  db: IndexDatabase,
-  query: FeedQuery & { readonly urls: readonly string[] },
-): Page<CastRef> {
-  return mergedPage(db, query.urls, query, parentUrlFeedCursor);
-}
+export const parentUrlFeed = listOf(
+  timedCursor("feed/parent_urls"),
+  (db, { urls }: { readonly urls: readonly string[] }, page) => mergedPage(db, urls, page),
+);
 
 /**
- * Returns the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
+ * Lists the live casts of channels, newest first. A channel has several URLs. The query names it by its id, by any of
  * its URLs, or by its name in an imported registry.
  *
- * @param query.rules what is shown of registered channels; undefined for everything.
+ * `rules`: what is shown of registered channels; undefined for everything.
  */
-export function channelFeed(
-  db: IndexDatabase,
-  query: FeedQuery & {
-    readonly channels: readonly string[];
-    readonly rules?: CastRulesRequest | undefined;
+export const channelFeed = listOf(
+  timedCursor("feed/channels"),
+  (
+    db,
+    query: { readonly channels: readonly string[]; readonly rules?: CastRulesRequest | undefined },
+    page,
+  ) => {
+    const ids = resolveChannelIds(db, query.channels);
+    const urls = parentUrlsOfChannels(db, ids);
+    return mergedPage(db, urls, page, query.rules && openCastRules(db, ids, query.rules));
   },
-): Page<CastRef> {
-  const ids = resolveChannelIds(db, query.channels);
-  const urls = parentUrlsOfChannels(db, ids);
-  const rules = query.rules && openCastRules(db, ids, query.rules);
-  return mergedPage(db, urls, { ...query, rules }, channelFeedCursor);
-}
+);
 
 function mergedPage(
   db: IndexDatabase,
   urls: readonly string[],
-  { limit, after, rules }: FeedQuery & { readonly rules?: CastRules | undefined },
-  cursor: CursorCodec<readonly ["int", "hash"]>,
+  page: ListPage<readonly ["int", "hash"]>,
+  rules?: CastRules,
 ): Page<CastRef> {
   // A repeated URL would repeat its casts.
   const json = JSON.stringify([...new Set(urls)]);
-  return visiblePage({ limit, after, cursor }, rules?.visible, (page) =>
-    castPage(db, { ...page, cursor }, (below, maxRows) => db.all(mergeUnder, json, below, maxRows)),
+  return visiblePage(page, rules?.visible, (part) =>
+    castPage(db, { ...part, cursor: page.cursor }, (below, maxRows) =>
+      db.all(mergeUnder, json, below, maxRows),
+    ),
   );
 }
 
@@ -79,28 +71,29 @@ const castsUnder = statement<CastRef, [fid: number, urlsJson: string, below: num
   }),
 );
 
-export const castsInChannelCursor = timedCursor("feed/user/casts under URLs");
-
-/** Returns the live casts of an fid directly under any of the URLs, newest first, without those that are hidden in the channel. */
-export function castsInChannel(
-  db: IndexDatabase,
-  query: {
-    readonly fid: number;
-    readonly parentUrl: string | undefined;
-    readonly channelId: string | undefined;
-    readonly limit: number;
-    readonly after: TimedKey | undefined;
+/** Lists the live casts of an fid directly under any of the URLs, newest first, without those that are hidden in the channel. */
+export const castsInChannel = listOf(
+  timedCursor("feed/user/casts under URLs"),
+  (
+    db,
+    query: {
+      readonly fid: number;
+      readonly parentUrl: string | undefined;
+      readonly channelId: string | undefined;
+    },
+    page,
+  ): Page<CastRef> => {
+    const { fid, channelId } = query;
+    const json = JSON.stringify([...new Set(parentUrlFilter(db, query) ?? [])]);
+    const rules =
+      channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
+    return visiblePage(page, rules?.visible, (part) =>
+      castPage(db, { ...part, cursor: page.cursor }, (below, maxRows) =>
+        db.all(castsUnder, fid, json, below, maxRows),
+      ),
+    );
   },
-): Page<CastRef> {
-  const { fid, channelId, limit, after } = query;
-  const json = JSON.stringify([...new Set(parentUrlFilter(db, query) ?? [])]);
-  const rules =
-    channelId === undefined ? undefined : openCastRules(db, resolveChannelIds(db, [channelId]), {});
-  const cursor = castsInChannelCursor;
-  return visiblePage({ limit, after, cursor }, rules?.visible, (page) =>
-    castPage(db, { ...page, cursor }, (below, maxRows) => db.all(castsUnder, fid, json, below, maxRows)),
-  );
-}
+);
 
 /** The most URLs with the prefix that are merged, the first ones in alphabetical order. */
 export const MAX_URLS = 500;
@@ -130,21 +123,14 @@ const mergeEmbedding = statement<CastRef, [urlsJson: string, below: number, limi
   }),
 );
 
-export const embedUrlFeedCursor = timedCursor("feed by embed_url");
-
 /** The most embeds of one cast, and so the most merged rows for one cast of the page. */
 const MAX_EMBEDS = 4;
 
-/** Returns the live casts that embed a URL with the prefix, newest first. */
-export function embedUrlFeed(
-  db: IndexDatabase,
-  query: { prefix: string; limit: number; after: TimedKey | undefined },
-): Page<CastRef> {
-  const { prefix, limit, after } = query;
-  const urls = db.all(urlsFrom, prefix, prefixEnd(prefix)).map(({ url }) => url);
-  const json = JSON.stringify(urls);
-  return castPage(db, { limit, after, cursor: embedUrlFeedCursor }, (below, maxRows) => {
+/** Lists the live casts that embed a URL with the prefix, newest first. */
+export const embedUrlFeed = castList("feed by embed_url", (db, { prefix }: { readonly prefix: string }) => {
+  const json = JSON.stringify(db.all(urlsFrom, prefix, prefixEnd(prefix)).map(({ url }) => url));
+  return (below, maxRows) => {
     const merged = db.all(mergeEmbedding, json, below, MAX_EMBEDS * maxRows);
     return merged.filter(({ id }, at) => id !== merged[at - 1]?.id).slice(0, maxRows);
-  });
-}
+  };
+});

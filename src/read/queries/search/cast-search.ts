@@ -1,60 +1,47 @@
 import { firstCastIdAt, timestampOfCastId } from "../../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { parentUrlFilter, resolveChannelIds } from "../../channel-names.ts";
-import { type CursorCodec, cursorCodec, type Page } from "../../cursor.ts";
+import { type CursorCodec, cursorCodec, type ListPage, listOf, type Page } from "../../cursor.ts";
 import { type CastRef, hex } from "../../hydrate/casts.ts";
 import { visiblePage } from "../../rules/visible-page.ts";
 import { openCastRules } from "../channels/cast-rules.ts";
 import { ABOVE_ALL_CASTS, cursorAfter, orderedPage, type TimedKey } from "../ordered-page.ts";
-import { searchQuery } from "./search-query.ts";
+import { type SearchQuery, searchQuery } from "./search-query.ts";
 import { type MatchRow, type Order, type ScanRequest, scanMatches } from "./search-scan.ts";
 
-export const castSearchCursor = cursorCodec("cast/search", ["int", "hash"]);
-
 /**
- * Returns the live casts that match a text, newest first. When few casts with all words of a phrase contain the phrase, a
+ * Lists the live casts that match a text, newest first. When few casts with all words of a phrase contain the phrase, a
  * page before the last may be short or empty.
  */
-export function castSearch(
+export const castSearch = listOf(
+  cursorCodec("cast/search", ["int", "hash"]),
+  (db, { text }: { readonly text: string }, page) =>
+    newestMatches(db, searchQuery(text), Number.MIN_SAFE_INTEGER, page),
+);
+
+/** Lists the live casts since a time that have the words of a topic beside one another, newest first. */
+export const topicCasts = listOf(
+  cursorCodec("feed/topic", ["int", "hash"]),
+  (db, { words, since }: { readonly words: readonly string[]; readonly since: number }, page) =>
+    newestMatches(db, searchQuery(`"${words.join(" ")}"`), firstCastIdAt(since) - 1, page),
+);
+
+/** Returns a page of the casts above an id that match a query, by any author and under any URL. */
+function newestMatches(
   db: IndexDatabase,
-  query: { text: string; limit: number; after: TimedKey | undefined },
+  query: SearchQuery | undefined,
+  above: number,
+  page: ListPage<readonly ["int", "hash"]>,
 ): Page<CastRef> {
-  const { text, limit, after } = query;
-  const words = searchQuery(text);
-  if (words === undefined) return { rows: [], cursor: null };
+  if (query === undefined) return { rows: [], cursor: null };
   return searchPage(db, {
-    query: words,
+    query,
     order: "desc_chron",
-    above: Number.MIN_SAFE_INTEGER,
+    above,
     below: ABOVE_ALL_CASTS,
     authorFid: undefined,
     urls: undefined,
-    limit,
-    after,
-    cursor: castSearchCursor,
-  });
-}
-
-export const topicCursor = cursorCodec("feed/topic", ["int", "hash"]);
-
-/** Returns the live casts since a time that have the words of a topic beside one another, newest first. */
-export function topicCasts(
-  db: IndexDatabase,
-  query: { words: readonly string[]; since: number; limit: number; after: TimedKey | undefined },
-): Page<CastRef> {
-  const { words, since, limit, after } = query;
-  const phrase = searchQuery(`"${words.join(" ")}"`);
-  if (phrase === undefined) return { rows: [], cursor: null };
-  return searchPage(db, {
-    query: phrase,
-    order: "desc_chron",
-    above: firstCastIdAt(since) - 1,
-    below: ABOVE_ALL_CASTS,
-    authorFid: undefined,
-    urls: undefined,
-    limit,
-    after,
-    cursor: topicCursor,
+    ...page,
   });
 }
 

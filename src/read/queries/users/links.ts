@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { LinkType, storedLinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { cursorCodec, type Key, pagedList } from "../../cursor.ts";
 
 /** A user of a list, and the time in unix seconds by which the list is sorted. */
 export interface DatedUser {
@@ -9,17 +9,8 @@ export interface DatedUser {
   readonly at: number;
 }
 
-/** The sort key of the last row of the previous page. */
-export type DatedPosition = readonly [at: number, fid: number];
-
-export interface DatedQuery {
-  readonly fid: number;
-  readonly limit: number;
-  readonly after: DatedPosition | undefined;
-}
-
 /** The position before the newest possible row. */
-const FROM_THE_NEWEST: DatedPosition = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+const FROM_THE_NEWEST: Key<["int", "int"]> = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 
 type Params = [fid: number, type: number | string, at: number, otherFid: number, limit: number];
 
@@ -46,14 +37,17 @@ const mutualRows = statement<DatedUser, [fid: number, at: number, otherFid: numb
    ORDER BY since DESC, other_fid DESC LIMIT ?`,
 );
 
-export const targetCursors = {
-  follow: cursorCodec("user/following", ["int", "int"]),
-  block: cursorCodec("block/list", ["int", "int"]),
-  mute: cursorCodec("mute/list", ["int", "int"]),
-} as const;
-export const blockersCursor = cursorCodec("blockers", ["int", "int"]);
-export const followersCursor = cursorCodec("user/followers", ["int", "int"]);
-export const mutualFollowsCursor = cursorCodec("followers/reciprocal", ["int", "int"]);
+/** A list of users by time. */
+const datedList = (
+  endpoint: string,
+  rows: (db: IndexDatabase, fid: number, after: Key<["int", "int"]>, limit: number) => DatedUser[],
+) =>
+  pagedList(
+    cursorCodec(endpoint, ["int", "int"]),
+    (db, { fid }: { readonly fid: number }, { limit, after = FROM_THE_NEWEST }) =>
+      rows(db, fid, after, limit),
+    ({ at, fid }) => [at, fid],
+  );
 
 /** Announces a list of `byTime` from a key on. */
 function willReadLinks(
@@ -64,46 +58,31 @@ function willReadLinks(
   db.willRead(() => [tree, `${tree}_displayed`].map((name) => ({ tree: name, keys: [key] })));
 }
 
-/** Returns the users that an fid follows, blocks or mutes, newest link first. */
-export function linkTargets(
-  db: IndexDatabase,
-  type: keyof typeof targetCursors,
-  { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
-): Page<DatedUser> {
+/** Lists the users that an fid follows, blocks or mutes, newest link first. */
+const targetsOf = (endpoint: string, type: "follow" | "block" | "mute") => {
   const stored = storedLinkType(type);
-  willReadLinks(db, "links_by_source", [fid, stored, after[0]]);
-  const rows = db.all(targets, fid, stored, ...after, limit + 1);
-  return cutPage(rows, limit, (last) => targetCursors[type].encode([last.at, last.fid]));
-}
+  return datedList(endpoint, (db, fid, after, limit) => {
+    willReadLinks(db, "links_by_source", [fid, stored, after[0]]);
+    return db.all(targets, fid, stored, ...after, limit);
+  });
+};
+export const follows = targetsOf("user/following", "follow");
+export const blocks = targetsOf("block/list", "block");
+export const mutes = targetsOf("mute/list", "mute");
 
-/** Returns the followers of an fid, newest follow first. */
-export function followers(
-  db: IndexDatabase,
-  { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
-): Page<DatedUser> {
-  willReadLinks(db, "links_by_target", [fid, LinkType.Follow, after[0]]);
-  const rows = db.all(sources, fid, LinkType.Follow, ...after, limit + 1);
-  return cutPage(rows, limit, (last) => followersCursor.encode([last.at, last.fid]));
-}
+/** Lists the users that follow or block an fid, newest link first. */
+const sourcesOf = (endpoint: string, type: number) =>
+  datedList(endpoint, (db, fid, after, limit) => {
+    willReadLinks(db, "links_by_target", [fid, type, after[0]]);
+    return db.all(sources, fid, type, ...after, limit);
+  });
+export const followers = sourcesOf("user/followers", LinkType.Follow);
+export const blockers = sourcesOf("blockers", LinkType.Block);
 
-/** Returns the users that follow an fid and are followed by it, sorted by the later of the two follows, newest first. */
-export function mutualFollows(
-  db: IndexDatabase,
-  { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
-): Page<DatedUser> {
-  const rows = db.all(mutualRows, fid, ...after, limit + 1);
-  return cutPage(rows, limit, (last) => mutualFollowsCursor.encode([last.at, last.fid]));
-}
-
-/** Returns the users that block an fid, newest block first. */
-export function blockers(
-  db: IndexDatabase,
-  { fid, limit, after = FROM_THE_NEWEST }: DatedQuery,
-): Page<DatedUser> {
-  willReadLinks(db, "links_by_target", [fid, LinkType.Block, after[0]]);
-  const rows = db.all(sources, fid, LinkType.Block, ...after, limit + 1);
-  return cutPage(rows, limit, (last) => blockersCursor.encode([last.at, last.fid]));
-}
+/** Lists the users that follow an fid and are followed by it, sorted by the later of the two follows, newest first. */
+export const mutualFollows = datedList("followers/reciprocal", (db, fid, after, limit) =>
+  db.all(mutualRows, fid, ...after, limit),
+);
 
 /**
  * Returns a query for the newest follows of the fid `?1` as (target_fid, at). It merges the links that have a display time and the

@@ -1,7 +1,6 @@
-import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { UserDataType } from "../../../protocol/wire/generated/message.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { cursorCodec, pagedList } from "../../cursor.ts";
 
 /** The largest distance of a near user. */
 export const RADIUS_KM = 50;
@@ -32,45 +31,31 @@ const candidates = statement<
    LIMIT ?6`,
 );
 
-export const nearLocationCursor = cursorCodec("user/by_location by distance", ["int", "int"]);
-
 export interface Coordinates {
   readonly latitude: number;
   readonly longitude: number;
 }
 
-interface NearUser {
-  readonly fid: number;
-  readonly metres: number;
-}
-
 /**
- * Returns the users whose declared location is within `RADIUS_KM` of a place, nearest first, then by fid. When more than
+ * Lists the users whose declared location is within `RADIUS_KM` of a place, nearest first, then by fid. When more than
  * `MAX_CANDIDATES` users declare a location between the meridians of the radius, only those on the nearest latitudes are
  * read.
  */
-export function usersNearLocation(
-  db: IndexDatabase,
-  query: {
-    place: Coordinates;
-    limit: number;
-    after: readonly [metres: number, fid: number] | undefined;
+export const usersNearLocation = pagedList(
+  cursorCodec("user/by_location by distance", ["int", "int"]),
+  (db, { place }: { readonly place: Coordinates }, { limit, after: [metresBefore, fidBefore] = [-1, 0] }) => {
+    const [range, wrapped] = longitudes(place);
+    const json = JSON.stringify(latitudeRows(place.latitude));
+    return db
+      .all(candidates, json, ...range, ...wrapped, MAX_CANDIDATES)
+      .map(({ fid, value }) => ({ fid, metres: Math.round(distanceKm(place, parseLocation(value)) * 1000) }))
+      .filter(({ metres }) => metres <= RADIUS_KM * 1000)
+      .filter(({ fid, metres }) => metres > metresBefore || (metres === metresBefore && fid > fidBefore))
+      .sort((a, b) => a.metres - b.metres || a.fid - b.fid)
+      .slice(0, limit);
   },
-): Page<NearUser> {
-  const { place, limit, after = [-1, 0] } = query;
-  const [metresBefore, fidBefore] = after;
-  const [range, wrapped] = longitudes(place);
-  const json = JSON.stringify(latitudeRows(place.latitude));
-  const near = db
-    .all(candidates, json, ...range, ...wrapped, MAX_CANDIDATES)
-    .map(({ fid, value }) => ({ fid, metres: Math.round(distanceKm(place, parseLocation(value)) * 1000) }))
-    .filter(({ metres }) => metres <= RADIUS_KM * 1000)
-    .filter(({ fid, metres }) => metres > metresBefore || (metres === metresBefore && fid > fidBefore))
-    .sort((a, b) => a.metres - b.metres || a.fid - b.fid);
-  return cutPage(near.slice(0, limit + 1), limit, (last) =>
-    nearLocationCursor.encode([last.metres, last.fid]),
-  );
-}
+  ({ metres, fid }) => [metres, fid],
+);
 
 /** Returns the location prefixes of the latitudes within the radius, nearest first. */
 function latitudeRows(latitude: number): string[] {

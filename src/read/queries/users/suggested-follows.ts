@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { LinkType } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
-import { cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { cursorCodec, pagedList } from "../../cursor.ts";
 import { newestFollowsSql } from "./links.ts";
 
 /** The most follows of the fid whose own follows are counted, newest first. */
@@ -55,34 +55,26 @@ const ranked = statement<
 const FIRST_RANKED = 64;
 const RANKED_GROWTH = 8;
 
-export const suggestedFollowsCursor = cursorCodec("following/suggested", ["int", "int", "int"]);
-
 /**
- * Returns friends of friends: the users that most of the fid's follows follow. Ties are broken by followers, then by the
+ * Lists friends of friends: the users that most of the fid's follows follow. Ties are broken by followers, then by the
  * lower fid. The fid itself and users that it follows, blocks or mutes are excluded.
  */
-export function suggestedFollows(
-  db: IndexDatabase,
-  query: {
-    fid: number;
-    limit: number;
-    after: readonly [overlap: number, followers: number, fid: number] | undefined;
+export const suggestedFollows = pagedList(
+  cursorCodec("following/suggested", ["int", "int", "int"]),
+  (db, { fid }: { readonly fid: number }, { limit, after = [Number.MAX_SAFE_INTEGER, 0, 0] }) => {
+    const rows: Candidate[] = [];
+    const follows = db.all(sourceRows, fid);
+    const overlaps = overlapsOf(db, sourcesOf(follows));
+    // Most candidates that many follows follow are followed already.
+    for (const followed of follows) overlaps.delete(followed.fid);
+    for (const counted of mostFollowedFirst(overlaps, after[0])) {
+      rows.push(...db.all(ranked, JSON.stringify(counted), fid, ...after, limit - rows.length));
+      if (rows.length >= limit) break;
+    }
+    return rows;
   },
-): Page<Candidate> {
-  const { fid, limit, after = [Number.MAX_SAFE_INTEGER, 0, 0] } = query;
-  const rows: Candidate[] = [];
-  const follows = db.all(sourceRows, fid);
-  const overlaps = overlapsOf(db, sourcesOf(follows));
-  // Most candidates that many follows follow are followed already.
-  for (const followed of follows) overlaps.delete(followed.fid);
-  for (const counted of mostFollowedFirst(overlaps, after[0])) {
-    rows.push(...db.all(ranked, JSON.stringify(counted), fid, ...after, limit + 1 - rows.length));
-    if (rows.length > limit) break;
-  }
-  return cutPage(rows, limit, (last) =>
-    suggestedFollowsCursor.encode([last.overlap, last.followers, last.fid]),
-  );
-}
+  ({ overlap, followers, fid }) => [overlap, followers, fid],
+);
 
 /** Returns the users that the sources follow, with the number of sources that follow each. */
 function overlapsOf(db: IndexDatabase, sources: readonly number[]): Map<number, number> {

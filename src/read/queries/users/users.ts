@@ -1,7 +1,7 @@
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { UserDataType, type UserNameType } from "../../../protocol/wire/generated/message.ts";
-import { type CursorCodec, cursorCodec, cutPage, type Page } from "../../cursor.ts";
+import { type CursorCodec, cursorCodec, pagedList } from "../../cursor.ts";
 
 /** The most users returned for one list of addresses: one user can verify an address for many fids. */
 const MAX_USERS_OF_ADDRESSES = 1000;
@@ -88,31 +88,25 @@ export function prefixEnd(prefix: string): string {
   return `${prefix}\u{10ffff}`;
 }
 
-export const locationCursor = cursorCodec("user/by_location", ["text", "int"]);
-
-/** Returns the users whose declared location starts with a text, by location, then by fid. */
-export function usersByLocation(
-  db: IndexDatabase,
-  query: {
-    prefix: string;
-    limit: number;
-    after: readonly [location: string, fid: number] | undefined;
+/** Lists the users whose declared location starts with a text, by location, then by fid. */
+export const usersByLocation = pagedList(
+  cursorCodec("user/by_location", ["text", "int"]),
+  (db, { prefix }: { readonly prefix: string }, { limit, after = [prefix, 0] }) => {
+    const [location, fid] = after;
+    // The cursor of a search for other locations has no further rows here.
+    if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return [];
+    const rows = db.all(fidsAtLocation, location, fid, limit);
+    const missing = limit - rows.length;
+    if (missing > 0) rows.push(...db.all(fidsBeyondLocation, location, prefixEnd(prefix), missing));
+    return rows;
   },
-): Page<LocatedUser> {
-  const { prefix, limit, after = [prefix, 0] } = query;
-  const [location, fid] = after;
-  // The cursor of a search for other locations has no further rows here.
-  if (!location.toLowerCase().startsWith(prefix.toLowerCase())) return { rows: [], cursor: null };
-  const rows = db.all(fidsAtLocation, location, fid, limit + 1);
-  const missing = limit + 1 - rows.length;
-  if (missing > 0) rows.push(...db.all(fidsBeyondLocation, location, prefixEnd(prefix), missing));
-  return cutPage(rows, limit, (last) => locationCursor.encode([last.value, last.fid]));
-}
+  ({ value, fid }) => [value, fid],
+);
 
 const fidsCursor = cursorCodec("user/fid", ["int"]);
 
 /** The cursors of `allFids`, which the interface defines as hexadecimal. */
-export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
+const hexFidsCursor: CursorCodec<readonly ["int"]> = {
   encode: (key) => Buffer.from(fidsCursor.encode(key), "base64url").toString("hex"),
   decode(cursor) {
     if (!/^(?:[0-9a-f]{2})+$/.test(cursor)) return undefined;
@@ -120,13 +114,12 @@ export const hexFidsCursor: CursorCodec<readonly ["int"]> = {
   },
 };
 
-/** Returns all fids that exist, ascending. */
-export function allFids(
-  db: IndexDatabase,
-  { limit, after = [0] }: { limit: number; after: readonly [fid: number] | undefined },
-): Page<{ fid: number }> {
-  return cutPage(db.all(fidsFrom, ...after, limit + 1), limit, (last) => hexFidsCursor.encode([last.fid]));
-}
+/** Lists all fids that exist, ascending. */
+export const allFids = pagedList(
+  hexFidsCursor,
+  (db, _: object, { limit, after = [0] }) => db.all(fidsFrom, ...after, limit),
+  ({ fid }) => [fid],
+);
 
 /** The live proof of a name. `timestamp`: unix seconds. */
 export interface UsernameProofState {
