@@ -85,7 +85,6 @@ export interface UsageRow {
   readonly counts: UsageCounts;
 }
 
-/** The API keys. */
 export interface ApiKeyStore extends OwnedStore<ApiKey, ApiKeyChanges> {
   /** The key of an unexpired secret whose stored digest has this digest. The caller compares the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<ApiKey | undefined>;

@@ -213,6 +213,5 @@ interface TokenWebhookDeps {
 /** Finds the app that a request to send for may act for. */
 export interface PushApps {
   readonly appOfKey: AppOfSendKey;
-  /** All apps of an owner. */
   readonly appsOf: (ownerFid: number) => Promise<readonly App[]>;
 }

@@ -9,7 +9,6 @@ import { hubMessageOperations } from "./operations/hub/messages.ts";
 import { type HubDeps, refusalResponse } from "./operations/hub/operation.ts";
 import { submitOperations } from "./operations/hub/submits.ts";
 
-/** The operations of a hub. */
 const HUB_OPERATIONS = [
   ...hubMessageOperations,
   ...accountOperations,

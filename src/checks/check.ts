@@ -61,7 +61,6 @@ export interface Check {
   readonly promql?: (thresholds: Thresholds) => string;
 }
 
-/** Whether a value is beyond a line. */
 export function isBeyond(value: number, line: Line): boolean {
   return "above" in line ? value > line.above : value < line.below;
 }
@@ -82,7 +81,6 @@ export function linesOf(
   };
 }
 
-/** The sentence of a check with what was measured. */
 export function sentenceOf({ sentence }: Pick<Check, "sentence">, { value, labels = {} }: Measured): string {
   return sentence
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? "")

@@ -70,7 +70,6 @@ export function toToml(
   return blocks.join("\n");
 }
 
-/** A value as TOML. */
 export function tomlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
   // A JSON string is a valid TOML basic string, except that TOML requires DEL to be escaped.

@@ -79,7 +79,6 @@ const recent = new WeakMap<SideDatabase, Map<FigureStep, RecentRows>>();
 
 const key = (series: number, stat: number): number => series * 4 + stat;
 
-/** The number of the column of a series. */
 export function columnOf(series: number, stat: Stat): number {
   return key(series, STATS.indexOf(stat));
 }

@@ -5,7 +5,6 @@ import { statement } from "../db/side/statement.ts";
 export type LogLevel = "info" | "warn" | "error";
 const RANKS: Readonly<Record<string, number>> = { info: 0, warn: 1, error: 2, fatal: 2 };
 
-/** A line of the log. */
 export interface LogLine {
   readonly atMs: number;
   readonly level: string;

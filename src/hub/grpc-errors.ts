@@ -18,7 +18,6 @@ const STATUS: Record<RejectionCode | RefusalCode, status> = {
   resource_exhausted: status.RESOURCE_EXHAUSTED,
 };
 
-/** The error of a refusal. */
 export function toServiceError({ code, reason }: Rejection | Refusal): ServiceError {
   return serviceError(STATUS[code], code, reason);
 }

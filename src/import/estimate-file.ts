@@ -7,7 +7,6 @@ import { decodeEnvelope, type Frame, FrameDecoder } from "./record-file.ts";
 
 export interface FileEstimate {
   readonly network: NetworkSample;
-  /** Records that were read. */
   readonly records: number;
   /** Share of the file that was read, 0 to 1. */
   readonly share: number;

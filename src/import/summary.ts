@@ -113,7 +113,6 @@ function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** The progress of an import. */
 export interface ImportProgress {
   /** Imported bytes of the file, including those of earlier runs. */
   readonly doneBytes: number;

@@ -1,4 +1,3 @@
-/** A server-sent event. */
 export interface ServerSentEvent {
   /** The last id so far; "" before the first. */
   readonly id: string;

@@ -1,4 +1,3 @@
-/** A request to a node. */
 export interface NodeRequest {
   /** Default: GET. */
   readonly method?: "GET" | "POST" | "DELETE";

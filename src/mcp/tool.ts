@@ -153,7 +153,6 @@ export async function collect<Row>(
   return { rows: kept, cursor: next ?? null };
 }
 
-/** Creates what a tool reads and writes with. */
 export function createToolContext(
   call: NodeCall,
   {

@@ -84,7 +84,6 @@ export interface ModerationStore {
   unban(ownerFid: number, fids: readonly number[]): Promise<void>;
   /** The bans of an owner, newest first, then by fid, after a position. */
   bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
-  /** All banned fids of an owner. */
   bannedFids(ownerFid: number): Promise<number[]>;
   /** Those of some fids that some owners ban, as pairs. */
   bannedAmong(ownerFids: readonly number[], fids: readonly number[]): Promise<BannedPair[]>;

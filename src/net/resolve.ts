@@ -133,7 +133,6 @@ export function createBoundedResolve(
   };
 }
 
-/** Options of a lookup. */
 interface LookupOptions {
   /** Key under which lookups are limited, such as the fid that causes them. Default: only the total limit applies. */
   readonly requester?: string;

@@ -6,7 +6,6 @@ import { followedChannelOf, followUriOf } from "../protocol/channels/follow-uri.
 
 /** The names of channels: ids, ids of the protocol, URLs, and names of an imported registry. */
 
-/** A registered channel. */
 export interface RegisteredChannel {
   /** keccak256 of the key. */
   readonly channelId: Uint8Array;

@@ -225,7 +225,6 @@ export class StreamConnection implements ReplayReader {
 /** How long after a second its last events may still be on their way into the log. */
 const LATE_SECS = 2;
 
-/** The end of a stream that has one. */
 export type StreamEnd = ReturnType<typeof createStreamEnd>;
 
 export function createStreamEnd(db: IndexDatabase, clock: Clock, untilSecs: number) {

@@ -9,7 +9,6 @@ export interface PageToken {
   readonly levels: readonly (readonly number[])[];
 }
 
-/** Nibbles of an fid. */
 const FID_NIBBLES = 8;
 /** A path is shorter than any key. */
 const MAX_LEVELS = 128;

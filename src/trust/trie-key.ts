@@ -87,7 +87,6 @@ export function onChainRest(bytes: Uint8Array): Uint8Array | undefined {
   return event && placeOf(event);
 }
 
-/** Returns the transaction and the log that an event is in. */
 function placeOf({ type, transactionHash, logIndex }: OnChainEvent): Uint8Array | undefined {
   if (type < 1 || type > MAX_ON_CHAIN_TYPE) return undefined;
   if (transactionHash.length !== TRANSACTION_HASH_BYTES) return undefined;
@@ -126,7 +125,6 @@ export function keysOfMessage({ fid, type, hash, toFid }: KeyedMessage): TrieKey
   return [key, messageKey(toFid, type, hash)];
 }
 
-/** Returns the keys of a message by the hash that it has. */
 export function keysOfSigned({ data: { fid, type, body }, hash }: SignedMessage): TrieKey[] {
   const toFid = body?.$case === "lendStorageBody" ? body.value.toFid : undefined;
   return keysOfMessage({ fid, type, hash, toFid });
@@ -137,7 +135,6 @@ export function messageKind(type: MessageType): number {
   return type * MESSAGE_KIND_UNIT;
 }
 
-/** Returns the kind of a key. */
 export function kindOfKey(key: TrieKey): number {
   return key[ACCOUNT_BYTES] ?? 0;
 }
@@ -149,7 +146,6 @@ export function restBytesOf(kind: number): number | undefined {
   return kind % MESSAGE_KIND_UNIT === 0 ? HASH_BYTES : undefined;
 }
 
-/** Returns the fid of a key. */
 export function fidOfKey(key: TrieKey): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(1);
 }

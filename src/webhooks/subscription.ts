@@ -79,7 +79,6 @@ export interface Subscription extends ChannelFilters {
   readonly exclude?: Exclusion;
 }
 
-/** Returns the kinds of a subscription with their filters. */
 export function filtersOf({
   exclude: _,
   ...filters
@@ -87,7 +86,6 @@ export function filtersOf({
   return Object.entries(filters) as [EventKind, Filter][];
 }
 
-/** Returns the kinds of a subscription. */
 export function kindsOf(subscription: Subscription): EventKind[] {
   return filtersOf(subscription).map(([kind]) => kind);
 }

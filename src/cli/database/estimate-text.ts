@@ -52,7 +52,6 @@ function megabytes(bytes: number): string {
 /** What the import of a file takes. */
 export interface ImportEstimate {
   readonly estimate: SizeEstimate;
-  /** Records that were read for it. */
   readonly records: number;
   /** Lines for people. */
   readonly text: string;

@@ -147,7 +147,6 @@ export function fileBeside(output: string, end: string): string {
   return join(output, "..", `${output.replace(/^.*\//, "").replace(/\.toml$/, "")}.${end}`);
 }
 
-/** The text of a file of fids. */
 function fidFileText(fids: readonly number[], origin: string, upstreamUrl: string, at: Date): string {
   const comment = `# ${printable(origin)}, as ${printable(upstreamUrl)} had them at ${at.toISOString()}.\n`;
   return `${comment}${fids.join("\n")}\n`;

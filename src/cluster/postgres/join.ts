@@ -15,7 +15,6 @@ import {
   refuseSignedUntilNow,
 } from "./node-rows.ts";
 
-/** The lease of a node. */
 export const NODE_LEASE_MS = 8_000;
 export const MAX_NODES = 64;
 

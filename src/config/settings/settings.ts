@@ -28,7 +28,6 @@ export const settings: readonly Setting[] = Object.entries(configSchema.properti
     })),
 );
 
-/** The names of all sections. */
 export const sectionNames: readonly string[] = Object.keys(configSchema.properties);
 
 const byKey = new Map(settings.map((setting) => [setting.key, setting]));

@@ -71,7 +71,6 @@ export interface OperatorSession {
   readonly session_id: string;
   /** Unix seconds. */
   readonly expires_at: number;
-  /** The node that has it. */
   readonly node: string;
 }
 

@@ -76,7 +76,6 @@ export interface BackupsReport {
   readonly next_at: number | null;
 }
 
-/** A setting in force. */
 export interface SettingInForce {
   /** `section.name`. */
   readonly key: string;

@@ -27,7 +27,6 @@ const FIRST_BLOCK = 9_000_000;
 
 const channelIdOf = ({ key }: DemoChannel): Uint8Array => channelIdOfKey(key);
 
-/** The registrations of all channels. */
 export function channelRegistrations(keyring: Keyring): OnChainEvent[] {
   return DEMO_CHANNELS.map((channel, at) =>
     registryEvent(channel, at, REGISTERED_AT_SECS + at * DAY_SECS, {

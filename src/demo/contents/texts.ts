@@ -91,7 +91,6 @@ export function createTexts(): Texts {
   };
 }
 
-/** The number of mentions in a draft. */
 export function mentionCount(draft: string): number {
   return draft.split(MENTION_MARK).length - 1;
 }

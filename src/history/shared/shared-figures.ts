@@ -8,7 +8,6 @@ import { NODE_FIGURES_SECS, type NodeFigures, type NodeStep } from "./node-figur
 export interface SharedFigures {
   /** Stores the minute of a batch, and the hour before it once it is over. What cannot be stored is dropped. */
   share(batch: Pick<HistoryBatch, "samples">): Promise<void>;
-  /** The figures of a node. */
   figures(query: FiguresQuery, nodeId: string): Promise<Result<FiguresPage, string>>;
   nodes(): Promise<readonly string[]>;
 }

@@ -10,7 +10,6 @@ const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** Paths of the API. What watches a node does not count as its work. */
 const apiPath = /^\/v[12]\//;
 
-/** Whether a path is one of the API. */
 export function isApiPath(path: string): boolean {
   return apiPath.test(path);
 }

@@ -76,7 +76,6 @@ export class OperationEvents {
     if (this.#isOn) this.#chainEvent = event;
   }
 
-  /** Ends the operation. */
   endOperation(): void {
     if (!this.#isOn) return;
     const displaced = this.#removedBy("displaced");

@@ -22,7 +22,6 @@ interface Waiting {
   readonly reject: (cause: unknown) => void;
 }
 
-/** Stats of the state writer. */
 export interface StateWriterStats {
   /** Calls that wait for a transaction. */
   readonly waiting: number;

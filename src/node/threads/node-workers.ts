@@ -64,7 +64,6 @@ interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
   readonly previewSignal: SharedArrayBuffer;
 }
 
-/** A thread of which a node has one. */
 interface NodeThread {
   /** Its file is `<entry>.worker.ts`. */
   readonly entry: string;

@@ -91,7 +91,6 @@ export function slotOf({ data, hash }: Pick<SignedMessage, "data" | "hash">): Me
   }
 }
 
-/** Returns the slot of the lend to an fid. */
 export function lendSlot(toFid: number): Uint8Array {
   return u64(toFid);
 }
@@ -115,7 +114,6 @@ export function compactSlot(type: string): Uint8Array {
   return Buffer.concat([Uint8Array.of(COMPACT), Buffer.from(type)]);
 }
 
-/** Returns the type and target of the reaction in a slot. */
 export function parseReactionSlot(slot: Uint8Array): {
   type: number;
   target: { fid: number; hash: Uint8Array } | { url: string };

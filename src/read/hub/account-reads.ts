@@ -50,7 +50,6 @@ const fidsBefore = statement<{ fid: number }, [fid: number, limit: number]>(
 export interface AccountReads {
   /** The live proof of a name. That of a released fname has fid 0. */
   usernameProof(query: { name: Uint8Array }): Result<UserNameProof, Refusal>;
-  /** All proofs of an fid, by name. */
   usernameProofsByFid(query: FidQuery): Result<readonly UserNameProof[], Refusal>;
   storageLimits(query: FidQuery): Result<StorageLimitsResponse, Refusal>;
   /** Registered fids, ascending. Shard 0 or none stands for all. */

@@ -206,7 +206,6 @@ export function hashesOfAnyCasts(db: IndexDatabase, ids: readonly number[]): Has
   return hashes;
 }
 
-/** Returns the bytes of a hash. */
 export function bytesOf(hash: Hash): Buffer {
   return Buffer.from(hash.slice(2), "hex");
 }

@@ -148,7 +148,6 @@ export function newestCasts<Row extends CastRef>(
   });
 }
 
-/** Returns the cursor after a cast. */
 export function cursorAfter(
   db: IndexDatabase,
   last: CastRef | undefined,

@@ -5,7 +5,6 @@ import type { Attributes, Span, SpanEnd, SpanKind, SpanStart, Spans, TraceParent
 /** The bound of one span. The thousands of calls of a campaign are alike. */
 const MAX_CHILDREN = 64;
 
-/** A span that has ended. */
 export interface EndedSpan {
   readonly traceId: string;
   readonly spanId: string;

@@ -48,7 +48,6 @@ export interface EnvelopeVerdict {
   readonly faults: readonly EnvelopeFault[];
 }
 
-/** What an envelope has to be. */
 export interface EnvelopeExpectation {
   /** The domain that the payload has to name; undefined for any payload. */
   readonly domain: string | undefined;

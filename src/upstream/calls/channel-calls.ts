@@ -128,7 +128,6 @@ export class ChannelCalls {
     return pageOf(moderations, nextPageToken);
   }
 
-  /** Returns a page of the channels that an fid owns. */
   async ownedBy(fid: number, pageToken: Uint8Array | undefined): Promise<Page<ChannelInfoEntry>> {
     const { channels, nextPageToken } = await this.#calls.unary(
       "getChannelsByFid",

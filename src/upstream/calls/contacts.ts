@@ -3,7 +3,6 @@ import type { Codec } from "./connection.ts";
 
 /** A node of the network, as the gossip of another one announces it. */
 export interface Contact {
-  /** The number of its network. */
   readonly network: number;
   /** Where it serves gRPC, as it says; empty if it does not say. */
   readonly rpcAddress: string;

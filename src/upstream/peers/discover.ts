@@ -10,7 +10,6 @@ const MAX_URL_CHARS = 256;
 const URL_FORM = /^https?:\/\/[^/?#@\s]+\/?$/i;
 
 export interface DiscoveryDeps {
-  /** The number of the network. */
   readonly network: number;
   /** Returns the nodes that a node of the settings knows, each time of the next one. */
   readonly contacts: () => Promise<readonly Contact[]>;

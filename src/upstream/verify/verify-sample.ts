@@ -127,7 +127,6 @@ async function shardsOf({ client, db }: ComparisonDeps): Promise<ComparisonRepor
   }));
 }
 
-/** The differences of one fid. */
 export interface FidDifferences extends Differences {
   readonly fid: number;
 }

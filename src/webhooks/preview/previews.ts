@@ -15,7 +15,6 @@ const MAX_REMEMBERED_FIDS = 10_000;
 export interface PreviewRequest {
   readonly fid: number;
   readonly subscription: Subscription;
-  /** The number of events. */
   readonly events: number;
   /** Bounds of the time at which the node applied them, unix seconds, both included. */
   readonly fromSecs?: number | undefined;

@@ -56,7 +56,6 @@ export interface ScanRequest {
   /** Whose bans count. */
   readonly ownerFid: number;
   readonly subscription: Subscription;
-  /** The number of events. */
   readonly events: number;
   /** Bounds of the time at which the node applied them, unix seconds, both included. Default: all that the log has. */
   readonly fromSecs?: number | undefined;

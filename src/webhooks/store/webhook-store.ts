@@ -118,7 +118,6 @@ export interface Webhook extends RecordOf<typeof webhooks>, OwnedRecord {
 
 export type WebhookChanges = ChangedMembers<typeof WEBHOOK_FIELDS> & Partial<Pick<Webhook, "subscription">>;
 
-/** The webhooks. */
 export type WebhookStore = OwnedStore<Webhook, WebhookChanges>;
 
 /** The health row of a new webhook. */

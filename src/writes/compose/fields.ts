@@ -8,7 +8,6 @@ import type { CastId } from "../../protocol/wire/generated/message.ts";
 const HASH = /^(?:0x)?([0-9a-f]{40})$/i;
 const MAX_URL_BYTES = 256;
 
-/** Reads an fid. */
 export function readFid(value: unknown, name: string): Result<number, Refusal> {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0
     ? ok(value)
@@ -21,7 +20,6 @@ function parseCastHash(text: string): Uint8Array | undefined {
   return digits === undefined ? undefined : Uint8Array.fromHex(digits);
 }
 
-/** Reads a cast hash. */
 export function readCastHash(value: unknown, name: string): Result<Uint8Array, Refusal> {
   const hash = typeof value === "string" ? parseCastHash(value) : undefined;
   return hash ? ok(hash) : badField(`${name} must be a cast hash of 40 hex digits`);

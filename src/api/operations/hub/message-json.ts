@@ -46,7 +46,6 @@ interface ShownMessage {
   readonly dataBytes: Uint8Array | undefined;
 }
 
-/** Returns a stored message as JSON. */
 export function storedMessageJson(stored: StoredMessage, withDataBytes = false): object {
   return shownJson({
     data: stored.decodeData(),

@@ -149,7 +149,6 @@ export const timeParams = {
   stopTimestamp: optional(integerParam("stop_timestamp", "Farcaster seconds, inclusive")),
 };
 
-/** An id of an event. */
 export const eventIdParam = (name: string, description: string): QueryParam<number> =>
   spelled(
     name,

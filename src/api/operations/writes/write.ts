@@ -56,7 +56,6 @@ const NAME_BY_STATUS = new Map(
   Object.entries(errorKinds).map(([name, { status }]): [number, ErrorName] => [status, name as ErrorName]),
 );
 
-/** Returns the error of a refusal. */
 export function errorOfWrite({ status, code, message, retryAfterSecs }: WriteRefusal): ApiError {
   return new ApiError(NAME_BY_STATUS.get(status) ?? "internal", message, {
     code,

@@ -9,7 +9,6 @@ import type { Place, ReportedChange, SdkReport } from "../sdk-report.ts";
 import type { SourceFile, SourceFiles } from "../source-files.ts";
 import { findEdits, keyVariableOf, URL_VARIABLE, withEdits } from "./edits.ts";
 
-/** A line that changes. */
 interface ChangedLine {
   readonly line: number;
   readonly before: string;

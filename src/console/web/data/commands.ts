@@ -11,7 +11,6 @@ type Flag = string | false | Readonly<Record<string, string>>;
 const COMMANDS: { readonly [R in Route]?: readonly [usage: string, flags?: Readonly<Record<string, Flag>>] } =
   commandSpellings;
 
-/** The operations with a command. */
 export const operationsWithCommand = Object.keys(COMMANDS) as readonly Route[];
 
 /** Objects whose members have flags of their own. */

@@ -118,7 +118,6 @@ export const operatorRead = <T>(path: string): Call<T> & { readonly op: string }
   snippets: signedSnippets,
 });
 
-/** A change by the operator. */
 export const operatorChange = <T>(
   what: "backup" | "pause" | "resume" | "incident" | "notice" | "setup" | "setting" | "restart",
   body: object = {},

@@ -64,7 +64,6 @@ export function Outcome({ action: { failure, note } }: { action: Pick<Action, "f
   );
 }
 
-/** A button of an action. */
 export function ActionButton(props: {
   action: Action;
   kind?: "" | "go" | "bad";

@@ -102,7 +102,6 @@ export function findSlot(db: IndexDatabase, { channelId, kind, target }: SlotKey
   return db.get(slotAt, channelId, kind, target);
 }
 
-/** Returns all slots of a channel. */
 export function slotsOfChannel(db: IndexDatabase, channelId: Uint8Array): SlotRow[] {
   return db.all(slotsAt, channelId);
 }

@@ -167,7 +167,6 @@ const rowsAfter = statement<{ fid: number; score: number }, [runId: number, fid:
   "SELECT fid, score FROM scores WHERE run_id = ? AND fid > ? ORDER BY fid LIMIT ?",
 );
 
-/** The rows of a run for these fids. */
 export function scoreRowsOf(
   db: IndexDatabase,
   runId: number,

@@ -153,7 +153,6 @@ export class SampleCounter {
     counts.oddBytes += envelope.data?.length ?? 0;
   }
 
-  /** The number of messages. */
   get messages(): number {
     const { casts, reactions, links, userData, otherMessages } = this.#counts;
     return casts + reactions + links + userData + otherMessages;

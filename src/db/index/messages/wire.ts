@@ -178,7 +178,6 @@ export class WireWriter {
   }
 }
 
-/** The bytes of `value` as a varint. */
 export function varintBytes(value: number): number {
   if (value < 0x80) return 1;
   if (value < 0x4000) return 2;

@@ -10,7 +10,6 @@ import { repoint } from "./cast-references/repoints.ts";
 import { adoptThread, cutOffThread, type Root, threadOf } from "./cast-references/threads.ts";
 import { addToChannel, dropFromChannel } from "./channel-activity.ts";
 
-/** A row of `casts`. */
 export interface CastRow {
   readonly id: number;
   readonly hash: Uint8Array;

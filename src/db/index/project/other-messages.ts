@@ -62,7 +62,6 @@ const oldest = statement<OtherMessageRow, [fid: number, store: number, maxTimest
    WHERE fid = ? AND store = ? AND timestamp <= ? AND kind != ${Kinds.Compact}`,
 );
 
-/** Returns the row of a message in a slot. */
 export function findOtherMessage(
   db: IndexDatabase,
   fid: number,

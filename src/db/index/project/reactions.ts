@@ -7,7 +7,6 @@ import { castIdOf, findCastId, findUrlId, urlIdOf, urlOf } from "./cast-referenc
 import { countOnCast } from "./casts.ts";
 import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
-/** A row of `reactions`. */
 export interface ReactionRow {
   readonly fid: number;
   readonly targetFid: number;

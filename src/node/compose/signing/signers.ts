@@ -144,7 +144,6 @@ export interface WritesThread {
   readonly tokens: RpcClient<TokenSignerRpc>;
 }
 
-/** Connects to the thread of writes. */
 export function connectWrites(port: MessagePort): WritesThread {
   const client = connectRpc<WritesRpc & SignersRpc & TokenSignerRpc>(port, {
     timeoutMs: TIMEOUT_MS,

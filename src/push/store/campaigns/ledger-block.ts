@@ -7,7 +7,6 @@ const START_BYTES = 2;
 /** A stored form of the empty set. */
 export const EMPTY_BLOCK = new Uint8Array(START_BYTES);
 
-/** Returns the number of the block of a fid. */
 export function blockOf(fid: number): number {
   return Math.floor(fid / BLOCK_FIDS);
 }

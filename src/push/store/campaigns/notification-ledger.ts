@@ -1,7 +1,6 @@
 import type { TokenPosition } from "../tokens/token-store.ts";
 import type { CampaignRun } from "./campaign-store.ts";
 
-/** Result of a claim. */
 export interface ClaimResult<Token extends TokenPosition> {
   /** This campaign may send to them until the lease expires. */
   readonly claimed: readonly Token[];

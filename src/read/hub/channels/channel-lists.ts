@@ -254,7 +254,6 @@ export function createChannelLists(context: ReadContext): ChannelLists {
   };
 }
 
-/** A list of channels by a key. */
 interface KeyedChannelList<Row, Shape extends KeyShape> {
   /** Whether a page of 0 rows may be asked for. Default: no. */
   readonly mayBeEmpty?: boolean;

@@ -134,13 +134,11 @@ export function presentMemberships({ fid, rows, cursor }: MembershipPage, hydrat
   return { members, next: { cursor } };
 }
 
-/** A member of a channel. */
 export interface ChannelMemberRow {
   readonly fid: number;
   readonly role: ChannelRole;
 }
 
-/** Presents a page of the members of a channel. */
 export function presentChannelMembers(
   { rows, cursor, channelId }: Page<ChannelMemberRow> & { readonly channelId: string },
   hydration: Hydration,

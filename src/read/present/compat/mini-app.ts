@@ -39,7 +39,6 @@ export function presentMiniApp({ frame, html, manifest }: ShownApp, author: User
   };
 }
 
-/** The name and the tags of an app. */
 export function appWords(manifest: ShownApp["manifest"]): {
   readonly name: string;
   readonly tags: readonly string[];

@@ -18,7 +18,6 @@ const addQueued = sql<unknown, [added: number, webhook: number]>(
   "UPDATE webhook_health SET queued = queued + $1 WHERE webhook = $2",
 );
 
-/** A delivery that has ended. */
 export interface EndedDelivery {
   readonly seq: number;
   readonly state: DeliveryState;
