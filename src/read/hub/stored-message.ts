@@ -1,15 +1,22 @@
+import type { SQLQueryBindings } from "bun:sqlite";
 import { timestampOfCastId } from "../../db/index/cast-id.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
-import type {
-  CastColumns,
-  GenericColumns,
-  LinkColumns,
-  MessageColumns,
-  MessageEnvelope,
-  ReactionColumns,
-  UserDataColumns,
+import {
+  type CastColumns,
+  type GenericColumns,
+  type LinkColumns,
+  type MessageColumns,
+  type MessageEnvelope,
+  type ReactionColumns,
+  SELECT_CASTS,
+  SELECT_GENERIC,
+  SELECT_LINKS,
+  SELECT_REACTIONS,
+  SELECT_USER_DATA,
+  type UserDataColumns,
 } from "../../db/index/messages/columns.ts";
 import { messageDataOf, rebuildData } from "../../db/index/messages/rebuild.ts";
+import { statement } from "../../db/index/statement.ts";
 import { messageHash } from "../../protocol/message/message-hash.ts";
 import { toUnixSecs } from "../../protocol/time.ts";
 import {
@@ -20,7 +27,7 @@ import {
 } from "../../protocol/wire/generated/message.ts";
 import { encodeFields } from "./wire-bytes.ts";
 
-/** The messages of the rows that statements select of each kind (`SELECT_CASTS` and its like). */
+/** The messages of the rows that statements select of each kind. */
 
 /** The index and its network. */
 export interface MessageDb {
@@ -31,29 +38,42 @@ export interface MessageDb {
 export type CastRow = Omit<RowOf<CastColumns>, "timestamp"> & { id: number; hash: Uint8Array };
 export type ReactionRow = RowOf<ReactionColumns> & { targetId: number };
 export type LinkRow = RowOf<LinkColumns>;
-export type UserDataRow = RowOf<UserDataColumns>;
 export type GenericRow = RowOf<GenericColumns> & { id: number };
 
-export function castMessage({ network }: Pick<MessageDb, "network">, row: CastRow): StoredMessage {
+/** Live messages of one table: how statements select them, and the message of a row. */
+const messagesOf = <Row>(
+  select: string,
+  messageOf: (row: Row, network: FarcasterNetwork) => StoredMessage,
+) => ({
+  /** The columns of such a row, and what they are read from: `t`. */
+  select,
+  message: ({ network }: Pick<MessageDb, "network">, row: Row) => messageOf(row, network),
+  /** Declares the statement that reads the rows with a condition. */
+  where: <Params extends readonly SQLQueryBindings[]>(name: string, condition: string) =>
+    statement<Row, Params>(name, `${select} WHERE ${condition}`),
+});
+
+export const storedCasts = messagesOf<CastRow>(SELECT_CASTS, (row, network) => {
   const timestamp = timestampOfCastId(row.id);
   return new StoredMessage({ ...row, table: "casts", timestamp }, timestamp, row, network, row.hash);
-}
-
-export function reactionMessage({ network }: MessageDb, row: ReactionRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "reactions" }, row.timestamp, row, network);
-}
-
-export function linkMessage({ network }: MessageDb, row: LinkRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "links" }, row.timestamp, row, network);
-}
-
-export function userDataMessage({ network }: MessageDb, row: UserDataRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "user_data" }, row.timestamp, row, network);
-}
-
-export function genericMessage({ network }: MessageDb, row: GenericRow): StoredMessage {
-  return new StoredMessage({ ...row, table: "messages" }, toUnixSecs(row.timestamp), row, network);
-}
+});
+export const storedReactions = messagesOf<ReactionRow>(
+  SELECT_REACTIONS,
+  (row, network) => new StoredMessage({ ...row, table: "reactions" }, row.timestamp, row, network),
+);
+export const storedLinks = messagesOf<LinkRow>(
+  SELECT_LINKS,
+  (row, network) => new StoredMessage({ ...row, table: "links" }, row.timestamp, row, network),
+);
+export const storedUserData = messagesOf<RowOf<UserDataColumns>>(
+  SELECT_USER_DATA,
+  (row, network) => new StoredMessage({ ...row, table: "user_data" }, row.timestamp, row, network),
+);
+/** Those of the table of all other types. */
+export const storedOthers = messagesOf<GenericRow>(
+  SELECT_GENERIC,
+  (row, network) => new StoredMessage({ ...row, table: "messages" }, toUnixSecs(row.timestamp), row, network),
+);
 
 /** A row of a live message with its envelope, as the statements of this folder select it. */
 type RowOf<Columns extends MessageColumns> = Omit<Columns, "table"> & MessageEnvelope;

@@ -4,7 +4,7 @@ import type { IndexDatabase } from "../../../db/index/database.ts";
 import { CAST_COLUMNS, JOIN_CAST } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { GenerationCache } from "../../../lib/generation-cache.ts";
-import { type CastRow, castMessage, type MessageDb, type StoredMessage } from "../stored-message.ts";
+import { type CastRow, type MessageDb, type StoredMessage, storedCasts } from "../stored-message.ts";
 import { type BothWays, bothWays, pick, type RowSource } from "./merge-sources.ts";
 
 /** In a thread. */
@@ -38,7 +38,7 @@ export class CastMessages {
       if (missing.length > 0) {
         const loaded = new Map<number, StoredMessage>();
         for (const row of on.db.all(castsById, JSON.stringify(missing))) {
-          const message = castMessage(on, row);
+          const message = storedCasts.message(on, row);
           loaded.set(row.id, message);
           this.#casts.set(row.id, message);
         }
@@ -141,7 +141,7 @@ function castSource(on: CastDb, { ids, rows }: CastStatements, key: number): Sou
           // A join may return the rows in another order than its first table.
           found.sort(reverse ? (a, b) => b.id - a.id : (a, b) => a.id - b.id);
           moveTo(found.at(-1));
-          return found.map((row) => castMessage(on, row));
+          return found.map((row) => storedCasts.message(on, row));
         },
       };
     },

@@ -1,23 +1,16 @@
-import {
-  SELECT_GENERIC,
-  SELECT_LINKS,
-  SELECT_REACTIONS,
-  SELECT_USER_DATA,
-} from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { Kind, Store } from "../../../protocol/message/merge-rules.ts";
 import { toFarcasterSecs, toUnixSecs } from "../../../protocol/time.ts";
 import {
   type GenericRow,
-  genericMessage,
   type LinkRow,
-  linkMessage,
   type MessageDb,
   type ReactionRow,
-  reactionMessage,
   type StoredMessage,
-  type UserDataRow,
-  userDataMessage,
+  storedLinks,
+  storedOthers,
+  storedReactions,
+  storedUserData,
 } from "../stored-message.ts";
 import { type BothWays, bothWays, keyedSource, pick, type RowSource } from "./merge-sources.ts";
 
@@ -28,7 +21,7 @@ const reactionsByAuthor = bothWays<
 >(
   "reactions-by-author",
   (behind, direction) =>
-    `${SELECT_REACTIONS}
+    `${storedReactions.select}
      WHERE t.fid = ?1 AND t.type = ?2 AND (t.timestamp, t.target_fid, t.target_id) ${behind} (?3, ?4, ?5)
      ORDER BY t.timestamp ${direction}, t.target_fid ${direction}, t.target_id ${direction} LIMIT ?6`,
 );
@@ -38,7 +31,7 @@ const reactionsByTarget = bothWays<
 >(
   "reactions-by-target",
   (behind, direction) =>
-    `${SELECT_REACTIONS}
+    `${storedReactions.select}
      WHERE t.target_id = ?1 AND t.type = ?2 AND (t.timestamp, t.fid) ${behind} (?3, ?4)
      ORDER BY t.timestamp ${direction}, t.fid ${direction} LIMIT ?5`,
 );
@@ -49,7 +42,7 @@ const links = (name: string, fid: string, otherFid: string, displayed: string) =
   bothWays<LinkRow, LinkParams>(
     name,
     (behind, direction) =>
-      `${SELECT_LINKS}
+      `${storedLinks.select}
        WHERE t.${fid} = ?1 AND t.type = ?2 AND t.displayed_at ${displayed}
          AND (t.timestamp, t.${otherFid}) ${behind} (?3, ?4)
        ORDER BY t.timestamp ${direction}, t.${otherFid} ${direction} LIMIT ?5`,
@@ -69,17 +62,14 @@ const linkTypeAfter = statement<{ type: number | string }, [fid: number, type: n
   "SELECT type FROM links WHERE fid = ?1 AND type > ?2 ORDER BY type LIMIT 1",
 );
 
-const userDataByAuthor = statement<UserDataRow, [fid: number]>(
-  "hub.user-data-by-author",
-  `${SELECT_USER_DATA} WHERE t.fid = ?`,
-);
+const userDataByAuthor = storedUserData.where<[fid: number]>("hub.user-data-by-author", "t.fid = ?");
 const genericByAge = bothWays<
   GenericRow,
   [fid: number, store: number, at: number, id: number, minKind: number, maxKind: number, limit: number]
 >(
   "messages-by-age",
   (behind, direction) =>
-    `${SELECT_GENERIC}
+    `${storedOthers.select}
      WHERE t.fid = ?1 AND t.store = ?2 AND (t.timestamp, t.id) ${behind} (?3, ?4) AND t.kind BETWEEN ?5 AND ?6
      ORDER BY t.timestamp ${direction}, t.id ${direction} LIMIT ?7`,
 );
@@ -88,10 +78,7 @@ const compactIds = statement<{ id: number; timestamp: number }, [fid: number, st
   // The slots of compact states start with this byte, and no others do.
   "SELECT id, timestamp FROM messages WHERE fid = ? AND store = ? AND slot >= x'ff'",
 );
-const genericById = statement<GenericRow, [id: number]>(
-  "hub.message-by-id",
-  `${SELECT_GENERIC} WHERE t.id = ?`,
-);
+const genericById = storedOthers.where<[id: number]>("hub.message-by-id", "t.id = ?");
 
 /** The reactions of one type of an author. */
 export function reactionsOf(on: MessageDb, fid: number, type: number): Source {
@@ -99,7 +86,7 @@ export function reactionsOf(on: MessageDb, fid: number, type: number): Source {
     edge: (at, end) => [at, end, end],
     keyOf: (row) => [row.timestamp, row.targetFid, row.targetId],
     read: (key, limit, reverse) => on.db.all(pick(reactionsByAuthor, reverse), fid, type, ...key, limit),
-    show: (row) => reactionMessage(on, row),
+    show: (row) => storedReactions.message(on, row),
   });
 }
 
@@ -109,7 +96,7 @@ export function reactionsTo(on: MessageDb, targetId: number, type: number): Sour
     edge: (at, end) => [at, end],
     keyOf: (row) => [row.timestamp, row.fid],
     read: (key, limit, reverse) => on.db.all(pick(reactionsByTarget, reverse), targetId, type, ...key, limit),
-    show: (row) => reactionMessage(on, row),
+    show: (row) => storedReactions.message(on, row),
   });
 }
 
@@ -140,7 +127,7 @@ function linkSource(
     edge: (at, end) => [at, end],
     keyOf: (row) => [row.timestamp, otherFid(row)],
     read: (key, limit, reverse) => on.db.all(pick(statements, reverse), fid, type, ...key, limit),
-    show: (row) => linkMessage(on, row),
+    show: (row) => storedLinks.message(on, row),
   });
 }
 
@@ -156,7 +143,7 @@ export function genericOf(
     keyOf: (row) => [row.timestamp, row.id],
     read: (key, limit, reverse) =>
       on.db.all(pick(genericByAge, reverse), fid, store, ...key, ...kinds, limit),
-    show: (row) => genericMessage(on, row),
+    show: (row) => storedOthers.message(on, row),
   });
 }
 
@@ -168,7 +155,7 @@ export const ADDS_AND_REMOVES = [Kind.Add, Kind.Remove] as const;
 export function userDataOf(on: MessageDb, fid: number): Source {
   return listSource(
     () => on.db.all(userDataByAuthor, fid).map((row) => ({ at: row.timestamp, row })),
-    ({ row }) => userDataMessage(on, row),
+    ({ row }) => storedUserData.message(on, row),
   );
 }
 
@@ -179,7 +166,7 @@ export function compactStatesOf(on: MessageDb, fid: number): Source {
       on.db.all(compactIds, fid, Store.Links).map(({ id, timestamp }) => ({ at: toUnixSecs(timestamp), id })),
     ({ id }) => {
       const row = on.db.get(genericById, id);
-      return row && genericMessage(on, row);
+      return row && storedOthers.message(on, row);
     },
   );
 }

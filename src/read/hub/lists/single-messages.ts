@@ -1,11 +1,4 @@
-import {
-  SELECT_CASTS,
-  SELECT_GENERIC,
-  SELECT_LINKS,
-  SELECT_REACTIONS,
-  SELECT_USER_DATA,
-  storedLinkType,
-} from "../../../db/index/messages/columns.ts";
+import { storedLinkType } from "../../../db/index/messages/columns.ts";
 import { findUrlId } from "../../../db/index/project/cast-references/named-ids.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -14,48 +7,35 @@ import { ReactionType, UserDataType } from "../../../protocol/wire/generated/mes
 import { type ReadContext, readOne } from "../context.ts";
 import { invalidParam, notFound, type Refusal, refuse } from "../refusal.ts";
 import {
-  type CastRow,
-  castMessage,
-  type GenericRow,
-  genericMessage,
-  type LinkRow,
-  linkMessage,
   type MessageDb,
-  type ReactionRow,
-  reactionMessage,
   type StoredMessage,
-  type UserDataRow,
-  userDataMessage,
+  storedCasts,
+  storedLinks,
+  storedOthers,
+  storedReactions,
+  storedUserData,
 } from "../stored-message.ts";
 
 /** Live messages by what makes them unique. */
 
-const castByHash = statement<CastRow, [fid: number, hash: Uint8Array]>(
+const castByHash = storedCasts.where<[fid: number, hash: Uint8Array]>(
   "hub.cast",
-  `${SELECT_CASTS}
-   WHERE substr(t.hash, 1, 6) = substr(?2, 1, 6) AND t.hash = ?2 AND t.fid = ?1`,
+  "substr(t.hash, 1, 6) = substr(?2, 1, 6) AND t.hash = ?2 AND t.fid = ?1",
 );
-const reactionBySlot = statement<
-  ReactionRow,
+const reactionBySlot = storedReactions.where<
   [fid: number, targetFid: number, targetId: number, type: number]
->(
-  "hub.reaction",
-  `${SELECT_REACTIONS}
-   WHERE t.fid = ? AND t.target_fid = ? AND t.target_id = ? AND t.type = ?`,
-);
-const linkBySlot = statement<LinkRow, [fid: number, type: number | string, targetFid: number]>(
+>("hub.reaction", "t.fid = ? AND t.target_fid = ? AND t.target_id = ? AND t.type = ?");
+const linkBySlot = storedLinks.where<[fid: number, type: number | string, targetFid: number]>(
   "hub.link",
-  `${SELECT_LINKS} WHERE t.fid = ? AND t.type = ? AND t.target_fid = ?`,
+  "t.fid = ? AND t.type = ? AND t.target_fid = ?",
 );
-const userDataBySlot = statement<UserDataRow, [fid: number, type: number]>(
+const userDataBySlot = storedUserData.where<[fid: number, type: number]>(
   "hub.user-data",
-  `${SELECT_USER_DATA}
-   WHERE t.fid = ? AND t.type = ?`,
+  "t.fid = ? AND t.type = ?",
 );
-const addBySlot = statement<GenericRow, [fid: number, store: number, slot: Uint8Array]>(
+const addBySlot = storedOthers.where<[fid: number, store: number, slot: Uint8Array]>(
   "hub.add-by-slot",
-  `${SELECT_GENERIC}
-   WHERE t.fid = ? AND t.store = ? AND t.slot = ? AND t.kind = 0`,
+  "t.fid = ? AND t.store = ? AND t.slot = ? AND t.kind = 0",
 );
 // While rows move to a new id of their cast, both ids name it.
 const castIds = statement<{ id: number }, [hash: Uint8Array, fid: number]>(
@@ -93,31 +73,31 @@ export function targetError(
 
 function findCast(on: MessageDb, fid: number, hash: Uint8Array): StoredMessage | undefined {
   const row = on.db.get(castByHash, fid, hash);
-  return row && castMessage(on, row);
+  return row && storedCasts.message(on, row);
 }
 
 function findReaction(on: MessageDb, fid: number, type: number, target: Target): StoredMessage | undefined {
   const targetFid = "url" in target ? 0 : target.fid;
   for (const id of idsOfTarget(on, target)) {
     const row = on.db.get(reactionBySlot, fid, targetFid, id, type);
-    if (row) return reactionMessage(on, row);
+    if (row) return storedReactions.message(on, row);
   }
   return undefined;
 }
 
 function findLink(on: MessageDb, fid: number, type: string, targetFid: number): StoredMessage | undefined {
   const row = on.db.get(linkBySlot, fid, storedLinkType(type), targetFid);
-  return row && linkMessage(on, row);
+  return row && storedLinks.message(on, row);
 }
 
 function findUserData(on: MessageDb, fid: number, type: number): StoredMessage | undefined {
   const row = on.db.get(userDataBySlot, fid, type);
-  return row && userDataMessage(on, row);
+  return row && storedUserData.message(on, row);
 }
 
 function findVerification(on: MessageDb, fid: number, address: Uint8Array): StoredMessage | undefined {
   const row = on.db.get(addBySlot, fid, Store.Verifications, address);
-  return row && genericMessage(on, row);
+  return row && storedOthers.message(on, row);
 }
 
 type Found = Result<StoredMessage, Refusal>;

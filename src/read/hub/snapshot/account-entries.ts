@@ -1,12 +1,4 @@
-import {
-  GENERIC_COLUMNS,
-  JOIN_SIGNER,
-  SELECT_CASTS,
-  SELECT_GENERIC,
-  SELECT_LINKS,
-  SELECT_REACTIONS,
-  SELECT_USER_DATA,
-} from "../../../db/index/messages/columns.ts";
+import { GENERIC_COLUMNS, JOIN_SIGNER } from "../../../db/index/messages/columns.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { correctionsBelow } from "../../../db/index/trie/corrections.ts";
 import { DERIVED_KINDS, GENERIC_KINDS, isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
@@ -26,34 +18,24 @@ import {
   type TrieKey,
 } from "../../../trust/trie-key.ts";
 import {
-  type CastRow,
-  castMessage,
   type GenericRow,
-  genericMessage,
-  type LinkRow,
-  linkMessage,
   type MessageDb,
-  type ReactionRow,
-  reactionMessage,
   type StoredMessage,
-  type UserDataRow,
-  userDataMessage,
+  storedCasts,
+  storedLinks,
+  storedOthers,
+  storedReactions,
+  storedUserData,
 } from "../stored-message.ts";
 import { encodeFields } from "../wire-bytes.ts";
 
-const castRows = statement<CastRow, [fid: number]>("snapshot.casts", `${SELECT_CASTS} WHERE t.fid = ?`);
-const reactionRows = statement<ReactionRow, [fid: number]>(
-  "snapshot.reactions",
-  `${SELECT_REACTIONS} WHERE t.fid = ?`,
-);
-const linkRows = statement<LinkRow, [fid: number]>("snapshot.links", `${SELECT_LINKS} WHERE t.fid = ?`);
-const userDataRows = statement<UserDataRow, [fid: number]>(
-  "snapshot.user-data",
-  `${SELECT_USER_DATA} WHERE t.fid = ?`,
-);
-const genericRows = statement<GenericRow, [fid: number, store: number, kind: number]>(
+const castRows = storedCasts.where<[fid: number]>("snapshot.casts", "t.fid = ?");
+const reactionRows = storedReactions.where<[fid: number]>("snapshot.reactions", "t.fid = ?");
+const linkRows = storedLinks.where<[fid: number]>("snapshot.links", "t.fid = ?");
+const userDataRows = storedUserData.where<[fid: number]>("snapshot.user-data", "t.fid = ?");
+const genericRows = storedOthers.where<[fid: number, store: number, kind: number]>(
   "snapshot.messages",
-  `${SELECT_GENERIC} WHERE t.fid = ? AND t.store = ? AND t.kind = ?`,
+  "t.fid = ? AND t.store = ? AND t.kind = ?",
 );
 const borrowedRows = statement<GenericRow, [toFid: number, slot: Uint8Array]>(
   "snapshot.borrowed",
@@ -161,14 +143,17 @@ function* storedRecords(
 
 function* storedMessages(source: SnapshotSource, fid: number, kind: number): Generator<StoredMessage> {
   const { db } = source;
-  if (kind === CASTS) for (const row of db.all(castRows, fid)) yield castMessage(source, row);
-  if (kind === REACTIONS) for (const row of db.all(reactionRows, fid)) yield reactionMessage(source, row);
-  if (kind === LINKS) for (const row of db.all(linkRows, fid)) yield linkMessage(source, row);
-  if (kind === USER_DATA) for (const row of db.all(userDataRows, fid)) yield userDataMessage(source, row);
+  if (kind === CASTS) for (const row of db.all(castRows, fid)) yield storedCasts.message(source, row);
+  if (kind === REACTIONS)
+    for (const row of db.all(reactionRows, fid)) yield storedReactions.message(source, row);
+  if (kind === LINKS) for (const row of db.all(linkRows, fid)) yield storedLinks.message(source, row);
+  if (kind === USER_DATA)
+    for (const row of db.all(userDataRows, fid)) yield storedUserData.message(source, row);
   const generic = GENERIC.get(kind);
-  if (generic) for (const row of db.all(genericRows, fid, ...generic)) yield genericMessage(source, row);
+  if (generic)
+    for (const row of db.all(genericRows, fid, ...generic)) yield storedOthers.message(source, row);
   if (kind === LEND_KIND)
-    for (const row of db.all(borrowedRows, fid, lendSlot(fid))) yield genericMessage(source, row);
+    for (const row of db.all(borrowedRows, fid, lendSlot(fid))) yield storedOthers.message(source, row);
 }
 
 function recordOf(key: TrieKey, field: number, record: () => Uint8Array) {
