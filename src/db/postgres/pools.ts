@@ -48,12 +48,12 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
   const { settings, applicationName, connections, log } = deps;
   const stats = deps.stats ?? new PgStats();
   const deadlineMs = (settings.timeoutMs * 7) / 5;
-  const driver = (syncsCommits: boolean, count: number): PgDriver =>
+  const driver = (syncsCommits: boolean, count: number, isVerified = true): PgDriver =>
     openPgDriver({
       connect: settings.connect,
       tlsCa: settings.tlsCa,
       connections: count,
-      verify: deps.verify,
+      verify: isVerified ? deps.verify : undefined,
       connectTimeoutMs: Math.min(settings.timeoutMs, deadlineMs),
       session: {
         applicationName,
@@ -63,7 +63,8 @@ export function openPgPools(deps: PgPoolsDeps): PgPools {
         syncsCommits,
       },
     });
-  const breaker = createBreaker({ probe: () => probe(driver(true, 1)), log, shared: stats });
+  // A server with an older state is there: the next beat, which all threads wait for, must reach it.
+  const breaker = createBreaker({ probe: () => probe(driver(true, 1, false)), log, shared: stats });
   const pool = (syncsCommits: boolean, count: number) =>
     openPgPool({
       openDriver: () => driver(syncsCommits, count),

@@ -165,6 +165,27 @@ describe.skipIf(!HAS_POSTGRES)("a pool over a network that", () => {
     expect(pools.away).toBeUndefined();
   });
 
+  test("that leads to an older state afterwards counts as there again, so that the beat which notices it is sent", async () => {
+    await using database = await createDatabase({ timeoutMs: TIMEOUT_MS });
+    await using proxy = startProxy(database.settings.connect.port);
+    let isOlder = false;
+    const verify = async () => {
+      if (isOlder) throw new StateUnavailable("the state may have gone back to an earlier time");
+    };
+    const pools = database.pools({ port: proxy.port, verify });
+    await recovery(pools.main);
+    proxy.cut();
+    await refusal(pools.main.get(ask));
+    await isAway(pools);
+    isOlder = true;
+    proxy.heal();
+    while (pools.away) await Bun.sleep(10);
+    await expect(pools.main.get(ask)).rejects.toThrow("gone back");
+    expect(pools.away).toBeUndefined();
+    isOlder = false;
+    await recovery(pools.main);
+  });
+
   test("is cut in the middle of a call counts as away, although the repeated call has not had its whole time", async () => {
     // A connection is given up sooner than the deadline of the repeated call.
     await using database = await createDatabase({ timeoutMs: 2_000 });
