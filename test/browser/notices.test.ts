@@ -94,6 +94,7 @@ consoleTest(
     ).toBe(true);
     await page.getByRole("button", { name: "Edit" }).click();
     const form = page.getByRole("form", { name: "Edit" });
+    expect(await form.getByLabel("Name").evaluate((field) => field === document.activeElement)).toBe(true);
     await form.getByLabel("Name").fill("the phone of Bob");
     await form.getByLabel("Warning and above").check();
     await form.getByLabel("Quiet hours").fill("22:00-07:00");

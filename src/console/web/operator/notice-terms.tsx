@@ -1,8 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Severity } from "../../../checks/check.ts";
 import type { ChannelReport, NoticeChanged } from "../../../notices/report.ts";
 import type { Action } from "../owner/action.tsx";
 import { Field, Radios } from "../parts/form.tsx";
+import { focusHeading } from "../parts/page-head.tsx";
 import * as msg from "../text/en/operator/notices.ts";
 import { operatorChange, operatorRequest } from "./session.ts";
 
@@ -72,8 +73,14 @@ export function EditChannel(props: {
   const { channel, action, onChanged, onClose } = props;
   const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
   const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector("input")?.focus();
+    return focusHeading;
+  }, []);
   return (
     <form
+      ref={form}
       class="pad stack"
       aria-label={msg.edit}
       onSubmit={(event) => {

@@ -97,7 +97,8 @@ export function SegmentsTab({ appId }: { appId: string }) {
   const edit = (segment: Segment | undefined) => {
     setEdited(segment);
     setDraft(segment ? draftOfSegment(segment) : emptySegment());
-    if (segment) document.getElementById("segment-name")?.focus();
+    // Its button goes away, or the form is elsewhere.
+    document.getElementById("segment-name")?.focus();
   };
   const action = useAction();
   const problems = problemsIn(draft);
