@@ -32,6 +32,7 @@ import {
   deleteOldestBlock,
   joinBlocks,
   type LogPart,
+  type LogSearch,
   type NumberedLine,
   oldestLine,
   searchBlock,
@@ -39,7 +40,7 @@ import {
 import { ensureNames } from "./names.ts";
 import { readFigures } from "./read-figures.ts";
 import { readLanes } from "./read-lanes.ts";
-import type { HistoryBatch, HistoryRpc, LogPage, LogSearch } from "./rpc.ts";
+import type { HistoryBatch, HistoryRpc, LogPage } from "./rpc.ts";
 import { HISTORY_SCHEMA } from "./schema.ts";
 
 /** What a node has done, on disk. The maintenance thread has it. */

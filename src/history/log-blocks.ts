@@ -20,7 +20,7 @@ export interface NumberedLine extends LogLine {
   readonly id: number;
 }
 
-export interface LogQuery {
+export interface LogSearch {
   /** Unix ms. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -120,7 +120,7 @@ export interface LogPart {
 /** Searches the newest block before a number. */
 export function searchBlock(
   db: SideDatabase,
-  { fromMs, toMs, level, words, before, limit }: LogQuery,
+  { fromMs, toMs, level, words, before, limit }: LogSearch,
 ): LogPart {
   const wanted = RANKS[level] ?? 0;
   const block = db

@@ -3,7 +3,7 @@ import type { Result } from "../lib/result.ts";
 import type { Counts } from "./counts.ts";
 import type { Mark } from "./events/marks.ts";
 import type { FigureStep, Stat } from "./figure-rows.ts";
-import type { LogLevel, LogLine, NumberedLine } from "./log-blocks.ts";
+import type { LogLine, LogSearch, NumberedLine } from "./log-blocks.ts";
 
 /** What was noted in about a minute. */
 export interface HistoryBatch {
@@ -63,15 +63,6 @@ export interface LanesPage {
   readonly kept: { readonly figures: number | null; readonly log: number | null };
   /** When the node was first watched. */
   readonly watched_since: number | null;
-}
-
-export interface LogSearch {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly level: LogLevel;
-  readonly words: readonly string[];
-  readonly before: number;
-  readonly limit: number;
 }
 
 export interface LogPage {

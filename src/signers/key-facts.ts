@@ -16,27 +16,20 @@ export interface KeyFact {
 /** Looks up keys of 32 bytes in the index. */
 export type KeyFacts = ReturnType<typeof keyFactsFromIndex>;
 
-interface KeyRow {
-  readonly fid: number;
-  readonly requestFid: number;
-  readonly addedAt: number;
-  readonly expiresAt: number | null;
-}
-
 const added = `state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD}`;
 const active = `key_type = ${KEY_TYPE_ED25519} AND ${added}`;
-const onChain = statement<KeyRow, [fid: number, key: Uint8Array]>(
+const onChain = statement<KeyFact, [fid: number, key: Uint8Array]>(
   "signers.on-chain-key",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
    WHERE fid = ? AND key = ? AND ${active}`,
 );
 /** Each user who has registered the key has paid for it on chain. */
-const onChainBy = statement<KeyRow, [key: Uint8Array, requestFid: number]>(
+const onChainBy = statement<KeyFact, [key: Uint8Array, requestFid: number]>(
   "signers.on-chain-key-by-requester",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
    WHERE key = ? AND request_fid = ? AND ${active} ORDER BY added_at, fid LIMIT 1`,
 );
-const onChainBySelf = statement<KeyRow, [key: Uint8Array]>(
+const onChainBySelf = statement<KeyFact, [key: Uint8Array]>(
   "signers.on-chain-key-by-its-user",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, NULL AS expiresAt FROM signers
    WHERE key = ? AND request_fid = fid AND ${active} ORDER BY added_at, fid LIMIT 1`,
@@ -50,7 +43,7 @@ const ofAnyType = statement<{ one: number }, [fid: number, key: Uint8Array]>(
   "signers.on-chain-key-of-any-type",
   `SELECT 1 AS one FROM signers WHERE fid = ? AND key = ? AND ${added}`,
 );
-const gasless = statement<KeyRow, [key: Uint8Array, nowSecs: number]>(
+const gasless = statement<KeyFact, [key: Uint8Array, nowSecs: number]>(
   "signers.gasless-key",
   `SELECT fid, request_fid AS requestFid, added_at AS addedAt, last_used_at + ttl_secs AS expiresAt
    FROM gasless_keys WHERE key = ? AND last_used_at + ttl_secs >= ?`,

@@ -1,7 +1,7 @@
 import type { Admission } from "../admission/admission.ts";
 import { Budget, type Hold } from "../admission/budget.ts";
 import { roomFor, roomWithin } from "../admission/budgets.ts";
-import type { EventLogSpan } from "../db/index/log/outbox.ts";
+import type { EventSpan } from "../db/index/log/outbox.ts";
 import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import { REGEX_FIELDS } from "../webhooks/match/event-keys.ts";
 import type { Subscription } from "../webhooks/subscription.ts";
@@ -216,7 +216,7 @@ export function openStreams({ connections }: StreamSlotStats): number {
   return Object.values(connections).reduce((all, count) => all + count, 0);
 }
 
-const figure = figureOf<{ readonly slots: StreamSlotStats; readonly log: () => EventLogSpan }>();
+const figure = figureOf<{ readonly slots: StreamSlotStats; readonly log: () => EventSpan }>();
 
 export const streamFigures = [
   figure({

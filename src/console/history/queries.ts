@@ -1,11 +1,5 @@
-import type {
-  FiguresPage,
-  FiguresQuery,
-  LanesPage,
-  LanesQuery,
-  LogPage,
-  LogSearch,
-} from "../../history/rpc.ts";
+import type { LogSearch } from "../../history/log-blocks.ts";
+import type { FiguresPage, FiguresQuery, LanesPage, LanesQuery, LogPage } from "../../history/rpc.ts";
 import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
 import type { Result } from "../../lib/result.ts";
 

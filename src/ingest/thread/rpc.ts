@@ -8,7 +8,7 @@ import {
 import { type ScoreStep, writeScores } from "../../db/index/counts/scores.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { hasHubEventsAfter } from "../../db/index/log/hub-log.ts";
-import { hasEventsAfter, type OutboxBacklog, outboxBacklog } from "../../db/index/log/outbox.ts";
+import { type EventSpan, hasEventsAfter, outboxBacklog } from "../../db/index/log/outbox.ts";
 import { type RpcClient, serveRpc } from "../../lib/port-rpc.ts";
 import type { IngestEngine } from "../engine.ts";
 import { decodeRecord, type EncodedRecord, type MergeOutcome } from "../record.ts";
@@ -49,7 +49,7 @@ export type IngestClient = RpcClient<IngestRpc>;
 
 export interface WriterStats extends IngestStats {
   /** Events that wait to be published. */
-  readonly outbox: OutboxBacklog;
+  readonly outbox: EventSpan;
   readonly size: IndexSize;
   /** Why the last write of the index failed; null after a success. */
   readonly writeFault: string | null;

@@ -34,8 +34,8 @@ export interface StoredOutboxEvent extends OutboxEvent {
   readonly seq: number;
 }
 
-/** The events that are not published yet. */
-export interface OutboxBacklog {
+/** How many events there are, and since when. */
+export interface EventSpan {
   readonly events: number;
   /** When the oldest event was applied, in unix seconds; null when there are none. */
   readonly oldestAt: number | null;
@@ -141,14 +141,8 @@ export function eventRange(db: IndexDatabase): { readonly oldestSeq: number; rea
   return { oldestSeq: Math.min(db.get(oldestEvent, 0)?.seq ?? headSeq + 1, headSeq + 1), headSeq };
 }
 
-/** The events that are in the log, published or not. */
-export interface EventLogSpan {
-  readonly events: number;
-  /** When the oldest event was applied, unix seconds; null when there are none. */
-  readonly oldestAt: number | null;
-}
-
-export function eventLogSpan(db: IndexDatabase): EventLogSpan {
+/** Returns the events that are in the log, published or not. */
+export function eventLogSpan(db: IndexDatabase): EventSpan {
   const { oldestSeq, headSeq } = eventRange(db);
   return { events: headSeq - oldestSeq + 1, oldestAt: db.get(oldestEvent, 0)?.appliedAt ?? null };
 }
@@ -226,7 +220,7 @@ export function lastExpiredEvent(
 }
 
 /** The size of the backlog. Events are deleted from the front only and numbered without gaps, so no rows are counted. */
-export function outboxBacklog(db: IndexDatabase): OutboxBacklog {
+export function outboxBacklog(db: IndexDatabase): EventSpan {
   const published = publishedSeq(db);
   const oldest = db.get(oldestEvent, published);
   const newest = db.get(newestEvent, published);
