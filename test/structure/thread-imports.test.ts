@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { OPTIONAL_PARTS } from "../../src/node/optional-parts.ts";
 
 /**
  * The start of the node is mostly the time in which its threads load their code. These modules are large, and a thread that does not need
@@ -85,3 +87,8 @@ function loadedBy(modules: Readonly<Record<string, Module>>, entry: string): Set
   }
   return loaded;
 }
+
+test("the modules that a build leaves out exist", () => {
+  const entries = Object.values(OPTIONAL_PARTS).flatMap((part): readonly string[] => part.entries);
+  expect(entries.filter((entry) => !existsSync(`${import.meta.dir}/../../src/${entry}`))).toEqual([]);
+});

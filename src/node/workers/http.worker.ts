@@ -7,28 +7,23 @@ import type { Config } from "../../config/schema.ts";
 import { connectConsole } from "../../console/console-rpc.ts";
 import type { DemoRpc } from "../../console/demo/services.ts";
 import { loadBuild } from "../../console/load-build.ts";
-import { type IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
+import { indexPath, openIndexReader } from "../../db/index/database.ts";
 import { CommitSequence } from "../../db/index/log/commit-sequence.ts";
-import { ApiError } from "../../http/errors.ts";
 import type { IngestRpc } from "../../ingest/thread/rpc.ts";
 import { connectRpc, serveRpc } from "../../lib/port-rpc.ts";
 import { loadOnce } from "../../lib/promises.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { Common } from "../../runtime/common.ts";
 import { createLogger } from "../../runtime/log/logger.ts";
 import { processDescriptors } from "../../runtime/process.ts";
 import { openSpans, SPANS_GRACE_MS, spansOfReads } from "../../runtime/trace/open-spans.ts";
-import type { StreamSlots } from "../../stream/slots.ts";
-import { createStreams, type StreamSlotsClient, type Streams } from "../../stream/streams.ts";
-import type { BannedAmong } from "../../webhooks/match/exclusions.ts";
-import type { MatchClient, MatchRpc } from "../../webhooks/match/rpc.ts";
+import type { MatchRpc } from "../../webhooks/match/rpc.ts";
 import type { DeliveryNode } from "../../webhooks/rpc.ts";
 import { createForYouFeed, type ForYouRpc, ranksForViewers } from "../compose/for-you.ts";
 import { createNodeHttp } from "../compose/http.ts";
 import type { PreviewsLink } from "../compose/previews.ts";
-import { enforcedScores } from "../compose/score-policy.ts";
+import { connectStreamSlots, createNodeStreams } from "../compose/sending/streams.ts";
 import { connectWrites } from "../compose/signing/signers.ts";
 import { connectNodeOps, type HttpWorkerRpc } from "../node-ops.ts";
 import { openStateStores } from "../state/open-state.ts";
@@ -164,38 +159,3 @@ runWorker<HttpWorkerInit>(async (init, { keepLine }) => {
     },
   };
 });
-
-/** Longer than the main thread is ever busy. */
-const SLOTS_DEADLINE_MS = 5_000;
-
-/** Returns the client of the main thread, which counts streams. It throws an ApiError `unavailable` if there is no response in time. */
-function connectStreamSlots(port: MessagePort): StreamSlotsClient {
-  return connectRpc<StreamSlots>(port, {
-    timeoutMs: SLOTS_DEADLINE_MS,
-    timeoutError: () => new ApiError("unavailable", "the main thread does not respond"),
-  });
-}
-
-/** Composes the streams of an HTTP worker. */
-function createNodeStreams(deps: {
-  readonly common: Pick<Common, "config" | "log" | "clock">;
-  readonly db: IndexDatabase;
-  readonly bannedAmong: BannedAmong;
-  readonly matching: { readonly live: MatchClient; readonly replays: MatchClient };
-  readonly awaitEvents: (afterSeq: number) => Promise<void>;
-  readonly slots: StreamSlotsClient;
-}): Streams {
-  const { common, ...parts } = deps;
-  const { config, clock } = common;
-  const log = common.log.child({ subsystem: "stream" });
-  return createStreams({
-    ...parts,
-    clock,
-    scores: enforcedScores(config, "webhooks"),
-    get retentionSecs() {
-      return config.stream.retention_hours * 3600;
-    },
-    onFault: (err) => log.error({ err }, "Streams could not read events"),
-    onSkipped: (seq, err) => log.error({ err, seq }, "Skipped an event of the streams"),
-  });
-}
