@@ -45,12 +45,7 @@ test("a text of text/en is used by a page of its comment", () => {
       : pages.map(read).filter((source) => source.includes(`${path}"`));
     return [...read(path).matchAll(/^export const (\w+)/gm)]
       .map(([, name = ""]) => name)
-      .filter(
-        (name) =>
-          !users.some((source) =>
-            new RegExp(`(?:\\bmsg\\.|\\(\\{ |^import \\{ )${name}\\b`, "m").test(source),
-          ),
-      )
+      .filter((name) => !users.some((source) => new RegExp(`(?:\\bmsg\\.|\\(\\{ )${name}\\b`).test(source)))
       .map((name) => `${path}: ${name}`);
   });
   expect(unused).toEqual([]);

@@ -4,8 +4,7 @@ import { type Query, useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Time } from "../parts/pill.tsx";
-import { IncidentsCard } from "../status/incidents.tsx";
-import { CHECKS } from "../text/en/checks.ts";
+import { IncidentsCard, useCheckTexts } from "../status/incidents.tsx";
 import * as msg from "../text/en/incidents.ts";
 import { saidIn } from "../text/format.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
@@ -20,11 +19,12 @@ type Change =
 function Actions(props: { incident: OperatorIncident; action: Action; onChange: (change: Change) => void }) {
   const { incident, action, onChange } = props;
   const [note, setNote] = useState(incident.note ?? "");
+  const texts = useCheckTexts();
   const { id, state, remedy, muted_until: mutedUntil, acked_by: ackedBy, is_public: isPublic } = incident;
   const isMuted = mutedUntil !== null && mutedUntil * 1000 > Date.now();
   return (
     <>
-      {remedy !== null && <p class="s">{saidIn(CHECKS, remedy)}</p>}
+      {remedy !== null && <p class="s">{saidIn(texts, remedy)}</p>}
       {ackedBy !== null && incident.acked_at !== null && (
         <p class="s dim">{msg.acknowledgedBy(<bdi>{ackedBy}</bdi>, <Time ago at={incident.acked_at} />)}</p>
       )}

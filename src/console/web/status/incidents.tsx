@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { DayState, IncidentReport, IncidentsReport } from "../../../checks/incident-report.ts";
 import type { Call } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region, type RegionQuery } from "../parts/region.tsx";
-import { CHECKS } from "../text/en/checks.ts";
 import * as msg from "../text/en/incidents.ts";
 import { formatSecs, saidIn, saidWith } from "../text/format.ts";
 
@@ -22,6 +22,13 @@ function StatePill({ incident: { state, severity } }: { incident: IncidentReport
   if (state === "resolved") return <Pill kind="ok">{msg.resolved}</Pill>;
   if (state === "acknowledged") return <Pill kind="acc">{msg.acknowledged}</Pill>;
   return <Pill kind={KINDS[severity]}>{msg.open}</Pill>;
+}
+
+/** The texts of checks in the visitor's language. They load with the first incident: most nodes show none. */
+export function useCheckTexts(): Readonly<Record<string, string>> {
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => void import("../text/en/checks.ts").then(({ CHECKS }) => setTexts(CHECKS)), []);
+  return texts;
 }
 
 /** An incident: what is wrong, since when, and what the operator says of it. */
@@ -45,7 +52,7 @@ function IncidentRow({ incident, children }: { incident: IncidentReport; childre
         <span class="dim s">{msg.SEVERITIES[severity]}</span>
       </div>
       <p>
-        <bdi>{saidWith(CHECKS, sentence)}</bdi>
+        <bdi>{saidWith(useCheckTexts(), sentence)}</bdi>
       </p>
       {note !== null && (
         <p class="user measure said">
