@@ -2,6 +2,7 @@ import { getInsecureHubRpcClient, Message } from "@farcaster/hub-nodejs";
 import { openState, statePath } from "../src/db/state/database.ts";
 import type { QueuedEvent } from "../src/webhooks/store/delivery-publications.ts";
 import type { Webhook } from "../src/webhooks/store/webhook-store.ts";
+import { MAX_REPLAYS_PER_SECOND } from "../src/webhooks/webhook-requests.ts";
 import { castNow, deliveryArgs, prepareDeliveries } from "../test/support/delivery-network.ts";
 import { webhookTo } from "../test/support/delivery-receiver.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
@@ -21,7 +22,7 @@ const CALLS_IN_FLIGHT = 16;
 
 /**
  * Measures the time from the submit of a cast to the arrival of its delivery at 200 casts per second, with one working
- * receiver by itself and with three failing receivers in addition; and how fast a full queue is drained, against a bare
+ * receiver by itself, with three failing receivers in addition, and while 10,000 deliveries of another webhook are replayed; and how fast a full queue is drained, against a bare
  * loop that posts the same bodies at the same concurrency.
  */
 export async function benchDeliveries(): Promise<Figure[]> {
@@ -33,6 +34,12 @@ export async function benchDeliveries(): Promise<Figure[]> {
   ];
   const disturbed = await latencyWith(() => others.map(({ url }) => webhookTo(url)));
   for (const other of others) other.stop();
+  const replayed = startReceiver(() => new Response("ok"));
+  const besideReplay = await latencyWith(
+    () => [webhookTo(replayed.url)],
+    (dataDir, [webhook]) => replayFailed(dataDir, webhook),
+  );
+  replayed.stop();
   const { ownRate, bareRate } = await throughput();
   const latency = `from submit to receipt at ${EVENTS_PER_SEC} casts/s`;
   const withFailing = "  with receivers that hang, fail and redirect";
@@ -52,6 +59,12 @@ export async function benchDeliveries(): Promise<Figure[]> {
       value: disturbed.p99Ms,
       unit: "ms",
       ratio: { of: "without them", value: disturbed.p99Ms / undisturbed.p99Ms },
+    },
+    {
+      what: `  beside a replay of ${DELIVERIES.toLocaleString("en")} deliveries, p99`,
+      value: besideReplay.p99Ms,
+      unit: "ms",
+      ratio: { of: "without it", value: besideReplay.p99Ms / undisturbed.p99Ms },
     },
     { what: bare, value: bareRate, unit: "posts/s" },
     {
@@ -85,7 +98,10 @@ async function startWith(dataDir: string): Promise<RunningNode> {
 }
 
 /** Times start when a cast was due to be submitted, so that a stall counts for every cast that it delays. */
-async function latencyWith(others: () => readonly Webhook[]) {
+async function latencyWith(
+  others: () => readonly Webhook[],
+  prepare: (dataDir: string, others: readonly Webhook[]) => Promise<void> = async () => {},
+) {
   using dir = tempDir();
   const dataDir = `${dir.path}/data`;
   const receivedAt = new Map<string, number>();
@@ -97,7 +113,9 @@ async function latencyWith(others: () => readonly Webhook[]) {
       onArrival();
     },
   );
-  await prepareDeliveries(dataDir, { fids: FIDS, webhooks: [webhookTo(receiver.url), ...others()] });
+  const beside = others();
+  await prepareDeliveries(dataDir, { fids: FIDS, webhooks: [webhookTo(receiver.url), ...beside] });
+  await prepare(dataDir, beside);
   await using node = await startWith(dataDir);
   const hub = getInsecureHubRpcClient(node.hubAddress);
 
@@ -140,6 +158,56 @@ async function latencyWith(others: () => readonly Webhook[]) {
   };
 }
 
+/** Stores deliveries of a webhook that failed, and a replay of them, which the node runs from its start on. */
+async function replayFailed(dataDir: string, webhook: Webhook | undefined): Promise<void> {
+  const webhookId = webhook?.webhookId ?? "";
+  const nowSecs = Math.floor(Date.now() / 1000);
+  await queueEvents(
+    dataDir,
+    Array.from({ length: DELIVERIES }, (_, at) => bodyOf(at)),
+    [webhookId],
+  );
+  using state = openState(statePath(dataDir));
+  state.sqlite.run("UPDATE deliveries SET state = 'failed', attempts = 5, due_at_ms = NULL, ended_at = ?", [
+    nowSecs,
+  ]);
+  const started = await localStores(state).replays.start(
+    {
+      replayId: "replay",
+      webhookId,
+      ownerFid: 1,
+      scope: "failed",
+      perSecond: MAX_REPLAYS_PER_SECOND,
+      maxSent: DELIVERIES,
+      fromAt: nowSecs - 60,
+      toAt: nowSecs + 60,
+    },
+    nowSecs,
+  );
+  if (started !== "started") throw new Error(`the replay did not start: ${started}`);
+}
+
+async function queueEvents(
+  dataDir: string,
+  bodies: readonly string[],
+  webhookIds: readonly string[],
+): Promise<void> {
+  using state = openState(statePath(dataDir));
+  const nowSecs = Math.floor(Date.now() / 1000);
+  const publications = localStores(state).publications;
+  const events = bodies.map(
+    (body, at): QueuedEvent => ({
+      eventId: `${at}`,
+      kind: "cast.created",
+      createdAt: nowSecs,
+      body,
+      webhookIds,
+    }),
+  );
+  const { version } = await publications.changesSince(0);
+  await publications.publish({ version, nowSecs, events });
+}
+
 /** Measures from the first arrival to the last of deliveries that were queued before the start. */
 async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   using dir = tempDir();
@@ -161,23 +229,11 @@ async function throughput(): Promise<{ ownRate: number; bareRate: number }> {
   const webhooks = Array.from({ length: WEBHOOKS }, (_, at) => webhookTo(`${receiver.url}${at}`));
   await prepareDeliveries(dataDir, { fids: FIDS, webhooks });
   const bodies = Array.from({ length: DELIVERIES / WEBHOOKS }, (_, at) => bodyOf(at));
-  {
-    using state = openState(statePath(dataDir));
-    const webhookIds = webhooks.map(({ webhookId }) => webhookId);
-    const nowSecs = Math.floor(Date.now() / 1000);
-    const publications = localStores(state).publications;
-    const events = bodies.map(
-      (body, at): QueuedEvent => ({
-        eventId: `${at}`,
-        kind: "cast.created",
-        createdAt: nowSecs,
-        body,
-        webhookIds,
-      }),
-    );
-    const { version } = await publications.changesSince(0);
-    await publications.publish({ version, nowSecs, events });
-  }
+  await queueEvents(
+    dataDir,
+    bodies,
+    webhooks.map(({ webhookId }) => webhookId),
+  );
   await bareLoop(receiver.url, bodies);
   const bareRate = DELIVERIES / ((lastAt - firstAt) / 1000);
   arrived = 0;
