@@ -1,6 +1,6 @@
 import { createFaultLog } from "../../db/state/unavailable.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { type Clock, nowSecs, type SetTimer } from "../../runtime/clock.ts";
+import { nowSecs, type SetTimer } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { InTurn } from "../preview/previews.ts";
 import type { ScanDeps } from "../preview/scan.ts";
@@ -39,14 +39,15 @@ export interface ReplayPlan {
 /** Runs the replays of this process. */
 export type ReplayRunner = ReturnType<typeof startReplays>;
 
-export interface ReplayRunnerDeps extends Omit<ScanDeps, "clock"> {
-  readonly clock: Clock;
+export interface ReplayRunnerDeps extends ScanDeps {
   readonly inTurn: InTurn;
   readonly store: ReplayStore;
   readonly webhooks: Pick<WebhookStore, "find">;
   /** Called with a webhook that got queued deliveries. */
   readonly onQueued: (webhookId: string) => void;
   readonly setTimer: SetTimer;
+  /** Bounds a plan. Default: the time of the process. */
+  readonly monotonicMs?: () => number;
   readonly log: Logger;
 }
 
@@ -55,7 +56,7 @@ export interface ReplayRunnerDeps extends Omit<ScanDeps, "clock"> {
  * and events that the webhook has are left out, so a replay that begins again sends nothing twice.
  */
 export function startReplays(deps: ReplayRunnerDeps) {
-  const { store, inTurn, clock, onQueued } = deps;
+  const { store, inTurn, clock, onQueued, monotonicMs = () => performance.now() } = deps;
   const logFault = createFaultLog({ log: deps.log, clock });
   /** How far the events of a replay are matched, by its id. */
   const reached = new Map<string, number>();
@@ -166,7 +167,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
     webhookId: string,
     window: EventWindow,
   ): Promise<Result<{ readonly count: number; readonly isPartial: boolean }, string>> {
-    const startMs = performance.now();
+    const startMs = monotonicMs();
     let count = 0;
     let after: number | undefined;
     do {
@@ -176,7 +177,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
       const stored = await store.stored(ids);
       count += ids.filter((id) => !stored.has(id)).length;
       after = slice.value.after;
-    } while (after !== undefined && performance.now() - startMs < PLAN_MS);
+    } while (after !== undefined && monotonicMs() - startMs < PLAN_MS);
     return ok({ count, isPartial: after !== undefined });
   }
 }

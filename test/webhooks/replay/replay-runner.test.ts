@@ -61,6 +61,8 @@ function startProcess(): ReplayRunner & { readonly stores: StateStores; step(): 
       next = work;
       return () => undefined;
     },
+    // A busy machine takes its time.
+    monotonicMs: () => 0,
     log,
   });
   return {
