@@ -22,6 +22,10 @@ const PLACES = 64;
 const BYTES_PER_PLACE = 512 * 1024;
 /** Records in a row that must be readable before the place where they start counts as the start of a record. */
 const RECORDS_IN_A_ROW = 4;
+/** If none of the first records can be read, it is a file of something else. */
+const FIRST_RECORDS = 1000;
+/** Records are far smaller. What has none is not searched byte by byte to its end, because the thread does nothing else meanwhile. */
+const MAX_SEARCH_BYTES = 16 * 1024;
 
 /**
  * Estimates the rows of a file of records from evenly spaced parts of it; a small file is read as a whole.
@@ -45,6 +49,7 @@ export async function estimateFile(
     const bytes = new Uint8Array(Math.min(bytesPerPlace, size - from));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
     const chunk = bytes.subarray(0, bytesRead);
+    if (from === 0 && !hasRecords(chunk)) break;
     if (!isWhole) decoder = new FrameDecoder(0);
     for (const frame of decoder.push(isWhole || from === 0 ? chunk : chunk.subarray(startOfRecord(chunk)))) {
       count(counter, frame);
@@ -56,11 +61,15 @@ export async function estimateFile(
   return { network: counter.scaled(share > 0 ? 1 / share : 0), records, share };
 }
 
-/** Returns the first offset at which several records in a row can be read; the length of the chunk if there is none. */
+/** Whether one of the first records can be read: elsewhere in a file of something else, nothing is looked for. */
+const hasRecords = (chunk: Uint8Array) =>
+  new FrameDecoder(0).push(chunk, FIRST_RECORDS).some(({ payload }) => decodeEnvelope(payload).ok);
+
+/** Returns the first offset at which several records in a row can be read; the length of the chunk if there is none near its start. */
 function startOfRecord(chunk: Uint8Array): number {
-  for (let at = 0; at < chunk.length; at++) {
+  for (let at = 0; at < Math.min(chunk.length, MAX_SEARCH_BYTES); at++) {
     const head = chunk.subarray(at, at + 64 * 1024);
-    const frames = new FrameDecoder(0).push(head).slice(0, RECORDS_IN_A_ROW);
+    const frames = new FrameDecoder(0).push(head, RECORDS_IN_A_ROW);
     if (frames.length === RECORDS_IN_A_ROW && frames.every(({ payload }) => decodeEnvelope(payload).ok))
       return at;
   }

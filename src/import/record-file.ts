@@ -66,13 +66,13 @@ export class FrameDecoder {
     return this.#fault;
   }
 
-  /** Adds the next bytes and returns the records that they complete, as views that stay valid. */
-  push(chunk: Uint8Array): Frame[] {
+  /** Adds the next bytes and returns the records that they complete, up to `most`, as views that stay valid. */
+  push(chunk: Uint8Array, most = Number.POSITIVE_INFINITY): Frame[] {
     const bytes = this.#rest.length === 0 ? chunk : concatenate(this.#rest, chunk);
     const block: FrameBlock = { offset: this.#restOffset, bytes };
     const frames: Frame[] = [];
     let start = 0;
-    while (this.#fault === undefined) {
+    while (this.#fault === undefined && frames.length < most) {
       const length = this.#lengthAt(bytes, start);
       if (length === undefined || bytes.length - length.end < length.value) break;
       const end = length.end + length.value;

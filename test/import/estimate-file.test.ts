@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchRecords } from "../../bench/network.ts";
@@ -69,6 +69,19 @@ describe("estimateFile", () => {
     expect(read).toBe(0);
     truncateSync(damaged, 0);
     expect((await estimateFile(damaged, MAINNET)).network.casts).toBe(0);
+  });
+
+  test("does not search a large file of something else byte by byte", async () => {
+    const other = join(dir, "other");
+    writeFileSync(other, "");
+    // Zeros are records without content.
+    truncateSync(other, 64_000_000);
+    expect((await estimateFile(other, MAINNET)).records).toBe(0);
+    const mixed = join(dir, "mixed");
+    copyFileSync(path, mixed);
+    truncateSync(mixed, 64_000_000);
+    const { records: read } = await estimateFile(mixed, MAINNET);
+    expect(read).toBeGreaterThan(0);
   });
 });
 
