@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { refuseDatabase } from "../../config/files/small-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { estimateSize, type SizeEstimate } from "../../db/index/counts/size-estimate.ts";
 import { estimateFile } from "../../import/estimate-file.ts";
@@ -64,6 +65,7 @@ export async function estimateImport(
 ): Promise<ImportEstimate> {
   // A pipe would wait.
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UserError(`no such file: ${path}`);
+  refuseDatabase(path);
   const { network, records, share } = await estimateFile(path, networkOf(protocol.network));
   const cores = availableParallelism();
   const estimate = estimateSize(network, { cores, from: "file" });

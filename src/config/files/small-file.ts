@@ -5,12 +5,15 @@ import {
   lstatSync,
   openSync,
   readFileSync,
+  realpathSync,
   type Stats,
   statSync,
 } from "node:fs";
+import { UserError } from "../../lib/failure.ts";
 
 const { O_NOFOLLOW: NOFOLLOW, O_NONBLOCK: NONBLOCK } = constants;
 const MAX_FILE_BYTES = 1024 * 1024;
+const DATABASES = /\/(lock|[^/]+\.db)(-\w+)?$/;
 
 /** Whose a file is, and who may do what with it. */
 export interface FileFacts {
@@ -23,11 +26,20 @@ export interface FileFacts {
 }
 
 /**
+ * Refuses a database and the lock of a data directory: closing any descriptor of one would release the locks that this process holds on it.
+ *
+ * @throws UserError for one of them; errors of the file system.
+ */
+export function refuseDatabase(path: string): void {
+  if (DATABASES.test(realpathSync(path))) throw new UserError(`${path} is a database, or the lock of one`);
+}
+
+/**
  * Reads a settings file; undefined when there is none.
  *
  * @param look gets the facts of the file before it is opened, because opening a pipe waits, and those of the very file that is read.
  *   It may throw.
- * @throws when it cannot be read or is larger than 1 MiB.
+ * @throws when it cannot be read, is a database, or is larger than 1 MiB.
  */
 export function readSmallFile(path: string, look?: (facts: FileFacts) => void): string | undefined {
   const factsOf = ({ uid, gid, mode }: Stats): FileFacts => ({ uid, gid, mode, linkUid });
@@ -39,6 +51,7 @@ export function readSmallFile(path: string, look?: (facts: FileFacts) => void): 
     const link = lstatSync(path);
     if (link.isSymbolicLink()) linkUid = link.uid;
     look?.(factsOf(found));
+    refuseDatabase(path);
     // What takes its place meanwhile is not followed and not waited for.
     const asFound = (linkUid === undefined ? NOFOLLOW : 0) | (found.isFile() ? NONBLOCK : 0);
     file = openSync(path, constants.O_RDONLY | asFound);
