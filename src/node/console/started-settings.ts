@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { consoleText, consoleValues } from "../../config/files/console-file.ts";
 import { readSmallFile } from "../../config/files/small-file.ts";
@@ -44,9 +44,12 @@ export function startWithout(path: string | undefined, fault: unknown): StartWit
   return { text: consoleText(before), refused };
 }
 
-/** Moves the settings away that prevented a start, once the node has started without them. */
+/**
+ * Moves the settings away that prevented a start, once the node has started without them. A kill in between leaves them where they were, too: the
+ * next start finds out again.
+ */
 export function keepWithout(path: string, { text, refused }: StartWithout): void {
-  renameSync(path, refused.file);
+  writePrivateFile(refused.file, readSmallFile(path) ?? "");
   writePrivateFile(path, text);
 }
 

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepWithout, startWithout } from "../../../src/node/console/started-settings.ts";
+import { tempDir } from "../../support/program.ts";
+
+test("settings that prevented a start are copied before the file changes: a crash in between loses none of those in force", () => {
+  using dir = tempDir();
+  const path = join(dir.path, "settings.toml");
+  writeFileSync(path, '[http]\nanonymous = false\nhost = "203.0.113.5"\n');
+  const without = startWithout(path, new Error("cannot listen"));
+  if (!without) throw new Error("nothing to go back to");
+  // The file cannot be written.
+  mkdirSync(`${path}.new`);
+  expect(() => keepWithout(path, without)).toThrow();
+  expect(readFileSync(path, "utf8")).toContain("anonymous = false");
+  expect(existsSync(without.refused.file)).toBe(true);
+});
