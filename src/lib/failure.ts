@@ -18,6 +18,9 @@ export class RetryableError extends Error {
   override name = "RetryableError";
 }
 
+/** A RetryableError that no changed setting causes: another process has what this one needs, or the server of the state is away. */
+export class BusyError extends RetryableError {}
+
 /** System error codes for resources that are in use, exhausted or temporarily failing. */
 const TRANSIENT_CODES = new Set([
   "EADDRINUSE",

@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isTransient, RetryableError, reasonOf, UserError } from "../lib/failure.ts";
+import { BusyError, isTransient, reasonOf, UserError } from "../lib/failure.ts";
 import { createPrivateFile, giveToOwnerOf } from "./files.ts";
 
 /** A data directory that this process has locked. */
@@ -159,7 +159,7 @@ function lock(path: string, what: string, inUse: () => string): Database {
   } catch (cause) {
     database?.close();
     if (cause instanceof SQLiteError && cause.code === "SQLITE_BUSY") {
-      throw new RetryableError(inUse(), { cause });
+      throw new BusyError(inUse(), { cause });
     }
     throw faultOf(`${what} ${path} cannot be locked by its file ${LOCK_FILE}`, cause);
   }
@@ -176,7 +176,7 @@ function leaveToOwner(path: string, file: string): void {
 
 function faultOf(what: string, cause: unknown): Error {
   const text = `${what}: ${reasonOf(cause)}`;
-  return isTransient(cause) ? new RetryableError(text, { cause }) : new UserError(text, { cause });
+  return isTransient(cause) ? new BusyError(text, { cause }) : new UserError(text, { cause });
 }
 
 function closeLock(database: Database): void {

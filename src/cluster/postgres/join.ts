@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PgPool, PgTransaction } from "../../db/postgres/pool.ts";
 import type { StateNode } from "../../db/state/state-db.ts";
-import { RetryableError, UserError } from "../../lib/failure.ts";
+import { BusyError, RetryableError, UserError } from "../../lib/failure.ts";
 import { type ComparedSettings, differingKeys, NETWORK_SETTING, parseSettings } from "../shared-settings.ts";
 import {
   changeSettings,
@@ -68,7 +68,7 @@ export async function joinCluster(deps: JoinDeps): Promise<Joined> {
     before = joined;
     await sleep(RETRY_MS);
   }
-  throw new RetryableError(`node.id ${deps.nodeId} is in use by another process of this cluster`);
+  throw new BusyError(`node.id ${deps.nodeId} is in use by another process of this cluster`);
 }
 
 /** Takes the lease again after it has ended. Undefined when another process has the id or the slot. */

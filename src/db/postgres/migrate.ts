@@ -1,4 +1,4 @@
-import { RetryableError, UserError } from "../../lib/failure.ts";
+import { BusyError, UserError } from "../../lib/failure.ts";
 import { openPgDriver, type PgRunner } from "./driver.ts";
 import { faultOf, sqlStateOf } from "./faults.ts";
 import { lockKey, takeLock } from "./locks.ts";
@@ -162,7 +162,7 @@ function startFault(cause: unknown, { connect }: PgSettings): unknown {
       `state.url: ${where}: ${cause.message}. The user must be allowed to create the schema (GRANT CREATE ON DATABASE), and own all that is in it, also after a restore.`,
     );
   if (faultOf(cause))
-    return new RetryableError(`state.url: ${where}: ${cause.message}. Is PostgreSQL running there?`);
+    return new BusyError(`state.url: ${where}: ${cause.message}. Is PostgreSQL running there?`);
   if (state === undefined && "code" in cause) {
     const isUnknown = /unable to (verify|get)|self[- ]signed/i.test(cause.message);
     const hint = isUnknown ? ". state.tls_ca_file names a file with the authority of its certificate." : "";

@@ -6,7 +6,7 @@ import { applyOf } from "../../config/settings/changeable.ts";
 import type { SettingValues } from "../../config/settings/live-values.ts";
 import { findSetting } from "../../config/settings/settings.ts";
 import type { RefusedSettings } from "../../console/operator/reports.ts";
-import { reasonOf } from "../../lib/failure.ts";
+import { BusyError, reasonOf } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 
 /** What the operator's page had set at the last start that succeeded. */
@@ -23,10 +23,10 @@ export interface StartWithout {
 
 /**
  * Returns how a node may start that did not start with what the operator's page had set; undefined if the page has changed nothing that waits for a
- * start. What takes effect at once was in force before, so it stays: it may be what protects the node.
+ * start, or nothing of it can be the cause: the next start may succeed with it. What takes effect at once was in force before, so it stays: it may be what protects the node.
  */
 export function startWithout(path: string | undefined, fault: unknown): StartWithout | undefined {
-  if (path === undefined) return undefined;
+  if (path === undefined || fault instanceof BusyError) return undefined;
   const now = valuesIn(path);
   const started = valuesIn(fileBeside(path, STARTED_FILE));
   const isLive = (key: string) => {

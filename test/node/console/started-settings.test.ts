@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BusyError } from "../../../src/lib/failure.ts";
 import { keepWithout, startWithout } from "../../../src/node/console/started-settings.ts";
 import { tempDir } from "../../support/program.ts";
 
@@ -15,4 +16,12 @@ test("settings that prevented a start are copied before the file changes: a cras
   expect(() => keepWithout(path, without)).toThrow();
   expect(readFileSync(path, "utf8")).toContain("anonymous = false");
   expect(existsSync(without.refused.file)).toBe(true);
+});
+
+test("a start that fails for another process or an absent server takes nothing back", () => {
+  using dir = tempDir();
+  const path = join(dir.path, "settings.toml");
+  writeFileSync(path, "[http]\nmax_ids = 50\n");
+  expect(startWithout(path, new BusyError("the data directory is in use"))).toBeUndefined();
+  expect(startWithout(path, new Error("cannot listen"))?.refused.keys).toEqual(["http.max_ids"]);
 });
