@@ -11,7 +11,7 @@ import { roomBeside, takeCampaign } from "../../support/campaigns.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { APP_ID } from "../../support/send.ts";
 
-const START = 1_000_000;
+export const START = 1_000_000;
 const DAY_SECS = 86_400;
 
 export interface ScheduleFixture extends AsyncDisposable {
@@ -42,7 +42,7 @@ export async function swept(sweeps: readonly Sweep[], name: string): Promise<num
   throw new Error("the sweep does not end");
 }
 
-function schedule(scheduleId: string, dues: readonly number[] = [START], appId = APP_ID): NewSchedule {
+export function schedule(scheduleId: string, dues: readonly number[] = [START], appId = APP_ID): NewSchedule {
   return {
     scheduleId,
     appId,
@@ -62,7 +62,7 @@ function schedule(scheduleId: string, dues: readonly number[] = [START], appId =
   };
 }
 
-const campaign = (campaignId: string, notificationId = "s"): NewCampaign => ({
+export const campaign = (campaignId: string, notificationId = "s"): NewCampaign => ({
   campaignId,
   appId: APP_ID,
   notification: { notificationId, title: "T", body: "B", targetUrl: "https://app.example" },
@@ -70,7 +70,7 @@ const campaign = (campaignId: string, notificationId = "s"): NewCampaign => ({
   createdAt: START,
   ledgerSecs: DAY_SECS,
 });
-const limits = { lateOkSecs: 3_600, maxUnfinished: 100 };
+export const limits = { lateOkSecs: 3_600, maxUnfinished: 100 };
 
 /** The guarantees of the stores of schedules, saved items and opens. */
 export function scheduleStoresContract(

@@ -120,13 +120,16 @@ export function createRuns(
     );
     if (free.length === 0) return [];
     const seqs = free.map(({ seq }) => seq);
-    // A campaign has no audience only in a damaged database.
+    // A campaign has no audience, or no schedule, only in a damaged database.
     const works = new Map((await tx.all(readWork, seqs)).map((row) => [row.seq, row]));
     const schedules = [...new Set(free.flatMap(({ schedule }) => schedule ?? []))];
     const audiences = new Map<number | null, Audience>();
     if (schedules.length > 0)
       for (const { seq, audience } of await tx.all(audiencesOf, schedules))
         audiences.set(seq, JSON.parse(audience));
+    // Without that of its schedule, its audience would be everyone.
+    for (const { seq, schedule } of free)
+      if (schedule !== null && !audiences.has(schedule)) works.delete(seq);
     await tx.run(startRuns, tx.node.bootId, nowSecs, [...works.keys()]);
     await resetNotAttemptedCounts(tx, [...works.keys()]);
     return free.flatMap((row) => {
