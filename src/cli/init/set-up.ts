@@ -168,6 +168,8 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       const { files } = await planOf(wish);
       if (files[0]?.text !== shown)
         throw new UserError("the settings changed since they were shown: check again");
+      // A node whose import is not there would not start.
+      if (scope.kind === "import") await importCostText(scope.path, config);
       writeFiles(files, dataDir);
       if (scope.kind === "import") importAtNextStart(dataDir, scope.path);
       onApplied({ isDemo: false });

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -278,6 +279,10 @@ describe("the set-up of a running node", () => {
     expect(files).toEqual([]);
     expect(findings.map(({ check }) => check)).toContain("data directory");
     expect(readdirSync(`${dir.path}/data`)).toEqual([]);
+    renameSync(path, `${path}.away`);
+    await expect(setUp.apply(wish)).rejects.toThrow("no such file");
+    expect(nextImport(`${dir.path}/data`)).toBeUndefined();
+    renameSync(`${path}.away`, path);
     await setUp.apply(wish);
     expect(applied).toEqual([false]);
     expect(nextImport(`${dir.path}/data`)).toBe(path);
