@@ -74,17 +74,22 @@ export function registerServe(program: Command, context: CommandContext): void {
         const running = runService(common, async () => {
           const options = { demo: isDemoWanted, newState, migrate, settingSources: loaded.places, lines };
           const served = await serve(common, { ...options, setUp, settingFiles });
+          const { consoleFile } = loaded;
+          try {
+            if (failed) keepWithout(failed.path, failed.without);
+            if (consoleFile !== undefined) noteStarted(consoleFile);
+          } catch (err) {
+            // Such as a full disk: the node runs, and the next start finds out again.
+            common.log.warn({ err }, "The settings of this start could not be noted");
+          }
           if (failed) {
-            const { path, without } = failed;
-            keepWithout(path, without);
-            const { keys, reason, file } = without.refused;
+            const { keys, reason, file } = failed.without.refused;
             common.log.error(
               { settings: keys, reason, movedTo: file },
               "The node runs without the last changes of the operator's page: it did not start with them",
             );
             failed = undefined;
           }
-          if (loaded.consoleFile !== undefined) noteStarted(loaded.consoleFile);
           hasServed = true;
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { consoleText, consoleValues } from "../../config/files/console-file.ts";
 import { readSmallFile } from "../../config/files/small-file.ts";
-import { applyOf } from "../../config/settings/changeable.ts";
+import { applyOf, type SettingApply } from "../../config/settings/changeable.ts";
 import type { SettingValues } from "../../config/settings/live-values.ts";
 import { findSetting } from "../../config/settings/settings.ts";
 import type { RefusedSettings } from "../../console/operator/reports.ts";
@@ -28,14 +28,13 @@ export interface StartWithout {
 export function startWithout(path: string | undefined, fault: unknown): StartWithout | undefined {
   if (path === undefined || fault instanceof BusyError) return undefined;
   const now = valuesIn(path);
-  const started = valuesIn(fileBeside(path, STARTED_FILE));
-  const isLive = (key: string) => {
-    const setting = findSetting(key);
-    return setting !== undefined && applyOf(setting) === "now";
-  };
-  const pick = (values: SettingValues, live: boolean) =>
-    Object.entries(values).filter(([key]) => isLive(key) === live);
-  const before = Object.fromEntries([...pick(started, false), ...pick(now, true)]);
+  const started = startedValues(path);
+  const pick = (values: SettingValues, apply: SettingApply) =>
+    Object.entries(values).filter(([key]) => {
+      const setting = findSetting(key);
+      return setting !== undefined && applyOf(setting) === apply;
+    });
+  const before = Object.fromEntries([...pick(started, "start"), ...pick(now, "now")]);
   const keys = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter(
     (key) => !Bun.deepEquals(now[key], before[key]),
   );
@@ -62,5 +61,14 @@ export function noteStarted(path: string): void {
 }
 
 const fileBeside = (path: string, name: string) => join(dirname(path), name);
+
+/** Nothing where the note is damaged: the fault of the start is what counts then. */
+function startedValues(path: string): SettingValues {
+  try {
+    return valuesIn(fileBeside(path, STARTED_FILE));
+  } catch {
+    return {};
+  }
+}
 
 const valuesIn = (path: string): SettingValues => consoleValues(readSmallFile(path));

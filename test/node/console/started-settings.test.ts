@@ -25,3 +25,17 @@ test("a start that fails for another process or an absent server takes nothing b
   expect(startWithout(path, new BusyError("the data directory is in use"))).toBeUndefined();
   expect(startWithout(path, new Error("cannot listen"))?.refused.keys).toEqual(["http.max_ids"]);
 });
+
+test("a damaged note of the last start hides no fault, and gives no setting that the page may not change", () => {
+  using dir = tempDir();
+  const path = join(dir.path, "settings.toml");
+  const note = join(dir.path, "settings.started.toml");
+  writeFileSync(path, "[http]\nmax_ids = 50\nanonymous = false\n");
+  writeFileSync(note, "[[[");
+  expect(startWithout(path, new Error("cannot listen"))?.text).not.toContain("max_ids");
+  writeFileSync(note, "[hub]\nadmin = true\n[http]\nmax_ids = 60\n");
+  const without = startWithout(path, new Error("cannot listen"));
+  expect(without?.refused.keys).toEqual(["http.max_ids"]);
+  expect(without?.text).not.toContain("admin");
+  expect(without?.text).toContain("max_ids = 60");
+});
