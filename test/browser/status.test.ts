@@ -266,7 +266,7 @@ describe("check 34: the operator's page", () => {
     expect(await axeViolations(page)).toEqual([]);
     // The link in the tab that has the page: only the fragment changes, so that nothing is loaded.
     await page.goto(`${node.url}/console/operator#code=wrong`);
-    await page.getByText("It did not open.").waitFor();
+    await page.getByText("It did not open:").waitFor();
     expect(page.url()).toBe(`${node.url}/console/operator`);
     expect(await page.getByText("requires an API key").count()).toBe(0);
   });
@@ -309,7 +309,7 @@ describe("check 34: the operator's page", () => {
 
       const second = await open({ origin: node.url });
       await second.page.goto(code);
-      await second.page.getByText("It did not open.").waitFor();
+      await second.page.getByText("It did not open:").waitFor();
       await second.page.getByText("was used").waitFor();
     },
   );
@@ -401,6 +401,8 @@ describe("check 34: the operator's page", () => {
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain(
         "[stream]\nmax_connections = 77",
       );
+      // The parts of a cell are below one another, not columns of a letter each.
+      expect((await row.getByRole("button", { name: "Undo" }).boundingBox())?.height).toBeLessThan(48);
       await row.getByRole("button", { name: "Undo" }).click();
       await row.locator(".value", { hasText: "default" }).waitFor();
       await row.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });

@@ -44,29 +44,29 @@ function Channels(props: {
         {
           title: msg.goesTo,
           cell: ({ kind, host }) => (
-            <>
+            <div>
               {kind === "push" ? msg.browser : msg.hook} <span class="mono s dim">{host}</span>
-            </>
+            </div>
           ),
         },
         {
           title: msg.from,
           cell: ({ severity, quiet_hours: hours }) => (
-            <>
+            <div>
               {msg.FROM[severity]}
               {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
-            </>
+            </div>
           ),
         },
         {
           title: msg.lastCall,
           cell: ({ last_at: at, last_error: error }) => (
-            <>
+            <div>
               {at !== null && (
                 <Pill kind={error === null ? "ok" : "bad"}>{error === null ? msg.taken : msg.notTaken}</Pill>
               )}{" "}
               {timeOrNever(at)} {error !== null && <bdi class="s">{error}</bdi>}
-            </>
+            </div>
           ),
         },
         ...(mayChange

@@ -176,7 +176,7 @@ function Settings(props: {
                     />
                   );
                 return (
-                  <>
+                  <div>
                     <bdi class="mono s value">{valueText(value)}</bdi>
                     {source !== "default" && !["", valueText(value)].includes(valueText(usual)) && (
                       <span class="dim s"> {msg.byDefault(<code>{valueText(usual)}</code>)}</span>
@@ -192,7 +192,7 @@ function Settings(props: {
                         </ActionButton>
                       </p>
                     )}
-                  </>
+                  </div>
                 );
               },
             },
