@@ -146,7 +146,7 @@ function Stream({
     setPaused(!isPaused);
   }
   return (
-    <div class="split stream">
+    <div class={time ? "split stream" : "split stream live"}>
       <details class="card" open={isWide()}>
         <summary class="pad">{msg.filter(<span class="s dim">{describeFilters(filters)}</span>)}</summary>
         <div class="pad s fold">
