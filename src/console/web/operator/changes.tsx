@@ -91,7 +91,7 @@ function Row(props: {
             disabled={!pause && reason.trim() === ""}
             aria-disabled={action.isBusy}
           >
-            {pause ? msg.resume : msg.pause} {what}
+            {(pause ? msg.RESUME : msg.PAUSE)[what]}
           </button>
         </div>
       )}

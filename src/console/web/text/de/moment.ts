@@ -49,7 +49,7 @@ export const marks: Readonly<Record<string, string>> = {
   backup_failed: "Sicherung fehlgeschlagen",
 };
 export const markAt = (kind: Value, at: Value, detail: Value) =>
-  `${kind} um ${at}${detail === "" ? "" : `: ${detail}`}`;
+  `${kind} am ${at}${detail === "" ? "" : `: ${detail}`}`;
 export const figuresOfThisTime = "Verlauf dieses Zeitraums";
 export const node = "Knoten";
 export const noFigures = "Aus dieser Zeit gibt es keine Werte.";

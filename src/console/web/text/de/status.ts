@@ -1,7 +1,7 @@
 import type { Rich, Value } from "../format.ts";
 
-export const pause = "Anhalten:";
-export const resume = "Fortsetzen:";
+export const PAUSE = { sends: "Kampagnen anhalten", deliveries: "Zustellungen anhalten" } as const;
+export const RESUME = { sends: "Kampagnen fortsetzen", deliveries: "Zustellungen fortsetzen" } as const;
 export const notificationCampaigns = "Kampagnen mit Benachrichtigungen";
 export const whilePausedNewCampaignsAreAccepted =
   "Neue Kampagnen werden dann angenommen und warten. Laufende halten zwischen zwei Paketen an.";
@@ -47,7 +47,7 @@ export const searchTheLog = "Protokoll durchsuchen";
 export const process = "Prozess";
 export const resident = "belegt";
 export const thisPageIsLocked = "Diese Seite ist gesperrt";
-export const itDidNotOpen = "Sie hat sich nicht geöffnet.";
+export const itDidNotOpen = "Sie hat sich nicht geöffnet:";
 export const yourBrowserSignsRequestsOnlyOn = (code: Rich, code2: Rich): Rich => [
   "Dein Browser signiert Anfragen nur über https oder auf dem Rechner selbst. Öffne diesen Knoten unter seiner https-Adresse oder durch einen Tunnel: ",
   code,

@@ -35,7 +35,7 @@ export const marks: Readonly<Record<string, string>> = {
   backup_failed: "Backup failed",
 };
 export const markAt = (kind: Value, at: Value, detail: Value) =>
-  `${kind} at ${at}${detail === "" ? "" : `: ${detail}`}`;
+  `${kind} on ${at}${detail === "" ? "" : `: ${detail}`}`;
 export const figuresOfThisTime = "History of this time";
 export const node = "Node";
 export const noFigures = "There are no figures of this time.";

@@ -1,8 +1,8 @@
 import type { Rich, Value } from "../format.ts";
 
 // operator/changes.tsx
-export const pause = "Pause";
-export const resume = "Resume";
+export const PAUSE = { sends: "Pause sends", deliveries: "Pause deliveries" } as const;
+export const RESUME = { sends: "Resume sends", deliveries: "Resume deliveries" } as const;
 export const notificationCampaigns = "Notification campaigns";
 export const whilePausedNewCampaignsAreAccepted =
   "While paused, new campaigns are accepted and wait. Those that run stop between two batches.";
@@ -49,7 +49,7 @@ export const searchTheLog = "Search the log";
 export const process = "process";
 export const resident = "resident";
 export const thisPageIsLocked = "This page is locked";
-export const itDidNotOpen = "It did not open.";
+export const itDidNotOpen = "It did not open:";
 export const yourBrowserSignsRequestsOnlyOn = (code: Rich, code2: Rich): Rich => [
   "Your browser signs requests only on https or on the machine itself. Open this node by its https address, or through a tunnel: ",
   code,

@@ -238,7 +238,7 @@ export const isSentToANotificationCannot = (title: Value, recipients: Value) =>
 export const sendTheNotification = "Send the notification";
 export const signAndSchedule = "Sign and schedule";
 export const isScheduledFor = (title: Value, when: Value, recipients: Value) =>
-  `“${title}” is sent ${when}, to ${recipients}. You sign once, now. It can be cancelled until then.`;
+  `“${title}” is sent at ${when}, to ${recipients}. You sign once, now. It can be cancelled until then.`;
 export const asOfNow = (recipients: Value) => `${recipients} as of now`;
 export const inSegment = (recipients: Value, segment: Value) => `${recipients}, of the segment “${segment}”`;
 export const halfOfThemGet = (text: Value) => `Half of them get “${text}” in its place.`;
