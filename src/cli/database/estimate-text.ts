@@ -63,8 +63,10 @@ export async function estimateImport(
   path: string,
   { protocol }: Pick<Config, "protocol">,
 ): Promise<ImportEstimate> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new UserError(`no such file: ${path}`);
   // A pipe would wait.
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UserError(`no such file: ${path}`);
+  if (!found.isFile()) throw new UserError(`not a regular file: ${path}`);
   refuseDatabase(path);
   const { network, records, share } = await estimateFile(path, networkOf(protocol.network));
   const cores = availableParallelism();

@@ -197,7 +197,7 @@ function namedFids(choice: Choice): ReadonlySet<number> | undefined {
   try {
     return followedFids(setting, { readFile: readSmallFile, cwd: "/" });
   } catch (cause) {
-    throw new UserError(`--fid-file ${reasonOf(cause)}`, { cause });
+    throw new UserError(`upstream.fid_file ${reasonOf(cause)}`, { cause });
   }
 }
 

@@ -36,7 +36,7 @@ function fidsInFile(path: string, text: string | undefined): ReadonlySet<number>
       const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
       // The word stays unsaid: it may be a secret of another file.
       if (!Number.isSafeInteger(fid))
-        throw new Error(`names ${path}, where line ${at + 1} has something that is not a fid`);
+        throw new Error(`names ${path}, where line ${at + 1} has something that is not an fid`);
       fids.add(fid);
     }
   }

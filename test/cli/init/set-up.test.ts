@@ -235,7 +235,7 @@ describe("the set-up of a running node", () => {
     const { file, setUp } = setUpIn(dir.path, "[upstream]\nready_lag_secs = 5\n");
     const wish: SetUpWish = { scope: { kind: "file", path: list }, urls: [server.url] };
     for (const step of ["estimate", "check"] as const)
-      await expect(setUp[step](wish)).rejects.toThrow("line 2 has something that is not a fid");
+      await expect(setUp[step](wish)).rejects.toThrow("line 2 has something that is not an fid");
     await expect(setUp.check({ ...wish, scope: { kind: "file", path: dir.path } })).rejects.toThrow(
       "is not a regular file",
     );

@@ -217,7 +217,7 @@ export function WishForm(props: {
           )}
           {texts.scope === "file" && (
             <Field
-              label={msg.fileOfFids}
+              label={msg.pathOfFids}
               name="fid-file"
               value={texts.fidFile}
               hint={msg.onTheMachineOfTheNode}

@@ -34,12 +34,12 @@ export const demo = "Demo-Netz";
 export const aSmallNetwork =
   "200 Personen mit öffentlichen Schlüsseln, in wenigen Sekunden, um alles auszuprobieren.";
 export const importAFile = "Datei importieren";
-export const itReadsRecords =
-  "Liest einmal die Nachrichten, die ein anderer Knoten geschrieben hat. Er folgt keinem anderen Knoten.";
+export const itReadsRecords = "Liest einmal die Datensätze einer Datei und folgt keinem anderen Knoten.";
 export const fileOfRecords = "Datei mit Datensätzen";
 export const onTheMachineOfTheNode = "Ihr voller Pfad auf dem Rechner des Knotens: der Knoten liest sie.";
 export const anAbsolutePath = "Ein Pfad wie /data/file.";
 export const fileOfFids = "Eine Datei mit fids";
+export const pathOfFids = "Pfad der Datei mit fids";
 export const nodeToFollow = "Knoten, dem er folgt";
 export const hostAndPort =
   "Host und gRPC-Port, etwa node.example:3383. Weitere, die einspringen, nach einem Leerzeichen.";

@@ -33,11 +33,12 @@ export const itCopiesAndFollows = "Copies what a Farcaster node has, then follow
 export const demo = "Demo network";
 export const aSmallNetwork = "200 people with public keys, in a few seconds, to try everything on.";
 export const importAFile = "Import a file";
-export const itReadsRecords = "Reads messages that another node wrote, once. It follows no other node.";
+export const itReadsRecords = "Reads the records of a file once, and follows no other node.";
 export const fileOfRecords = "File of records";
 export const onTheMachineOfTheNode = "Its path on the node's machine, from the root: the node reads it.";
 export const anAbsolutePath = "A path such as /data/file.";
 export const fileOfFids = "A file of fids";
+export const pathOfFids = "Path of the file of fids";
 export const nodeToFollow = "Node to follow";
 export const hostAndPort =
   "Host and gRPC port, such as node.example:3383. Further ones, which take over, after a space.";
