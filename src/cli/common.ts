@@ -69,13 +69,12 @@ export async function runService(common: Common, start: () => Promise<void>): Pr
   const starting = Promise.resolve().then(start);
   shutdown.track("start", starting);
   try {
-    await starting;
-  } catch (fault) {
-    await closeAfter(fault, common);
+    await starting.catch((fault) => closeAfter(fault, common));
+    return await shutdown.finished;
+  } finally {
+    // Also after a fault, which another start may follow: a signal is not for the one that has ended.
+    ignoreSignals();
   }
-  const exitCode = await shutdown.finished;
-  ignoreSignals();
-  return exitCode;
 }
 
 /**

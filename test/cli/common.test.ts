@@ -84,3 +84,13 @@ test("a task that is stopped early exits with 75", async () => {
   expect(await running).toBe(75);
   expect(did).toEqual(["opened", "closed"]);
 });
+
+test("a failed start leaves no handler of signals, so that the next one gets them", async () => {
+  const before = process.listenerCount("SIGTERM");
+  const { common } = recorded();
+  const running = runService(common, async () => {
+    throw new UserError("no such thing");
+  });
+  await expect(running).rejects.toThrow("no such thing");
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
