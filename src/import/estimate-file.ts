@@ -24,7 +24,7 @@ const BYTES_PER_PLACE = 512 * 1024;
 const RECORDS_IN_A_ROW = 4;
 /** If none of the first records can be read, it is a file of something else. */
 const FIRST_RECORDS = 1000;
-/** Records are far smaller. What has none is not searched byte by byte to its end, because the thread does nothing else meanwhile. */
+/** Bounds the search for a record, byte by byte, which blocks the thread. Records are far smaller. */
 const MAX_SEARCH_BYTES = 16 * 1024;
 
 /**

@@ -217,7 +217,7 @@ export function createNotices(deps: NoticesDeps) {
       if (!isAdded) return err(`there are ${MAX_CHANNELS} channels, which is the limit`);
       return ok({ id, secret: target.kind === "hook" ? target.secret : null });
     },
-    /** Changes a channel. An error is a sentence; null: there is no such channel. */
+    /** Changes a channel. An error is a sentence, or null if the channel does not exist. */
     async edit(channelId: string, terms: ChannelTerms): Promise<Result<string, string | null>> {
       const problem = problemOf(terms);
       if (problem !== undefined) return err(problem);

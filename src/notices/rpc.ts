@@ -12,7 +12,7 @@ export type NoticeChange =
 /** The methods of the main thread for the operator's page. */
 export interface NoticesRpc {
   noticeChannels(): Promise<ChannelsReport>;
-  /** An error is a sentence; null: there is no such channel. */
+  /** An error is a sentence, or null if the channel does not exist. */
   changeNotices(change: NoticeChange): Promise<Result<NoticeChanged, string | null>>;
 }
 

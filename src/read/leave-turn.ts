@@ -2,7 +2,7 @@ import { setTimeout as inMs, setImmediate as inNextTurn } from "node:timers/prom
 import { IndexDatabase } from "../db/index/database.ts";
 import { PagesOnTheWay, type ReadAhead } from "../db/sqlite/read-ahead.ts";
 
-/** So many reads of a thread wait for pages at one time. A further one waits as a statement does. */
+/** Reads of a thread that may wait for pages at one time. Any further read blocks its thread, as a statement does. */
 const MOST_WAITING = 64;
 /** A feed of followed people has six: followed people, casts, recasts, the last of them, all of them, their users. */
 const MOST_PASSES = 8;

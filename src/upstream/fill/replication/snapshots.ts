@@ -108,21 +108,21 @@ export function createSnapshots(
     /** The height of the newest one of a shard that is read. */
     current,
     /** Returns the height of a newer snapshot than one that was deleted. @throws NoSnapshotError if there is none for long. */
-    async after(shard: number, gone: number): Promise<number> {
+    async after(shard: number, deletedHeight: number): Promise<number> {
       const backoff = new Backoff(timings);
       for (let looks = 0; looks < LOOKS_FOR_A_SNAPSHOT; looks++) {
-        if (current(shard) > gone) return current(shard);
+        if (current(shard) > deletedHeight) return current(shard);
         const newest = await newestSnapshot({ ...deps, nowSecs: rules.nowUnixSecs }, shard).catch((cause) => {
           if (signal.aborted) throw cause;
           onFault(`the snapshots of shard ${shard} could not be listed`, cause);
         });
-        if (newest && newest.height > gone) {
+        if (newest && newest.height > deletedHeight) {
           heights.set(shard, newest.height);
           await announces(shard, newest.keys);
         } else await backoff.wait(signal);
         signal.throwIfAborted();
       }
-      throw new NoSnapshotError(`shard ${shard} has no snapshot after ${gone}`);
+      throw new NoSnapshotError(`shard ${shard} has no snapshot after ${deletedHeight}`);
     },
   };
 }
