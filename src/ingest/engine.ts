@@ -6,6 +6,7 @@ import { type PositionUpdate, putPosition } from "../db/index/positions.ts";
 import { KindRoots } from "../db/index/trie/kind-roots.ts";
 import { StorageError } from "../db/sqlite/storage-error.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
+import { fidOfKey } from "../trust/trie-key.ts";
 import { BlockKeys, startKeys } from "./block-keys.ts";
 import { applyDeferred, type DeferredOutcome } from "./bulk/apply-deferred.ts";
 import { createBulkWriter } from "./bulk/bulk-writer.ts";
@@ -162,13 +163,17 @@ export function createIngestEngine(deps: IngestEngineDeps) {
     willMerge(db, () => messagesIn(batch.ops));
     write((context) => {
       const tracksKeys = startKeys(context, writer.roots !== undefined, batch);
-      if (batch.healed) context.keys.healing(batch.healed);
+      if (batch.healed) {
+        context.keys.healing(batch.healed);
+        context.store.startHealing(fidOfKey(batch.healed.account));
+      }
       const blockKeys = new BlockKeys(context, batch.blocks);
       for (const [op, block] of ops) {
         if (block) blockKeys.applyUpTo(block.number);
         withEvents(context, causeOfRelayed(op, block), () => applyRelayedOp(context, writer.totals, op));
       }
       blockKeys.applyUpTo(Number.POSITIVE_INFINITY);
+      if (batch.healed) context.store.endHealing();
       if (batch.blocks) markRelayedBlocks(db, batch.blocks, context.nowSecs);
       for (const block of batch.hubBlocks ?? []) if (appendHubBlock(db, block)) writer.signalHubEvents();
       writeProgress(db, batch, context.nowSecs);

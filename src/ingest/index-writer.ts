@@ -171,6 +171,7 @@ export function createIndexWriter(deps: IndexWriterDeps): IndexWriter {
 
   function discard(): void {
     keys.clear();
+    store.clear();
     roots?.discard();
     totals.clear();
     forget();

@@ -22,6 +22,10 @@ const addCast = statement<
   `INSERT INTO cast_counts (id, fid, likes, recasts, replies) VALUES (?1, ?2, ?3, ?4, ?5)
    ON CONFLICT (id) DO UPDATE SET likes = likes + ?3, recasts = recasts + ?4, replies = replies + ?5`,
 );
+const countsOfCast = statement<{ likes: number; recasts: number; replies: number }, [id: number]>(
+  "counts.of-cast",
+  "SELECT likes, recasts, replies FROM cast_counts WHERE id = ?",
+);
 const dropEmptyCast = statement<unknown, [id: number]>(
   "counts.drop-empty-cast",
   "DELETE FROM cast_counts WHERE id = ? AND likes = 0 AND recasts = 0 AND replies = 0",
@@ -41,8 +45,8 @@ const dropEmptyFollow = statement<unknown, [fid: number]>(
 );
 
 /**
- * Changes of `cast_counts` and `follow_counts` in one transaction, written once and in order of keys as its last step. Nothing
- * in a transaction reads these tables.
+ * Changes of `cast_counts` and `follow_counts` in one transaction, written once and in order of keys as its last step. A transaction
+ * reads these tables by `ofCast` only.
  */
 export class CountChanges {
   readonly #casts = new Map<number, CastCounts>();
@@ -58,6 +62,13 @@ export class CountChanges {
     counts.likes += by.likes ?? 0;
     counts.recasts += by.recasts ?? 0;
     counts.replies += by.replies ?? 0;
+  }
+
+  /** Returns the counts of a cast with the changes of the transaction. */
+  ofCast(db: SqliteConnection, id: number): Omit<CastCounts, "fid"> {
+    const [stored, changes] = [db.get(countsOfCast, id), this.#casts.get(id)];
+    const sum = (name: "likes" | "recasts" | "replies") => (stored?.[name] ?? 0) + (changes?.[name] ?? 0);
+    return { likes: sum("likes"), recasts: sum("recasts"), replies: sum("replies") };
   }
 
   /** Moves the counts of a cast to its new id, which has none. */
@@ -110,6 +121,10 @@ const insertText = statement<unknown, [id: number, text: string]>(
   "search.insert",
   "INSERT INTO casts_fts (rowid, text) VALUES (?, ?)",
 );
+const textAt = statement<{ one: number }, [id: number]>(
+  "search.at",
+  "SELECT 1 AS one FROM casts_fts WHERE rowid = ?",
+);
 const deleteText = statement<unknown, [id: number]>("search.delete", "DELETE FROM casts_fts WHERE rowid = ?");
 
 /**
@@ -124,6 +139,12 @@ export class SearchChanges {
 
   add(castId: number, text: string): void {
     if (this.isOn) this.#added.set(castId, text);
+  }
+
+  /** Whether the index has the words of a cast, or will have at the end of the transaction. */
+  has(db: SqliteConnection, castId: number): boolean {
+    if (this.#added.has(castId)) return true;
+    return !this.#dropped.has(castId) && db.get(textAt, castId) !== undefined;
   }
 
   drop(castId: number): void {

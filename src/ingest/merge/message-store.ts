@@ -1,4 +1,4 @@
-import { countRows, type StoreCounts } from "../../db/index/counts/store-counts.ts";
+import type { StoreCounts } from "../../db/index/counts/store-counts.ts";
 import type { TotalsDelta } from "../../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { storedLinkType } from "../../db/index/messages/columns.ts";
@@ -6,7 +6,7 @@ import { splitMessage } from "../../db/index/messages/split.ts";
 import { hasFreeCastId, oldestCastsOf, type ThreadRoot, threadRootOf } from "../../db/index/project/casts.ts";
 import { linksOfType, oldestLinksOf } from "../../db/index/project/links.ts";
 import { oldestOtherMessages, otherMessagesWithPrefix } from "../../db/index/project/other-messages.ts";
-import { project, retract, retractLost } from "../../db/index/project/project.ts";
+import { project, retract } from "../../db/index/project/project.ts";
 import { oldestReactionsOf } from "../../db/index/project/reactions.ts";
 import { type MessageRow, StoredMessage } from "../../db/index/project/stored-message.ts";
 import { allUserDataOf } from "../../db/index/project/user-data.ts";
@@ -19,6 +19,7 @@ import type { OperationEvents, RemovalReason } from "../hub-log/operation-events
 import type { KeyChanges } from "../trie/key-changes.ts";
 import type { ChangeTracker } from "./change-tracker.ts";
 import { findStored } from "./find-stored.ts";
+import { LostRows } from "./lost-rows.ts";
 import type { StorageLimitCache } from "./storage-limits.ts";
 
 export interface MessageStoreDeps {
@@ -35,9 +36,30 @@ export interface MessageStoreDeps {
 /** The live messages, with the read model and the counts derived from them. Used inside a write transaction. */
 export class MessageStore {
   readonly #deps: MessageStoreDeps;
+  /** While an account is made equal to the network's. */
+  #lost: LostRows | undefined;
 
   constructor(deps: MessageStoreDeps) {
     this.#deps = deps;
+  }
+
+  /** The operations from now on make an account equal to the network's: messages of it may be counted though the disk lost their rows. */
+  startHealing(fid: number): void {
+    const { db, counts } = this.#deps;
+    const count = (store: Store, table: MessageRow["table"], by: 1 | -1) =>
+      this.#count(fid, store, table, by);
+    this.#lost = new LostRows({ db, fid, counts, count });
+  }
+
+  /** Corrects what is counted of rows that the disk lost and no node has. */
+  endHealing(): void {
+    this.#lost?.settle();
+    this.clear();
+  }
+
+  /** Forgets what belongs to a transaction. */
+  clear(): void {
+    this.#lost = undefined;
   }
 
   /** Returns the message in a slot of an fid. */
@@ -90,16 +112,12 @@ export class MessageStore {
    * @throws Error if the hash is not that of the data, because the hash of most messages is not stored.
    */
   put(message: SignedMessage, { store }: MessageSlot): void {
-    const { db, network, changes, counts, keys } = this.#deps;
+    const { db, network, changes, keys } = this.#deps;
     if (Buffer.compare(messageHash(message.dataBytes), message.hash) !== 0)
       throw new Error("the hash of a message is not that of its data");
     const split = splitMessage(message, network);
     const { fid } = message.data;
-    if (keys.isHealing && countRows(db, fid, store) < counts.get(fid, store)) {
-      // The disk lost rows of this store. What they were counted in, and is derived from them, is still there.
-      retractLost(db, split, message.data);
-      this.#count(fid, store, split.columns.table, -1);
-    }
+    this.#lost?.willPut(split, message.data, store);
     this.#count(fid, store, split.columns.table, 1);
     project(db, split, message.data);
     this.#invalidateLimits(message);

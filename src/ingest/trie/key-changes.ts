@@ -84,11 +84,6 @@ export class KeyChanges {
     this.#healed = healed;
   }
 
-  /** Whether an account is made equal to the network's. */
-  get isHealing(): boolean {
-    return this.#healed !== undefined;
-  }
-
   /** Whether the rows are followed. Nothing follows those that a node without verified blocks writes. */
   get isOn(): boolean {
     return this.#shards > 0;

@@ -5,7 +5,7 @@ import { readMeta, writeMeta } from "../meta.ts";
 import { getPosition, putPosition } from "../positions.ts";
 import { statement } from "../statement.ts";
 import { registrarOfIndex } from "./registrar.ts";
-import { addToCounts } from "./slots.ts";
+import { addToCounts, countsOfChannel } from "./slots.ts";
 
 /**
  * A follow of a channel is a live like of its URI that is not older than the version of the engine that introduced channels. There
@@ -91,14 +91,36 @@ interface UrlLike {
   readonly timestamp: number;
 }
 
+/**
+ * Whether the followers of a channel have a like that has no row; undefined for a like that is not a follow.
+ *
+ * @param urlId the id of its URL; undefined for one that no row names.
+ */
+export function isFollowCounted(
+  db: IndexDatabase,
+  like: UrlLike,
+  urlId: number | undefined,
+): boolean | undefined {
+  const [channelId, since] = [followedBy(db, like), channelsActiveAt(db)];
+  if (!channelId || since === undefined) return undefined;
+  const likes = urlId === undefined ? 0 : (db.get(likesSince, urlId, since)?.n ?? 0);
+  return countsOfChannel(db, channelId).followers > likes;
+}
+
 /** Counts a like of a URL that was added or dropped, if it is a follow. */
-export function countFollow(db: IndexDatabase, { url, timestamp }: UrlLike, by: 1 | -1): void {
-  // Most URLs are not looked at further.
-  if (!url.startsWith("eip155:")) return;
-  const channelId = followedChannelOf(registrarOfIndex(db), url);
-  const since = channelId && channelsActiveAt(db);
-  if (!channelId || since === undefined || timestamp < since) return;
+export function countFollow(db: IndexDatabase, like: UrlLike, by: 1 | -1): void {
+  const channelId = followedBy(db, like);
+  if (!channelId) return;
   addToCounts(db, channelId, { followers: by });
   const channel = db.get(publicId, channelId);
   if (channel) db.invalidations.channel(channel.id);
+}
+
+/** Returns the channel that a like follows, if it is a follow. */
+function followedBy(db: IndexDatabase, { url, timestamp }: UrlLike): Uint8Array | undefined {
+  // Most URLs are not looked at further.
+  if (!url.startsWith("eip155:")) return undefined;
+  const channelId = followedChannelOf(registrarOfIndex(db), url);
+  const since = channelId && channelsActiveAt(db);
+  return since === undefined || timestamp < since ? undefined : channelId;
 }

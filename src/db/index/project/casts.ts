@@ -9,6 +9,7 @@ import { addReferences, dropReferences } from "./cast-references/references.ts";
 import { repoint } from "./cast-references/repoints.ts";
 import { adoptThread, cutOffThread, type Root, threadOf } from "./cast-references/threads.ts";
 import { addToChannel, dropFromChannel } from "./channel-activity.ts";
+import { isNotified, notificationsOfCast } from "./notifications.ts";
 
 export interface CastRow {
   readonly id: number;
@@ -158,17 +159,12 @@ export function addCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array, 
   db.search.add(id, cast.text);
 }
 
-/**
- * Returns the row that a cast had before the disk lost it; undefined if other rows have named the cast by another id since, which is then
- * the id that it gets.
- */
-export function lostCast(
+/** Returns the row that a cast had before the disk lost it. */
+function lostCast(
   db: IndexDatabase,
-  cast: CastColumns,
+  { fid, timestamp, text, parentFid, parentHash, parentUrl, rest }: CastColumns,
   hash: Uint8Array,
-): Omit<CastRow, "envelopeId"> | undefined {
-  const { fid, timestamp, text, parentFid, parentHash, parentUrl, rest } = cast;
-  if (findMissingCastId(db, fid, hash) !== undefined) return undefined;
+): CastRow {
   const parent = parentFid !== null && parentHash !== null ? parentOf(db, parentFid, parentHash) : undefined;
   let id = firstCastId(timestamp, hash);
   while (db.get(isTaken, id)) id = nextCastId(id, hash);
@@ -185,20 +181,45 @@ export function lostCast(
     rootHash: parent?.root.hash ?? null,
     rootUrlId: parent?.root.urlId ?? null,
     rest,
+    envelopeId: 0,
   };
+}
+
+/** Whether the counts have a cast that has no row, by its words, or without their index by notifications; undefined where nothing shows it. */
+export function isCastCounted(db: IndexDatabase, cast: CastColumns, hash: Uint8Array): boolean | undefined {
+  const { id, fid, parentFid, rest } = lostCast(db, cast, hash);
+  if (db.search.isOn) return db.search.has(db, id);
+  const mentioned = decodeRest(rest).mentions;
+  const notifications = notificationsOfCast({ id, fid, timestamp: cast.timestamp, mentioned, parentFid });
+  return notifications.map((one) => isNotified(db, one)).find((one) => one !== undefined);
+}
+
+/** Deletes what is derived from a cast whose row the disk lost. */
+export function dropLostCast(db: IndexDatabase, cast: CastColumns, hash: Uint8Array): void {
+  const row = lostCast(db, cast, hash);
+  // Rows that have named it since name another id, from which they move. Those from before name the id that it gets again.
+  if (findMissingCastId(db, row.fid, hash) !== undefined) dropDerived(db, row);
+  else dropCast(db, row);
 }
 
 /** Removes a cast. Its replies get the removed cast as their missing root. */
 export function dropCast(db: IndexDatabase, cast: CastRow): void {
-  const { id, fid, hash, parentId, parentFid, parentUrlId, rootId } = cast;
-  db.search.drop(id);
+  const { id, fid, hash } = cast;
   db.run(deleteCast, id);
   db.recentCasts.drop(hash);
   db.invalidations.cast(id);
   keepMissingCast(db, id, fid, hash);
   db.unnamed.cast(id);
-  const rootUrlId = rootId === null ? parentUrlId : cast.rootUrlId;
-  cutOffThread(db, cast, rootUrlId);
+  cutOffThread(db, cast, rootUrlIdOf(cast));
+  dropDerived(db, cast);
+}
+
+const rootUrlIdOf = (cast: CastRow) => (cast.rootId === null ? cast.parentUrlId : cast.rootUrlId);
+
+/** Deletes what is derived from a cast, after its row was deleted. */
+function dropDerived(db: IndexDatabase, cast: CastRow): void {
+  const { id, fid, parentId, parentFid, parentUrlId, rootId } = cast;
+  db.search.drop(id);
   if (rootId !== null) db.unnamed.cast(rootId);
   if (parentId !== null && parentFid !== null) {
     countOnCast(db, parentId, parentFid, { replies: -1 });
@@ -208,8 +229,8 @@ export function dropCast(db: IndexDatabase, cast: CastRow): void {
     dropFromChannel(db, urlOf(db, parentUrlId), fid);
     db.unnamed.url(parentUrlId);
   }
-  const body = decodeRest(cast.rest);
-  dropReferences(db, { id, fid, timestamp: timestampOfCastId(id), parentFid, body, rootUrlId });
+  const [timestamp, body, rootUrlId] = [timestampOfCastId(id), decodeRest(cast.rest), rootUrlIdOf(cast)];
+  dropReferences(db, { id, fid, timestamp, parentFid, body, rootUrlId });
 }
 
 /** Adds to the counts of a cast, which may not have arrived yet. */

@@ -3,7 +3,14 @@ import type { LinkBody, MessageData } from "../../../protocol/wire/generated/mes
 import type { IndexDatabase } from "../database.ts";
 import { type LinkColumns, LinkType } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
-import { NO_CAST, type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
+import {
+  isNotified,
+  NO_CAST,
+  type Notification,
+  NotificationKind,
+  notify,
+  unnotify,
+} from "./notifications.ts";
 
 /** The link type of follows. */
 export const FOLLOW = "follow";
@@ -131,6 +138,13 @@ export function dropLink(db: IndexDatabase, link: LinkRow): void {
   count(db, fid, targetFid, -1);
   dropMutualFollow(db, fid, targetFid);
   unnotify(db, notificationOf(fid, targetFid, displayedAt ?? timestamp));
+}
+
+/** Whether the counts have a link that has no row; undefined where nothing shows it. */
+export function isLinkCounted(db: IndexDatabase, link: LinkColumns): boolean | undefined {
+  const { fid, type, targetFid, timestamp, displayedAt } = link;
+  if (type !== LinkType.Follow) return undefined;
+  return isNotified(db, notificationOf(fid, targetFid, displayedAt ?? timestamp));
 }
 
 function count(db: IndexDatabase, fid: number, targetFid: number, by: 1 | -1): void {

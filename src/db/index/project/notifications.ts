@@ -36,6 +36,12 @@ const deleteNotification = statement<unknown, Row>(
   "DELETE FROM notifications WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ?",
 );
 
+const notificationAt = statement<{ one: number }, Row>(
+  "project.notifications.at",
+  `SELECT 1 AS one FROM notifications
+   WHERE fid = ? AND timestamp = ? AND kind = ? AND actor_fid = ? AND ref = ?`,
+);
+
 const insertInThread = statement<unknown, [...Row, rootUrlId: number]>(
   "project.thread-notifications.insert",
   `INSERT INTO thread_notifications (fid, timestamp, kind, actor_fid, ref, root_url_id)
@@ -78,4 +84,13 @@ export function notify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref 
 /** The reverse of `notify`. */
 export function unnotify(db: IndexDatabase, { fid, timestamp, kind, actorFid, ref }: Notification): void {
   if (fid !== actorFid) db.run(deleteNotification, fid, timestamp, kind, actorFid, ref);
+}
+
+/** Whether a notification is stored; undefined where the actor is the recipient, who gets none. */
+export function isNotified(
+  db: IndexDatabase,
+  { fid, timestamp, kind, actorFid, ref }: Notification,
+): boolean | undefined {
+  if (fid === actorFid) return undefined;
+  return db.get(notificationAt, fid, timestamp, kind, actorFid, ref) !== undefined;
 }

@@ -205,6 +205,10 @@ const deleteLend = statement<unknown, [fid: number, toFid: number]>(
   "project.lends.delete",
   "DELETE FROM storage_lends WHERE fid = ? AND to_fid = ?",
 );
+const lentTo = statement<{ one: number }, [fid: number, toFid: number]>(
+  "project.lends.lent-to",
+  "SELECT 1 AS one FROM storage_lends WHERE fid = ? AND to_fid = ?",
+);
 const lentBy = statement<Lend & { toFid: number }, [fid: number]>(
   "project.lends.lent-by",
   "SELECT to_fid AS toFid, unit_type AS unitType, units FROM storage_lends WHERE fid = ?",
@@ -220,6 +224,10 @@ export function addLend(db: IndexDatabase, data: MessageData, body: LendStorageB
 
 export function dropLend(db: IndexDatabase, data: MessageData, body: LendStorageBody): void {
   db.run(deleteLend, data.fid, body.toFid);
+}
+
+export function isLent(db: IndexDatabase, fid: number, toFid: number): boolean {
+  return db.get(lentTo, fid, toFid) !== undefined;
 }
 
 export function lendsOf(

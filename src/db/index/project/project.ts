@@ -1,12 +1,12 @@
 import type { MessageData } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { SplitMessage } from "../messages/columns.ts";
-import { addCast, dropCast, lostCast } from "./casts.ts";
-import { addLink, dropLink } from "./links.ts";
-import { addLend, dropLend } from "./on-chain.ts";
+import { addCast, dropCast, dropLostCast, isCastCounted } from "./casts.ts";
+import { addLink, dropLink, isLinkCounted } from "./links.ts";
+import { addLend, dropLend, hasVerification, isLent } from "./on-chain.ts";
 import { addOtherMessage, dropOtherMessage } from "./other-messages.ts";
 import { addUsernameProof, addVerification, dropUsernameProof, dropVerification } from "./profile.ts";
-import { addReaction, dropReaction, targetIdOf } from "./reactions.ts";
+import { addReaction, dropReaction, isReactionCounted, targetIdOf } from "./reactions.ts";
 import { dropEnvelope, putEnvelope, type StoredMessage } from "./stored-message.ts";
 import { addUserData, dropUserData } from "./user-data.ts";
 
@@ -60,17 +60,39 @@ export function retract(db: IndexDatabase, stored: StoredMessage): void {
 }
 
 /**
+ * Whether what is derived of a message is there though its row is not: the disk lost the row, and the message is counted. False for one that
+ * never was here; undefined where nothing of it is derived by which the two differ.
+ */
+export function isCounted(
+  db: IndexDatabase,
+  { columns, hash }: SplitMessage,
+  { fid, body }: MessageData,
+): boolean | undefined {
+  switch (columns.table) {
+    case "casts":
+      return isCastCounted(db, columns, hash);
+    case "reactions":
+      return isReactionCounted(db, columns);
+    case "links":
+      return isLinkCounted(db, columns);
+    case "user_data":
+      return undefined;
+    case "messages":
+      if (body?.$case === "verificationAddBody") return hasVerification(db, fid, body.value.address);
+      return body?.$case === "lendStorageBody" ? isLent(db, fid, body.value.toFid) : undefined;
+  }
+}
+
+/**
  * Deletes what is derived from a message that is not in its own table any more, because the disk lost that row. `project` derives it again
- * then. Call it only where the counts still have the message.
+ * then. Call it only where the counts still have the message (`isCounted`).
  */
 export function retractLost(db: IndexDatabase, { columns, hash }: SplitMessage, data: MessageData): void {
   const envelopeId = 0;
   switch (columns.table) {
-    case "casts": {
-      const row = lostCast(db, columns, hash);
-      if (row) dropCast(db, { ...row, envelopeId });
+    case "casts":
+      dropLostCast(db, columns, hash);
       break;
-    }
     case "reactions":
       dropReaction(db, { ...columns, targetId: targetIdOf(db, columns), envelopeId });
       break;

@@ -1,11 +1,11 @@
 import { ReactionType } from "../../../protocol/wire/generated/message.ts";
-import { countFollow } from "../channels/follows.ts";
+import { countFollow, isFollowCounted } from "../channels/follows.ts";
 import type { IndexDatabase } from "../database.ts";
 import type { ReactionColumns } from "../messages/columns.ts";
 import { statement } from "../statement.ts";
 import { castIdOf, findCastId, findUrlId, urlIdOf, urlOf } from "./cast-references/named-ids.ts";
 import { countOnCast } from "./casts.ts";
-import { type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
+import { isNotified, type Notification, NotificationKind, notify, unnotify } from "./notifications.ts";
 
 export interface ReactionRow {
   readonly fid: number;
@@ -46,6 +46,11 @@ const oldestReactions = statement<ReactionRow, [fid: number, type: number, maxTi
 const nthOldestReaction = statement<{ timestamp: number }, [fid: number, type: number, skipped: number]>(
   "project.reactions.nth-oldest",
   "SELECT timestamp FROM reactions WHERE fid = ? AND type = ? ORDER BY timestamp LIMIT 1 OFFSET ?",
+);
+
+const reactionsTo = statement<{ n: number }, [targetId: number, type: number]>(
+  "project.reactions.count-to",
+  "SELECT count(*) AS n FROM reactions WHERE target_id = ? AND type = ?",
 );
 
 /** Returns the row of a user's live reaction to a target. */
@@ -98,6 +103,24 @@ export function dropReaction(db: IndexDatabase, reaction: ReactionRow): void {
   countReaction(db, targetId, targetFid, type, -1);
   unnotify(db, notificationOf(fid, targetFid, targetId, type, timestamp));
   db.unnamed.cast(targetId);
+}
+
+/** Whether the counts have a reaction that has no row; undefined where nothing counts it. */
+export function isReactionCounted(db: IndexDatabase, reaction: ReactionColumns): boolean | undefined {
+  const { fid, type, timestamp, targetFid, targetHash, targetUrl } = reaction;
+  if (targetHash === null) {
+    if (type !== ReactionType.REACTION_TYPE_LIKE) return undefined;
+    const url = targetUrl ?? "";
+    return isFollowCounted(db, { timestamp, url }, findUrlId(db, url));
+  }
+  const id = findCastId(db, targetFid, targetHash);
+  if (id === undefined) return false;
+  const isSeen = isNotified(db, notificationOf(fid, targetFid, id, type, timestamp));
+  if (isSeen !== undefined) return isSeen;
+  const oldId = db.repoints.oldIdOf(db, id);
+  const rows = [id, oldId].map((one) => (one === undefined ? 0 : (db.get(reactionsTo, one, type)?.n ?? 0)));
+  const { likes, recasts } = db.counts.ofCast(db, db.repoints.newIdOf(db, id) ?? id);
+  return (type === ReactionType.REACTION_TYPE_LIKE ? likes : recasts) > rows.reduce((sum, n) => sum + n, 0);
 }
 
 function countUrlLike(
