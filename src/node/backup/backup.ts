@@ -73,6 +73,8 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     dataDir: resolve(config.data.dir),
     place,
     parts: PARTS[kind],
+    // The file is in the data directory, also where the state is in PostgreSQL.
+    withSettings: true,
     clock,
     signal,
     ...progress,

@@ -34,6 +34,8 @@ export interface CreateSnapshotOptions {
   /** Must hold no snapshot. */
   readonly place: Place;
   readonly parts: readonly SnapshotPart[];
+  /** Whether the manifest has the changes of the operator's page; default: with the state. */
+  readonly withSettings?: boolean;
   /** Also accepts an index that is not complete. */
   readonly anyStage?: boolean;
   readonly clock: Clock;
@@ -60,7 +62,7 @@ const COMPRESSED_SHARE = 0.6;
  *   much is written meanwhile that a write-ahead log grows too large; the reason of `signal` when it aborts.
  */
 export async function createSnapshot(options: CreateSnapshotOptions): Promise<Manifest> {
-  const { dataDir, parts, clock } = options;
+  const { dataDir, parts, withSettings = parts.includes("state"), clock } = options;
   const sizes = COPY_ORDER.filter((part) => parts.includes(part)).map((part) =>
     requireDatabase(dataDir, part, options),
   );
@@ -76,7 +78,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   }
   const index = indexFile ? await addIndex(target, indexFile, options, published) : null;
   const state = stateFile ? await addState(target, stateFile, options) : null;
-  const settings = readSmallFile(join(dataDir, CONSOLE_FILE));
+  const settings = withSettings ? readSmallFile(join(dataDir, CONSOLE_FILE)) : undefined;
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -86,7 +88,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
       .slice(0, 256),
     index,
     state,
-    ...(state && settings !== undefined && { settings }),
+    ...(settings !== undefined && { settings }),
   };
   await target.complete(new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`), options.signal);
   return manifest;

@@ -69,7 +69,7 @@ const manifestSchema = Type.Object({
   index: Type.Union([index, Type.Null()]),
   /** Null in a snapshot of only the index. */
   state: Type.Union([file, Type.Null()]),
-  /** What the operator's page had changed, beside the state: `settings.toml`. */
+  /** What the operator's page had changed: `settings.toml`. Every backup has it, also of an index whose state is in PostgreSQL. */
   settings: Type.Optional(Type.String({ maxLength: MAX_SETTINGS_CHARS })),
 });
 

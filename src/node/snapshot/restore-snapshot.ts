@@ -82,8 +82,9 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
     const isStateNew = needsState(manifest, options);
     if (isStateNew) createState(join(folder, fileName("state")));
     const { settings } = manifest;
-    const hasSettings =
-      settings !== undefined && parts.includes("state") ? !existsSync(consoleFile(dataDir)) : null;
+    // A backup without a state is of a node with PostgreSQL: its index brings them.
+    const bringsSettings = parts.includes("state") || manifest.state === null;
+    const hasSettings = settings !== undefined && bringsSettings ? !existsSync(consoleFile(dataDir)) : null;
     if (hasSettings) writePrivateFile(consoleFile(folder), settings ?? "");
     markRestored(folder, { manifest, parts, isStateNew, keys, hasSettings });
     syncPath(dataDir);

@@ -56,6 +56,26 @@ describe("a backup", () => {
     for (const name of fixture.names("root")) await fixture.verify(`root/${name}`);
   });
 
+  test("of a node whose state is in PostgreSQL has the settings of the operator's page, which a restore brings to a lost data directory", async () => {
+    using fixture = await openSnapshotNode();
+    const changed = "[http]\nmax_ids = 22\n";
+    writeFileSync(join(fixture.dataDir, "settings.toml"), changed);
+    const { manifest, name } = await backupOf(fixture, new ManualClock(NOW_SECS))("index");
+    expect(manifest).toMatchObject({ state: null, settings: changed });
+    const config = configWith("state.url=postgres://svc@postgres.example:5432/svc?sslmode=verify-full");
+    expect(await fixture.restore(`root/${name}`, "lost", { config })).toMatchObject({
+      parts: ["index"],
+      isStateNew: false,
+      hasSettings: true,
+    });
+    expect(fixture.names("lost")).toEqual(["index.db", "settings.toml"]);
+    expect(readFileSync(fixture.path("lost/settings.toml"), "utf8")).toBe(changed);
+    mkdirSync(fixture.path("other"));
+    writeFileSync(fixture.path("other/settings.toml"), "[http]\nmax_ids = 23\n");
+    expect(await fixture.restore(`root/${name}`, "other", { config })).toMatchObject({ hasSettings: false });
+    expect(readFileSync(fixture.path("other/settings.toml"), "utf8")).toContain("23");
+  });
+
   test("that the operator's page asked for displaces none of the others, nor they it", async () => {
     using fixture = await openSnapshotNode();
     const clock = new ManualClock(NOW_SECS);
