@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { hostOfUrl, upstreamUrls } from "../config/upstream-urls.ts";
 import type { SetUp, SetUpStep, SetUpWish } from "../console/setup/set-up.ts";
@@ -36,7 +37,9 @@ export function registerServe(program: Command, context: CommandContext): void {
       const { indexPath } = await import("../db/index/database.ts");
       const { dropOldIndex } = await import("../db/index/upgrade/replace-file.ts");
       const { EXIT_OK, EXIT_RETRYABLE } = await import("../lib/failure.ts");
-      const { keepWithout, noteStarted, startWithout } = await import("../node/console/started-settings.ts");
+      const { keepWithout, noteStarted, startWithout, startWithoutInvalid } = await import(
+        "../node/console/started-settings.ts"
+      );
       const { RecentLines } = await import("../runtime/log/recent-lines.ts");
       let isDemoWanted = demo;
       let indexDir = "";
@@ -50,7 +53,16 @@ export function registerServe(program: Command, context: CommandContext): void {
         isStartedAgain = false;
         const given = processInput(context.flags());
         const input = failed ? withConsoleText(given, failed.path, failed.without.text) : given;
-        const read = readConfig(context, "node", input);
+        let read: LoadedConfig;
+        try {
+          read = readConfig(context, "node", input);
+        } catch (fault) {
+          const without = failed ? undefined : startWithoutInvalid(fault, given);
+          if (without === undefined) throw failed ? failed.fault : fault;
+          failed = { fault, path: without.path, without };
+          isStartedAgain = true;
+          continue;
+        }
         const loaded = acceptLoad ? { ...read, config: acceptingLoad(read.config) } : read;
         const lines = new RecentLines();
         const keepLine = (line: string) => lines.add("main", line);

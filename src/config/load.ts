@@ -52,8 +52,10 @@ export type SettingsReader = "node" | "client";
 export class ConfigError extends UserError {
   override name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
+  /** The file of the operator's page, where it was read and is not the settings file: the problems may be in it. */
+  readonly consoleFile: string | undefined;
 
-  constructor(problems: readonly ConfigProblem[]) {
+  constructor(problems: readonly ConfigProblem[], consoleFile?: string) {
     const lines = problems.map(({ key, message, source }) => `  ${key}: ${message} (${source})`);
     super(
       [
@@ -62,6 +64,7 @@ export class ConfigError extends UserError {
       ].join("\n"),
     );
     this.problems = problems;
+    this.consoleFile = consoleFile;
   }
 }
 
@@ -109,6 +112,7 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   const above = [fromEnvironment(input.env, layerInput), fromFlags(input.argvFlags, layerInput)];
   const dataDir = dataDirOf([...below, ...above]);
   const changed = isClient || dataDir === undefined ? undefined : readConsoleFile(input, dataDir, layerInput);
+  const mayBeAtFault = changed?.layer && changed.path !== file.path ? changed.path : undefined;
   const layers = [...below, ...(changed?.layer ? [changed.layer] : []), ...above];
   const problems = [...file.problems, ...layers.flatMap((layer) => layer.problems)];
   const table: Record<string, Record<string, unknown>> = {};
@@ -124,11 +128,11 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   if (!Value.Check(configSchema, table)) {
     const missing = settings.filter(({ key }) => !sources.has(key));
     problems.push(...missing.map(({ key }) => ({ key, source: "default", message: "has no value" })));
-    throw new ConfigError(problems);
+    throw new ConfigError(problems, mayBeAtFault);
   }
   if (!isClient) problems.push(...problemsBetween(table, { input, sources, problems }));
   const own = isClient ? problems.filter(({ section }) => CLIENT_SECTIONS.has(section)) : problems;
-  if (own.length > 0) throw new ConfigError(own);
+  if (own.length > 0) throw new ConfigError(own, mayBeAtFault);
   return {
     config: deepFreeze(table),
     file: ofFile && file.path,

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { refuseDatabase } from "../config/files/small-file.ts";
 import type { BulkProgress } from "../db/index/bulk/bulk-state.ts";
 import type { ImportedRecord, SpoolOutcome } from "../ingest/bulk/import-spool.ts";
 import type { ValidatedRecords } from "../ingest/bulk/verify/verifier.ts";
@@ -65,12 +66,13 @@ interface ValidatedBatch {
  * a record that was not stored: the rest of the file is still imported, and the next run starts at the batch of the first
  * such record.
  *
- * @throws ImportInterrupted for any error of the file system or the sink.
+ * @throws UserError for a database; ImportInterrupted for any error of the file system or the sink.
  */
 export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const { path, sink, positions, clock, onProgress, signal, batchRecords = MAX_BATCH_RECORDS } = options;
   const startedAtMs = clock.nowMs();
   const summary = new ImportSummary();
+  refuseDatabase(path);
   const point = await ResumePoint.find(path, positions);
   const fromOffset = point.offset;
   const { size } = await stat(path);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
@@ -13,6 +13,7 @@ import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { openDataDir } from "../../src/runtime/data-dir.ts";
 import { ANCHOR_SECS, demoRecords } from "../demo/records.ts";
 import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
@@ -75,6 +76,16 @@ describe("runImport", () => {
     const user = loadUsers(target.db, [1]).get(1);
     expect(user?.authAddresses).toEqual([{ address, appFid: 9 }]);
     expect(readTotals(target.db)).toMatchObject({ messages: 1 });
+  });
+
+  test("refuses a database and the lock of a data directory, whose locks it would release", async () => {
+    using dir = tempDir();
+    using target = openTarget(`${dir.path}/data`);
+    using locked = new DisposableStack();
+    locked.defer(openDataDir(`${dir.path}/other`).release);
+    symlinkSync(`${dir.path}/other/lock`, `${dir.path}/records`);
+    for (const path of ["data/index.db", "data/index.db-wal", "other/lock", "records"])
+      await expect(target.import(`${dir.path}/${path}`)).rejects.toThrow("is a database, or the lock of one");
   });
 
   test("imports every record of the demo network; a second import does nothing", async () => {

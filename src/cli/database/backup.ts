@@ -33,7 +33,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
         if (isInPostgres && stateOnly) throw new UserError(STATE_IN_POSTGRES);
         const kind = isInPostgres ? "index" : stateOnly ? "state" : "whole";
         const progress = startSnapshotProgress(common);
-        const { path, manifest, deleted, undeletable } = await makeBackup({
+        const { path, manifest, leftOut, deleted, undeletable } = await makeBackup({
           config,
           root: placeOf(root, backup),
           kind,
@@ -43,6 +43,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
         });
         progress.finish();
         print(`${path}\n${summaryOf(manifest)}${deleted.map((old) => `Deleted ${old}\n`).join("")}`);
+        for (const what of leftOut) common.log.warn(what);
         if (undeletable.length > 0) common.log.warn({ paths: undeletable }, UNDELETABLE);
       });
     });

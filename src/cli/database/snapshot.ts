@@ -35,6 +35,7 @@ export function registerSnapshot(program: Command, context: CommandContext): voi
           clock: common.clock,
           signal: common.shutdown.signal,
           onProgress: progress.update,
+          onLeftOut: (what) => common.log.warn(what),
         });
         progress.finish();
         print(`${place.label}\n${summaryOf(manifest)}`);

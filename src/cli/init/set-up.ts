@@ -1,6 +1,11 @@
 import { accessSync, constants, existsSync, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CONSOLE_FILE, consoleText, consoleValues } from "../../config/files/console-file.ts";
+import {
+  CONSOLE_FILE,
+  consoleText,
+  consoleValues,
+  readConsoleText,
+} from "../../config/files/console-file.ts";
 import { followedFids } from "../../config/files/fid-file.ts";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
@@ -92,7 +97,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     const readFile = () => list?.text;
     const fids = list && followedFids({ fids: [], fid_file: list.path }, { readFile, cwd });
     const text = consoleText({
-      ...consoleValues(readSmallFile(consoleFile)),
+      ...consoleValues(readConsoleText(consoleFile)),
       ...values,
       ...(fids ? { "upstream.fids": [...fids] } : fidFile !== undefined && { "upstream.fid_file": fidFile }),
     });

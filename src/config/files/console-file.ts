@@ -1,10 +1,12 @@
+import { constants } from "node:fs";
 import { join, resolve } from "node:path";
-import { reasonOf } from "../../lib/failure.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type ConfigInput, fromToml, type Layer, type LayerInput } from "../layers.ts";
 import { applyOf } from "../settings/changeable.ts";
 import type { SettingValues } from "../settings/live-values.ts";
 import { settings } from "../settings/settings.ts";
 import { toToml } from "../values.ts";
+import { readSmallFile } from "./small-file.ts";
 
 /** What was changed on the operator's page. It counts more than the settings file, and less than the environment. */
 export const CONSOLE_FILE = "settings.toml";
@@ -23,6 +25,18 @@ export interface ConsoleFile {
 }
 
 /**
+ * Reads the text of the page's file; undefined when there is none. Only the node writes it, so that it is a regular file: opening a pipe
+ * would wait, and a device may never end.
+ *
+ * @throws when it is anything else, or cannot be read.
+ */
+export function readConsoleText(path: string, readFile = readSmallFile): string | undefined {
+  return readFile(path, ({ mode }) => {
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw new UserError("it is not a regular file");
+  });
+}
+
+/**
  * Reads the changes of the operator's page in a data directory. What the page may not change is refused in the file, too.
  *
  * A user who may not read it, and so not the databases, gets the other settings.
@@ -31,7 +45,7 @@ export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput:
   const path = join(resolve(input.cwd, dataDir), CONSOLE_FILE);
   let text: string | undefined;
   try {
-    text = input.readFile(path);
+    text = readConsoleText(path, input.readFile);
   } catch (cause) {
     return { path, layer: undefined, warnings: [`${path} cannot be read: ${reasonOf(cause)}`] };
   }

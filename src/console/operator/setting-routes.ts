@@ -69,8 +69,12 @@ export function settingRoutes({ node, nodeId, hidden, posted, read, change, reco
       "/setup",
       change("console.setup", async (request, body) => {
         const { step, ...wish } = readSetUp(body);
-        unwrapOperator(await node.startSetUp(step, wish));
-        if (step === "apply") await record(request, "setup.apply", nodeId);
+        const isApplied = step === "apply";
+        // Ahead of the step, as above.
+        if (isApplied) await record(request, "setup.apply", nodeId);
+        const started = await node.startSetUp(step, wish);
+        if (isApplied && !started.ok) await record(request, "setup.apply", nodeId, "failed");
+        unwrapOperator(started);
         return { started: true };
       }),
       posted,

@@ -80,13 +80,14 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
         if (madeForMs >= dueMs) return;
       }
       const kind = kindNow();
-      const { path, manifest, deleted, undeletable } = await make(kind, stopping.signal);
+      const { path, manifest, leftOut, deleted, undeletable } = await make(kind, stopping.signal);
       const bytes = (manifest.index?.compressed_bytes ?? 0) + (manifest.state?.compressed_bytes ?? 0);
       last = { bytes, durationMs: Math.round(performance.now() - startedMs) };
       madeForMs = dueMs;
       failure = null;
       if (kind === scheduledKind(config)) lastMs = nowMs;
       log.info({ path, ...last, deleted }, "Made a backup");
+      for (const what of leftOut) log.warn(what);
       if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
     } catch (cause) {
       if (stopping.signal.aborted) return;

@@ -42,6 +42,8 @@ export interface Backup {
   /** The path or URL. */
   readonly path: string;
   readonly manifest: Manifest;
+  /** Sentences about what it lacks, though it is there. */
+  readonly leftOut: readonly string[];
   /** Older backups that were deleted. */
   readonly deleted: readonly string[];
   /** Backups, whole or half, that another user has made in the directory, so that this process can never delete them. */
@@ -69,6 +71,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const name = backupName(clock.nowMs(), { kind, isManual });
   const place = root.inside(name);
   const progress = onProgress ? { onProgress } : {};
+  const leftOut: string[] = [];
   const made = await createSnapshot({
     dataDir: resolve(config.data.dir),
     place,
@@ -77,9 +80,10 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     withSettings: true,
     clock,
     signal,
+    onLeftOut: (what) => leftOut.push(what),
     ...progress,
   });
-  const backup = { name, path: place.label };
+  const backup = { name, path: place.label, leftOut };
   const old = async () => await oldBackups(root, { name, kind, isManual }, config.backup.keep, signal);
   if (root.directory === undefined || place.directory === undefined) {
     const deleted = await old();

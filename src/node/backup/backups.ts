@@ -225,8 +225,9 @@ export function createOperatorBackups(deps: {
       if (backups.isUnderWay() || backups.checking() !== null)
         return refuse("conflict", "a backup is under way");
       started = backups.make("state", stopping.signal, true).then(
-        ({ path, deleted, undeletable }) => {
+        ({ path, leftOut, deleted, undeletable }) => {
           log.info({ path, deleted }, "Made a backup");
+          for (const what of leftOut) log.warn(what);
           if (undeletable.length > 0) log.warn({ paths: undeletable }, UNDELETABLE);
         },
         (err) => {

@@ -3,6 +3,7 @@ import {
   CONSOLE_SOURCE,
   consoleText,
   consoleValues,
+  readConsoleText,
   withConsoleText,
 } from "../../config/files/console-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
@@ -62,7 +63,8 @@ export function createSettingChanges(deps: {
   const path = files?.loaded.consoleFile;
   let last: Promise<unknown> = Promise.resolve();
 
-  const textNow = () => (path === undefined ? undefined : files?.given.readFile(path));
+  const textNow = () =>
+    path === undefined ? undefined : files && readConsoleText(path, files.given.readFile);
   /** What the file has; nothing where it cannot be read, which a change then says. */
   function setNow(): SettingValues {
     try {

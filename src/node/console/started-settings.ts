@@ -1,7 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { consoleText, consoleValues } from "../../config/files/console-file.ts";
-import { readSmallFile } from "../../config/files/small-file.ts";
+import {
+  consoleText,
+  consoleValues,
+  readConsoleText,
+  withConsoleText,
+} from "../../config/files/console-file.ts";
+import type { ConfigInput } from "../../config/layers.ts";
+import { ConfigError, loadConfig } from "../../config/load.ts";
 import { applyOf, type SettingApply } from "../../config/settings/changeable.ts";
 import type { SettingValues } from "../../config/settings/live-values.ts";
 import { findSetting } from "../../config/settings/settings.ts";
@@ -11,8 +17,9 @@ import { writePrivateFile } from "../../runtime/files.ts";
 
 /** What the operator's page had set at the last start that succeeded. */
 const STARTED_FILE = "settings.started.toml";
-/** Where the settings go that prevented a start. */
+/** Where the settings go that prevented a start. Those of earlier starts are in `settings.refused.1.toml` and up, the newest first. */
 const REFUSED_FILE = "settings.refused.toml";
+const MAX_EARLIER = 9;
 
 /** Another try to start a node, without the changes of the operator's page that no start has seen. */
 export interface StartWithout {
@@ -27,29 +34,84 @@ export interface StartWithout {
  */
 export function startWithout(path: string | undefined, fault: unknown): StartWithout | undefined {
   if (path === undefined || fault instanceof BusyError) return undefined;
-  const now = valuesIn(path);
-  const started = startedValues(path);
+  const now = readable(path);
+  // The start had none of them.
+  if (now === undefined) return undefined;
+  const before = withoutLastChanges(path, now);
+  const keys = differing(now, before);
+  return keys.length === 0 ? undefined : { text: consoleText(before), refused: refusedBy(path, fault, keys) };
+}
+
+/**
+ * Returns how a node may start whose settings are not valid because of the page's file, which was edited by hand or written by another version of
+ * the program: with what is valid of it, as `startWithout` has it, else with what the last start had, else without it. Undefined where the file is not
+ * the cause.
+ */
+export function startWithoutInvalid(
+  fault: unknown,
+  given: ConfigInput,
+): (StartWithout & { readonly path: string }) | undefined {
+  if (!(fault instanceof ConfigError) || fault.consoleFile === undefined) return undefined;
+  const path = fault.consoleFile;
+  const [now = {}, started] = [readable(path), startedValues(path)];
+  const wrong = new Set(fault.problems.map(({ key }) => key));
+  const valid = Object.fromEntries(Object.entries(now).filter(([key]) => !wrong.has(key)));
+  for (const before of [withoutLastChanges(path, valid), started, {}]) {
+    const text = consoleText(before);
+    if (!isValid(withConsoleText(given, path, text))) continue;
+    const keys = differing(now, before);
+    return { path, text, refused: refusedBy(path, fault, keys.length > 0 ? keys : [...wrong]) };
+  }
+  return undefined;
+}
+
+function isValid(input: ConfigInput): boolean {
+  try {
+    loadConfig(input);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What of the page's values waited for a start is as the last start had it; the rest was in force. */
+function withoutLastChanges(path: string, now: SettingValues): SettingValues {
   const pick = (values: SettingValues, apply: SettingApply) =>
     Object.entries(values).filter(([key]) => {
       const setting = findSetting(key);
       return setting !== undefined && applyOf(setting) === apply;
     });
-  const before = Object.fromEntries([...pick(started, "start"), ...pick(now, "now")]);
-  const keys = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter(
-    (key) => !Bun.deepEquals(now[key], before[key]),
-  );
-  if (keys.length === 0) return undefined;
-  const refused = { keys, reason: reasonOf(fault), file: fileBeside(path, REFUSED_FILE) };
-  return { text: consoleText(before), refused };
+  return Object.fromEntries([...pick(startedValues(path), "start"), ...pick(now, "now")]);
 }
+
+function differing(now: SettingValues, before: SettingValues): string[] {
+  const keys = new Set([...Object.keys(now), ...Object.keys(before)]);
+  return [...keys].filter((key) => !Bun.deepEquals(now[key], before[key]));
+}
+
+const refusedBy = (path: string, fault: unknown, keys: readonly string[]): RefusedSettings => ({
+  keys,
+  reason: reasonOf(fault),
+  file: fileBeside(path, REFUSED_FILE),
+});
 
 /**
  * Moves the settings away that prevented a start, once the node has started without them. A kill in between leaves them where they were, too: the
  * next start finds out again.
  */
 export function keepWithout(path: string, { text, refused }: StartWithout): void {
-  writePrivateFile(refused.file, readSmallFile(path) ?? "");
+  const taken = readConsoleText(path) ?? "";
+  if (existsSync(refused.file) && readConsoleText(refused.file) !== taken) keepEarlier(path);
+  writePrivateFile(refused.file, taken);
   writePrivateFile(path, text);
+}
+
+/** Makes room for further refused settings: those of the last ten starts that failed are kept. */
+function keepEarlier(path: string): void {
+  const earlier = (n: number) =>
+    fileBeside(path, n === 0 ? REFUSED_FILE : REFUSED_FILE.replace(".toml", `.${n}.toml`));
+  for (let n = MAX_EARLIER; n > 0; n--)
+    if (existsSync(earlier(n - 1))) renameSync(earlier(n - 1), earlier(n));
 }
 
 /** Notes that the node has started with what the page has set. */
@@ -57,18 +119,21 @@ export function noteStarted(path: string): void {
   const noted = fileBeside(path, STARTED_FILE);
   if (!existsSync(path) && !existsSync(noted)) return;
   const text = consoleText(valuesIn(path));
-  if (readSmallFile(noted) !== text) writePrivateFile(noted, text);
+  if (readConsoleText(noted) !== text) writePrivateFile(noted, text);
 }
 
 const fileBeside = (path: string, name: string) => join(dirname(path), name);
 
 /** Nothing where the note is damaged: the fault of the start is what counts then. */
-function startedValues(path: string): SettingValues {
+const startedValues = (path: string): SettingValues => readable(fileBeside(path, STARTED_FILE)) ?? {};
+
+/** The values of a file; undefined for one that cannot be read. */
+function readable(path: string): SettingValues | undefined {
   try {
-    return valuesIn(fileBeside(path, STARTED_FILE));
+    return valuesIn(path);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
-const valuesIn = (path: string): SettingValues => consoleValues(readSmallFile(path));
+const valuesIn = (path: string): SettingValues => consoleValues(readConsoleText(path));

@@ -2,14 +2,13 @@ import type { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { CONSOLE_FILE } from "../../config/files/console-file.ts";
-import { readSmallFile } from "../../config/files/small-file.ts";
+import { CONSOLE_FILE, readConsoleText } from "../../config/files/console-file.ts";
 import { IndexDatabase, indexPath, openIndexReader } from "../../db/index/database.ts";
 import { publishAgainAfter, publishedSeq } from "../../db/index/log/outbox.ts";
 import { openAsIs } from "../../db/sqlite/open.ts";
 import { appliedMigrations } from "../../db/sqlite/schema-version.ts";
 import { openStateReader, statePath } from "../../db/state/database.ts";
-import { UserError } from "../../lib/failure.ts";
+import { reasonOf, UserError } from "../../lib/failure.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { version } from "../../version.ts";
 import { copyDatabase } from "./database-task.ts";
@@ -41,6 +40,8 @@ export interface CreateSnapshotOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
+  /** Called with a sentence about what a snapshot with the state lacks, though it is there. */
+  readonly onLeftOut?: (what: string) => void;
   /** See `copyDatabase`. */
   readonly logLimitBytes?: number;
 }
@@ -78,7 +79,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   }
   const index = indexFile ? await addIndex(target, indexFile, options, published) : null;
   const state = stateFile ? await addState(target, stateFile, options) : null;
-  const settings = withSettings ? readSmallFile(join(dataDir, CONSOLE_FILE)) : undefined;
+  const settings = withSettings ? settingsIn(dataDir, options) : undefined;
   const manifest: Manifest = {
     format: SNAPSHOT_FORMAT,
     created_at: `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`,
@@ -115,6 +116,20 @@ function requireDatabase(
       `${index.file}: the index is not complete: ${reason}. Wait until the node is ready, or add --any-stage.`,
     );
   return index.sizeBytes();
+}
+
+/** What the operator's page has changed. Databases are worth a backup without it. */
+function settingsIn(
+  dataDir: string,
+  { onLeftOut }: Pick<CreateSnapshotOptions, "onLeftOut">,
+): string | undefined {
+  const path = join(dataDir, CONSOLE_FILE);
+  try {
+    return readConsoleText(path);
+  } catch (cause) {
+    onLeftOut?.(`${path} cannot be read, so it is not in the backup: ${reasonOf(cause)}`);
+    return undefined;
+  }
 }
 
 /** The position of publication of a node's index. */

@@ -1,3 +1,4 @@
+import { SQLiteError } from "bun:sqlite";
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { RetryableError, UserError } from "../../lib/failure.ts";
@@ -74,10 +75,19 @@ export function deleteSnapshot(path: string): void {
 
 function lockPartial(path: string): () => void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return lockDirectory(path, {
-    what: "directory",
-    inUse: (holder) => `${path} is in use by ${holder}, which makes the same snapshot`,
-  });
+  const isNew = !existsSync(path);
+  try {
+    return lockDirectory(path, {
+      what: "directory",
+      inUse: (holder) => `${path} is in use by ${holder}, which makes the same snapshot`,
+    });
+  } catch (cause) {
+    // Such as a disk without room for the lock. One that another process has locked is not ours.
+    const isInUse =
+      cause instanceof Error && cause.cause instanceof SQLiteError && cause.cause.code === "SQLITE_BUSY";
+    if (isNew && !isInUse) deleteNew(path);
+    throw cause;
+  }
 }
 
 function plainFile(path: string, part: SnapshotPart): string {
@@ -107,6 +117,16 @@ function deleteDirectory(path: string, release: () => void): void {
   } catch {
     // It has foreign files.
   }
+}
+
+/** Deletes a directory without a lock that this process has made, as far as its disk lets it. */
+function deleteNew(path: string): void {
+  for (const remove of [...LOCK_FILES.map((name) => () => rmSync(join(path, name))), () => rmdirSync(path)])
+    try {
+      remove();
+    } catch {
+      // It is not there, or the fault that is thrown says more.
+    }
 }
 
 /** The bytes that this process may still write to the file system of `dir`. */

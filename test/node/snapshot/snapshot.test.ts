@@ -1,6 +1,15 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { indexPath, openIndexWriter } from "../../../src/db/index/database.ts";
@@ -9,8 +18,10 @@ import { writeMeta } from "../../../src/db/index/meta.ts";
 import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
+import { makeBackup } from "../../../src/node/backup/backup.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
 import type { SnapshotProgress } from "../../../src/node/snapshot/manifest.ts";
+import { directoryPlace } from "../../../src/node/snapshot/places/directory-place.ts";
 import { faultOfCopy } from "../../../src/node/snapshot/run-database-task.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
@@ -20,7 +31,7 @@ import { liveHashes } from "../../support/live-messages.ts";
 import { cast } from "../../support/records.ts";
 import { localStores } from "../../support/state-stores.ts";
 import { isDone, writeKeyed } from "./keyed-writes.ts";
-import { openSnapshotNode, tablesOf } from "./snapshot-node.ts";
+import { openSnapshotNode, tablesOf, UNENDING } from "./snapshot-node.ts";
 
 const UPSTREAM = "upstream.url=http://127.0.0.1:1";
 const SIGNED_AT_WINDOW_SECS = 300;
@@ -66,6 +77,26 @@ describe("a snapshot of a node that runs", () => {
     await create("whole");
     expect(await restore("whole", "d", { parts: ["index"] })).toMatchObject({ hasSettings: null });
     expect(existsSync(path("d/settings.toml"))).toBe(false);
+  });
+
+  test("has the databases though the settings of the operator's page cannot be read, and says so", async () => {
+    using fixture = await openSnapshotNode();
+    const { create, path, dataDir, verify } = fixture;
+    const file = join(dataDir, "settings.toml");
+    const said: string[] = [];
+    const onLeftOut = (what: string) => said.push(what);
+    symlinkSync("/dev/zero", file);
+    await create("index-alone", { parts: ["index"], onLeftOut });
+    expect(said).toEqual([]);
+    expect(await create("a", { onLeftOut })).not.toHaveProperty("settings");
+    expect(said).toEqual([`${file} cannot be read, so it is not in the backup: it is not a regular file`]);
+    await verify("a");
+    const config = configWith(`data.dir=${dataDir}`);
+    const root = directoryPlace(path("root"));
+    const clock = { nowMs: () => 1_750_000_000_000 };
+    expect(await makeBackup({ config, root, kind: "state", clock, signal: UNENDING })).toMatchObject({
+      leftOut: said,
+    });
   });
 
   test("has files that only their owner can read", async () => {
@@ -211,6 +242,20 @@ describe("a snapshot is not made", () => {
     const { create, path } = fixture;
     await expect(create("a", { logLimitBytes: 0 })).rejects.toThrow("write-ahead log passed 0 MB");
     expect([existsSync(path("a")), existsSync(path("a.partial"))]).toEqual([false, false]);
+  });
+
+  test("without room for its lock, and leaves nothing", async () => {
+    using fixture = await openSnapshotNode();
+    // Where the longest paths end: the directory can be made, its lock cannot be opened, or not even made.
+    let deep = fixture.path("deep");
+    while (deep.length < 3700) deep = join(deep, "d".repeat(200));
+    mkdirSync(deep, { recursive: true });
+    for (const pathBytes of [4080, 4090]) {
+      const name = "n".repeat(pathBytes - `${deep}/.partial`.length);
+      const making = fixture.create("", { place: directoryPlace(join(deep, name)) });
+      await expect(making).rejects.toThrow("cannot be locked");
+      expect(readdirSync(deep)).toEqual([]);
+    }
   });
 
   test("while another process makes it", async () => {

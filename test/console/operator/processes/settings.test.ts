@@ -269,6 +269,27 @@ test("what prevents a start from the page is taken back at that start: the log a
   expect(await settingOf("index.max_bytes")).toMatchObject({ value: 55_000_000_000 });
 });
 
+test("a file of the page that is not valid does not prevent a start: it is moved, the log and the page say so, and what is valid stays", async () => {
+  const started = () => node.logs().split('"msg":"Read the settings"').length;
+  await change({ "http.anonymous_units_per_minute": 4_000 });
+  const edited = `${readFileSync(file, "utf8")}\n[future]\na = 1\n`;
+  writeFileSync(file, edited);
+  const before = started();
+  expect((await post("restart", {})).status).toBe(200);
+  await until(() => started() > before);
+  await until(async () => (await fetch(`${node.url}/ready`).catch(() => undefined))?.status === 200);
+  await open();
+  const { refused } = await read<SettingsReport>("config");
+  expect(refused).toMatchObject({
+    keys: ["future.a"],
+    reason: expect.stringContaining("future: is not a section"),
+  });
+  expect(readFileSync(refused?.file ?? "", "utf8")).toBe(edited);
+  expect(node.logs()).toContain("The node runs without the last changes of the operator's page");
+  const kept = await settingOf("http.anonymous_units_per_minute");
+  expect(kept).toMatchObject({ value: 4_000, source: "console" });
+});
+
 test("a start that fails with the settings of the last one, too, ends with its own reason, and nothing is moved", () => {
   const other = join(dir.path, "other");
   mkdirSync(other, { mode: 0o700 });
