@@ -20,6 +20,8 @@ export interface Timings {
   readonly maxCoolMs: number;
   /** Between two looks at the next engine version of the upstream. Default: an hour. */
   readonly engineCheckMs?: number;
+  /** For the response of one node to a question whose events a decision rests on. Default: that of `createConfirmEvents`. */
+  readonly confirmMs?: number;
   /** Between two comparisons of the on-chain events of a random fid. Default: that of `sampleEvents`. */
   readonly sampleMs?: number;
   /** How soon a node that refused calls for their number gets more of them again. Default: that of `CallRate`. */

@@ -18,6 +18,7 @@ import { Watch } from "../support/upstream/watch.ts";
 const HISTORY = 7;
 const FIDS = 7;
 const FID = 3;
+const BEHIND = /^shard \d is \d+h \d+m behind; ready is less than 600s$/;
 const DEVNET = ["--set", "protocol.network=devnet"];
 
 const dir = tempDir();
@@ -48,6 +49,8 @@ beforeAll(async () => {
     args: [
       ...DEVNET,
       ...["--set", `upstream.url=${server.url}`, "--set", "http.workers=2"],
+      // A current block stays current on a busy machine.
+      ...["--set", "upstream.ready_lag_secs=600"],
       ...["--set", `signers.encryption_key=${MASTER_KEY}`],
     ],
   });
@@ -135,10 +138,10 @@ test("a filled index is behind while the last block is old", async () => {
   server.release();
   await eventually(async () => (await statusOf()).phase === "live");
   upstream.produce(HISTORY + 1);
-  await eventually(async () => (await ready()).message?.endsWith("ready is less than 30s") ?? false);
+  await eventually(async () => (await ready()).message?.endsWith("ready is less than 600s") ?? false);
   const { status, message } = await ready();
   expect(status).toBe(503);
-  expect(message).toMatch(/^shard \d is \d+h \d+m behind; ready is less than 30s$/);
+  expect(message).toMatch(BEHIND);
   expect(await signedRead()).toBe(503);
   // Check 16: what rests on the index waits; tokens are verified, and this one is malformed.
   expect(await signInWays()).toEqual({
@@ -149,7 +152,9 @@ test("a filled index is behind while the last block is old", async () => {
     tokens: 400,
   });
   const upstreamStatus = await statusOf();
-  expect(upstreamStatus).toMatchObject({ behind: message, fids_done: FIDS, fids_total: FIDS });
+  // Its minutes, and the shard that is furthest behind, may have changed since.
+  expect(upstreamStatus.behind).toMatch(BEHIND);
+  expect(upstreamStatus).toMatchObject({ fids_done: FIDS, fids_total: FIDS });
   expect(upstreamStatus.shards.map(({ shard }: { shard: number }) => shard)).toEqual([0, 1, 2]);
 }, 180_000);
 

@@ -38,7 +38,7 @@ export interface ConfirmDeps {
   readonly endpoints: Pick<Endpoints, "witnesses" | "isUpToDate" | "askHeads">;
   /** The newest block of a shard that, with all before it, is in the index. */
   readonly applied: (shard: number) => number;
-  readonly timings: Pick<Timings, "pollMs">;
+  readonly timings: Pick<Timings, "pollMs" | "confirmMs">;
   readonly signal: AbortSignal;
   readonly onDispute: (dispute: Dispute) => void;
   /** Keeps what two nodes have said, in the index. */
@@ -70,6 +70,7 @@ interface Answer {
 export function createConfirmEvents(deps: ConfirmDeps) {
   const { db, endpoints, applied, timings, signal, onDispute, keep, clock } = deps;
   const nowMs = deps.nowMs ?? (() => performance.now());
+  const callMs = timings.confirmMs ?? CALL_TIMEOUT_MS;
   const remembered = new Map<string, { readonly of: string; readonly outcome: Outcome; untilMs: number }>();
   const asking = new Map<string, Promise<Outcome>>();
   const disputes = new Map<string, Dispute>();
@@ -137,9 +138,9 @@ export function createConfirmEvents(deps: ConfirmDeps) {
     for (const endpoint of witnesses) {
       if (signal.aborted || areAgreed(answers, own)) break;
       try {
-        const tooLate = wait(CALL_TIMEOUT_MS, signal).then(() => false);
+        const tooLate = wait(callMs, signal).then(() => false);
         if (!(await Promise.race([endpoints.isUpToDate(endpoint), tooLate]))) continue;
-        const client = endpoint.client(signal, { callTimeoutMs: CALL_TIMEOUT_MS, stallMs: CALL_TIMEOUT_MS });
+        const client = endpoint.client(signal, { callTimeoutMs: callMs, stallMs: callMs });
         const encoded = await client.onChainEvents(fid, type);
         if (encoded.length > stored.length + MAX_MORE_EVENTS) throw new Error("it lists too many events");
         const events = encoded.map((bytes) => identity(OnChainEvent.decode(bytes)));

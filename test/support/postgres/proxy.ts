@@ -16,6 +16,8 @@ export interface PostgresProxy extends AsyncDisposable {
   cut(): void;
   /** Passes no more bytes in either direction, and accepts connections without ever responding. */
   freeze(): void;
+  /** Passes all bytes this much later, in each direction. */
+  slow(delayMs: number): void;
   /** Passes everything again, including what was held. */
   heal(): void;
 }
@@ -36,9 +38,12 @@ interface Link {
 export function startProxy(serverPort: number): PostgresProxy {
   const links = new Map<Socket, Link>();
   let mode: "pass" | "cut" | "frozen" = "pass";
+  let delayMs = 0;
   let accepted = 0;
   let lost: { readonly tag: RegExp; readonly happened: () => void } | undefined;
 
+  /** What arrived first is passed first, because each wait is as long. */
+  const later = (work: () => void) => (delayMs === 0 ? work() : void setTimeout(work, delayMs));
   const flush = (link: Link) => {
     if (mode !== "pass") return;
     if (link.server) link.toServer.flush(link.server);
@@ -61,8 +66,10 @@ export function startProxy(serverPort: number): PostgresProxy {
       lost = undefined;
       end(link);
     } else if (!link.isLosing) {
-      link.toClient.push(bytes);
-      flush(link);
+      later(() => {
+        link.toClient.push(bytes);
+        flush(link);
+      });
     }
   }
 
@@ -100,8 +107,12 @@ export function startProxy(serverPort: number): PostgresProxy {
       },
       data(client, bytes) {
         const link = links.get(client);
-        link?.toServer.push(new Uint8Array(bytes));
-        if (link) flush(link);
+        if (!link) return;
+        const received = new Uint8Array(bytes);
+        later(() => {
+          link.toServer.push(received);
+          flush(link);
+        });
       },
       drain(client) {
         const link = links.get(client);
@@ -137,8 +148,12 @@ export function startProxy(serverPort: number): PostgresProxy {
     freeze() {
       mode = "frozen";
     },
+    slow(ms) {
+      delayMs = ms;
+    },
     heal() {
       mode = "pass";
+      delayMs = 0;
       for (const link of links.values()) flush(link);
     },
     async [Symbol.asyncDispose]() {

@@ -32,6 +32,8 @@ const TIMINGS = {
   roomPollMs: 4,
   stallMs: 20_000,
   callTimeoutMs: 20_000,
+  // A busy machine makes no node one that does not respond.
+  confirmMs: 20_000,
   headPollMs: 100,
   silenceMs: 500,
   coolMs: 10,
