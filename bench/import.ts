@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { writeRecords } from "../src/import/write-records.ts";
 import { tempDir } from "../test/support/program.ts";
-import { writeRecords } from "../test/support/record-writer.ts";
 import { backfillSet, firstMessages, recordsOf } from "./backfill-set.ts";
 import { bareVerifyRate } from "./bare-ingest.ts";
 import type { Figure } from "./main.ts";
@@ -35,7 +35,7 @@ export async function benchImport(): Promise<Figure[]> {
   const sample = await firstMessages(set, SAMPLE);
   using dir = tempDir();
   const file = join(dir.path, "records");
-  const records = await writeRecords(file, recordsOf(set));
+  const { records } = await writeRecords(file, recordsOf(set));
   const bare: number[] = [];
   const runs: ImportRun[] = [];
   const former: ImportRun[] = [];

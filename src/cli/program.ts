@@ -13,8 +13,9 @@ import { type CommandContext, collect, flagsOf } from "./context.ts";
 import { registerBackup, registerRestore } from "./database/backup.ts";
 import { registerChannels } from "./database/channels.ts";
 import { registerIndex } from "./database/compact.ts";
-import { registerImport } from "./database/import.ts";
 import { registerMigrate } from "./database/migrate.ts";
+import { registerExport } from "./database/records/export.ts";
+import { registerImport } from "./database/records/import.ts";
 import { registerScores } from "./database/scores.ts";
 import { registerSnapshot } from "./database/snapshot.ts";
 import { registerTokens } from "./database/tokens.ts";
@@ -46,6 +47,7 @@ const COMMANDS = [
   registerInit,
   registerDoctor,
   registerImport,
+  registerExport,
   registerMigrate,
   registerVerify,
   registerIndex,

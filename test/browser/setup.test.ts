@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { run } from "../cli/run.ts";
 import { demoRecords } from "../demo/records.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { HAS_BROWSER, sharedHub } from "./support/shared.ts";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
 import { statePath } from "../../src/db/state/database.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { accountRecords } from "../support/node.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { type Ended, emptyDir, run, withFileLimit } from "./run.ts";
 
 /** A data directory that an import has filled, with an unused state. */

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readTotals } from "../../src/db/index/counts/totals.ts";
 import { type IndexDatabase, indexPath, openIndexWriter } from "../../src/db/index/database.ts";
 import { claimSource, markDemo } from "../../src/db/index/identity.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { accountRecords } from "../support/node.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { emptyDir, run } from "./run.ts";
 
 /** All data of an index has one source: the demo network, the node's own inputs, or the followed node. */

@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { indexPath } from "../../src/db/index/database.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { oddMessages } from "../support/odd-messages.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
 import { startNode } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { emptyDir, run, withFileLimit } from "./run.ts";
 
 const LARGE = 100_000;

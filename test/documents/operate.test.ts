@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { clientSharesTable } from "../../bench/client-shares.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { configWith } from "../runtime/config.ts";
 import { exampleEnv, inCheckout } from "../support/document-shell.ts";
 import { documentExample, documentText, ROOT } from "../support/documents.ts";
 import { accountRecords } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 
 const isMissing = (tool: string) => Bun.which(tool) === null;
 
@@ -16,12 +16,26 @@ function refusalOf(command: readonly string[], cwd: string): string {
   return exitCode === 0 ? "" : `${stdout}${stderr}`;
 }
 
-test("the import commands import a file and verify the result", async () => {
+test("the import and export commands import a file, verify the result and export it again", async () => {
   using dir = tempDir();
-  await writeRecords(join(dir.path, "records.bin"), accountRecords(1));
-  const command = ["sh", "-e", "-c", inCheckout(documentExample("import"))];
-  const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
-  expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("3 on-chain events")]);
+  await writeRecords(
+    join(dir.path, "records.bin"),
+    [1, 3].flatMap((fid) => accountRecords(fid)),
+  );
+  const run = (example: string) => {
+    const command = ["sh", "-e", "-c", inCheckout(documentExample(example))];
+    const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
+    return [exitCode, stdout.toString()];
+  };
+  expect(run("import")).toEqual([0, expect.stringContaining("6 on-chain events")]);
+  const [exitCode, out] = run("export");
+  expect({ exitCode, lines: String(out).trim().split("\n") }).toEqual({
+    exitCode: 0,
+    lines: [
+      expect.stringMatching(/^8 records, \d+ bytes: everything\.bin$/),
+      expect.stringMatching(/^4 records, \d+ bytes: two-accounts\.bin$/),
+    ],
+  });
 }, 180_000);
 
 test("the commands of backup, restore and snapshot work in the documented order", async () => {

@@ -7,12 +7,12 @@ import { estimateSize } from "../../src/db/index/counts/size-estimate.ts";
 import { openIndexWriter } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { estimateFile } from "../../src/import/estimate-file.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord, IngestRecord } from "../../src/ingest/record.ts";
 import { encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { writeRecords } from "../support/record-writer.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const MESSAGES = 12_000;

@@ -10,6 +10,7 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { StorageError } from "../../src/db/sqlite/storage-error.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { ImportInterrupted, runImport } from "../../src/import/run-import.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import type { Verifier } from "../../src/ingest/bulk/verify/verifier.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -20,7 +21,6 @@ import { historyVerifier } from "../support/history-verifier.ts";
 import { IS_LONG } from "../support/long.ts";
 import { mixedRecords } from "../support/mixed-records.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { type FaultSpan, type InjectedFault, withFaultAtEveryStatement } from "../support/storage-faults.ts";
 
 const BATCH_RECORDS = 8;

@@ -4,6 +4,7 @@ import { indexPath, openIndexInMemory, openIndexWriter } from "../../src/db/inde
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { verifyIndex } from "../../src/db/index/verify/verify.ts";
 import { seededRandom } from "../../src/demo/random.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -12,7 +13,6 @@ import { ManualClock } from "../support/clock.ts";
 import { dumpIndex } from "../support/dump.ts";
 import { IS_LONG } from "../support/long.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 
 const IMPORT = join(import.meta.dir, "processes", "import.ts");
 

@@ -8,9 +8,9 @@ import {
   MAX_RECORD_BYTES,
   readRecords,
 } from "../../src/import/record-file.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { expectOk } from "../support/result.ts";
 
 function record(size: number, byte = 1): EncodedRecord {
@@ -34,7 +34,7 @@ describe("a file of records", () => {
     using dir = tempDir();
     const path = `${dir.path}/records`;
     const written = Array.from({ length: 900 }, (_, index) => record((index * 37) % 3000, index % 251));
-    expect(await writeRecords(path, written)).toBe(900);
+    expect(await writeRecords(path, written)).toEqual({ records: 900, bytes: Bun.file(path).size });
     const { records, end } = await readAll(path);
     expect(records.map(({ content }) => expectOk(content))).toEqual(written);
     expect(end).toMatchObject({ outcome: "complete", offset: Bun.file(path).size });
@@ -48,7 +48,7 @@ describe("a file of records", () => {
   test("an empty file is complete, and so is a file read from its end", async () => {
     using dir = tempDir();
     const path = `${dir.path}/empty`;
-    expect(await writeRecords(path, [])).toBe(0);
+    expect(await writeRecords(path, [])).toEqual({ records: 0, bytes: 0 });
     expect(await readAll(path)).toMatchObject({ records: [], end: { outcome: "complete", offset: 0 } });
     await writeRecords(path, [record(10)]);
     const size = Bun.file(path).size;

@@ -9,6 +9,7 @@ import { createImportSink, type ImportSink } from "../../src/import/import-sink.
 import { encodeEnvelope } from "../../src/import/record-file.ts";
 import { type ImportOptions, runImport } from "../../src/import/run-import.ts";
 import type { ImportProgress } from "../../src/import/summary.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
@@ -22,7 +23,6 @@ import { historyVerifier } from "../support/history-verifier.ts";
 import { makeWallet, signedCast } from "../support/messages.ts";
 import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 
 const all = demoRecords();
 /** Enough for several commits of `batchRecords`, and a thousand messages among them. */

@@ -6,6 +6,7 @@ import { getPosition } from "../../src/db/index/positions.ts";
 import { statePath } from "../../src/db/state/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { runImport } from "../../src/import/run-import.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
 import { compactIndex } from "../../src/node/compact/compact-index.ts";
@@ -18,7 +19,6 @@ import { contentDifferences, indexContent } from "../support/index-content.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { openSnapshotNode, tablesOf, UNENDING } from "./snapshot/snapshot-node.ts";
 
 /** Other programs use the databases while this process works on them, which keeps its locks and loses nothing. */

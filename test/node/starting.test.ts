@@ -7,6 +7,7 @@ import { indexPath, indexVersion, openIndexAsIs, openIndexReader } from "../../s
 import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
 import { openWriter } from "../../src/db/sqlite/open.ts";
 import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
+import { writeRecords } from "../../src/import/write-records.ts";
 import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
@@ -16,7 +17,6 @@ import { until } from "../support/manual-time.ts";
 import { accountRecords, startTestNode } from "../support/node.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../support/older-index.ts";
 import { startNode, tempDir } from "../support/program.ts";
-import { writeRecords } from "../support/record-writer.ts";
 import { freePort } from "../support/tls-proxies.ts";
 
 const FID = 7;

@@ -22,6 +22,7 @@ const OPENERS: Readonly<Record<string, string>> = {
   "import/estimate-file.ts": "a file of records",
   "import/record-file.ts": "a file of records",
   "import/resume.ts": "a file of records",
+  "import/write-records.ts": "a file of records",
   "runtime/files.ts":
     "a file that it has just created; directories and files of its callers that no connection has open",
   "node/signers/master-keys.ts": "the file of a key",

@@ -19,7 +19,7 @@ export function registerUpstream(program: Command, context: CommandContext): voi
       const { isFollowing } = await import("../../config/upstream-urls.ts");
       const { openUpstream } = await import("../../upstream/peers/open-upstream.ts");
       const { estimateUpstream } = await import("../../upstream/verify/estimate-upstream.ts");
-      const { formatUpstreamEstimate } = await import("./estimate-text.ts");
+      const { formatUpstreamEstimate } = await import("./records/estimate-text.ts");
       const common = createCommon(context);
       const { config, shutdown } = common;
       if (!isFollowing(config)) throw new UserError("upstream.url is empty, so there is no node to ask");

@@ -11,7 +11,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import { limitsOf } from "../../upstream/peers/network-place.ts";
 import { programName } from "../../version.ts";
 import type { CommandContext } from "../context.ts";
-import { formatUpstreamEstimate } from "../database/estimate-text.ts";
+import { formatUpstreamEstimate } from "../database/records/estimate-text.ts";
 import { followedNodeText, partText, wholeNetworkText } from "../doctor/costs.ts";
 import { type Finding, runChecks } from "../doctor/finding.ts";
 import { followedNodeCheck } from "../doctor/followed-node.ts";

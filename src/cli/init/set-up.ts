@@ -17,7 +17,7 @@ import { reasonOf, UserError } from "../../lib/failure.ts";
 import { resolveBySystem } from "../../net/resolve.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { programName } from "../../version.ts";
-import { estimateImport } from "../database/estimate-text.ts";
+import { estimateImport } from "../database/records/estimate-text.ts";
 import { examine } from "../doctor/examine.ts";
 import { kernelClock } from "../doctor/machine.ts";
 import { askPlace, freeLines } from "../doctor/place.ts";

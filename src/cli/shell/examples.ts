@@ -44,6 +44,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "scores explain": ["scores explain 3 --data-dir /var/lib/svc"],
   "scores simulate": ["scores simulate --seeds fids.txt"],
   import: ["import records.bin --data-dir /var/lib/svc", "import --estimate records.bin"],
+  export: ["export records.bin --data-dir /var/lib/svc", "export records.bin --fids 3,194"],
   migrate: ["migrate --data-dir /var/lib/svc", "migrate --verify"],
   verify: ["verify --sample 100", "verify --fid 3 --fid 194 --json"],
   upstream: ["upstream estimate --set upstream.url=http://host:3383"],
@@ -79,9 +80,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "signer create --fid 3 --key-file fid-3.key",
     "signer create --user 7 --permissions PUBLISH_CAST,FOLLOW_USER --fid 3 --key-file fid-3.key",
   ],
-  "signer cast": [
-    `signer cast 2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11 --text "Hello" --fid 3 --key-file fid-3.key`,
-  ],
+  "signer cast": ["signer cast 2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11 --text gm --fid 3 --key-file fid-3.key"],
   "signer list": ["signer list --fid 3 --key-file fid-3.key", "signer list --fid 3 --user 7 --json"],
   "signer get": ["signer get 2f7ad6a5-0f5a-4d5e-9d3e-0d3a6f0c1b11 --fid 3 --key-file fid-3.key"],
   "signer import": ["signer import --fid 3 --user 7 --seed-file user-7.seed --key-file fid-3.key"],

@@ -48,7 +48,7 @@ export async function copyDatabase(
   },
 ): Promise<DatabaseTaskResult> {
   const { file } = where;
-  const limit = logLimitBytes ?? Math.max(sizeOf(file) * LOG_SHARE, LOG_FLOOR_BYTES);
+  const limit = logLimitBytes ?? defaultLogLimit(file);
   const tooLong = new AbortController();
   const watch = () => {
     onBytes(sizeOf(to));
@@ -60,14 +60,26 @@ export async function copyDatabase(
     return await runDatabaseTask({ name: "copy", ...where, to }, AbortSignal.any([signal, tooLong.signal]));
   } catch (cause) {
     if (!tooLong.signal.aborted || signal.aborted) throw cause;
-    throw new RetryableError(
-      `${file}: so much was written while it was copied that its write-ahead log passed ${megabytes(limit)}, which is freed only after the copy. Try again when less is written.`,
-      { cause },
-    );
+    throw logTooLong(file, limit, { cause });
   } finally {
     clearInterval(watching);
   }
 }
+
+const defaultLogLimit = (file: string) => Math.max(sizeOf(file) * LOG_SHARE, LOG_FLOOR_BYTES);
+
+/**
+ * @throws RetryableError when the log of a database has grown so much that a reader who holds one state of it has to give up.
+ */
+export function refuseLongLog(file: string, limit = defaultLogLimit(file)): void {
+  if (sizeOf(`${file}-wal`) > limit) throw logTooLong(file, limit);
+}
+
+const logTooLong = (file: string, limit: number, options?: ErrorOptions) =>
+  new RetryableError(
+    `${file}: so much was written while it was copied that its write-ahead log passed ${megabytes(limit)}, which is freed only after the copy. Try again when less is written.`,
+    options,
+  );
 
 /** Looks for damaged pages of a database. */
 export async function checkDatabase(where: DatabaseFile, signal: AbortSignal): Promise<DatabaseTaskResult> {

@@ -8,6 +8,7 @@ import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { createImportSink } from "../../../src/import/import-sink.ts";
 import { runImport as runImportOf } from "../../../src/import/run-import.ts";
+import { writeRecords } from "../../../src/import/write-records.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
@@ -19,7 +20,6 @@ import { historyVerifier } from "../../support/history-verifier.ts";
 import { signedCast } from "../../support/messages.ts";
 import { accountRecords, accountSigner } from "../../support/node.ts";
 import { tempDir } from "../../support/program.ts";
-import { writeRecords } from "../../support/record-writer.ts";
 
 function message(fid: number, text: string): EncodedRecord {
   return { kind: "message", bytes: signedCast(fid, text, accountSigner(fid)) };
@@ -148,3 +148,29 @@ async function importFirstBatch(dataDir: string, path: string): Promise<void> {
   });
   expect(outcome).toBe("stopped");
 }
+
+test("what export writes while a node holds the index is imported into the same rows; a file that exists stays", async () => {
+  using dir = tempDir();
+  const [source, target] = [`${dir.path}/source`, `${dir.path}/target`];
+  await writeRecords(`${dir.path}/records`, demoRecords().slice(0, 2500));
+  expect(await runImport(source, `${dir.path}/records`)).toMatchObject({ code: 0 });
+  const file = `${dir.path}/export`;
+  const runExport = (...args: string[]) => run(["--data-dir", source, "export", ...args]);
+  using db = openIndexWriter(indexPath(source));
+  const { exitCode, out } = await runExport(file);
+  expect({ exitCode, out }).toEqual({
+    exitCode: 0,
+    out: expect.stringMatching(/^2,\d{3} records, [\d,]+ bytes: /),
+  });
+  expect(await runImport(target, file)).toMatchObject({
+    code: 0,
+    out: expect.not.stringContaining("refused"),
+  });
+  using copy = openIndexReader(indexPath(target));
+  expect(dumpIndex(copy)).toBe(dumpIndex(db));
+
+  const again = await runExport(file);
+  expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("exists already")]);
+  const nowhere = await run(["--data-dir", `${dir.path}/none`, "export", `${dir.path}/other`]);
+  expect([nowhere.exitCode, nowhere.errors]).toEqual([1, expect.stringContaining("there is no index yet")]);
+}, 180_000);

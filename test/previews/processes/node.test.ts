@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { writeRecords } from "../../../src/import/write-records.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { MessageType } from "../../../src/protocol/wire/generated/message.ts";
 import { createCertificateAuthority } from "../../support/certificates.ts";
@@ -10,7 +11,6 @@ import { accountRecords, accountSigner } from "../../support/node.ts";
 import { startNode, tempDir } from "../../support/program.ts";
 import { startConnectProxy } from "../../support/proxy.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { writeRecords } from "../../support/record-writer.ts";
 
 /** The compiled program over an index with 100 links in 50 casts, all to a name that does not exist (RFC 6761). */
 

@@ -66,7 +66,12 @@ export function foldOnChainEvents(db: IndexDatabase, changed: OnChainEvent): voi
 
 /** The events of one type of an fid, in chain order. */
 export function onChainEventsOf(db: IndexDatabase, type: OnChainEventType, fid: number): OnChainEvent[] {
-  return db.all(eventsOfFid, type, fid).map((row) => OnChainEvent.decode(row.bytes));
+  return onChainEventBytes(db, type, fid).map((bytes) => OnChainEvent.decode(bytes));
+}
+
+/** The same events in wire form. */
+export function onChainEventBytes(db: IndexDatabase, type: OnChainEventType, fid: number): Uint8Array[] {
+  return db.all(eventsOfFid, type, fid).map(({ bytes }) => bytes);
 }
 
 /** The registration of an fid. Unix seconds. */

@@ -1,8 +1,9 @@
 import { toUnixSecs } from "../../../protocol/time.ts";
-import type {
-  MessageData,
-  UserNameProof,
-  VerificationAddBody,
+import {
+  type MessageData,
+  type UserNameProof,
+  UserNameType,
+  type VerificationAddBody,
 } from "../../../protocol/wire/generated/message.ts";
 import type { IndexDatabase } from "../database.ts";
 import { statement } from "../statement.ts";
@@ -40,6 +41,15 @@ const deleteProof = statement<{ fid: number }, [name: string]>(
   "DELETE FROM username_proofs WHERE name = ? RETURNING fid",
 );
 
+const fnamesOf = statement<
+  { name: string; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number; type: number },
+  [fid: number]
+>(
+  "project.username-proofs.fnames-of",
+  `SELECT name, fid, owner, signature, timestamp, type FROM username_proofs
+   WHERE fid = ? AND type = ${UserNameType.USERNAME_TYPE_FNAME}`,
+);
+
 export function addVerification(db: IndexDatabase, data: MessageData, body: VerificationAddBody): void {
   db.run(insertVerification, data.fid, body.address, body.protocol, toUnixSecs(data.timestamp));
   db.invalidations.user(data.fid);
@@ -72,6 +82,11 @@ export function addUsernameProof(
 
 export function dropUsernameProof(db: IndexDatabase, proof: UserNameProof): void {
   for (const { fid } of db.all(deleteProof, nameOf(proof))) db.invalidations.user(fid);
+}
+
+/** Returns the fname proofs of an fid; those of 0 are of released names. */
+export function fnameProofsOf(db: IndexDatabase, fid: number): UserNameProof[] {
+  return db.all(fnamesOf, fid).map((row) => ({ ...row, name: Buffer.from(row.name) }));
 }
 
 /** Names are ASCII by rule, so the bytes are the text. */

@@ -1,10 +1,12 @@
 import { GENERIC_COLUMNS, JOIN_SIGNER } from "../../../db/index/messages/columns.ts";
+import { onChainEventBytes } from "../../../db/index/project/on-chain.ts";
+import { fnameProofsOf } from "../../../db/index/project/profile.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { correctionsBelow } from "../../../db/index/trie/corrections.ts";
 import { DERIVED_KINDS, GENERIC_KINDS, isOnAllShards } from "../../../db/index/trie/derived-keys.ts";
 import { Kind, lendSlot, Store } from "../../../protocol/message/merge-rules.ts";
 import { shardOfFid } from "../../../protocol/network/shard.ts";
-import { MessageType, UserNameProof, UserNameType } from "../../../protocol/wire/generated/message.ts";
+import { MessageType, UserNameProof } from "../../../protocol/wire/generated/message.ts";
 import {
   ACCOUNT_BYTES,
   FNAME_KIND,
@@ -42,19 +44,6 @@ const borrowedRows = statement<GenericRow, [toFid: number, slot: Uint8Array]>(
   `SELECT ${GENERIC_COLUMNS} FROM storage_lends l
    CROSS JOIN messages t ON t.fid = l.fid AND t.store = ${Store.StorageLends} AND t.slot = ?2 ${JOIN_SIGNER} WHERE l.to_fid = ?1`,
 );
-const eventRows = statement<{ bytes: Uint8Array }, [type: number, fid: number]>(
-  "snapshot.on-chain-events",
-  "SELECT bytes FROM on_chain_events WHERE type = ? AND fid = ?",
-);
-const fnameRows = statement<
-  { name: string; fid: number; owner: Uint8Array; signature: Uint8Array; timestamp: number; type: number },
-  [fid: number]
->(
-  "snapshot.fnames",
-  `SELECT name, fid, owner, signature, timestamp, type FROM username_proofs
-   WHERE fid = ? AND type = ${UserNameType.USERNAME_TYPE_FNAME}`,
-);
-
 /** Where messages of a kind are that are stored as their bytes. */
 const GENERIC: ReadonlyMap<number, readonly [Store, Kind]> = new Map([
   ...GENERIC_KINDS,
@@ -120,15 +109,15 @@ function* storedRecords(
 ): Generator<KeyedRecord> {
   const { db } = source;
   if (kind <= MAX_ON_CHAIN_TYPE) {
-    for (const { bytes } of db.all(eventRows, kind, fid)) {
+    for (const bytes of onChainEventBytes(db, kind, fid)) {
       const key = onChainKey(bytes);
       if (key) yield recordOf(key, ON_CHAIN_EVENT, () => bytes);
     }
     return;
   }
   if (kind === FNAME_KIND) {
-    for (const row of db.all(fnameRows, fid)) {
-      const proof = UserNameProof.encode({ ...row, name: Buffer.from(row.name) }).finish();
+    for (const one of fnameProofsOf(db, fid)) {
+      const proof = UserNameProof.encode(one).finish();
       const key = fnameKey(proof);
       if (key)
         yield recordOf(key, FNAME_TRANSFER, () => encodeFields([{ field: PROOF_OF_TRANSFER, bytes: proof }]));

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { refuseDatabase } from "../../config/files/small-file.ts";
-import type { Config } from "../../config/schema.ts";
-import { estimateSize, type SizeEstimate } from "../../db/index/counts/size-estimate.ts";
-import { estimateFile } from "../../import/estimate-file.ts";
-import { UserError } from "../../lib/failure.ts";
-import { networkOf } from "../../protocol/network/network.ts";
-import figures from "../../protocol/network/network-figures.json" with { type: "json" };
-import { formatDuration, grouped } from "../../runtime/progress-line.ts";
-import type { UpstreamEstimate } from "../../upstream/verify/estimate-upstream.ts";
+import { refuseDatabase } from "../../../config/files/small-file.ts";
+import type { Config } from "../../../config/schema.ts";
+import { estimateSize, type SizeEstimate } from "../../../db/index/counts/size-estimate.ts";
+import { estimateFile } from "../../../import/estimate-file.ts";
+import { UserError } from "../../../lib/failure.ts";
+import { networkOf } from "../../../protocol/network/network.ts";
+import figures from "../../../protocol/network/network-figures.json" with { type: "json" };
+import { formatDuration, grouped } from "../../../runtime/progress-line.ts";
+import type { UpstreamEstimate } from "../../../upstream/verify/estimate-upstream.ts";
 
 const { callsPerFid: CALLS_PER_FID } = figures.filling;
 

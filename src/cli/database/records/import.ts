@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { ImportInterrupted, ImportReport } from "../../import/run-import.ts";
-import type { ImportProgress } from "../../import/summary.ts";
-import { EXIT_USER, RetryableError, UserError } from "../../lib/failure.ts";
-import type { CommandContext } from "../context.ts";
-import { print } from "../output.ts";
-import { toExit } from "../to-exit.ts";
+import type { ImportInterrupted, ImportReport } from "../../../import/run-import.ts";
+import type { ImportProgress } from "../../../import/summary.ts";
+import { EXIT_USER, RetryableError, UserError } from "../../../lib/failure.ts";
+import type { CommandContext } from "../../context.ts";
+import { print } from "../../output.ts";
+import { toExit } from "../../to-exit.ts";
 
 const LOG_INTERVAL_MS = 5000;
 
@@ -29,18 +29,18 @@ export function registerImport(program: Command, context: CommandContext): void 
         program.error("error: a file is required, or --finish without one");
       const file = named ?? "";
       if (estimate) return await printEstimate(context, file, json);
-      const { createCommon, openTaskDataDir, runTask } = await import("../common.ts");
-      const { formatProgress } = await import("../../import/summary.ts");
-      const { finishImport } = await import("../../import/run-import.ts");
-      const { ImportInterrupted, runImport } = await import("../../import/run-import.ts");
-      const { formatSummary } = await import("../../import/summary.ts");
-      const { indexPath, openIndexWriter } = await import("../../db/index/database.ts");
-      const { claimNetwork, isFollowing, mayLackState } = await import("../../db/index/identity.ts");
-      const { openState, statePath } = await import("../../db/state/database.ts");
-      const { applyFullText, fillPeople } = await import("../../node/start/full-text.ts");
-      const { withImport } = await import("../../node/start/import-file.ts");
-      const { migrateIndex } = await import("../../node/start/migrate-index.ts");
-      const { createProgressReporter, progressOnStderr } = await import("../../runtime/progress-line.ts");
+      const { createCommon, openTaskDataDir, runTask } = await import("../../common.ts");
+      const { formatProgress } = await import("../../../import/summary.ts");
+      const { finishImport } = await import("../../../import/run-import.ts");
+      const { ImportInterrupted, runImport } = await import("../../../import/run-import.ts");
+      const { formatSummary } = await import("../../../import/summary.ts");
+      const { indexPath, openIndexWriter } = await import("../../../db/index/database.ts");
+      const { claimNetwork, isFollowing, mayLackState } = await import("../../../db/index/identity.ts");
+      const { openState, statePath } = await import("../../../db/state/database.ts");
+      const { applyFullText, fillPeople } = await import("../../../node/start/full-text.ts");
+      const { withImport } = await import("../../../node/start/import-file.ts");
+      const { migrateIndex } = await import("../../../node/start/migrate-index.ts");
+      const { createProgressReporter, progressOnStderr } = await import("../../../runtime/progress-line.ts");
       const common = createCommon(context);
       const { config, clock, log, shutdown } = common;
       context.exitCode = await runTask(common, async () => {
@@ -106,7 +106,7 @@ export function registerImport(program: Command, context: CommandContext): void 
 
 async function printEstimate(context: CommandContext, file: string, isJson: boolean): Promise<void> {
   const { estimateImport } = await import("./estimate-text.ts");
-  const { readConfig } = await import("../common.ts");
+  const { readConfig } = await import("../../common.ts");
   const { estimate, records, text } = await estimateImport(file, readConfig(context).config);
   print(isJson ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n` : text);
 }

@@ -1,0 +1,112 @@
+import { channelKeysAfter, findRegistrationByKey } from "../db/index/channels/registrations.ts";
+import { slotsOfChannel } from "../db/index/channels/slots.ts";
+import type { IndexDatabase } from "../db/index/database.ts";
+import { type LiveMessage, messagesOf } from "../db/index/messages/live-messages.ts";
+import { onChainEventBytes } from "../db/index/project/on-chain.ts";
+import { fnameProofsOf } from "../db/index/project/profile.ts";
+import { statement } from "../db/index/statement.ts";
+import { fidWithKeysAfter } from "../db/index/trie/derived-keys.ts";
+import type { EncodedRecord } from "../ingest/record.ts";
+import { Store } from "../protocol/message/merge-rules.ts";
+import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
+import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
+
+const supporters = statement<{ fid: number }, [fid: number]>(
+  "export.supporters",
+  `SELECT fid FROM storage_lends WHERE to_fid = ?1
+   UNION SELECT request_fid FROM gasless_keys WHERE fid = ?1`,
+);
+
+export interface ExportSource {
+  /** A connection within a read transaction, whose state does not change. */
+  readonly db: IndexDatabase;
+  readonly network: FarcasterNetwork;
+}
+
+const EVENT_TYPES = Object.values(OnChainEventType).filter(
+  (type): type is OnChainEventType => typeof type === "number" && type > 0,
+);
+/**
+ * The stores in the order in which they depend on each other: signers, and the storage that others borrow; names and addresses before the
+ * user data that refer to them; casts before what refers to them, which costs an import nothing then.
+ */
+const STORES: readonly (readonly Store[])[] = [
+  [Store.GaslessKeys, Store.StorageLends],
+  [Store.UsernameProofs, Store.Verifications, Store.UserData, Store.Casts],
+  [Store.Links, Store.Reactions],
+];
+/** Registrations of channels and released names belong to no account. */
+const NO_ACCOUNT = 0;
+const CHANNELS_PER_READ = 100;
+
+/**
+ * Yields what an index holds of the network as records of an import file, in an order in which a node accepts them: on-chain events and
+ * names of all accounts, then their messages store by store, then what channels decided. What was removed, and values that no one
+ * signed, are not among them. In memory are the messages of one account in one store.
+ *
+ * @param fids the accounts, which come with the registrations of those that lend storage to them or requested their keys; undefined
+ *   for all.
+ */
+export function* exportedRecords(
+  { db, network }: ExportSource,
+  fids?: readonly number[],
+): Generator<EncodedRecord> {
+  const named = fids && new Set(fids);
+  const others = new Set(fids?.flatMap((fid) => db.all(supporters, fid).map((one) => one.fid)));
+  for (const fid of fids ?? []) others.delete(fid);
+  const accounts = () => named ?? allFids(db);
+  for (const fid of others) yield* eventsOf(db, fid);
+  for (const fid of accounts()) {
+    yield* eventsOf(db, fid);
+    for (const proof of fnameProofsOf(db, fid))
+      yield { kind: "usernameProof", bytes: UserNameProof.encode(proof).finish() };
+  }
+  for (const fid of others) yield* messagesIn(db, network, fid, Store.StorageLends);
+  for (const stores of STORES)
+    for (const fid of accounts()) for (const store of stores) yield* messagesIn(db, network, fid, store);
+  if (!named) yield* channelMessages(db);
+}
+
+function* eventsOf(db: IndexDatabase, fid: number): Generator<EncodedRecord> {
+  for (const type of EVENT_TYPES)
+    for (const bytes of onChainEventBytes(db, type, fid)) yield { kind: "onChainEvent", bytes };
+}
+
+function* allFids(db: IndexDatabase): Generator<number> {
+  for (let fid: number | undefined = NO_ACCOUNT; fid !== undefined; fid = fidWithKeysAfter(db, fid))
+    yield fid;
+}
+
+function* messagesIn(
+  db: IndexDatabase,
+  network: FarcasterNetwork,
+  fid: number,
+  store: Store,
+): Generator<EncodedRecord> {
+  const messages = messagesOf(db, network, fid, store);
+  // The nonces of an account only rise.
+  const ordered =
+    store === Store.GaslessKeys ? [...messages].toSorted((a, b) => nonceOf(a) - nonceOf(b)) : messages;
+  for (const message of ordered) yield { kind: "message", bytes: message.encode() };
+}
+
+function nonceOf(message: LiveMessage): number {
+  const { body } = message.decode().data;
+  return body?.$case === "keyAddBody" ? body.value.nonce : 0;
+}
+
+/** The messages that hold the slots of channels, of each channel in the order of their times: who decides was appointed earlier. */
+function* channelMessages(db: IndexDatabase): Generator<EncodedRecord> {
+  let after: string | undefined;
+  for (;;) {
+    const keys = channelKeysAfter(db, after, CHANNELS_PER_READ);
+    for (const key of keys) {
+      const channel = findRegistrationByKey(db, key);
+      const slots = channel ? slotsOfChannel(db, channel.channelId) : [];
+      for (const { message } of slots.toSorted((a, b) => a.timestamp - b.timestamp))
+        if (message) yield { kind: "message", bytes: message };
+    }
+    after = keys.at(-1);
+    if (keys.length < CHANNELS_PER_READ) return;
+  }
+}
