@@ -10961,7 +10961,7 @@ export interface operations {
                 since?: number;
                 /** @description Unix seconds: events that the node applied then or later are left out. The frame `end` follows the last one, and the stream closes. A cursor of the end responds with 204, so that an EventSource does not connect again */
                 until?: number;
-                /** @description Begin with those of the node's last so many events that the stream has, the oldest first. `since` counts more */
+                /** @description Begin with those of the node's last so many events that the stream has, the oldest first: at most 300. With `until`, the last ones before it and not before `since`, at most 10000. Else `since` counts more */
                 last?: number;
                 /** @description What happens where the events behind the cursor are gone: `skip` sends a frame `gap` and goes on with the oldest event, `error` responds with 410. Default: `error` for `cursor`, `skip` for `Last-Event-ID` and `since` */
                 gap?: "skip" | "error";
@@ -11016,7 +11016,7 @@ export interface operations {
                 since?: number;
                 /** @description Unix seconds: events that the node applied then or later are left out. The frame `end` follows the last one, and the stream closes. A cursor of the end responds with 204, so that an EventSource does not connect again */
                 until?: number;
-                /** @description Begin with those of the node's last so many events that the stream has, the oldest first. `since` counts more */
+                /** @description Begin with those of the node's last so many events that the stream has, the oldest first: at most 300. With `until`, the last ones before it and not before `since`, at most 10000. Else `since` counts more */
                 last?: number;
                 /** @description What happens where the events behind the cursor are gone: `skip` sends a frame `gap` and goes on with the oldest event, `error` responds with 410. Default: `error` for `cursor`, `skip` for `Last-Event-ID` and `since` */
                 gap?: "skip" | "error";

@@ -63,8 +63,11 @@ export interface StreamStart {
     | { readonly kind: "cursor"; readonly position: StreamPosition | undefined }
     /** The first event that was applied then or later, unix seconds. */
     | { readonly kind: "since"; readonly unixSecs: number }
-    /** The number of events before the end of the log; fewer if the log has fewer. */
-    | { readonly kind: "last"; readonly events: number };
+    /**
+     * The number of events before the end, of the stream if it has one, else of the log; fewer if the log has fewer, or if others were
+     * applied before a time (unix seconds).
+     */
+    | { readonly kind: "last"; readonly events: number; readonly notBeforeSecs?: number | undefined };
   /** Events that were applied then or later are left out, unix seconds; undefined for a stream without an end. */
   readonly untilSecs?: number | undefined;
   /** Whether a stream whose first events are deleted begins with the oldest. Else it is refused. */
@@ -114,7 +117,7 @@ export function logEnds(db: IndexDatabase): LogEnds | undefined {
 export function resolveStart(
   db: IndexDatabase,
   { oldest, head }: LogEnds,
-  { from, skipsGap }: StreamStart,
+  { from, untilSecs, skipsGap }: StreamStart,
   retainedFrom: number,
 ): Result<ResolvedStart, GoneEvents> {
   const beginsAt = (position: StreamPosition | undefined, seenBlocks: ShardBlocks = NO_BLOCKS) =>
@@ -133,7 +136,22 @@ export function resolveStart(
     }
     return wanted.seq >= oldest.seq && wanted.seq <= head.seq ? beginsAt(wanted) : gone(wanted);
   }
-  if (from.kind === "last") return beginsAt({ ...oldest, seq: Math.max(oldest.seq, head.seq - from.events) });
+  if (from.kind === "last") {
+    const { events, notBeforeSecs } = from;
+    const [first, end] = db.snapshot(() =>
+      [notBeforeSecs, untilSecs].map(
+        (secs) => secs !== undefined && (firstEventFrom(db, secs) ?? head.seq + 1),
+      ),
+    );
+    const newest = end ? Math.min(head.seq, end - 1) : head.seq;
+    const areSomeGone =
+      notBeforeSecs !== undefined &&
+      notBeforeSecs < retainedFrom &&
+      oldest.seq > 0 &&
+      newest - events < oldest.seq;
+    if (areSomeGone) return gone(undefined);
+    return beginsAt({ ...oldest, seq: Math.max(oldest.seq, first ? first - 1 : 0, newest - events) });
+  }
   if (oldest.seq > 0 && from.unixSecs < retainedFrom) return gone(undefined);
   const seq = db.snapshot(() => firstEventFrom(db, from.unixSecs));
   // An event that is added or synced meanwhile belongs to the stream, so it does not begin at a later end.

@@ -68,14 +68,14 @@ consoleTest(
     await page.getByText("Connected", { exact: true }).waitFor();
     await page.locator(".events > li").first().waitFor();
     expect(asked.map((url) => new URL(url).search.replace(/\d+/g, "N"))).toEqual([
-      "?match=any&since=N&until=N",
+      "?match=any&since=N&until=N&last=N",
       "?match=any&last=N",
     ]);
   },
 );
 
 consoleTest(
-  "the events of a past time beyond the first 300 are reached in parts by the keyboard, in both directions, each event once",
+  "a past time opens on its newest 300 events; the others are reached in parts by the keyboard, in both directions, each event once",
   async (open) => {
     const { page, goto, origin } = await open({ reducedMotion: true });
     const fids = [61, 62, 63, 64, 65];
@@ -91,22 +91,39 @@ consoleTest(
     const texts = async () =>
       (await page.locator(".events > li").allTextContents()).map((row) => /part \d+ \d+\./.exec(row)?.[0]);
     const shows = (text: string) => page.getByText(text, { exact: true }).waitFor();
-    await shows("1 to 300");
-    const oldest = await texts();
-    await page.getByRole("button", { name: "Newer" }).focus();
-    await page.keyboard.press("Enter");
-    await shows("301 to 305");
+    await shows("1 to 300 of 305");
     const newest = await texts();
-    expect([oldest.length, newest.length, new Set([...oldest, ...newest]).size]).toEqual([300, 5, 305]);
+    expect(newest[0]).toBe(`part ${fids.at(-1)} 60.`);
+    await page.getByRole("button", { name: "Older" }).focus();
+    await page.keyboard.press("Enter");
+    await shows("301 to 305 of 305");
+    const oldest = await texts();
+    expect([newest.length, oldest.length, new Set([...oldest, ...newest]).size]).toEqual([300, 5, 305]);
     // The end: the button keeps the focus, and does nothing.
     await page.keyboard.press("Enter");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
-    await shows("1 to 300");
-    expect(await texts()).toEqual(oldest);
+    await shows("1 to 300 of 305");
+    expect(await texts()).toEqual(newest);
     expect(await axeViolations(page)).toEqual([]);
   },
 );
+
+consoleTest("the list of a past time and the card of the time count the same events", async (open) => {
+  const { page, goto, origin } = await open({ reducedMotion: true });
+  await submit(
+    origin,
+    Array.from({ length: 20 }, (_, n) => demoCast(66, { text: `counted ${n}` })),
+  );
+  // Neither end is one of a bucket of the lanes, which have 90 seconds here.
+  const iso = (secs: number) => `${new Date(secs * 1000).toISOString().slice(0, 19)}Z`;
+  const now = Math.floor(Date.now() / 1000);
+  await goto(`/console/stream?w=6h&at=${iso(now - 1207)}&until=${iso(now + 1)}`);
+  const list = page.getByText(/^1 to \d+ of [\d,]+$/);
+  await list.waitFor();
+  const all = (await list.textContent())?.split(" ").at(-1);
+  await page.locator(".moment").getByText(`${all} events`).waitFor();
+});
 
 consoleTest("a typed time is looked at, and one that is none says how to write it", async (open) => {
   const { page, goto } = await open({ width: 390 });

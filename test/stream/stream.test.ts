@@ -96,6 +96,31 @@ describe("a stream of server-sent events", () => {
     expect(cursor).toBe(oldest_cursor);
   });
 
+  test("with until, last are the last events before that time and after since; without it, at most 300 are", async () => {
+    const at = () => Math.floor(bench.node.clock.nowMs() / 1000);
+    bench.node.clock.advanceSecs(10);
+    const since = at();
+    for (const text of ["a", "b", "c"]) cast(1, text);
+    bench.node.clock.advanceSecs(10);
+    const until = at();
+    cast(1, "after the time");
+    bench.node.clock.advanceSecs(10);
+    const textsOf = async (query: string, count: number) => {
+      await using client = await SseClient.open(bench.url(`kinds=cast.created&${query}`));
+      expect((await client.next())?.event).toBe("hello");
+      const texts = (await client.events(count)).map(textIn);
+      return [...texts, (await client.next())?.event];
+    };
+    expect(await textsOf(`last=2&until=${until}`, 2)).toEqual(["b", "c", "end"]);
+    expect(await textsOf(`last=10000&since=${since}&until=${until}`, 3)).toEqual(["a", "b", "c", "end"]);
+    expect(await textsOf(`last=10&since=${since - 5}&until=${since}`, 0)).toEqual(["end"]);
+    const refused = await fetch(bench.url("last=301"));
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringContaining("last must be at most 300 without until") }),
+    ]);
+  });
+
   test("leaves out excluded users, live and from the log; bans need an API key", async () => {
     await using client = await SseClient.open(bench.url("kinds=cast.created&exclude_fids=2,3"));
     const { id } = (await client.next()) ?? {};

@@ -205,6 +205,8 @@ function textsIn(
 }
 
 const MAX_LAST_EVENTS = 300;
+/** The most events of a time that has an end: they are not sent again and again. */
+const MAX_LAST_OF_TIME = 10_000;
 const MAX_CURSOR_CHARS = 512;
 /** The query parameters that say where a stream begins. */
 export const startParams = {
@@ -234,9 +236,10 @@ export const startParams = {
   last: optional(
     integer({
       min: 1,
-      max: MAX_LAST_EVENTS,
+      max: MAX_LAST_OF_TIME,
       description:
-        "Begin with those of the node's last so many events that the stream has, the oldest first. `since` counts more",
+        `Begin with those of the node's last so many events that the stream has, the oldest first: at most ${MAX_LAST_EVENTS}. With \`until\`, ` +
+        `the last ones before it and not before \`since\`, at most ${MAX_LAST_OF_TIME}. Else \`since\` counts more`,
     }),
   ),
   gap: optional(
@@ -261,11 +264,13 @@ export function startOf(
 ): StreamStart {
   if (since !== undefined && until !== undefined && since >= until)
     throw badRequest("since must be before until");
-  return { ...beginOf({ cursor, since, last: events, gap }, headers), untilSecs: until };
+  if (events !== undefined && events > MAX_LAST_EVENTS && until === undefined)
+    throw badRequest(`last must be at most ${MAX_LAST_EVENTS} without until`);
+  return { ...beginOf({ cursor, since, until, last: events, gap }, headers), untilSecs: until };
 }
 
 function beginOf(
-  { cursor, since, last: events, gap }: Omit<DecodedQuery<typeof startParams>, "until">,
+  { cursor, since, until, last: events, gap }: DecodedQuery<typeof startParams>,
   headers: Headers,
 ): StreamStart {
   const given = cursor === undefined ? undefined : positionOf(cursor);
@@ -275,6 +280,8 @@ function beginOf(
   if (given && !last) return { from: { kind: "cursor", position: given }, skipsGap: gap === "skip" };
   const skipsGap = gap !== "error";
   if (lastEventId !== "") return { from: { kind: "cursor", position: last }, skipsGap };
+  if (events !== undefined && until !== undefined)
+    return { from: { kind: "last", events, notBeforeSecs: since }, skipsGap };
   if (since !== undefined) return { from: { kind: "since", unixSecs: since }, skipsGap };
   if (events !== undefined) return { from: { kind: "last", events }, skipsGap };
   return { from: { kind: "live" }, skipsGap };

@@ -9,10 +9,10 @@ import type { Selection, TimeWindow } from "./window.ts";
 
 export const FAR = 10;
 
-/** What is in a selection, in words. */
-export function whatIn(page: HistoryLanes, selection: Selection): string {
+/** What is in a selection, in words. @param counted the number of events where it is known more exactly. */
+export function whatIn(page: HistoryLanes, selection: Selection, counted?: number): string {
   const { events, failed, errors, warnings } = sumsOf(page, selection);
-  const parts = [msg.countEvents(events)];
+  const parts = [msg.countEvents(counted ?? events)];
   if (failed > 0) parts.push(msg.countFailed(failed));
   if (errors > 0) parts.push(`${formatCount(errors)} ${msg.errors}`);
   if (warnings > 0) parts.push(msg.countWarnings(warnings));

@@ -12,7 +12,7 @@ import { TITLES } from "../text/en/incidents.ts";
 import * as msg from "../text/en/moment.ts";
 import { formatClock, formatExact, formatMoment, saidIn } from "../text/format.ts";
 import { FAR, GoTo, whatIn } from "./go-to.tsx";
-import { Lanes } from "./lanes.tsx";
+import { Lanes, sumsOf } from "./lanes.tsx";
 import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
 
 const EVERY_MS = 60_000;
@@ -35,19 +35,25 @@ export function useWindow(): TimeWindow & { select(selection: Selection | undefi
 const formatEdge = (secs: number, window: Selection) =>
   window.to - window.from > DAY_SECS ? formatMoment(secs * 1000) : formatClock(secs * 1000).slice(0, 5);
 
+export interface ScrubberProps {
+  /** `/history/lanes` for anybody, or the operator's. */
+  readonly path: string;
+  readonly send?: typeof request;
+  readonly incidents: readonly IncidentReport[];
+  /** The exact number of events of the selection, where the page has counted them: the lanes have whole buckets. */
+  readonly events?: number | undefined;
+  /** Gets the number that the lanes have for the selection. */
+  readonly onEvents?: (events: number) => void;
+  /** Links to the same time elsewhere. */
+  readonly children?: ComponentChildren;
+}
+
 /**
  * The history of the node as lanes, of which a range can be looked at: by dragging, by its two edges, by a click on an incident, or typed.
  * The selection is in the URL, so that pages which show the same time share it.
  */
-export function Scrubber(props: {
-  /** `/history/lanes` for anybody, or the operator's. */
-  path: string;
-  send?: typeof request;
-  incidents: readonly IncidentReport[];
-  /** Links to the same time elsewhere. */
-  children?: ComponentChildren;
-}) {
-  const { path, send, incidents, children } = props;
+export function Scrubber(props: ScrubberProps) {
+  const { path, send, incidents, events, onEvents, children } = props;
   const { select, ...window } = useWindow();
   const query = useQuery<HistoryLanes>(
     { method: "GET", path: `${path}?from=${window.from}&to=${window.to}&buckets=${BUCKETS}` },
@@ -62,11 +68,7 @@ export function Scrubber(props: {
       aside={<GoTo window={window} select={select} />}
       skeleton={<div class="lanes-bones bones" aria-busy="true" />}
     >
-      {(page) => (
-        <Tracks page={page} window={window} incidents={incidents} select={select}>
-          {children}
-        </Tracks>
-      )}
+      {(page) => <Tracks {...{ page, window, incidents, select, events, onEvents }}>{children}</Tracks>}
     </Region>
   );
 }
@@ -89,10 +91,15 @@ interface TracksProps {
   readonly window: TimeWindow;
   readonly incidents: readonly IncidentReport[];
   readonly select: (selection: Selection | undefined) => void;
+  readonly events: number | undefined;
+  readonly onEvents: ((events: number) => void) | undefined;
   readonly children: ComponentChildren;
 }
 
-function Tracks({ page, window, incidents, select, children }: TracksProps) {
+function Tracks({ page, window, incidents, select, events, onEvents, children }: TracksProps) {
+  const chosen = window.selection;
+  const inLanes = chosen ? sumsOf(page, chosen).events : 0;
+  useEffect(() => onEvents?.(inLanes), [inLanes]);
   const area = useRef<HTMLDivElement>(null);
   /** While an edge or a range is dragged. */
   const [drag, setDrag] = useState<{ readonly anchor: number; readonly selection: Selection }>();
@@ -164,7 +171,11 @@ function Tracks({ page, window, incidents, select, children }: TracksProps) {
   }
 
   const text = (secs: number) => formatEdge(secs, window);
-  const valueText = msg.rangeText(text(edges.from), text(edges.to), `, ${whatIn(page, edges)}`);
+  const valueText = msg.rangeText(
+    text(edges.from),
+    text(edges.to),
+    `, ${whatIn(page, edges, drag ? undefined : events)}`,
+  );
   const handle = (edge: "from" | "to") => (
     <div
       class="edge"
@@ -240,7 +251,7 @@ function Tracks({ page, window, incidents, select, children }: TracksProps) {
             ? msg.viewing(
                 <EdgeTime secs={selection.from} />,
                 <EdgeTime secs={selection.to} />,
-                `: ${whatIn(page, selection)}`,
+                `: ${whatIn(page, selection, drag ? undefined : events)}`,
               )
             : msg.dragToLookAtAMoment}
         </span>

@@ -11,11 +11,16 @@ export type StreamRow =
 
 /** The last rows of a stream, newest first, and how many events arrived. Rows are added in groups, so that the page draws seldom. */
 export class EventLog {
+  readonly #maxRows: number;
   #rows: readonly StreamRow[] = [];
   #waiting: StreamRow[] = [];
   #times: number[] = [];
   #nextId = 0;
   #total = 0;
+
+  constructor(maxRows = MAX_ROWS) {
+    this.#maxRows = maxRows;
+  }
 
   get rows(): readonly StreamRow[] {
     return this.#rows;
@@ -41,7 +46,7 @@ export class EventLog {
   /** Takes over what has come since the last call. Returns how many rows are new. */
   flush(): number {
     const added = this.#waiting.length;
-    if (added > 0) this.#rows = [...this.#waiting.reverse(), ...this.#rows].slice(0, MAX_ROWS);
+    if (added > 0) this.#rows = [...this.#waiting.reverse(), ...this.#rows].slice(0, this.#maxRows);
     this.#waiting = [];
     return added;
   }
@@ -55,7 +60,7 @@ export class EventLog {
   }
 
   #dropWaiting(): void {
-    if (this.#waiting.length > MAX_ROWS) this.#waiting.shift();
+    if (this.#waiting.length > this.#maxRows) this.#waiting.shift();
     if (this.#times.length > 200_000) this.#times.splice(0, 100_000);
   }
 }

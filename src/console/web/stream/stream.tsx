@@ -1,28 +1,25 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { EventLine } from "../content/event-line.tsx";
 import { type EventStream, openEventStream } from "../data/event-stream.ts";
 import { nowMs } from "../data/visibility.ts";
 import { GenerateActivity } from "../demo/add-people.tsx";
 import { Icon } from "../icons/icons.tsx";
 import { HAS_HISTORY, useWindow } from "../moment/scrubber.tsx";
-import type { Selection } from "../moment/window.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
-import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
 import { PublicScrubber } from "../status/public-scrubber.tsx";
 import * as msg from "../text/en/stream.ts";
-import { formatAge, formatCount, formatExact } from "../text/format.ts";
+import { formatAge, formatCount } from "../text/format.ts";
 import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
-import { FilterForm, type FormReader } from "./filter-form.tsx";
-import { describeFilters, readFilters, writeFilters } from "./filters.ts";
+import type { FormReader } from "./filter-form.tsx";
+import { readFilters, writeFilters } from "./filters.ts";
+import { EventRows, StreamLayout } from "./layout.tsx";
+import { PastStream } from "./past.tsx";
 
 const DRAW_MS = 250;
 const ANNOUNCE_MS = 5000;
-/** The filter is beside the rows, and above them on a phone, where it is folded. */
-const isWide = () => matchMedia("(min-width: 62rem)").matches;
 const SKELETON_ROWS = 8;
 
 const WEBHOOK_PAGE = "/console/manage/webhooks/new";
@@ -37,6 +34,10 @@ export function Page() {
   const { selection } = useWindow();
   const time = HAS_HISTORY ? selection : undefined;
   const readForm = useRef<() => Promise<string | undefined>>(undefined);
+  /** How many events of the time the history counts, and how many the list has: the more exact number. */
+  const [expected, setExpected] = useState(0);
+  const [counted, setCounted] = useState<number>();
+  useEffect(() => setCounted(undefined), [time?.from, time?.to]);
   return (
     <>
       <PageHead title={msg.stream}>
@@ -60,8 +61,19 @@ export function Page() {
         )}
       </PageHead>
       <div class="stack">
-        <PublicScrubber />
-        <Stream query={query} time={time} readForm={readForm} key={`${query} ${time?.from} ${time?.to}`} />
+        <PublicScrubber events={time && counted} onEvents={setExpected} />
+        {time ? (
+          <PastStream
+            query={query}
+            time={time}
+            expected={expected}
+            onCounted={setCounted}
+            readForm={readForm}
+            key={`${query} ${time.from} ${time.to}`}
+          />
+        ) : (
+          <LiveStream query={query} readForm={readForm} key={query} />
+        )}
       </div>
     </>
   );
@@ -73,34 +85,18 @@ interface Shown {
   readonly perMinute: number;
 }
 
-function Stream({
-  query,
-  time,
-  readForm,
-}: {
-  query: string;
-  /** A past time, whose events the page shows in parts; undefined for live. */
-  time: Selection | undefined;
-  readForm: FormReader;
-}) {
-  /** The last events of the earlier parts. */
-  const [earlier, setEarlier] = useState<readonly string[]>([]);
-  const after = earlier.at(-1);
-  const begin = after === undefined ? `since=${time?.from}` : `cursor=${after}&gap=skip`;
-  const last = time ? `${begin}&until=${time.to}` : `last=${MAX_ROWS}`;
+function LiveStream({ query, readForm }: { query: string; readForm: FormReader }) {
+  const last = `last=${MAX_ROWS}`;
   const call = {
     method: "GET" as const,
     path: withQuery(`${apiPrefix}/stream`, query === "" ? last : `${query}&${last}`),
     isStream: true,
   };
-  const filters = useMemo(() => readFilters(query), [query]);
   const [stream, setStream] = useState<EventStream>();
   const [shown, setShown] = useState<Shown>({ rows: [], total: 0, perMinute: 0 });
   const [isPaused, setPaused] = useState(false);
   /** Whether the rows that the stream begins with are here, or why they are not. */
   const [isBegun, setBegun] = useState(false);
-  /** Whether a past time has events after those that are shown. */
-  const [hasNewer, setHasNewer] = useState(false);
   /** Events that are announced, or that the stream began with. */
   const announced = useRef<number>(undefined);
   const [announcement, setAnnouncement] = useState("");
@@ -108,16 +104,9 @@ function Stream({
     const log = new EventLog();
     setShown({ rows: [], total: 0, perMinute: 0 });
     setBegun(false);
-    setHasNewer(false);
     const opened = openEventStream(call, {
       // Those that the stream begins with do not count as events of this minute.
-      onEvent(event) {
-        if (time && log.total >= MAX_ROWS) {
-          setHasNewer(true);
-          return opened.close();
-        }
-        log.add(event, Math.min(Date.now(), event.createdAt * 1000));
-      },
+      onEvent: (event) => log.add(event, Math.min(Date.now(), event.createdAt * 1000)),
       onGap: () => log.addGap(Date.now()),
     });
     setStream(opened);
@@ -139,106 +128,43 @@ function Stream({
       for (const timer of timers) clearInterval(timer);
       opened.close();
     };
-  }, [earlier]);
+  }, []);
   function toggle() {
     if (isPaused) stream?.resume();
     else stream?.pause();
     setPaused(!isPaused);
   }
-  return (
-    <div class={time ? "split stream" : "split stream live"}>
-      <details class="card" open={isWide()}>
-        <summary class="pad">{msg.filter(<span class="s dim">{describeFilters(filters)}</span>)}</summary>
-        <div class="pad s fold">
-          <FilterForm filters={filters} reader={readForm} />
-        </div>
-      </details>
-      <section class="card" aria-label={msg.events}>
-        <header>
-          {time ? <Pill>{msg.ofThisTime}</Pill> : <State stream={stream} isPaused={isPaused} />}
-          <span class="grow dim s">
-            {!time && shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
-          </span>
-          {time && (hasNewer || earlier.length > 0) && (
-            <Parts
-              first={earlier.length * MAX_ROWS + 1}
-              count={shown.total}
-              older={earlier.length > 0 ? () => setEarlier(earlier.slice(0, -1)) : undefined}
-              newer={hasNewer ? () => setEarlier([...earlier, cursorOf(shown.rows)]) : undefined}
-            />
-          )}
-          {!time && (
-            <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
-              <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
-            </button>
-          )}
-        </header>
-        {pageConfig.demo && !time && (
-          <div class="pad stack s">
-            <p class="dim">{msg.aDemoNetworkIsIdleUntil}</p>
-            <GenerateActivity />
-          </div>
-        )}
-        {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
-        {time && stream?.state === "ended" && shown.rows.length === 0 && (
-          <p class="empty">{msg.noEventsOfThisTime}</p>
-        )}
-        {isBegun ? (
-          <Silence rows={shown.rows} stream={stream} isPaused={isPaused} isFiltered={query !== ""} />
-        ) : (
-          <Skeleton rows={SKELETON_ROWS} height={3} />
-        )}
-        <p class="skip" role="status" aria-live="polite">
-          {announcement}
-        </p>
-        <ol class="rows events">
-          {shown.rows.map((row) =>
-            "event" in row ? (
-              <EventLine event={row.event} withText key={row.id} />
-            ) : (
-              <li class="gap s" key={row.id}>
-                {msg.eventsAreMissingHereTheNode(formatExact(row.gapAtMs))}
-              </li>
-            ),
-          )}
-        </ol>
-        {!time && shown.rows.length === MAX_ROWS && (
-          <p class="empty s">{msg.thePageKeepsTheLast(MAX_ROWS)}</p>
-        )}
-      </section>
-      <CallPanel call={call} />
-    </div>
-  );
-}
-
-/** The cursor of the newest event. */
-function cursorOf(rows: readonly StreamRow[]): string {
-  for (const row of rows) if ("event" in row) return row.event.cursor;
-  return "";
-}
-
-interface PartsProps {
-  readonly first: number;
-  readonly count: number;
-  /** Undefined where there is none. */
-  readonly older: (() => void) | undefined;
-  readonly newer: (() => void) | undefined;
-}
-
-/** The part of a past time that is shown, and the way to the others. */
-function Parts({ first, count, older, newer }: PartsProps) {
-  return (
-    <nav class="row" aria-label={msg.partsOfThisTime}>
-      <span class="dim s" role="status">
-        {count > 0 && msg.fromTo(formatCount(first), formatCount(first + count - 1))}
+  const header = (
+    <>
+      <State stream={stream} isPaused={isPaused} />
+      <span class="grow dim s">
+        {shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
       </span>
-      <button type="button" class="btn" aria-disabled={!older} onClick={older}>
-        {msg.older}
+      <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
+        <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
       </button>
-      <button type="button" class="btn" aria-disabled={!newer} onClick={newer}>
-        {msg.newer}
-      </button>
-    </nav>
+    </>
+  );
+  return (
+    <StreamLayout query={query} readForm={readForm} call={call} isLive header={header}>
+      {pageConfig.demo && (
+        <div class="pad stack s">
+          <p class="dim">{msg.aDemoNetworkIsIdleUntil}</p>
+          <GenerateActivity />
+        </div>
+      )}
+      {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
+      {isBegun ? (
+        <Silence rows={shown.rows} stream={stream} isPaused={isPaused} isFiltered={query !== ""} />
+      ) : (
+        <Skeleton rows={SKELETON_ROWS} height={3} />
+      )}
+      <p class="skip" role="status" aria-live="polite">
+        {announcement}
+      </p>
+      <EventRows rows={shown.rows} />
+      {shown.rows.length === MAX_ROWS && <p class="empty s">{msg.thePageKeepsTheLast(MAX_ROWS)}</p>}
+    </StreamLayout>
   );
 }
 

@@ -55,7 +55,9 @@ export const stream = "Stream";
 export const ofThisTime = "Aus diesem Zeitraum";
 export const noEventsOfThisTime = "Kein Ereignis dieses Zeitraums passt, oder der Knoten hat sie nicht mehr.";
 export const partsOfThisTime = "Teile dieses Zeitraums";
-export const fromTo = (first: Value, last: Value) => `${first} bis ${last}`;
+export const fromToOf = (first: Value, last: Value, all: Value) => `${first} bis ${last} von ${all}`;
+export const onlyTheLastOfThisTime = (count: Value, all: Value) =>
+  `Hier sind die letzten ${count} von etwa ${all} Ereignissen, oder die davon, die passen. Für frühere wähle einen kürzeren Zeitraum.`;
 export const older = "Älter";
 export const newer = "Neuer";
 export const makeThisAWebhook = "Daraus einen Webhook machen";

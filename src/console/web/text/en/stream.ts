@@ -58,7 +58,9 @@ export const stream = "Stream";
 export const ofThisTime = "Of this time";
 export const noEventsOfThisTime = "No events of this time match, or the node no longer has them.";
 export const partsOfThisTime = "Parts of this time";
-export const fromTo = (first: Value, last: Value) => `${first} to ${last}`;
+export const fromToOf = (first: Value, last: Value, all: Value) => `${first} to ${last} of ${all}`;
+export const onlyTheLastOfThisTime = (count: Value, all: Value) =>
+  `Here are the last ${count} of about ${all} events, or those of them that match. Choose a shorter time for earlier ones.`;
 export const older = "Older";
 export const newer = "Newer";
 export const makeThisAWebhook = "Make this a webhook";

@@ -1,0 +1,111 @@
+import { useEffect, useState } from "preact/hooks";
+import { type EventStream, openEventStream } from "../data/event-stream.ts";
+import type { Selection } from "../moment/window.ts";
+import { apiPrefix } from "../page-config.ts";
+import { Pill } from "../parts/pill.tsx";
+import { FailureBox, Skeleton } from "../parts/region.tsx";
+import * as msg from "../text/en/stream.ts";
+import { formatCount } from "../text/format.ts";
+import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
+import type { FormReader } from "./filter-form.tsx";
+import { EventRows, StreamLayout } from "./layout.tsx";
+
+/** The most events of a past time that the page looks at: its last ones. */
+const MAX_EVENTS = 10_000;
+const DRAW_MS = 250;
+const SKELETON_ROWS = 8;
+
+/** The events of a past time, the newest first, in parts. */
+export function PastStream(props: {
+  query: string;
+  time: Selection;
+  /** How many events the history counts for this time. */
+  expected: number;
+  /** Gets the number of all events of this time, once it is known. */
+  onCounted: (count: number) => void;
+  readForm: FormReader;
+}) {
+  const { query, time, expected, onCounted, readForm } = props;
+  const of = `since=${time.from}&until=${time.to}&last=${MAX_EVENTS}`;
+  const call = {
+    method: "GET" as const,
+    path: `${apiPrefix}/stream?${query === "" ? of : `${query}&${of}`}`,
+    isStream: true,
+  };
+  const [stream, setStream] = useState<EventStream>();
+  const [rows, setRows] = useState<readonly StreamRow[]>([]);
+  /** 0 is that of the newest events. */
+  const [part, setPart] = useState(0);
+  const hasAll = query === "" && expected <= MAX_EVENTS;
+  useEffect(() => {
+    const log = new EventLog(MAX_EVENTS);
+    const opened = openEventStream(call, {
+      onEvent: (event) => log.add(event, event.createdAt * 1000),
+      onGap: () => log.addGap(time.from * 1000),
+    });
+    setStream(opened);
+    const draw = () => {
+      if (log.flush() > 0) setRows(log.rows);
+      if (opened.state === "ended") clearInterval(timer);
+    };
+    const timer = setInterval(draw, DRAW_MS);
+    return () => {
+      clearInterval(timer);
+      opened.close();
+    };
+  }, []);
+  const hasEnded = stream?.state === "ended";
+  const events = rows.reduce((sum, row) => ("event" in row ? sum + 1 : sum), 0);
+  useEffect(() => {
+    if (hasEnded && hasAll) onCounted(events);
+  }, [hasEnded, hasAll, events]);
+  const shown = rows.slice(part * MAX_ROWS, (part + 1) * MAX_ROWS);
+  const header = (
+    <>
+      <Pill>{msg.ofThisTime}</Pill>
+      <span class="grow dim s" role={hasEnded ? "status" : undefined}>
+        {shown.length > 0 &&
+          msg.fromToOf(
+            formatCount(part * MAX_ROWS + 1),
+            formatCount(part * MAX_ROWS + shown.length),
+            formatCount(rows.length),
+          )}
+      </span>
+      {rows.length > MAX_ROWS && (
+        <nav class="row" aria-label={msg.partsOfThisTime}>
+          <button
+            type="button"
+            class="btn"
+            aria-disabled={part === 0}
+            onClick={() => setPart(Math.max(0, part - 1))}
+          >
+            {msg.newer}
+          </button>
+          <button
+            type="button"
+            class="btn"
+            aria-disabled={(part + 1) * MAX_ROWS >= rows.length}
+            onClick={() => (part + 1) * MAX_ROWS < rows.length && setPart(part + 1)}
+          >
+            {msg.older}
+          </button>
+        </nav>
+      )}
+    </>
+  );
+  return (
+    <StreamLayout query={query} readForm={readForm} call={call} isLive={false} header={header}>
+      {stream?.failure && <FailureBox failure={stream.failure} retry={() => stream.resume()} />}
+      {expected > MAX_EVENTS && (
+        <p class="pad s dim">{msg.onlyTheLastOfThisTime(formatCount(MAX_EVENTS), formatCount(expected))}</p>
+      )}
+      {rows.length === 0 &&
+        (hasEnded ? (
+          <p class="empty">{msg.noEventsOfThisTime}</p>
+        ) : (
+          !stream?.failure && <Skeleton rows={SKELETON_ROWS} height={3} />
+        ))}
+      <EventRows rows={shown} />
+    </StreamLayout>
+  );
+}
