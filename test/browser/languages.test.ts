@@ -1,8 +1,28 @@
 import { expect } from "bun:test";
+import { settingMeanings } from "../../src/config/load.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { cutTexts, sidewaysScroll } from "./support/layout.ts";
 import { settled } from "./support/page.ts";
+
+/** What the node says of settings, in English. */
+const meanings = [...settingMeanings().values()];
+
+consoleTest(
+  "a German page of the settings shows no English meaning, and finds settings by German words",
+  async (open) => {
+    const { page, goto } = await open({ locale: "de-AT" });
+    await goto("/console/operator/settings");
+    await page.getByRole("checkbox", { name: "Nur gesetzte" }).uncheck();
+    await page.getByRole("rowheader", { name: /log\.format/ }).waitFor();
+    const text = (await page.locator("main").textContent()) ?? "";
+    expect(text).toContain("Sekunden, die eine Verbindung ungenutzt sein darf");
+    expect(meanings.filter((meaning) => text.includes(meaning))).toEqual([]);
+    await page.getByLabel("Einstellung finden").fill("Sperren von SQLite");
+    await page.getByRole("rowheader", { name: /data\.dir/ }).waitFor();
+    expect(await page.getByRole("rowheader").count()).toBe(1);
+  },
+);
 
 const PAGES = [
   ...["/", "/console", "/console/status", "/console/stream", "/console/call"],

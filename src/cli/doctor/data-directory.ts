@@ -62,8 +62,8 @@ function writable({ dir, exists, standsIn }: Place): Finding[] {
       return [fail(check, `${standsIn} is not a directory`, "Set data.dir to a directory, or move the file")];
     accessSync(standsIn, constants.W_OK | constants.X_OK);
     if (!exists) return [ok(check, `${dir} does not exist yet; the node creates it`)];
-    const owner = found.uid === process.geteuid?.() ? "" : `, which belongs to the user ${found.uid}`;
-    return [ok(check, `${dir}${owner} can be written`)];
+    if (found.uid === process.geteuid?.()) return [ok(check, `${dir} can be written`)];
+    return [ok(check, `${dir} can be written, and belongs to the user ${found.uid}`)];
   } catch (cause) {
     return [fail(check, `${standsIn} cannot be written: ${reasonOf(cause)}`, OWNER_ADVICE)];
   }

@@ -44,6 +44,8 @@ function diffOf({ key, set }: SettingInForce, value: unknown): string {
 /** Edits the value of a setting, and shows what that writes. */
 export function SettingEditor(props: {
   setting: SettingInForce;
+  /** Valid values, in words. */
+  rule: string;
   file: string;
   action: Action;
   /** How the last attempt ended. */
@@ -51,11 +53,10 @@ export function SettingEditor(props: {
   onSave: (value: unknown) => void;
   onCancel: () => void;
 }) {
-  const { setting, file, action, outcome, onSave, onCancel } = props;
+  const { setting, rule, file, action, outcome, onSave, onCancel } = props;
   const {
     key,
     default: usual,
-    rule,
     choices = typeof usual === "boolean" ? ["true", "false"] : undefined,
   } = setting;
   const current = setting.next ?? setting.value;

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import type { SettingInForce, SettingsChanged, SettingsReport } from "../../operator/reports.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import { OperatorGate } from "../operator/gate.tsx";
-import { operatorChange, operatorRead, operatorRequest } from "../operator/session.ts";
+import { operatorChange, operatorRead, operatorRequest, restartNode } from "../operator/session.ts";
 import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { Checkbox, Field } from "../parts/form.tsx";
 import { RawText } from "../parts/raw-text.tsx";
@@ -11,6 +11,7 @@ import { Region } from "../parts/region.tsx";
 import { DataTable } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/settings.ts";
 import { lineOf, SettingEditor, valueText } from "./setting-editor.tsx";
+import { type SettingTexts, useSettingTexts } from "./setting-texts.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -18,7 +19,7 @@ type Values = Readonly<Record<string, unknown>>;
 const RESTARTED_EVERY_MS = 1500;
 
 /** Whether a setting has each of the words, wherever they are. */
-const hasWords = ({ key, source, meaning }: SettingInForce, words: string) => {
+const hasWords = ({ key, source }: SettingInForce, meaning: string, words: string) => {
   const text = `${key} ${source} ${meaning}`.toLowerCase();
   return words
     .toLowerCase()
@@ -27,8 +28,9 @@ const hasWords = ({ key, source, meaning }: SettingInForce, words: string) => {
 };
 
 /** What a setting is for, and how one is changed that is not changed here. */
-function Meaning({ setting, file }: { setting: SettingInForce; file: string | null }) {
-  const { key, meaning, apply, value } = setting;
+function Meaning(props: { setting: SettingInForce; meaning: string; file: string | null }) {
+  const { setting, meaning, file } = props;
+  const { key, apply, value } = setting;
   const { section, line } = lineOf(key, value);
   return (
     <details>
@@ -47,10 +49,11 @@ function Meaning({ setting, file }: { setting: SettingInForce; file: string | nu
 function Settings(props: {
   report: SettingsReport;
   query: Query<SettingsReport>;
+  texts: SettingTexts;
   mayChange: boolean;
   onRestart: () => void;
 }) {
-  const { report, query, mayChange, onRestart } = props;
+  const { report, query, texts, mayChange, onRestart } = props;
   const { settings, file, settings_file: settingsFile } = report;
   const { query: params, path, route } = useLocation();
   const [isSetOnly, setSetOnly] = useState(true);
@@ -68,7 +71,7 @@ function Settings(props: {
   };
   const waiting = settings.filter(({ next }) => next !== undefined).map(({ key }) => key);
   const shown = settings.filter((setting) => {
-    if (find.trim() !== "") return hasWords(setting, find.trim());
+    if (find.trim() !== "") return hasWords(setting, texts.meaningOf(setting), find.trim());
     const { key, source, next } = setting;
     return !isSetOnly || source !== "default" || next !== undefined || key === subject;
   });
@@ -91,11 +94,13 @@ function Settings(props: {
   const restart = () => {
     setSubject(undefined);
     return action.run(async () => {
-      await operatorRequest(operatorChange("restart"));
+      await restartNode();
       onRestart();
       return msg.restarts;
     });
   };
+  // Before a first change nothing was set: there "Undo" is what "Take back" would be.
+  const undoes = undo !== undefined && !action.failure;
   const outcomeOf = (key: string | undefined) => key === subject && <Outcome action={action} />;
   const isEditable = ({ apply }: SettingInForce) => file !== null && (apply === "now" || apply === "start");
   return (
@@ -156,7 +161,7 @@ function Settings(props: {
               cell: (setting) => (
                 <>
                   <span class="mono s">{setting.key}</span>
-                  <Meaning setting={setting} file={settingsFile} />
+                  <Meaning setting={setting} meaning={texts.meaningOf(setting)} file={settingsFile} />
                 </>
               ),
             },
@@ -169,6 +174,7 @@ function Settings(props: {
                     <SettingEditor
                       outcome={outcomeOf(key)}
                       setting={setting}
+                      rule={texts.ruleOf(setting)}
                       file={file}
                       action={action}
                       onSave={(changed) => void change({ [key]: changed })}
@@ -185,7 +191,7 @@ function Settings(props: {
                       <span class="s">{msg.atNextStart(<code>{valueText(next)}</code>)}</span>
                     )}
                     {outcomeOf(key)}
-                    {key === subject && undo && !action.failure && (
+                    {key === subject && undoes && (
                       <p>
                         <ActionButton action={action} onClick={() => change(undo, true)}>
                           {msg.undo}
@@ -214,7 +220,7 @@ function Settings(props: {
                           <button type="button" class="btn" onClick={() => setEdited(setting.key)}>
                             {msg.change} <span class="skip">{setting.key}</span>
                           </button>
-                          {setting.set !== undefined && (
+                          {setting.set !== undefined && !(undoes && undo?.[setting.key] === null) && (
                             <ActionButton action={action} onClick={() => change({ [setting.key]: null })}>
                               {msg.takeBack} <span class="skip">{setting.key}</span>
                             </ActionButton>
@@ -249,15 +255,24 @@ export function Page() {
 
 function SettingsCard({ mayChange }: { mayChange: boolean }) {
   const [isRestarting, setRestarting] = useState(false);
+  const texts = useSettingTexts();
   const query = useQuery(operatorRead<SettingsReport>("/config"), {
     send: operatorRequest,
     everyMs: isRestarting ? RESTARTED_EVERY_MS : undefined,
   });
   return (
     <Region title={msg.settingsInForce} call={undefined} query={query}>
-      {(report) => (
-        <Settings report={report} query={query} mayChange={mayChange} onRestart={() => setRestarting(true)} />
-      )}
+      {(report) =>
+        texts && (
+          <Settings
+            report={report}
+            query={query}
+            texts={texts}
+            mayChange={mayChange}
+            onRestart={() => setRestarting(true)}
+          />
+        )
+      }
     </Region>
   );
 }

@@ -1,10 +1,11 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { SetUpFinding, SetUpState, SetUpStep, SetUpWish } from "../../setup/set-up.ts";
 import { Field, Radios } from "../parts/form.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { RawText } from "../parts/raw-text.tsx";
-import { Card } from "../parts/region.tsx";
+import { Card, Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
+import { saidIn, saidWith } from "../text/format.ts";
 import { FurtherSettings } from "./further-settings.tsx";
 import { EMPTY, type WishTexts, wishOf } from "./wish.ts";
 
@@ -20,7 +21,15 @@ const LEVELS = {
   fail: ["bad", msg.failed],
 } as const;
 
+/** One of several followed nodes has its position after the name of the check. */
+const OF_NODE = / \d+$/;
+
 function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>();
+  useEffect(() => void import("../text/en/tools/doctor.ts").then(({ DOCTOR }) => setTexts(DOCTOR)), []);
+  if (!texts) return <Skeleton rows={4} />;
+  const nameOf = (check: string) =>
+    `${saidIn(texts, check.replace(OF_NODE, ""))}${OF_NODE.exec(check)?.[0] ?? ""}`;
   return (
     <ul class="rows" aria-label={msg.findings}>
       {findings.map(({ check, level, text, advice }, at) => (
@@ -28,12 +37,12 @@ function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
           <p class="row wrap">
             <Pill kind={LEVELS[level][0]}>{LEVELS[level][1]}</Pill>
             <span class="grow s">
-              <b>{check}</b> <bdi class="user">{text}</bdi>
+              <b>{nameOf(check)}</b> <bdi class="user">{saidWith(texts, text)}</bdi>
             </span>
           </p>
           {advice !== undefined && (
             <p class="s dim">
-              <bdi class="user">{advice}</bdi>
+              <bdi class="user">{saidWith(texts, advice)}</bdi>
             </p>
           )}
         </li>

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sentenceOf } from "../../../../src/checks/check.ts";
 import { CHECK_TABLE } from "../../../../src/checks/table.ts";
+import { settingMeanings } from "../../../../src/config/load.ts";
+import { settings } from "../../../../src/config/settings/settings.ts";
 import { preferredLanguage } from "../../../../src/console/assets.ts";
 import type * as deChannels from "../../../../src/console/web/text/de/channels.ts";
 import type * as deChecks from "../../../../src/console/web/text/de/checks.ts";
@@ -29,12 +31,24 @@ import type * as deSettings from "../../../../src/console/web/text/de/operator/s
 import type * as deDocuments from "../../../../src/console/web/text/de/outside/documents.ts";
 import type * as deSignIn from "../../../../src/console/web/text/de/outside/sign-in.ts";
 import type * as deParts from "../../../../src/console/web/text/de/parts.ts";
+import type * as deAppSettings from "../../../../src/console/web/text/de/settings/apps.ts";
+import { APPS } from "../../../../src/console/web/text/de/settings/apps.ts";
+import type * as deFollowing from "../../../../src/console/web/text/de/settings/following.ts";
+import { FOLLOWING } from "../../../../src/console/web/text/de/settings/following.ts";
+import type * as deOperating from "../../../../src/console/web/text/de/settings/operating.ts";
+import { OPERATING } from "../../../../src/console/web/text/de/settings/operating.ts";
+import type * as deRules from "../../../../src/console/web/text/de/settings/rules.ts";
+import { RULES } from "../../../../src/console/web/text/de/settings/rules.ts";
+import type * as deServing from "../../../../src/console/web/text/de/settings/serving.ts";
+import { SERVING } from "../../../../src/console/web/text/de/settings/serving.ts";
 import type * as deStatus from "../../../../src/console/web/text/de/status.ts";
 import { FIGURES, SAID } from "../../../../src/console/web/text/de/status.ts";
 import type * as deStream from "../../../../src/console/web/text/de/stream.ts";
 import type * as deTime from "../../../../src/console/web/text/de/time.ts";
 import { agoOf, days, inTime } from "../../../../src/console/web/text/de/time.ts";
 import type * as deCall from "../../../../src/console/web/text/de/tools/call.ts";
+import type * as deDoctor from "../../../../src/console/web/text/de/tools/doctor.ts";
+import { DOCTOR } from "../../../../src/console/web/text/de/tools/doctor.ts";
 import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
 import type * as deSetup from "../../../../src/console/web/text/de/tools/setup.ts";
 import type * as enChannels from "../../../../src/console/web/text/en/channels.ts";
@@ -59,14 +73,21 @@ import type * as enSettings from "../../../../src/console/web/text/en/operator/s
 import type * as enDocuments from "../../../../src/console/web/text/en/outside/documents.ts";
 import type * as enSignIn from "../../../../src/console/web/text/en/outside/sign-in.ts";
 import type * as enParts from "../../../../src/console/web/text/en/parts.ts";
+import type * as enAppSettings from "../../../../src/console/web/text/en/settings/apps.ts";
+import type * as enFollowing from "../../../../src/console/web/text/en/settings/following.ts";
+import type * as enOperating from "../../../../src/console/web/text/en/settings/operating.ts";
+import type * as enRules from "../../../../src/console/web/text/en/settings/rules.ts";
+import type * as enServing from "../../../../src/console/web/text/en/settings/serving.ts";
 import type * as enStatus from "../../../../src/console/web/text/en/status.ts";
 import type * as enStream from "../../../../src/console/web/text/en/stream.ts";
 import type * as enTime from "../../../../src/console/web/text/en/time.ts";
 import type * as enCall from "../../../../src/console/web/text/en/tools/call.ts";
+import type * as enDoctor from "../../../../src/console/web/text/en/tools/doctor.ts";
 import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
 import { saidWith } from "../../../../src/console/web/text/format.ts";
 import { typedTime } from "../../../../src/lib/iso-time.ts";
+import { textsIn } from "../../../support/source-texts.ts";
 
 /** The same texts in other words: a missing one, or one with other parameters, is a type error. */
 type InOtherWords<T> = T extends string
@@ -108,6 +129,12 @@ export type Texts = [
   Complete<typeof enSetup, typeof deSetup>,
   Complete<typeof enErrors, typeof deErrors>,
   Complete<typeof enTime, typeof deTime>,
+  Complete<typeof enDoctor, typeof deDoctor>,
+  Complete<typeof enServing, typeof deServing>,
+  Complete<typeof enFollowing, typeof deFollowing>,
+  Complete<typeof enAppSettings, typeof deAppSettings>,
+  Complete<typeof enOperating, typeof deOperating>,
+  Complete<typeof enRules, typeof deRules>,
 ];
 
 const SRC = join(import.meta.dir, "../../../../src");
@@ -177,6 +204,91 @@ test("each sentence of an incident, with what was measured, and what to do have 
   expect(saidWith(CHECKS, "The index is 12 min behind the network.")).toBe(
     "Der Index liegt 12 min hinter dem Netz.",
   );
+});
+
+test("each setting has a German meaning, and its valid values German words", () => {
+  const meanings = { ...SERVING, ...FOLLOWING, ...APPS, ...OPERATING };
+  const keys = settings.map(({ key }) => key);
+  expect(Object.keys(meanings).toSorted()).toEqual(keys.toSorted());
+  const english = settingMeanings();
+  expect(keys.filter((key) => meanings[key] === english.get(key))).toEqual([]);
+  // Bounds that a meaning states are the same in both languages.
+  const numbers = (text = "") => (text.match(/\b\d{3,}\b/g) ?? []).toSorted();
+  expect(keys.filter((key) => !Bun.deepEquals(numbers(meanings[key]), numbers(english.get(key))))).toEqual(
+    [],
+  );
+  const rules = [...new Set(settings.map(({ rule }) => rule))];
+  expect(rules.filter((rule) => saidWith(RULES, rule) === rule)).toEqual([]);
+  for (const [form, german] of Object.entries(RULES)) expect(valuesOf(german)).toBe(valuesOf(form));
+  expect(saidWith(RULES, "an integer from 1 to 600")).toBe("eine ganze Zahl von 1 bis 600");
+});
+
+/** Texts of the doctor's files that no finding has as its own: names of files, patterns, and what reads the same in German. */
+const NO_FINDING = [
+  " and ",
+  "doctor-{}.tmp",
+  "/proc/{}/limits",
+  "older format",
+  "svc state migrate",
+  "there are no scopes",
+];
+/** Where findings are made, and the risks among them. */
+const DOCTOR_FILES = ["cli/doctor/*.ts", "config/checks/risks.ts"];
+/** The command itself, and the place, which say nothing of their own. */
+const NOT_OF_PAGE = /doctor\/(doctor|place)\.ts$/;
+
+test("each finding of the doctor, and what it advises, has a German text", async () => {
+  const paths = DOCTOR_FILES.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(SRC)]).filter(
+    (path) => !NOT_OF_PAGE.test(path),
+  );
+  const sources = await Promise.all(paths.map((path) => Bun.file(join(SRC, path)).text()));
+  const texts = sources.flatMap((source) => textsIn(source.replaceAll(/^import .*$/gm, "")));
+  const sentences = texts.filter(
+    (text) => /[a-z]{3,}.* | .*[a-z]{3,}/.test(text) && !NO_FINDING.includes(text),
+  );
+  expect(sentences.length).toBeGreaterThan(100);
+  expect(
+    sentences.filter((text) => !(text in DOCTOR) && /[a-z]{3,}/.test(text.replaceAll("{}", ""))),
+  ).toEqual([]);
+  const names = sources.flatMap((source) =>
+    [...source.matchAll(/(?:check = |CHECK = |name: |(?:ok|warn|fail)\()"([^"]+)"/g)].map(
+      ([, name]) => name ?? "",
+    ),
+  );
+  expect(names.filter((name) => !(name in DOCTOR))).toEqual([]);
+  for (const [form, german] of Object.entries(DOCTOR))
+    expect([form, valuesOf(german)]).toEqual([form, valuesOf(form)]);
+});
+
+test.each([
+  ["5,000 MB are free for /data", "5,000 MB sind frei für /data"],
+  [
+    "512 MB for a node with 2 HTTP workers are too few",
+    "512 MB für einen Knoten mit 2 HTTP-Workern sind zu wenig",
+  ],
+  [
+    "about 9 MB, and 12 MB while it is filled; 40 MB are free",
+    "etwa 9 MB, und 12 MB beim Füllen; 40 MB sind frei",
+  ],
+  ["valid, from no file: the defaults", "gültig, aus keiner Datei: die Standardwerte"],
+  [
+    "http://node.example:3383 is a node of version 0.14.0 with 2 shards, responded after 12 ms",
+    "http://node.example:3383 ist ein Knoten der Version 0.14.0 mit 2 Shards und hat nach 12 ms geantwortet",
+  ],
+  [
+    "4 in flight and 20 a second, at a public address; filling an index of the whole network from it is refused",
+    "4 gleichzeitig und 20 je Sekunde, an einer öffentlichen Adresse; aus ihm einen Index des ganzen Netzes zu füllen wird abgelehnt",
+  ],
+  [
+    "this machine is 400 s behind the followed node: signed requests are refused",
+    "dieser Rechner geht 400 s hinter dem gefolgten Knoten: Signierte Anfragen werden abgelehnt",
+  ],
+  [
+    "/data/index.db is of this version, and it is whole",
+    "/data/index.db ist von dieser Version, und sie ist unbeschädigt",
+  ],
+])("the finding “%s” is German on a German page", (english, german) => {
+  expect(saidWith(DOCTOR, english)).toBe(german);
 });
 
 describe("times in German", () => {
