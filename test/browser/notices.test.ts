@@ -113,10 +113,13 @@ consoleTest(
     const { page } = await open({ origin: node.url });
     await page.goto(await link());
     await page.getByText("Add a channel").click();
+    await page.getByText("Give it a name first.").first().waitFor();
     await page.getByLabel("Name").fill("pager");
     await page.getByLabel("URL").fill("http://10.0.0.1/x");
     await page.getByRole("button", { name: "Add hook" }).click();
-    await page.getByText("url must").waitFor();
+    // Beside its button, not above the list of channels.
+    const hook = page.locator("form").filter({ has: page.getByRole("button", { name: "Add hook" }) });
+    await hook.getByText("url must").waitFor();
     await page.getByLabel("URL").fill(`http://127.0.0.1:${service.port}/hook`);
     await page.getByRole("button", { name: "Add hook" }).click();
     await page.getByText("It is shown once:").waitFor();

@@ -139,6 +139,9 @@ describe.skipIf(!HAS_BROWSER)("an empty node", () => {
       await row.getByText(/350, at the next start 90/).waitFor();
       await page.getByRole("button", { name: "Restart the node" }).click();
       await page.getByRole("heading", { name: "This page is locked" }).waitFor({ timeout: 60_000 });
+      // It is what was asked for, and no failure.
+      await page.getByText("The node has started again, as you asked.").waitFor();
+      expect(await page.getByText("It did not open").count()).toBe(0);
     },
     120_000,
   );
@@ -174,6 +177,7 @@ describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not writ
       expect(await axeViolations(page)).toEqual([]);
       await page.getByRole("button", { name: "Write and start" }).click();
       await page.getByRole("link", { name: "Run a first query" }).waitFor({ timeout: 60_000 });
+      expect(await page.getByText("The node starts again").count()).toBe(0);
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain("https://node.example");
       expect(node.logs()).toContain("Imported the file");
       expect((await fetch(`${node.url}/v2/svc/user?fid=3`)).status).toBe(200);

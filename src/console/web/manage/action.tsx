@@ -14,19 +14,22 @@ import * as msg from "../text/en/manage/manage.ts";
 /** The button of a form that an operation signs, with the outcome of the last try above it. */
 export function SignButton(props: {
   action: Action;
-  canSign?: boolean;
+  /** Why nothing can be signed yet; undefined where it can. */
+  obstacle?: string | undefined;
   note?: string;
   children: ComponentChildren;
 }) {
-  const { action, canSign = true, note = msg.requiresOneWalletSignature, children } = props;
+  const { action, obstacle, note = msg.requiresOneWalletSignature, children } = props;
   return (
     <>
       <Outcome action={action} />
       <div class="row wrap">
-        <button type="submit" class="btn go" disabled={!canSign} aria-disabled={action.isBusy}>
+        <button type="submit" class="btn go" disabled={obstacle !== undefined} aria-disabled={action.isBusy}>
           {children}
         </button>
-        <span class="s dim">{note}</span>
+        <span class="s dim" role={obstacle === undefined ? undefined : "status"}>
+          {obstacle ?? note}
+        </span>
       </div>
     </>
   );
@@ -38,19 +41,20 @@ export function SignedForm(props: {
   /** The button's text. */
   label: string;
   action: Action;
-  canSign: boolean;
+  /** Why nothing can be signed yet; undefined where it can. */
+  obstacle: string | undefined;
   note?: string;
   onSign: () => unknown;
   children: ComponentChildren;
 }) {
-  const { title, label, action, canSign, note, onSign, children } = props;
+  const { title, label, action, obstacle, note, onSign, children } = props;
   return (
     <form
       class="card"
       aria-label={title}
       onSubmit={(event) => {
         event.preventDefault();
-        if (canSign) void onSign();
+        if (obstacle === undefined) void onSign();
       }}
     >
       <header>
@@ -58,7 +62,7 @@ export function SignedForm(props: {
       </header>
       <div class="pad stack">
         {children}
-        <SignButton action={action} canSign={canSign} {...(note !== undefined && { note })}>
+        <SignButton action={action} obstacle={obstacle} {...(note !== undefined && { note })}>
           {label}
         </SignButton>
       </div>

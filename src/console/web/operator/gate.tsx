@@ -5,7 +5,7 @@ import { type Crumb, PageHead } from "../parts/page-head.tsx";
 import { Command } from "../parts/raw-text.tsx";
 import { Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/status.ts";
-import { access, enter, lock, lockedBecause } from "./session.ts";
+import { access, enter, lock, lockedAfter, lockedBecause } from "./session.ts";
 
 const PORT = location.port === "" ? "80" : location.port;
 const COMMAND = `${pageConfig.service} console`;
@@ -17,12 +17,17 @@ function Locked({ isUnable }: { isUnable: boolean }) {
     <section class="card">
       <div class="pad stack measure">
         <h2>{msg.thisPageIsLocked}</h2>
-        {failure && (
-          <div class="failure" role="alert">
-            <p>
-              <b>{msg.itDidNotOpen}</b> {failure.message}.
-            </p>
-          </div>
+        {lockedAfter.value === "restart" ? (
+          <p role="status">{msg.theNodeHasStartedAgain}</p>
+        ) : (
+          failure && (
+            <div class="failure" role="alert">
+              <p>
+                <b>{lockedAfter.value === "session" ? msg.yourSessionIsOver : msg.itDidNotOpen}</b>{" "}
+                {failure.message}.
+              </p>
+            </div>
+          )
         )}
         {isUnable ? (
           <p>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Severity } from "../../../checks/check.ts";
 import type { ChannelReport, NoticeChanged } from "../../../notices/report.ts";
-import type { Action } from "../owner/action.tsx";
+import { Outcome, useAction } from "../owner/action.tsx";
 import { Field, Radios } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
 import * as msg from "../text/en/operator/notices.ts";
@@ -64,13 +64,9 @@ export function TermFields(props: {
 }
 
 /** Edits who is called for which incidents, and when. */
-export function EditChannel(props: {
-  channel: ChannelReport;
-  action: Action;
-  onChanged: () => void;
-  onClose: () => void;
-}) {
-  const { channel, action, onChanged, onClose } = props;
+export function EditChannel(props: { channel: ChannelReport; onSaved: () => void; onClose: () => void }) {
+  const { channel, onSaved, onClose } = props;
+  const action = useAction();
   const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
   const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
   const form = useRef<HTMLFormElement>(null);
@@ -87,9 +83,9 @@ export function EditChannel(props: {
         event.preventDefault();
         void action.run(async () => {
           await changeNotices({ action: "edit", id: channel.id, ...termsOf(texts, zone) });
-          onChanged();
+          onSaved();
           onClose();
-          return msg.changed;
+          return undefined;
         });
       }}
     >
@@ -100,6 +96,7 @@ export function EditChannel(props: {
         zone={zone}
         onChange={(more) => setTexts({ ...texts, ...more })}
       />
+      <Outcome action={action} />
       <p class="row wrap">
         <button
           type="submit"

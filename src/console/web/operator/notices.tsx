@@ -26,83 +26,97 @@ function Channels(props: {
   onEdit: (channel: ChannelReport) => void;
 }) {
   const { channels, action, mayChange, onChanged, onEdit } = props;
-  const run = (id: string, what: "test" | "remove") =>
-    action.run(async () => {
+  /** Whose row shows how the last action ended. */
+  const [subject, setSubject] = useState<string>();
+  const run = (id: string, what: "test" | "remove") => {
+    setSubject(id);
+    return action.run(async () => {
       await changeNotices({ action: what, id });
       onChanged();
       if (what === "test") setTimeout(onChanged, TESTED_MS);
       return what === "test" ? msg.theTestIsOnItsWay : msg.removed;
     });
+  };
+  const isInRow = channels.some(({ id }) => id === subject);
   return (
-    <DataTable
-      stacks
-      label={msg.notices}
-      rows={channels}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: msg.channel, cell: ({ label }) => <bdi>{label}</bdi> },
-        {
-          title: msg.goesTo,
-          cell: ({ kind, host }) => (
-            <div>
-              {kind === "push" ? msg.browser : msg.hook} <span class="mono s dim">{host}</span>
-            </div>
-          ),
-        },
-        {
-          title: msg.from,
-          cell: ({ severity, quiet_hours: hours }) => (
-            <div>
-              {msg.FROM[severity]}
-              {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
-            </div>
-          ),
-        },
-        {
-          title: msg.lastCall,
-          cell: ({ last_at: at, last_error: error }) => (
-            <div>
-              {at !== null && (
-                <Pill kind={error === null ? "ok" : "bad"}>{error === null ? msg.taken : msg.notTaken}</Pill>
-              )}{" "}
-              {timeOrNever(at)} {error !== null && <bdi class="s">{error}</bdi>}
-            </div>
-          ),
-        },
-        ...(mayChange
-          ? [
-              {
-                title: msg.actions,
-                cell: (channel: ChannelReport) => (
-                  <span class="row wrap">
-                    <ActionButton action={action} onClick={() => onEdit(channel)}>
-                      {msg.edit}
-                    </ActionButton>
-                    <ActionButton action={action} onClick={() => run(channel.id, "test")}>
-                      {msg.sendATest}
-                    </ActionButton>
-                    <ActionButton action={action} kind="bad" onClick={() => run(channel.id, "remove")}>
-                      {msg.remove}
-                    </ActionButton>
-                  </span>
-                ),
-              },
-            ]
-          : []),
-      ]}
-    />
+    <>
+      {!isInRow && <Outcome action={action} />}
+      <DataTable
+        stacks
+        label={msg.notices}
+        rows={channels}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: msg.channel, cell: ({ label }) => <bdi>{label}</bdi> },
+          {
+            title: msg.goesTo,
+            cell: ({ kind, host }) => (
+              <div>
+                {kind === "push" ? msg.browser : msg.hook} <span class="mono s dim">{host}</span>
+              </div>
+            ),
+          },
+          {
+            title: msg.from,
+            cell: ({ severity, quiet_hours: hours }) => (
+              <div>
+                {msg.FROM[severity]}
+                {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
+              </div>
+            ),
+          },
+          {
+            title: msg.lastCall,
+            cell: ({ last_at: at, last_error: error }) => (
+              <div>
+                {at !== null && (
+                  <Pill kind={error === null ? "ok" : "bad"}>
+                    {error === null ? msg.taken : msg.notTaken}
+                  </Pill>
+                )}{" "}
+                {timeOrNever(at)} {error !== null && <bdi class="s">{error}</bdi>}
+              </div>
+            ),
+          },
+          ...(mayChange
+            ? [
+                {
+                  title: msg.actions,
+                  cell: (channel: ChannelReport) => (
+                    <div class="stack tight">
+                      <span class="row wrap">
+                        <ActionButton
+                          action={action}
+                          onClick={() => {
+                            setSubject(channel.id);
+                            onEdit(channel);
+                          }}
+                        >
+                          {msg.edit}
+                        </ActionButton>
+                        <ActionButton action={action} onClick={() => run(channel.id, "test")}>
+                          {msg.sendATest}
+                        </ActionButton>
+                        <ActionButton action={action} kind="bad" onClick={() => run(channel.id, "remove")}>
+                          {msg.remove}
+                        </ActionButton>
+                      </span>
+                      {channel.id === subject && <Outcome action={action} />}
+                    </div>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </>
   );
 }
 
-function AddChannel({
-  action,
-  isPushOn,
-  onChanged,
-}: {
-  action: Action;
-  isPushOn: boolean;
-  onChanged: () => void;
-}) {
+function AddChannel({ isPushOn, onChanged }: { isPushOn: boolean; onChanged: () => void }) {
+  // Each button has the outcome of its own.
+  const browser = useAction();
+  const hook = useAction();
   const [texts, setTexts] = useState<TermTexts>({ label: "", severity: "critical", quiet: "" });
   const { label } = texts;
   const [url, setUrl] = useState("");
@@ -110,7 +124,7 @@ function AddChannel({
   const [to, setTo] = useState("");
   const [secret, setSecret] = useState<string>();
   const obstacle = pushObstacle(isPushOn);
-  const add = (done: string, target: () => Promise<object>) =>
+  const add = (action: Action, done: string, target: () => Promise<object>) =>
     action.run(async () => {
       setSecret(undefined);
       const channel = { ...termsOf(texts, ZONE), ...(await target()) } as ChannelRequest;
@@ -134,19 +148,24 @@ function AddChannel({
             type="button"
             class="btn go"
             disabled={obstacle !== undefined || label.trim() === ""}
-            aria-disabled={action.isBusy}
-            onClick={() => void add(msg.thisBrowserIsSubscribed, subscribe)}
+            aria-disabled={browser.isBusy}
+            onClick={() => void add(browser, msg.thisBrowserIsSubscribed, subscribe)}
           >
             {msg.notifyThisBrowser}
           </button>
-          {obstacle !== undefined && <span class="s dim">{obstacle}</span>}
+          {obstacle === undefined ? (
+            label.trim() === "" && <span class="s dim">{msg.nameItFirst}</span>
+          ) : (
+            <span class="s dim">{obstacle}</span>
+          )}
         </p>
+        <Outcome action={browser} />
         <h3>{msg.orCallAHook}</h3>
         <form
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            void add(msg.theHookIsAdded, async () => ({
+            void add(hook, msg.theHookIsAdded, async () => ({
               kind: "hook",
               url: url.trim(),
               preset,
@@ -169,16 +188,22 @@ function AddChannel({
             </select>
           </Labelled>
           {preset === "telegram" && <Field label={msg.chatId} name="notice-to" value={to} onInput={setTo} />}
-          <p>
+          <p class="row wrap">
             <button
               type="submit"
               class="btn"
               disabled={url.trim() === "" || label.trim() === ""}
-              aria-disabled={action.isBusy}
+              aria-disabled={hook.isBusy}
             >
               {msg.addHook}
             </button>
+            {label.trim() === "" ? (
+              <span class="s dim">{msg.nameItFirst}</span>
+            ) : (
+              url.trim() === "" && <span class="s dim">{msg.aHookNeedsAUrl}</span>
+            )}
           </p>
+          <Outcome action={hook} />
         </form>
         {secret !== undefined && (
           <>
@@ -205,9 +230,11 @@ export function NoticesCard({ mayChange }: { mayChange: boolean }) {
       {({ channels, push }) => (
         <>
           <p class="pad s dim measure">{msg.whatNoticesAre}</p>
-          <Outcome action={action} />
           {channels.length === 0 ? (
-            <p class="empty">{msg.noChannels}</p>
+            <>
+              <Outcome action={action} />
+              <p class="empty">{msg.noChannels}</p>
+            </>
           ) : (
             <Channels
               channels={channels}
@@ -221,12 +248,15 @@ export function NoticesCard({ mayChange }: { mayChange: boolean }) {
             <EditChannel
               key={edited.id}
               channel={edited}
-              action={action}
-              onChanged={onChanged}
+              onSaved={() => {
+                onChanged();
+                // Where the button is that opened the editor.
+                void action.run(async () => msg.changed);
+              }}
               onClose={() => setEdited(undefined)}
             />
           )}
-          {mayChange && <AddChannel action={action} isPushOn={push} onChanged={onChanged} />}
+          {mayChange && <AddChannel isPushOn={push} onChanged={onChanged} />}
         </>
       )}
     </Region>

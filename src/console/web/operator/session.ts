@@ -32,6 +32,9 @@ const CODE = /^#code=([1-9A-HJ-NP-Za-km-z]{1,64})$/;
 export const access = signal<Access>("asking");
 /** Why the last code opened nothing, or why the session is over. */
 export const lockedBecause = signal<RequestFailure | undefined>(undefined);
+/** What ended the session: a restart that was asked for here, or something else; undefined where none was open. */
+export const lockedAfter = signal<"restart" | "session" | undefined>(undefined);
+let isRestartAsked = false;
 let session: Session | undefined;
 
 /** Opens the page by the code in its address, else by the session that this browser has. */
@@ -58,6 +61,7 @@ function takeCode(): string | undefined {
 }
 
 async function open(code: string): Promise<void> {
+  lockedAfter.value = undefined;
   try {
     const { privateKey, publicKey } = await createSessionKey();
     const opened = await request<Opened>({
@@ -68,6 +72,7 @@ async function open(code: string): Promise<void> {
     const { session_id: sessionId, expires_at: expiresAt } = opened.session;
     session = { id: sessionId, privateKey };
     lockedBecause.value = undefined;
+    isRestartAsked = false;
     const none = { address: "", walletId: "", walletName: "", isDemo: false } as const;
     await storeSession({ fid: FID, ...none, sessionId, access: "operate", expiresAt, privateKey });
   } catch (cause) {
@@ -89,10 +94,17 @@ export async function operatorRequest<T>(call: Call<T>, options: RequestOptions 
   } catch (cause) {
     if (cause instanceof RequestFailure && cause.status === UNAUTHORIZED && session === used) {
       await drop();
+      lockedAfter.value = isRestartAsked ? "restart" : "session";
       lockedBecause.value = cause;
     }
     throw cause;
   }
+}
+
+/** Has the node start again, which ends the session. */
+export async function restartNode(): Promise<void> {
+  await operatorRequest(operatorChange("restart"));
+  isRestartAsked = true;
 }
 
 /** Ends the session on the node and forgets its key. */

@@ -93,7 +93,7 @@ function countOf(text: string): number | undefined {
 const isEmpty = (kind: FieldSpec["kind"], text: string) => (kind === undefined ? text : text.trim()) === "";
 
 function problemOf({ kind, isRequired, maxChars }: FieldSpec, text: string, nowMs: number) {
-  if (isEmpty(kind, text)) return isRequired ? (kind === "url" ? msg.anHttpsUrl : "Required.") : undefined;
+  if (isEmpty(kind, text)) return isRequired ? (kind === "url" ? msg.anHttpsUrl : msg.required) : undefined;
   const tooMany = charsOf(text) - (maxChars ?? Number.POSITIVE_INFINITY);
   if (tooMany > 0) return msg.tooManyAtMostCharacters(tooMany, maxChars ?? 0);
   switch (kind) {
@@ -129,6 +129,17 @@ export function problemsOf<const Fields extends readonly FieldSpec[]>(
     problemOf(field, draft[field.name as Name<Fields>], nowMs),
   ]);
   return Object.fromEntries(found.filter(([, problem]) => problem !== undefined));
+}
+
+/** What a form still needs, as a sentence that names the fields; undefined where nothing is wrong. */
+export function obstacleOf(
+  fields: readonly Pick<FieldSpec, "name" | "label">[],
+  problems: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const wrong = Object.keys(problems).filter((name) => problems[name] !== undefined);
+  if (wrong.length === 0) return undefined;
+  const labels = fields.filter(({ name }) => wrong.includes(name)).map(({ label }) => label);
+  return msg.completeFirst(labels.join(", "));
 }
 
 function valueOfText({ kind }: FieldSpec, text: string): unknown {

@@ -106,13 +106,24 @@ const STATUS: Call<{ readonly starting?: { readonly share: number | null } }> = 
   path: "/status",
 };
 
-/** A node that starts again, and how much of a file it has imported by then. */
-function StartingAgain() {
-  const share = useQuery(STATUS, { everyMs: EVERY_MS }).data?.starting?.share;
+/** A node that starts again, and how much of a file it has imported by then. @param onRunning called while it serves. */
+function StartingAgain({ onRunning }: { onRunning: () => void }) {
+  const { data, error, loadedAtMs } = useQuery(STATUS, { everyMs: EVERY_MS });
+  const wasAway = useRef(false);
+  const isAway = error !== undefined || data?.starting !== undefined;
+  wasAway.current ||= isAway;
+  // What it has is asked for less often than whether it serves.
+  useEffect(() => {
+    if (data && !isAway) onRunning();
+  }, [loadedAtMs, isAway]);
+  const share = isAway ? data?.starting?.share : undefined;
   const percent = Math.floor((share ?? 0) * 100);
+  const runsAgain = wasAway.current && !isAway;
   return (
     <div class="stack tight" role="status">
-      <p>{share == null ? msg.theNodeStartsAgain : msg.itImports(percent)}</p>
+      <p>
+        {share != null ? msg.itImports(percent) : runsAgain ? msg.itRunsAndIsEmpty : msg.theNodeStartsAgain}
+      </p>
       {share != null && (
         <progress class="fill" max={100} value={percent} aria-label={msg.itImports(percent)} />
       )}
@@ -130,7 +141,7 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
       title={isEmpty || pulse.ready ? msg.theNodeHasData : msg.itFills}
       aside={<ReadyPill pulse={pulse} query={query} />}
     >
-      {isApplied && isEmpty && <StartingAgain />}
+      {isApplied && isEmpty && <StartingAgain onRunning={() => query.refresh()} />}
       {pulse && <Filling pulse={pulse} />}
       {!isEmpty && pulse.ready && <p role="status">{msg.itIsReady}</p>}
       {hasPeople && (

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import {
   type CampaignHost,
   campaignCsv,
   draftOfCampaign,
   progressOf,
+  reasonText,
 } from "../../../../src/console/web/manage/apps/campaign.ts";
 
 const campaign = {
@@ -97,4 +99,28 @@ describe("CSV", () => {
       "host,delivered,failed,not_attempted,reasons\r\na.example,5,3,1,timeout 2; dns 1\r\n'=cmd|x,0,0,0,\r\n",
     );
   });
+});
+
+test("each reason of a send has words on the page; an unknown one keeps its name", async () => {
+  const push = join(import.meta.dir, "../../../../src/push");
+  const sources = await Promise.all(
+    [...new Bun.Glob("**/*.ts").scanSync(push)].map((path) => Bun.file(join(push, path)).text()),
+  );
+  const source = sources.join("\n");
+  const named = [
+    ...source.matchAll(/\breason(?: =|:) "([a-z_]+)"|(?:\bpermanentFailure|\bfailure)\("([a-z_]+)"/g),
+  ].map(([, a, b]) => a ?? b ?? "");
+  const [, failed = ""] = /FAILED_REASONS = new Set\(\[(.*?)\]/.exec(source) ?? [];
+  const [, leftOut = ""] = /type LeftOutReason =(.*?);/s.exec(source) ?? [];
+  const quoted = (text: string) => [...text.matchAll(/"([a-z_]+)"/g)].map(([, name]) => name ?? "");
+  const reasons = [
+    ...named,
+    ...quoted(failed).map((name) => `failed_${name}`),
+    ...quoted(leftOut),
+    ...["failed_other", "duplicate", "claimed_by_another"],
+  ];
+  expect(reasons.length).toBeGreaterThan(15);
+  expect(reasons.filter((reason) => reasonText(reason) === reason)).toEqual([]);
+  expect(reasonText("http_503")).toBe("the client responded with 503");
+  expect(["constructor", "of_next_year"].map(reasonText)).toEqual(["constructor", "of_next_year"]);
 });

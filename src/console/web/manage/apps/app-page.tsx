@@ -5,7 +5,7 @@ import { DemoPhones } from "../../demo/phones.tsx";
 import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { announce, CopyButton } from "../../parts/copy.tsx";
-import { changesOf, draftOf, problemsOf, valuesOf } from "../../parts/fields.ts";
+import { changesOf, draftOf, obstacleOf, problemsOf, valuesOf } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
 import { useUrlTabs } from "../../parts/page-head.tsx";
 import { ReachNote } from "../../parts/raw-text.tsx";
@@ -117,7 +117,10 @@ function SettingsTab({ app, onChanged }: TabProps) {
         title={msg.settings}
         label={msg.signAndSave}
         action={action}
-        canSign={Object.keys(changes).length > 0 && Object.keys(problems).length === 0}
+        obstacle={
+          obstacleOf(APP_FIELDS, problems) ??
+          (Object.keys(changes).length === 0 ? msg.nothingHasChanged : undefined)
+        }
         onSign={save}
       >
         <Fields form="app" fields={APP_FIELDS} draft={draft} problems={problems} onChange={setDraft} />

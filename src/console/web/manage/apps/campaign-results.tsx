@@ -178,18 +178,18 @@ export function ProgressCard(view: ProgressView) {
   );
 }
 
-/** Reasons with their numbers; what they mean is in the title. */
-function ReasonPills({ reasons, isFailure = true }: { reasons: Reasons; isFailure?: boolean }) {
+/** Reasons in words with their numbers; how the API calls them is in the title. */
+function ReasonList({ reasons }: { reasons: Reasons }) {
   const counted = Object.entries(reasons);
   if (counted.length === 0) return null;
   return (
-    <span class="row wrap tight">
+    <ul class="stack tight s">
       {counted.map(([reason, count]) => (
-        <span class={isFailure ? "pill bad" : "pill"} title={reasonText(reason)} key={reason}>
-          {reason} {formatCount(count)}
-        </span>
+        <li title={reason} data-reason={reason} key={reason}>
+          <b>{formatCount(count)}</b> {reasonText(reason)}
+        </li>
       ))}
-    </span>
+    </ul>
   );
 }
 
@@ -223,16 +223,17 @@ export function HostResults({ campaign }: { campaign: CampaignDetails }) {
             columns={[
               { title: msg.host, cell: ({ host }) => <span class="mono user">{host}</span> },
               ...RESULT_COLUMNS,
-              { title: msg.reasons, cell: ({ errors }) => <ReasonPills reasons={errors} /> },
+              { title: msg.reasons, cell: ({ errors }) => <ReasonList reasons={errors} /> },
             ]}
           />
           {client_host_count > hosts.length && (
             <p class="pad s dim">{msg.theLargestOfHosts(hosts.length, formatCount(client_host_count))}</p>
           )}
           {Object.keys(not_attempted).length > 0 && (
-            <p class="pad row wrap s">
-              {msg.skippedBecause(<ReasonPills reasons={not_attempted} isFailure={false} />)}
-            </p>
+            <div class="pad stack tight s">
+              <p class="dim">{msg.skippedBecause}</p>
+              <ReasonList reasons={not_attempted} />
+            </div>
           )}
         </>
       )}

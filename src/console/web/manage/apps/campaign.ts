@@ -100,14 +100,27 @@ const REASONS: Readonly<Record<string, string>> = {
   host_down: msg.theClientWasUnreachableForHalf,
   refused_url: msg.theUrlIsNotOnA,
   redirect: msg.theClientRedirectsRedirectsAreNot,
+  malformed_http: msg.theClientsResponseIsNotHttp,
+  malformed_response: msg.theClientsResponseIsNoResult,
+  failed_no_webhook_url: msg.theClientKnowsNoWebhookUrl,
+  failed_unknown: msg.theClientGivesNoReason,
+  failed_other: msg.theClientGivesNoReason,
+  response_too_large: msg.theClientsResponseIsTooLarge,
+  failed_domain_mismatch: msg.theClientKnowsAnotherDomain,
+  failed_target_url_mismatch: msg.theClientRefusesTheTargetUrl,
   excluded: msg.excludedByTheListOfFids,
+  not_in_segment: msg.theyAreNotInTheSegment,
   not_following: msg.theyDoNotFollowTheFid,
   duplicate: msg.theyAlreadyHaveThisNotification,
   claimed_by_another: msg.anotherCampaignWasSendingItTo,
 };
 
-/** What a reason of the API means, for those who do not know its name. */
-export const reasonText = (reason: string): string | undefined => REASONS[reason];
+/** What a reason of the API means: its name where it has no other words. */
+export function reasonText(reason: string): string {
+  const [, status] = /^http_(\d{3})$/.exec(reason) ?? [];
+  if (status !== undefined) return msg.theClientRespondedWith(status);
+  return (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? reason;
+}
 
 const HEADER = ["host", "delivered", "failed", "not_attempted", "reasons"] as const;
 

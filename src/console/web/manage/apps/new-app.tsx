@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useDraft } from "../../data/draft.ts";
 import { useAction } from "../../owner/action.tsx";
-import { draftOf, problemsOf, valuesOf } from "../../parts/fields.ts";
+import { draftOf, obstacleOf, problemsOf, valuesOf } from "../../parts/fields.ts";
 import { Fields } from "../../parts/form.tsx";
 import * as msg from "../../text/en/manage/apps.ts";
 import { UserName } from "../../text/user-text.tsx";
@@ -47,7 +47,7 @@ function CreateForm() {
       title={msg.newMiniApp}
       label={msg.signAndRegister}
       action={action}
-      canSign={Object.keys(problems).length === 0}
+      obstacle={obstacleOf(APP_FIELDS, problems)}
       onSign={create}
     >
       <Fields form="app" fields={APP_FIELDS} draft={draft.value} problems={problems} onChange={draft.set} />

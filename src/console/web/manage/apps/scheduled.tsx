@@ -97,7 +97,7 @@ export function ScheduledTab({ appId }: { appId: string }) {
                 ),
               },
               {
-                title: "",
+                title: msg.actions,
                 cell: (schedule) =>
                   schedule.state === "due" && (
                     <ActionButton action={action} onClick={() => cancel(schedule)}>

@@ -49,6 +49,9 @@ export const KEY_FIELDS = [
   },
 ] as const satisfies readonly FieldSpec[];
 
+/** What else a form of a key asks for. */
+export const SCOPES_FIELD = { name: "scopes", label: msg.scopes };
+
 type Fields = typeof KEY_FIELDS;
 export type KeyDraft = Draft<Fields> & { readonly scopes: readonly Scope[] };
 export type KeyValues = Values<Fields> & { readonly scopes: readonly Scope[] };

@@ -5,6 +5,7 @@ import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { announce } from "../../parts/copy.tsx";
+import { obstacleOf } from "../../parts/fields.ts";
 import { Time } from "../../parts/pill.tsx";
 import { Card } from "../../parts/region.tsx";
 import { type Column, DataTable, Facts, numberColumn, timeOrNever } from "../../parts/table.tsx";
@@ -20,10 +21,12 @@ import {
   type Counts,
   dayText,
   draftOfKey,
+  KEY_FIELDS,
   type KeyChanges,
   keyChanges,
   keyProblems,
   lastDays,
+  SCOPES_FIELD,
   USAGE_DAYS,
   type UsageRow,
 } from "./key-fields.ts";
@@ -146,8 +149,10 @@ function KeySettings({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => v
   const changes = keyChanges(apiKey, draft);
   // A key that has expired keeps its last day until it is changed.
   const { expires_at, ...others } = keyProblems(draft, nowMs.value);
-  const isFit =
-    Object.keys(others).length === 0 && (expires_at === undefined || changes.expires_at === undefined);
+  const problems = changes.expires_at === undefined ? others : { ...others, expires_at };
+  const obstacle =
+    obstacleOf([...KEY_FIELDS, SCOPES_FIELD], problems) ??
+    (Object.keys(changes).length === 0 ? msg.nothingHasChanged : undefined);
   async function save() {
     const scopes = changes.scopes === undefined ? "" : msg.newScopes(changes.scopes.join(", "));
     const saved = await action.operate({
@@ -164,7 +169,7 @@ function KeySettings({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => v
       title={msg.settings}
       label={msg.signAndSave}
       action={action}
-      canSign={Object.keys(changes).length > 0 && isFit}
+      obstacle={obstacle}
       onSign={save}
     >
       <KeyInputs draft={draft} onChange={setDraft} />

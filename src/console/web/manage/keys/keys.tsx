@@ -5,7 +5,7 @@ import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
-import { withoutNulls } from "../../parts/fields.ts";
+import { obstacleOf, withoutNulls } from "../../parts/fields.ts";
 import { Checkbox, Fields, Labelled } from "../../parts/form.tsx";
 import { Pill } from "../../parts/pill.tsx";
 import { type Column, DataTable, timeOrNever } from "../../parts/table.tsx";
@@ -23,6 +23,7 @@ import {
   keyProblems,
   keyValues,
   SCOPES,
+  SCOPES_FIELD,
   type Scope,
 } from "./key-fields.ts";
 
@@ -161,7 +162,7 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
       title={msg.newKey}
       label={msg.signAndCreate}
       action={action}
-      canSign={Object.keys(keyProblems(draft.value, nowMs.value)).length === 0}
+      obstacle={obstacleOf([...KEY_FIELDS, SCOPES_FIELD], keyProblems(draft.value, nowMs.value))}
       onSign={create}
     >
       <KeyInputs draft={draft.value} onChange={draft.set} />

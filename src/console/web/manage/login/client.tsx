@@ -5,6 +5,7 @@ import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { nodeOrigin } from "../../page-config.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { obstacleOf } from "../../parts/fields.ts";
 import { Time } from "../../parts/pill.tsx";
 import { RawText, ReachNote } from "../../parts/raw-text.tsx";
 import { Card } from "../../parts/region.tsx";
@@ -92,7 +93,9 @@ function Settings({ client, onChanged }: { client: LoginClient; onChanged: () =>
   const [draft, setDraft] = useState(() => draftOfClient(client));
   const action = useAction();
   const changes = loginChanges(client, draft);
-  const canSign = Object.keys(changes).length > 0 && Object.keys(loginProblems(draft)).length === 0;
+  const obstacle =
+    obstacleOf(LOGIN_FIELDS, loginProblems(draft)) ??
+    (Object.keys(changes).length === 0 ? msg.nothingHasChanged : undefined);
   async function save() {
     const body = { client_id: client.client_id, ...(changes as LoginChanges) };
     const response = await action.operate({
@@ -105,7 +108,13 @@ function Settings({ client, onChanged }: { client: LoginClient; onChanged: () =>
     onChanged();
   }
   return (
-    <SignedForm title={msg.settings} label={msg.signAndSave} action={action} canSign={canSign} onSign={save}>
+    <SignedForm
+      title={msg.settings}
+      label={msg.signAndSave}
+      action={action}
+      obstacle={obstacle}
+      onSign={save}
+    >
       <LoginInputs fields={LOGIN_FIELDS} draft={draft} problems={loginProblems(draft)} onChange={setDraft} />
     </SignedForm>
   );

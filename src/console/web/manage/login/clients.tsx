@@ -4,7 +4,7 @@ import { useAction } from "../../owner/action.tsx";
 import { OwnerRegion, useOwnerQuery } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { pageConfig } from "../../page-config.ts";
-import { type Draft, type FieldSpec, type Problems, withoutNulls } from "../../parts/fields.ts";
+import { type Draft, type FieldSpec, obstacleOf, type Problems, withoutNulls } from "../../parts/fields.ts";
 import { Fields, Radios } from "../../parts/form.tsx";
 import { Pill, Time } from "../../parts/pill.tsx";
 import { type Column, DataTable } from "../../parts/table.tsx";
@@ -84,7 +84,7 @@ function CreateClient() {
       title={msg.newLoginClient}
       label={msg.signAndRegister}
       action={action}
-      canSign={Object.keys(loginProblems(draft.value)).length === 0}
+      obstacle={obstacleOf(NEW_LOGIN_FIELDS, loginProblems(draft.value))}
       onSign={create}
     >
       <LoginInputs

@@ -42,7 +42,13 @@ export function NewSigner({ onCreated }: { onCreated: () => void }) {
       title={msg.newSigner}
       label={msg.signAndCreate}
       action={action}
-      canSign={chosen.length > 0 && user.typed.trim() === ""}
+      obstacle={
+        user.typed.trim() !== ""
+          ? msg.theFirstPersonCounts
+          : chosen.length === 0
+            ? msg.chooseAPermission
+            : undefined
+      }
       onSign={create}
     >
       <PeopleField

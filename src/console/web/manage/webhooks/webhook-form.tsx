@@ -240,7 +240,7 @@ function Edit({ webhook, fid, onChanged }: SettingsProps) {
         )
       }
     >
-      <SignButton action={action} canSign={isChanged} note={isChanged ? "" : msg.nothingHasChanged}>
+      <SignButton action={action} obstacle={isChanged ? undefined : msg.nothingHasChanged} note="">
         {msg.signAndSave}
       </SignButton>
     </WebhookForm>

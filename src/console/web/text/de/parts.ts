@@ -45,3 +45,7 @@ export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
   others,
   " erreichen diese URL von außen nicht.",
 ];
+
+export const required = "Erforderlich.";
+export const completeFirst = (fields: string) =>
+  fields === "" ? "Fülle zuerst das Formular aus." : `Noch auszufüllen: ${fields}.`;

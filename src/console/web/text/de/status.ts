@@ -48,6 +48,9 @@ export const process = "Prozess";
 export const resident = "belegt";
 export const thisPageIsLocked = "Diese Seite ist gesperrt";
 export const itDidNotOpen = "Sie hat sich nicht geöffnet:";
+export const yourSessionIsOver = "Deine Sitzung ist beendet:";
+export const theNodeHasStartedAgain =
+  "Der Knoten ist wie gewünscht neu gestartet. Öffne diese Seite mit einem neuen Link.";
 export const yourBrowserSignsRequestsOnlyOn = (code: Rich, code2: Rich): Rich => [
   "Dein Browser signiert Anfragen nur über https oder auf dem Rechner selbst. Öffne diesen Knoten unter seiner https-Adresse oder durch einen Tunnel: ",
   code,

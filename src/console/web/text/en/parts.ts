@@ -55,3 +55,8 @@ export const cannotReachThisUrlFromOutside = (others: Rich): Rich => [
   others,
   " cannot reach this URL from outside.",
 ];
+
+// parts/fields.ts
+export const required = "Required.";
+export const completeFirst = (fields: string) =>
+  fields === "" ? "Complete the form first." : `To complete: ${fields}.`;

@@ -50,6 +50,9 @@ export const process = "process";
 export const resident = "resident";
 export const thisPageIsLocked = "This page is locked";
 export const itDidNotOpen = "It did not open:";
+export const yourSessionIsOver = "Your session is over:";
+export const theNodeHasStartedAgain =
+  "The node has started again, as you asked. Open this page with a new link.";
 export const yourBrowserSignsRequestsOnlyOn = (code: Rich, code2: Rich): Rich => [
   "Your browser signs requests only on https or on the machine itself. Open this node by its https address, or through a tunnel: ",
   code,

@@ -3,17 +3,17 @@ import { Checkbox, Fields, Labelled, Radios } from "../../../parts/form.tsx";
 import * as msg from "../../../text/en/manage/schedules.ts";
 import { plainName } from "../../../text/name.ts";
 
-const FIELDS = [
+export const SCHEDULE_FIELDS = [
   { name: "time", label: msg.time, kind: "moment" },
   { name: "quiet_from", label: msg.quietFrom, kind: "time", hint: msg.notBeforeTheEnd },
   { name: "quiet_to", label: msg.quietTo, kind: "time", hint: msg.onQuarter },
   { name: "second_title", label: msg.secondTitle, maxChars: 32 },
   { name: "second_body", label: msg.secondText, maxChars: 128, rows: 3 },
 ] as const satisfies readonly FieldSpec[];
-const [TIME, QUIET_FROM, QUIET_TO, ...SECOND] = FIELDS;
+const [TIME, QUIET_FROM, QUIET_TO, ...SECOND] = SCHEDULE_FIELDS;
 
 /** When and how a send is made, as it is in the form. */
-export type ScheduleDraft = Draft<typeof FIELDS> & {
+export type ScheduleDraft = Draft<typeof SCHEDULE_FIELDS> & {
   readonly at: "now" | "time" | "local";
   readonly segment_id: string;
   readonly tracks: boolean;
@@ -33,7 +33,7 @@ export const emptySchedule: ScheduleDraft = {
   compares: false,
 };
 
-type ScheduleProblems = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
+type ScheduleProblems = Partial<Record<(typeof SCHEDULE_FIELDS)[number]["name"], string>>;
 
 const MAX_AHEAD_MS = 30 * 86_400_000;
 

@@ -9,7 +9,7 @@ import { useAction } from "../../../owner/action.tsx";
 import type { SignedCall } from "../../../owner/operation.ts";
 import { type OwnerQuery, OwnerRegion, useOwnerQuery } from "../../../owner/owner-data.tsx";
 import { signed } from "../../../owner/signed-call.ts";
-import { readFidList } from "../../../parts/fields.ts";
+import { obstacleOf, readFidList } from "../../../parts/fields.ts";
 import { Fields, Radios } from "../../../parts/form.tsx";
 import * as msg from "../../../text/en/manage/apps.ts";
 import { formatCount } from "../../../text/format.ts";
@@ -34,6 +34,7 @@ import { useSegments } from "../segments.tsx";
 import { DraftsCard } from "./drafts.tsx";
 import {
   emptySchedule,
+  SCHEDULE_FIELDS,
   type ScheduleDraft,
   ScheduleFields,
   SegmentChoice,
@@ -206,7 +207,10 @@ export function SendForm({ app }: { app: App }) {
   const problems = sendProblems(draft, app_url);
   // A notification that is sent again has its id, and so its campaign, at once.
   const schedule = draft.uuid === undefined ? (draft.schedule ?? emptySchedule) : undefined;
-  const isValid = Object.keys({ ...problems, ...(schedule && scheduleProblems(schedule)) }).length === 0;
+  const obstacle = obstacleOf([...NOTIFICATION_FIELDS, ...AUDIENCE_FIELDS, ...SCHEDULE_FIELDS], {
+    ...problems,
+    ...(schedule && scheduleProblems(schedule)),
+  });
   const when = schedule && whenOf(schedule);
   const segments = useSegments(app_id).data?.segments ?? [];
   const segment = segments.find((one) => one.segment_id === schedule?.segment_id)?.name;
@@ -243,7 +247,7 @@ export function SendForm({ app }: { app: App }) {
         }
         note={msg.oneWalletSignatureNoSecretIs}
         action={action}
-        canSign={isValid}
+        obstacle={obstacle}
         onSign={send}
       >
         <fieldset>

@@ -182,7 +182,7 @@ export const theLargestOfHosts = (length: Rich, clientHostCount: Rich): Rich => 
   clientHostCount,
   " Hosts.",
 ];
-export const skippedBecause = (reasonPills: Rich): Rich => ["Übersprungen: ", reasonPills];
+export const skippedBecause = "Übersprungen:";
 
 export const theClientAskedToSendLater = "der Client bat, später zu senden";
 export const theClientNoLongerKnowsThe = "der Client kennt das Token nicht mehr";
@@ -196,6 +196,16 @@ export const theClientWasUnreachableForHalf = "der Client war eine halbe Minute 
 export const theUrlIsNotOnA = "die URL liegt nicht auf einem öffentlichen Host";
 export const theClientRedirectsRedirectsAreNot = "der Client leitet um; Umleitungen folgt der Knoten nicht";
 export const excludedByTheListOfFids = "durch die Liste der fids ausgeschlossen";
+export const theyAreNotInTheSegment = "gehören nicht zum Segment";
+export const theClientsResponseIsNotHttp = "die Antwort des Clients ist kein HTTP";
+export const theClientsResponseIsTooLarge = "die Antwort des Clients ist zu groß";
+export const theClientsResponseIsNoResult = "die Antwort des Clients ist kein Ergebnis einer Sendung";
+export const theClientKnowsNoWebhookUrl = "der Client kennt keine Webhook-URL der App";
+export const theClientGivesNoReason = "der Client nennt keinen Grund, den dieser Knoten kennt";
+export const theClientKnowsAnotherDomain = "der Client kennt die App unter einer anderen Domain";
+export const theClientRefusesTheTargetUrl = "der Client lehnt die Ziel-URL ab";
+export const theClientRespondedWith = (status: Value) => `der Client hat mit ${status} geantwortet`;
+export const nothingHasChanged = "Nichts hat sich geändert.";
 export const theyDoNotFollowTheFid = "folgen der fid nicht";
 export const theyAlreadyHaveThisNotification = "haben diese Benachrichtigung schon";
 export const anotherCampaignWasSendingItTo = "eine andere Kampagne war dabei, sie ihnen zu senden";

@@ -92,3 +92,4 @@ export const openThePageAndSignIn = "Öffne diese Seite und melde dich dort an; 
 export const waiting = "wartet";
 export const theChannelIsOver =
   "der Kanal ist beendet: Niemand hat sich angemeldet, oder jemand anderes hat das Ergebnis bekommen";
+export const nothingHasChanged = "Nichts hat sich geändert.";

@@ -226,3 +226,4 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   " ist in diesem Browser gerade nicht offen. Lesen geht ohne.",
 ];
 export const manageWhatIsYours = "Verwalte, was dir gehört";
+export const nothingHasChanged = "Nichts hat sich geändert.";

@@ -97,3 +97,4 @@ export const PERMISSION_NAMES = {
   REMOVE_VERIFICATION: "Verifizierte Adressen entfernen",
   UPDATE_PROFILE: "Profil ändern",
 } as const;
+export const chooseAPermission = "Wähle mindestens eine Berechtigung.";

@@ -59,3 +59,5 @@ export const addHook = "URL hinzufügen";
 export const theHookIsAdded = "Die URL wurde hinzugefügt.";
 export const theSecretOfTheHook =
   "Das Geheimnis, mit dem ihre Signaturen geprüft werden. Es wird einmal gezeigt:";
+export const nameItFirst = "Gib ihm zuerst einen Namen.";
+export const aHookNeedsAUrl = "Dazu gehört eine URL.";

@@ -19,6 +19,8 @@ export const orFeedIt = (link: Rich): Rich => [
 export const theOperatorsPage = "Seite des Betreibers";
 export const theNodeStartsAgain =
   "Der Knoten startet mit seinen Einstellungen neu. Das dauert ein paar Sekunden.";
+export const itRunsAndIsEmpty =
+  "Der Knoten läuft wieder. Was er hat, erscheint hier; erscheint nichts, sagt sein Log, was er abgelehnt hat.";
 export const itImports = (percent: Value) => `Er importiert die Datei: ${percent} %`;
 export const itFills = "Er füllt seinen Index";
 export const peopleAreHere = (count: Value) => `${count} Personen sind schon hier.`;

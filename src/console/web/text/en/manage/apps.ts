@@ -166,7 +166,7 @@ export const theLargestOfHosts = (length: Rich, clientHostCount: Rich): Rich => 
   clientHostCount,
   " hosts.",
 ];
-export const skippedBecause = (reasonPills: Rich): Rich => ["Skipped: ", reasonPills];
+export const skippedBecause = "Skipped:";
 
 // manage/apps/campaign.ts
 export const theClientAskedToSendLater = "the client asked to send later";
@@ -181,6 +181,16 @@ export const theClientWasUnreachableForHalf = "the client was unreachable for ha
 export const theUrlIsNotOnA = "the URL is not on a public host";
 export const theClientRedirectsRedirectsAreNot = "the client redirects; redirects are not followed";
 export const excludedByTheListOfFids = "excluded by the list of fids";
+export const theyAreNotInTheSegment = "they are not in the segment";
+export const theClientsResponseIsNotHttp = "the client's response is not HTTP";
+export const theClientsResponseIsTooLarge = "the client's response is too large";
+export const theClientsResponseIsNoResult = "the client's response is not the result of a send";
+export const theClientKnowsNoWebhookUrl = "the client knows no webhook URL of the app";
+export const theClientGivesNoReason = "the client gives no reason that this node knows";
+export const theClientKnowsAnotherDomain = "the client knows the app under another domain";
+export const theClientRefusesTheTargetUrl = "the client refuses the target URL";
+export const theClientRespondedWith = (status: Value) => `the client responded with ${status}`;
+export const nothingHasChanged = "Nothing has changed.";
 export const theyDoNotFollowTheFid = "they do not follow the fid";
 export const theyAlreadyHaveThisNotification = "they already have this notification";
 export const anotherCampaignWasSendingItTo = "another campaign was sending it to them";

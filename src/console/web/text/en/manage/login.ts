@@ -92,3 +92,4 @@ export const theApproval = "Approval";
 export const openThePageAndSignIn = "Open this page and sign in there; this page notices it.";
 export const waiting = "waiting";
 export const theChannelIsOver = "the channel is over: no one signed in, or someone else got the result";
+export const nothingHasChanged = "Nothing has changed.";

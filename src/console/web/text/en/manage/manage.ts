@@ -229,3 +229,4 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   " is not open in this browser now. Reading works without it.",
 ];
 export const manageWhatIsYours = "Manage what is yours";
+export const nothingHasChanged = "Nothing has changed.";

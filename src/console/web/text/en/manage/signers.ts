@@ -94,3 +94,4 @@ export const PERMISSION_NAMES = {
   REMOVE_VERIFICATION: "Remove verified addresses",
   UPDATE_PROFILE: "Change the profile",
 } as const;
+export const chooseAPermission = "Choose at least one permission.";

@@ -59,3 +59,5 @@ export const chatId = "Chat id";
 export const addHook = "Add hook";
 export const theHookIsAdded = "The hook was added.";
 export const theSecretOfTheHook = "The secret that verifies its signatures. It is shown once:";
+export const nameItFirst = "Give it a name first.";
+export const aHookNeedsAUrl = "It needs a URL.";

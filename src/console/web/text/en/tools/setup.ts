@@ -19,6 +19,8 @@ export const orFeedIt = (link: Rich): Rich => [
 ];
 export const theOperatorsPage = "the operator's page";
 export const theNodeStartsAgain = "The node starts again with its settings. This takes a few seconds.";
+export const itRunsAndIsEmpty =
+  "The node runs again. What it has appears here; if nothing does, its log says what it refused.";
 export const itImports = (percent: Value) => `It imports the file: ${percent} %`;
 export const itFills = "It fills its index";
 export const peopleAreHere = (count: Value) => `${count} people are here already.`;
