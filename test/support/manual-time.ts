@@ -24,6 +24,11 @@ export class ManualTime implements Clock {
     return () => this.#timers.delete(timer);
   };
 
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   /** Advances the time. The timers within it fire in order, each at its time. */
   advanceMs(ms: number): void {
     const untilMs = this.#nowMs + ms;

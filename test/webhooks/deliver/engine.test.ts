@@ -364,11 +364,16 @@ describe("while the gate is closed", () => {
   function openGate() {
     let isOpen = true;
     const waiting: (() => void)[] = [];
+    const signals: (AbortSignal | undefined)[] = [];
     return {
       waiting,
+      signals,
       gate: {
         isOpen: () => isOpen,
-        opened: () => new Promise<void>((resolve) => waiting.push(resolve)),
+        opened(signal?: AbortSignal) {
+          signals.push(signal);
+          return new Promise<void>((resolve) => waiting.push(resolve));
+        },
       },
       set(next: boolean) {
         isOpen = next;
@@ -406,6 +411,19 @@ describe("while the gate is closed", () => {
     set(true);
     await bench.settled(hook, 4);
     expect(bodiesOf(receiver).sort()).toEqual(["0", "1", "2", "3"]);
+  });
+
+  test("stop ends the wait for it", async () => {
+    await using bench = openDeliveryBench();
+    const hook = await bench.addWebhook("a", 1);
+    const { gate, signals, set } = openGate();
+    set(false);
+    await bench.start({ gate });
+    await bench.publish([hook], "{}");
+    await until(() => signals.length > 0);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
+    await bench.stop();
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
   test("what was claimed when it closed is given back, not called, and sent when it opens", async () => {
@@ -586,6 +604,35 @@ describe("after the end of a process", () => {
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       expect([ms, polls]).toEqual([ms, count]);
     }
+  });
+
+  test("a poll that ends after stop is followed by no other", async () => {
+    await using bench = openDeliveryBench();
+    const polled = Promise.withResolvers<void>();
+    let polls = 0;
+    await bench.start({
+      watch: (queue) => ({
+        async dueWebhooks(...args) {
+          polls += 1;
+          if (polls > 1) await polled.promise;
+          return queue.dueWebhooks(...args);
+        },
+      }),
+    });
+    bench.time.advanceMs(30_000);
+    await until(() => polls === 2);
+    const stopped = bench.stop();
+    polled.resolve();
+    await stopped;
+    expect(bench.time.pending).toBe(0);
+  });
+
+  test("a fault of the first poll that is not an absent state ends the start", async () => {
+    await using bench = openDeliveryBench();
+    const watch = () => ({
+      dueWebhooks: () => Promise.reject(new Error("no such column")),
+    });
+    await expect(bench.start({ watch })).rejects.toThrow("no such column");
   });
 
   test("a delivery that cannot be claimed is claimed again after five seconds", async () => {

@@ -318,3 +318,54 @@ test("never exceeds the total or a webhook's limit, and serves every webhook", (
     { numRuns: 300 },
   );
 });
+
+test("a parked webhook gets a call once enough slots of others are free, without being announced again", () => {
+  const scheduler = new FairScheduler({ total: 8, perWebhook: 4, claimAheadMs: 200 });
+  const take = () => {
+    const slot = scheduler.acquire(0);
+    slot?.claimed(0, 0);
+    return slot;
+  };
+  for (const name of ["a", "b", "c"]) {
+    scheduler.wake(name, 0, 0);
+    for (let call = 0; call < 5; call += 1) {
+      const slot = scheduler.acquire(0);
+      slot?.claimed(call < 4 ? 0 : null, 0);
+      slot?.release(0, delivered(QUICK_MS));
+    }
+  }
+  for (const name of ["a", "b", "c"]) scheduler.wake(name, 0, 0);
+  const slots: SchedulerSlot[] = [];
+  for (let slot = take(); slot; slot = take()) slots.push(slot);
+  const namesOf = () => slots.map(({ webhookId }) => webhookId);
+  // Two are free, and each has as many.
+  expect(namesOf().sort()).toEqual(["a", "a", "b", "b", "c", "c"]);
+  expect(scheduler.stats(0).waiting).toBe(3);
+  // The last of them has no more to send.
+  const ofLast = slots.filter(({ webhookId }) => webhookId === "c");
+  for (const slot of ofLast) slot.claimed(null, 0);
+  for (const slot of ofLast) slot.release(0);
+  expect(["a", "b"]).toContain(take()?.webhookId ?? "none");
+});
+
+test("beyond the limit of known webhooks only those without a call are forgotten", () => {
+  const many = 20_000;
+  const scheduler = new FairScheduler({ total: 4, perWebhook: 4, claimAheadMs: 200 });
+  const callOf = (name: string) => {
+    scheduler.wake(name, 0, 0);
+    const slot = scheduler.acquire(0);
+    slot?.claimed(null, 0);
+    return slot;
+  };
+  for (let n = 0; n < many; n += 1) callOf(`slow-${n}`)?.release(0, delivered(HANGING_MS));
+  expect(scheduler.stats(0).slowWebhooks).toBe(many);
+  const call = callOf("one more");
+  expect(call?.webhookId).toBe("one more");
+  // Its first call is still in flight: it does not get a second one.
+  scheduler.wake("one more", 0, 0);
+  expect(scheduler.acquire(0)).toBeUndefined();
+  call?.release(0, delivered(HANGING_MS));
+  scheduler.acquire(0)?.claimed(null, 0);
+  callOf("the last")?.release(0, delivered(HANGING_MS));
+  expect(scheduler.stats(0).slowWebhooks).toBeLessThanOrEqual(many + 1);
+});
