@@ -56,7 +56,10 @@ export const apiKeys = table(
     last_used_at: nullable(whole()),
   },
   {
-    indexes: [index("api_keys_by_owner", ["owner_fid", "seq"])],
+    indexes: [
+      index("api_keys_by_owner", ["owner_fid", "seq"]),
+      index("api_keys_by_end", ["expires_at"], { where: "expires_at IS NOT NULL" }),
+    ],
   },
 );
 

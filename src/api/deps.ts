@@ -10,6 +10,7 @@ import type { AuthDeps } from "../auth/verify.ts";
 import type { FiguresQuery, LanesQuery } from "../history/rpc.ts";
 import type { QueryParams } from "../http/request/params.ts";
 import type { Moderation } from "../moderation/moderation-service.ts";
+import type { OwnerNotices } from "../notices/owner-notices.ts";
 import type { AudienceService } from "../push/audience-service.ts";
 import type { CampaignService } from "../push/campaign-service.ts";
 import type { SavedService } from "../push/saved-service.ts";
@@ -98,6 +99,8 @@ export interface ApiDeps extends ManagementDeps {
   readonly streams: Streams | undefined;
   /** What anybody may read of the node's history; undefined where none is kept. */
   readonly history: PublicHistory | undefined;
+  /** Channels and incidents of owners; undefined while the console is off, without which nothing checks their records. */
+  readonly notices?: OwnerNotices | undefined;
   /** What writes by managed signers need beside those. */
   readonly publish: {
     readonly storedWrites: Pick<WriteStore, "findCall">;

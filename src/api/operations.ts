@@ -6,6 +6,7 @@ import type { ApiDeps } from "./deps.ts";
 import type { Operation } from "./op.ts";
 import { apiKeyOperations } from "./operations/account/api-keys.ts";
 import { auditOperations } from "./operations/account/audit.ts";
+import { noticeOperations } from "./operations/account/notices.ts";
 import { sessionOperations } from "./operations/account/sessions.ts";
 import { appOperations } from "./operations/apps/apps.ts";
 import { audienceOperations } from "./operations/apps/audience.ts";
@@ -83,6 +84,7 @@ const SIGNED = [
   ...webhookOperations,
   ...deliveryOperations,
   ...managedSignerOperations,
+  ...noticeOperations,
   ...sessionOperations,
   ...loginClientOperations,
   ...appBanOperations,

@@ -1,3 +1,4 @@
+import { type AuditEntry, addAuditEntry } from "../audit/audit-store.ts";
 import { sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep, Tx } from "../db/state/state-db.ts";
 import {
@@ -10,6 +11,7 @@ import {
   table,
   text,
   whole,
+  withDefault,
 } from "../db/state/table.ts";
 import type { Severity } from "./check.ts";
 
@@ -19,7 +21,7 @@ export const incidents = table(
   {
     incident_id: key(text()),
     check_id: text(),
-    /** The node that it is about; empty for one of the state that nodes share. */
+    /** What it is about: a node, of an owner's incident the record; empty for the state that nodes share. */
     node_id: text(),
     severity: text<Severity>(),
     sentence: text(),
@@ -38,12 +40,15 @@ export const incidents = table(
     /** What was sent to them last, and when. */
     sent_state: nullable(text<"open" | "resolved">()),
     sent_at: nullable(whole()),
+    /** The fid whose record it is about; 0 for the node's own. */
+    owner_fid: withDefault(whole(), 0),
   },
   {
     indexes: [
+      index("incidents_open_by_owner", ["owner_fid"], { where: "resolved_at IS NULL" }),
+      index("incidents_by_owner", ["owner_fid", "opened_at"]),
       index("incidents_unsent", ["unsent_at"], { where: "unsent_at IS NOT NULL" }),
       index("incidents_open", ["check_id", "node_id"], { isUnique: true, where: "resolved_at IS NULL" }),
-      index("incidents_by_time", ["opened_at"]),
       index("incidents_of_check", ["check_id", "node_id", "resolved_at"]),
       index("incidents_by_end", ["resolved_at"]),
     ],
@@ -63,10 +68,16 @@ export const REMIND_SECS = 4 * 3600;
 const KEPT_SECS = 400 * 86_400;
 const MAX_UNSEEN = 100;
 
-/** What opens: of a node, or of all (empty). */
-export type Opening = Pick<Incident, "incidentId" | "checkId" | "nodeId" | "severity" | "sentence">;
+/** What opens: of a node, or of all (empty); of an owner's record, with its id. */
+export type Opening = Pick<Incident, "incidentId" | "checkId" | "nodeId" | "severity" | "sentence"> &
+  Partial<Pick<Incident, "ownerFid">>;
 
-/** The incidents of all nodes of a state. */
+/** Owners' incidents that are open at once, over all owners. */
+export const MAX_OPEN_OF_OWNERS = 2000;
+/** Incidents that an owner is shown. */
+const MAX_SHOWN_TO_OWNER = 100;
+
+/** The incidents of all nodes of a state, and those of owners' records. */
 export interface IncidentStore {
   /**
    * Opens an incident. One that is open stays as it is, and one that was resolved lately opens again.
@@ -83,8 +94,14 @@ export interface IncidentStore {
   openOf(nodeId: string): Promise<readonly Incident[]>;
   /** Says that the open ones of a check are still open. */
   see(checkId: string, nodeId: string, nowSecs: number): Promise<void>;
-  /** Open ones, and those that were opened after a time, the newest first. */
+  /** Open ones of the nodes, and those that were opened after a time, the newest first. */
   list(sinceSecs: number, limit: number): Promise<readonly Incident[]>;
+  /** The open ones of all owners, at most `MAX_OPEN_OF_OWNERS`, in any order. */
+  openOfOwners(): Promise<readonly Incident[]>;
+  /** Those of one owner that were opened after a time, the newest first. */
+  listOf(ownerFid: number, sinceSecs: number): Promise<readonly Incident[]>;
+  /** Stops the reminders of an owner's own incident. Returns whether there is one. */
+  acknowledgeOwn(ownerFid: number, id: string, nowSecs: number, audit: AuditEntry): Promise<boolean>;
   /** Each returns false where there is no such incident. */
   acknowledge(id: string, by: string, note: string | null, nowSecs: number): Promise<boolean>;
   /** @param note null removes it. */
@@ -126,12 +143,24 @@ const seen = sql<unknown, [nowSecs: number, checkId: string, nodeId: string]>(
 );
 const listOpen = sql<Stored, []>(
   "incidents.open",
-  // No check has an empty id: the condition leads to the index of open ones.
-  `SELECT ${columns} FROM incidents WHERE resolved_at IS NULL AND check_id > ''`,
+  `SELECT ${columns} FROM incidents WHERE resolved_at IS NULL AND owner_fid = 0`,
 );
 const listSince = sql<Stored, [sinceSecs: number, limit: number]>(
   "incidents.since",
-  `SELECT ${columns} FROM incidents WHERE opened_at >= $1 ORDER BY opened_at DESC LIMIT $2`,
+  `SELECT ${columns} FROM incidents WHERE owner_fid = 0 AND opened_at >= $1 ORDER BY opened_at DESC LIMIT $2`,
+);
+const listOpenOfOwners = sql<Stored, [limit: number]>(
+  "incidents.open-of-owners",
+  `SELECT ${columns} FROM incidents WHERE resolved_at IS NULL AND owner_fid > 0 LIMIT $1`,
+);
+const listOfOwner = sql<Stored, [ownerFid: number, sinceSecs: number, limit: number]>(
+  "incidents.of-owner",
+  `SELECT ${columns} FROM incidents WHERE owner_fid = $1 AND opened_at >= $2
+   ORDER BY opened_at DESC LIMIT $3`,
+);
+const setAckedByOwner = sql<unknown, [nowSecs: number, by: string, id: string, ownerFid: number]>(
+  "incidents.acknowledge-own",
+  "UPDATE incidents SET acked_at = $1, acked_by = $2 WHERE incident_id = $3 AND owner_fid = $4",
 );
 const setAcked = sql<unknown, [nowSecs: number, by: string, note: string | null, id: string]>(
   "incidents.acknowledge",
@@ -170,6 +199,7 @@ async function openIn(tx: Tx, opening: Opening, nowSecs: number) {
     (await tx.run(
       insert,
       ...codec.values({
+        ownerFid: 0,
         ...opening,
         openedAt: nowSecs,
         seenAt: nowSecs,
@@ -216,6 +246,17 @@ export function createIncidents(db: StateDb): IncidentStore {
       open.sort((a, b) => b.opened_at - a.opened_at);
       return [...open, ...recent.filter((row) => !known.has(row.incident_id))].map(codec.toRecord);
     },
+    openOfOwners: async () => (await db.all(listOpenOfOwners, MAX_OPEN_OF_OWNERS)).map(codec.toRecord),
+    listOf: async (ownerFid, sinceSecs) =>
+      (await db.all(listOfOwner, ownerFid, sinceSecs, MAX_SHOWN_TO_OWNER)).map(codec.toRecord),
+    acknowledgeOwn: db.decision<Parameters<IncidentStore["acknowledgeOwn"]>, boolean>(
+      "incidents.acknowledgeOwn",
+      async (tx, ownerFid, id, nowSecs, audit) => {
+        if ((await tx.run(setAckedByOwner, nowSecs, `fid ${ownerFid}`, id, ownerFid)) !== 1) return false;
+        await addAuditEntry(tx, audit);
+        return true;
+      },
+    ),
     acknowledge: db.decision<Parameters<IncidentStore["acknowledge"]>, boolean>(
       "incidents.acknowledge",
       async (tx, id, by, note, nowSecs) => changed(await tx.run(setAcked, nowSecs, by, note, id)),

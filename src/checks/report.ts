@@ -1,5 +1,6 @@
 import type { DayState, IncidentReport, IncidentsReport, OperatorIncident } from "./incident-report.ts";
 import type { Incident, IncidentStore } from "./incident-store.ts";
+import { ownerCheckOf } from "./owners/owner-table.ts";
 import { checkOf } from "./table.ts";
 
 const DAY_SECS = 86_400;
@@ -11,11 +12,12 @@ const MAX_SHOWN = 200;
 function reportOf(incident: Incident): IncidentReport {
   const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt, ackedAt, flaps, note } =
     incident;
+  const isOwners = incident.ownerFid > 0;
   return {
     id: incidentId,
     check: checkId,
-    title: checkOf(checkId)?.title ?? checkId,
-    node: nodeId || null,
+    title: (ownerCheckOf(checkId) ?? checkOf(checkId))?.title ?? checkId,
+    node: (!isOwners && nodeId) || null,
     severity,
     state: resolvedAt !== null ? "resolved" : ackedAt !== null ? "acknowledged" : "open",
     sentence,
@@ -26,8 +28,13 @@ function reportOf(incident: Incident): IncidentReport {
   };
 }
 
+/** An incident as the owner of its record sees it: without what the operator wrote. */
+export function ownReportOf(incident: Incident): IncidentReport {
+  return { ...reportOf(incident), note: null };
+}
+
 function operatorReportOf(incident: Incident): OperatorIncident {
-  const check = checkOf(incident.checkId);
+  const check = ownerCheckOf(incident.checkId) ?? checkOf(incident.checkId);
   return {
     ...reportOf(incident),
     is_public: check?.isPublic ?? false,

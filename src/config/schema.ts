@@ -319,6 +319,7 @@ export const configSchema = section({
       'empty, or a URL such as "mailto:ops@example.org"',
       255,
     ),
+    max_channels_per_owner: integer(0, 50),
   }),
   scores: section({
     mode: oneOf("off", "computed", "imported", "both"),

@@ -30,6 +30,7 @@ const messageOnly = (message: string) => ({ message });
 /** Paths relative to a prefix of the API; a row applies to its path and everything below. */
 const apiRows: readonly PolicyRow[] = [
   { path: "/api_key", maxBodyBytes: 32 * kib },
+  { path: "/notice_channel", maxBodyBytes: 32 * kib },
   { path: "/frame/app/campaign", maxBodyBytes: 1024 * kib },
   { path: "/frame/app/open", maxBodyBytes: 8 * kib, isForAllOrigins: true },
   { path: "/frame/app/segment", maxBodyBytes: 1024 * kib },

@@ -138,7 +138,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const replaced = await watchForReplacement(files);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const checks = config.console.enabled
-    ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, state, connectState })
+    ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, db, state, connectState })
     : undefined;
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,

@@ -1,5 +1,5 @@
 import { counters, figureOf } from "../runtime/figures/figures.ts";
-import type { NoticeChannel } from "./notice-store.ts";
+import type { NoticeChannel } from "./store/queue-notices.ts";
 
 type Ended = "sent" | "failed" | "retried";
 

@@ -1,5 +1,6 @@
 import type { Severity } from "../checks/check.ts";
 import type { Incident } from "../checks/incident-store.ts";
+import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { checkOf } from "../checks/table.ts";
 import { oneLine } from "../lib/text.ts";
 
@@ -37,8 +38,9 @@ export function noticeOf(
   state: Exclude<NoticeState, "test" | "digest">,
   nowSecs: number,
 ): Notice {
-  const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt } = incident;
-  const check = checkOf(checkId);
+  const { incidentId, checkId, nodeId, ownerFid, severity, sentence, openedAt, resolvedAt } = incident;
+  const ofOwner = ownerCheckOf(checkId);
+  const check = ofOwner ?? checkOf(checkId);
   const title = check?.title ?? checkId;
   const words = {
     open: [`${title} (${severity})`, check ? `${sentence} ${check.remedy}` : sentence],
@@ -55,14 +57,21 @@ export function noticeOf(
     severity,
     title: oneLine(words[0] ?? "", MAX_TITLE_CHARS),
     text: oneLine(words[1] ?? "", MAX_TEXT_CHARS),
-    node: nodeId || null,
+    node: (ownerFid === OPERATOR && nodeId) || null,
     at: nowSecs,
-    path: check?.isPublic ? `/console/status#${incidentId}` : "/console/operator",
+    path: ofOwner?.path(nodeId) ?? (check?.isPublic ? `/console/status#${incidentId}` : pageOf(ownerFid)),
   };
 }
 
-/** What the operator gets to see that a channel works. */
-export function testNotice(service: string, nowSecs: number): Notice {
+/** Whose channels no fid owns: the operator's. */
+export const OPERATOR = 0;
+
+/** The page with the channels of an owner, or of the operator. */
+const pageOf = (ownerFid: number) =>
+  ownerFid === OPERATOR ? "/console/operator" : "/console/manage/notices";
+
+/** What an owner or the operator gets to see that a channel works. */
+export function testNotice(service: string, ownerFid: number, nowSecs: number): Notice {
   return {
     incident: "",
     check: "",
@@ -72,12 +81,12 @@ export function testNotice(service: string, nowSecs: number): Notice {
     text: `Notices of ${service} arrive here.`,
     node: null,
     at: nowSecs,
-    path: "/console/operator",
+    path: pageOf(ownerFid),
   };
 }
 
 /** Several notices as one. @param notices the oldest first, at least one. */
-export function digestOf(notices: readonly Notice[], nowSecs: number): Notice {
+export function digestOf(notices: readonly Notice[], ownerFid: number, nowSecs: number): Notice {
   const severities = ["critical", "warning", "notice"] as const;
   const severity = severities.find((one) => notices.some((notice) => notice.severity === one)) ?? "notice";
   const more = notices.length - MAX_LISTED;
@@ -91,7 +100,7 @@ export function digestOf(notices: readonly Notice[], nowSecs: number): Notice {
     text: oneLine(`${listed.join("; ")}${more > 0 ? `; ${more} more` : ""}.`, MAX_TEXT_CHARS),
     node: null,
     at: nowSecs,
-    path: "/console/operator",
+    path: pageOf(ownerFid),
   };
 }
 

@@ -1,6 +1,9 @@
 import { err, ok, type Result } from "../lib/result.ts";
+import { type Actor, recordChange } from "../management/owned-service.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { AddedChannel, NotAdded } from "./channels.ts";
 import type { Notices } from "./notices.ts";
-import type { ChannelRequest, ChannelsReport, ChannelTerms, NoticeChanged } from "./report.ts";
+import type { ChannelReport, ChannelRequest, ChannelsReport, ChannelTerms, NoticeChanged } from "./report.ts";
 
 /** A change by the operator. `key` makes the key that a browser subscribes with. */
 export type NoticeChange =
@@ -9,22 +12,54 @@ export type NoticeChange =
   | ({ readonly action: "edit"; readonly id: string } & ChannelTerms)
   | { readonly action: "remove" | "test"; readonly id: string };
 
+/** A change of an owner's channel. */
+export type OwnChannelChange =
+  | { readonly action: "update"; readonly id: string; readonly terms: ChannelTerms }
+  | { readonly action: "delete" | "test"; readonly id: string };
+
 /** The methods of the main thread for the operator's page. */
-export interface NoticesRpc {
+export interface NoticesRpc extends OwnersRpc {
   noticeChannels(): Promise<ChannelsReport>;
   /** An error is a sentence, or null if the channel does not exist. */
   changeNotices(change: NoticeChange): Promise<Result<NoticeChanged, string | null>>;
 }
 
-export function noticesRpc(notices: Notices): NoticesRpc {
+/** Those for owners. What they change is in the audit log in its transaction. */
+export interface OwnersRpc {
+  /** `pushKey`: null where the node sends nothing to browsers. */
+  ownChannels(
+    fid: number,
+  ): Promise<{ readonly channels: readonly ChannelReport[]; readonly pushKey: string | null }>;
+  addOwnChannel(actor: Actor, request: ChannelRequest): Promise<Result<AddedChannel, NotAdded>>;
+  /** Returns the channel of an update. An error is a sentence, or null if the owner has no such channel. */
+  changeOwnChannel(
+    actor: Actor,
+    change: OwnChannelChange,
+  ): Promise<Result<ChannelReport | null, string | null>>;
+}
+
+export interface NoticesRpcOptions {
+  /** `notify.max_channels_per_owner`. */
+  readonly maxOfOwner: () => number;
+  readonly clock: Clock;
+}
+
+export function noticesRpc(notices: Notices, { maxOfOwner, clock }: NoticesRpcOptions): NoticesRpc {
+  const own = (ownerFid: number) => notices.channelsOf({ ownerFid, maxChannels: maxOfOwner() });
+  const auditOf = (action: string, actor: Actor) => (id: string) =>
+    recordChange(`notice_channel.${action}`, actor, id, clock);
   return {
     noticeChannels: () => notices.report(),
     async changeNotices(change) {
       switch (change.action) {
         case "key":
           return ok({ push_key: await notices.pushKey() });
-        case "add":
-          return notices.add(change.channel);
+        case "add": {
+          const added = await notices.add(change.channel);
+          if (!added.ok) return err(added.error.message);
+          const { id, secret } = added.value;
+          return ok({ id, secret });
+        }
         case "edit": {
           const { id, ...terms } = change;
           const edited = await notices.edit(id, terms);
@@ -36,6 +71,25 @@ export function noticesRpc(notices: Notices): NoticesRpc {
           if (!(await notices.test(change.id))) return err(null);
           void notices.run();
           return ok({ id: change.id });
+      }
+    },
+    ownChannels: async (fid) => ({
+      channels: await own(fid).list(),
+      pushKey: notices.hasPush() ? await notices.pushKey() : null,
+    }),
+    addOwnChannel: (actor, request) => own(actor.fid).add(request, auditOf("create", actor)),
+    async changeOwnChannel(actor, change) {
+      const { id } = change;
+      const channels = own(actor.fid);
+      switch (change.action) {
+        case "update":
+          return channels.edit(id, change.terms, auditOf("update", actor));
+        case "delete":
+          return (await channels.remove(id, auditOf("delete", actor))) ? ok(null) : err(null);
+        case "test":
+          if (!(await channels.test(id, auditOf("test", actor)))) return err(null);
+          void notices.run();
+          return ok(null);
       }
     },
   };

@@ -3,8 +3,8 @@ import { parseJson } from "../lib/json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import type { Notice } from "./notice.ts";
-import type { NoticeStore } from "./notice-store.ts";
 import type { HookPreset, HookRequest, PushSubscriptionRequest } from "./report.ts";
+import type { NoticeStore } from "./store/notice-store.ts";
 import { arePushKeys } from "./web-push.ts";
 
 /** A browser that asked for notices. */

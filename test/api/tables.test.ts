@@ -189,7 +189,7 @@ test("the document contains all of them, and otherwise only the management API",
     .map((operation) => operation.replace("/v2/svc", ""))
     .filter(
       (operation) =>
-        !/ \/(user\/(channel\/follow|address\/verify)$|(api_key|audit|frame|history|jfs|login_client|managed_signer|moderation|prepare|session|stream|webhook)(\/|$))/.test(
+        !/ \/(user\/(channel\/follow|address\/verify)$|(api_key|audit|frame|history|jfs|login_client|managed_signer|moderation|notice_channel|prepare|session|stream|webhook)(\/|$))/.test(
           operation,
         ),
     );

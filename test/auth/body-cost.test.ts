@@ -116,6 +116,7 @@ test("rejects bodies above 4 KB unread for operations on an id; operations with 
     "saveDraft",
     "saveSegment",
     "createLoginClient",
+    "createNoticeChannel",
     "updateLoginClient",
     "addAppBans",
     "removeAppBans",

@@ -3,6 +3,7 @@ import { signedOperations } from "../../src/api/operations.ts";
 import { ethereumClaimSignature } from "../../src/demo/claims.ts";
 import { createKeyring } from "../../src/demo/keys.ts";
 import { isObject } from "../../src/http/openapi/document.ts";
+import { randomBase58 } from "../../src/lib/base58.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { activateChannels, registers, walletOf } from "../support/channel-records.ts";
 import { rentEvent, signerEvent, transferEvent } from "../support/events.ts";
@@ -10,6 +11,7 @@ import { IS_LONG } from "../support/long.ts";
 import { makeSigner, makeWallet } from "../support/messages.ts";
 import { type ApiResponse, type SignedApi, startSignedApi, type TestCall } from "../support/signed-api.ts";
 import { custodyWallet, type Method, opByRequest } from "../support/signing.ts";
+import { localStores } from "../support/state-stores.ts";
 
 let signed: SignedApi;
 beforeAll(async () => {
@@ -17,6 +19,7 @@ beforeAll(async () => {
     "apps.max_apps_per_owner=100",
     "webhooks.max_webhooks_per_owner=100",
     "api_keys.max_keys_per_owner=100",
+    "notify.max_channels_per_owner=50",
     `signers.encryption_key=${"5a".repeat(32)}`,
     // Check 26: the contract is the same without sessions.
     `auth.sessions=${!IS_LONG}`,
@@ -38,6 +41,7 @@ const requests = Object.entries(opByRequest)
 
 const app = { name: "App", app_url: "https://app.example/" };
 const apiKey = { name: "Key", scopes: ["read"] };
+const channel = { label: "pager", hook: { url: "https://hooks.example/page" } };
 const loginClient = { name: "Login", origins: ["https://app.example"], permissions: "read" };
 const session = {
   public_key: `0x${"11".repeat(32)}`,
@@ -76,6 +80,7 @@ async function resources(fid: number): Promise<Ids> {
   });
   const createdKey = await signed.call({ method: "POST", path: "/api_key", body: apiKey, fid });
   const createdClient = await signed.call({ method: "POST", path: "/login_client", body: loginClient, fid });
+  const createdChannel = await signed.call({ method: "POST", path: "/notice_channel", body: channel, fid });
   const post = async (route: string, body: object) =>
     (
       await signed.call({
@@ -97,11 +102,31 @@ async function resources(fid: number): Promise<Ids> {
     replayId: replayed.body.replay_id,
     apiKeyId: createdKey.body.api_key.api_key_id,
     signerUuid: imported.body.signer.signer_uuid,
+    channelId: createdChannel.body.channel.channel_id,
+    incidentId: await openIncident(fid),
     loginClientId: createdClient.body.login_client.client_id,
   };
 }
 
 let keys = 0;
+let incidents = 0;
+
+/** Opens an incident of a record of the fid; returns its id. */
+async function openIncident(fid: number): Promise<string> {
+  incidents += 1;
+  const { incident } = await localStores(signed.api.state).incidents.open(
+    {
+      incidentId: randomBase58(12),
+      checkId: "webhook_failing",
+      nodeId: `hook-${incidents}`,
+      ownerFid: fid,
+      severity: "warning",
+      sentence: "Deliveries fail.",
+    },
+    signed.nowSecs(),
+  );
+  return incident.incidentId;
+}
 
 /** The import of a new key that is active for the fid. */
 function activeKey(fid: number) {
@@ -131,6 +156,8 @@ interface Ids {
   readonly replayId: string;
   readonly apiKeyId: string;
   readonly signerUuid: string;
+  readonly channelId: string;
+  readonly incidentId: string;
   readonly loginClientId: string;
   readonly scheduleId: string;
   readonly draftId: string;
@@ -162,6 +189,7 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   if (path === "/session")
     return method === "POST" ? { method, path, body: session } : { method, path: `${path}?all=true` };
   if (path.endsWith("/list") || path === "/audit") return { method, path };
+  if (path.startsWith("/notice_channel")) return noticeCall({ method, path }, ids);
   if (path === "/user/channel/follow")
     return { method, path, body: { channel_id: CHANNEL, following: true } };
   if (path === "/user/address/verify") return { method, path, body: claim(3) };
@@ -202,6 +230,15 @@ function goodCall({ method, path }: { method: Method; path: string }, ids: Ids):
   return { method, path: record === webhook ? `${path}?owner_fid=3` : path, body: record };
 }
 
+function noticeCall({ method, path }: { method: Method; path: string }, ids: Ids): TestCall {
+  const { channelId: channel_id, incidentId: incident_id } = ids;
+  if (method === "GET") return { method, path };
+  if (method === "DELETE") return { method, path: `${path}?channel_id=${channel_id}` };
+  if (method === "PUT") return { method, path, body: { channel_id, label: "Renamed" } };
+  if (path.endsWith("/acknowledge")) return { method, path, body: { incident_id } };
+  return { method, path, body: path.endsWith("/test") ? { channel_id } : channel };
+}
+
 /** The status of a request that succeeds. */
 function successOf({ method, path }: { method: Method; path: string }): number {
   return method === "POST" && path === "/frame/app/campaign" ? 202 : 200;
@@ -239,6 +276,7 @@ async function renew(): Promise<void> {
   await signed.call({ method: "DELETE", path: `/webhook?webhook_id=${ids.webhookId}` });
   await signed.call({ method: "DELETE", path: `/api_key?api_key_id=${ids.apiKeyId}` });
   await signed.call({ method: "DELETE", path: `/login_client?client_id=${ids.loginClientId}` });
+  await signed.call({ method: "DELETE", path: `/notice_channel?channel_id=${ids.channelId}` });
   ids = await resources(3);
 }
 
@@ -362,7 +400,7 @@ describe.each(requests.map((request, at) => ({ ...request, at })))("$method $pat
     const [path = ""] = good().path.split("?");
     const call = { ...good(), path, ...(request.method === "GET" ? {} : { body: "{" }) };
     await expectRefused(() => signed.call({ ...call, wallet: custodyWallet(4) }), 401, notByCustody);
-    if (!/\/(list|audit)$/.test(path) && request.op !== "ban.read")
+    if (!/\/(list|audit|incidents)$/.test(path) && request.op !== "ban.read")
       await expectRefusedAndSpent(() => signed.call(call), 400);
   });
 });

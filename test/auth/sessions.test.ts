@@ -98,7 +98,7 @@ describe("what a session may do", () => {
       .filter(([, { session }]) => session && (access === "operate" || session.access === "read"))
       .map(([id]) => id);
 
-  test("read shows every record; operate adds tests, replays and the switch of a webhook, the bans, drafts and segments of the app, and cancels schedules", () => {
+  test("read shows every record; operate adds tests, replays and the switch of a webhook, the bans, drafts and segments of the app, channels of notices and incidents, and cancels schedules", () => {
     const reads = Object.entries(signedOperations)
       .filter(([, { op }]) => op.endsWith(".read"))
       .map(([id]) => id);
@@ -109,6 +109,7 @@ describe("what a session may do", () => {
         .sort(),
     ).toEqual(
       [
+        "acknowledgeOwnIncident",
         "addAppBans",
         "cancelSchedule",
         "cancelWebhookReplay",
@@ -119,7 +120,9 @@ describe("what a session may do", () => {
         "replayWebhookDeliveries",
         "saveDraft",
         "saveSegment",
+        "testNoticeChannel",
         "testWebhook",
+        "updateNoticeChannel",
         "updateWebhook",
       ].sort(),
     );

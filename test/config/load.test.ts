@@ -169,6 +169,7 @@ test("without any source the values are those that decisions section 11 names", 
         "*.notify.windows.com",
       ],
       contact: "",
+      max_channels_per_owner: 5,
     },
     scores: {
       mode: "off",

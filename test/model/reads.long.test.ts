@@ -190,7 +190,7 @@ for (const seed of SEEDS) {
 }
 
 const MANAGED =
-  /\/(?:api_key|audit|frame|history|login_client|managed_signer|moderation|session|stream|webhook)(?:\/|$)/;
+  /\/(?:api_key|audit|frame|history|login_client|managed_signer|moderation|notice_channel|session|stream|webhook)(?:\/|$)/;
 
 /** Returns every documented read of protocol data: all operations of the prefix but the management API, streams and the history of the node. */
 function readsIn(api: TestApi): string[] {

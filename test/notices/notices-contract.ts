@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { FLAP_SECS, type IncidentStore, REMIND_SECS } from "../../src/checks/incident-store.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
-import { MAX_CHANNELS, type NoticeStore } from "../../src/notices/notice-store.ts";
 import { createNotices } from "../../src/notices/notices.ts";
 import type { ChannelRequest } from "../../src/notices/report.ts";
+import { MAX_CHANNELS, type NoticeStore } from "../../src/notices/store/notice-store.ts";
 import { resealNotices } from "../../src/notices/target.ts";
 import { readMasterKey } from "../../src/vault/master-key.ts";
 import { createSealer } from "../../src/vault/sealer.ts";
@@ -17,9 +18,10 @@ import { createBrowser, startPushService, vapidClaims } from "./push-service.ts"
 export interface NoticeFixture extends AsyncDisposable {
   readonly incidents: IncidentStore;
   readonly store: NoticeStore;
+  readonly audit: Pick<AuditStore, "list">;
 }
 
-const T0 = 1_800_000_000;
+export const T0 = 1_800_000_000;
 const masterKey = (digit: string) => readMasterKey(digit.repeat(64));
 const sealerOf = (...digits: string[]) => {
   const [current, ...former] = digits.map(masterKey);
@@ -27,7 +29,7 @@ const sealerOf = (...digits: string[]) => {
 };
 
 /** Nodes of one state with a push service, a hook and a clock. */
-async function fixtureOf(open: () => Promise<NoticeFixture>) {
+export async function fixtureOf(open: () => Promise<NoticeFixture>) {
   const state = await open();
   const service = startPushService();
   const clock = new ManualClock(T0);
@@ -76,7 +78,7 @@ async function fixtureOf(open: () => Promise<NoticeFixture>) {
 }
 
 type Opening = Parameters<IncidentStore["open"]>[0];
-const opening = (id: string, more: Partial<Opening> = {}): Opening => ({
+export const opening = (id: string, more: Partial<Opening> = {}): Opening => ({
   incidentId: id,
   checkId: "disk_fills_up",
   nodeId: "a",
@@ -84,7 +86,7 @@ const opening = (id: string, more: Partial<Opening> = {}): Opening => ({
   sentence: `The disk of ${id} is full.`,
   ...more,
 });
-const hook = (service: { readonly hooks: string }, more: Partial<ChannelRequest> = {}) =>
+export const hook = (service: { readonly hooks: string }, more: Partial<ChannelRequest> = {}) =>
   ({ kind: "hook", label: "pager", url: `${service.hooks}/page`, preset: "json", ...more }) as ChannelRequest;
 
 /** The guarantees of notices, over any implementation of their store. */
@@ -132,7 +134,10 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     ] as const)
       expect(await notices.edit(id, terms)).toEqual({ ok: false, error: expect.stringContaining(problem) });
     expect(await notices.edit("nobody", { label: "x" })).toEqual({ ok: false, error: null });
-    expect(await notices.edit(id, { label: "night", severity: "critical" })).toEqual({ ok: true, value: id });
+    expect(await notices.edit(id, { label: "night", severity: "critical" })).toMatchObject({
+      ok: true,
+      value: { id },
+    });
     expect(await channels()).toMatchObject([
       { id, label: "night", severity: "critical", checks: ["disk_fills_up"], quiet_hours: null },
     ]);

@@ -29,6 +29,7 @@ const incident = {
     unsentAt: null,
     sentState: null,
     sentAt: null,
+    ownerFid: 0,
   },
 } as const;
 

@@ -25,6 +25,7 @@ import { createChainChecker } from "../../src/hub/submit/chain-checker.ts";
 import { SubmissionCheck } from "../../src/hub/submit/submission-check.ts";
 import type { OutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
+import { noticesDeps } from "../../src/node/compose/checks.ts";
 import { createForYouFeed, createForYouRpc } from "../../src/node/compose/for-you.ts";
 import { startKeyGate } from "../../src/node/compose/key-gate.ts";
 import { createManagement } from "../../src/node/compose/management.ts";
@@ -45,6 +46,10 @@ import {
 } from "../../src/node/compose/signing/transactions.ts";
 import { type NodeWrites, startNodeWrites } from "../../src/node/compose/signing/writes.ts";
 import { masterKeysOf } from "../../src/node/signers/master-keys.ts";
+import type { StateStores } from "../../src/node/state/stores.ts";
+import { createNotices } from "../../src/notices/notices.ts";
+import { createOwnerNotices, type OwnerNotices } from "../../src/notices/owner-notices.ts";
+import { noticesRpc } from "../../src/notices/rpc.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { sendFigures } from "../../src/push/send-figures.ts";
 import { createHubReads, type HubReadDeps } from "../../src/read/hub/hub-reads.ts";
@@ -52,6 +57,7 @@ import { HydrationCache } from "../../src/read/hydrate/cache.ts";
 import type { ScorePolicy } from "../../src/read/hydrate/users.ts";
 import type { ReadSource } from "../../src/read/run-query.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
+import type { Common } from "../../src/runtime/common.ts";
 import { registerFigures } from "../../src/runtime/figures/figure-metrics.ts";
 import type { Logger } from "../../src/runtime/log/logger.ts";
 import { tokenKeysOf } from "../../src/signers/approval/approval-token.ts";
@@ -183,6 +189,20 @@ function documentOf(server: HttpServer, options: readonly unknown[]): Promise<Op
   const document = documents.get(key) ?? server.openApi();
   documents.set(key, document);
   return document;
+}
+
+/** Channels of owners that call no one: a test that wants calls makes the sender itself. */
+function ownerNoticesOf(
+  common: Pick<Common, "config" | "clock" | "log">,
+  { notices: store, incidents }: Pick<StateStores, "notices" | "incidents">,
+): OwnerNotices {
+  const { config, clock } = common;
+  const notices = createNotices({ ...noticesDeps(config, { ...common, store }), guard: publicNamesGuard });
+  const node = noticesRpc(
+    { ...notices, run: async () => undefined },
+    { maxOfOwner: () => config.notify.max_channels_per_owner, clock },
+  );
+  return createOwnerNotices({ node, incidents, clock });
 }
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
@@ -349,6 +369,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     push: createPush({ ...parts, management, fanOut, openerOf: signIn.openerOf }),
     streams: undefined,
     history: undefined,
+    notices: ownerNoticesOf(common, stores),
     forYou: createForYouFeed({
       ranking: createForYouRpc(db),
       clock: node.clock,

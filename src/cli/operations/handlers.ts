@@ -243,6 +243,25 @@ export const HANDLERS: Readonly<Record<CommandId, PrintingHandler | CallingHandl
     run: deleteSigners,
   },
 
+  createNoticeChannel: {
+    print: (response) =>
+      `${recordTable(memberOf(response, "channel"), "shown")}\nIts secret is shown this once:\n`,
+    secret: "secret",
+  },
+  listNoticeChannels: list("channels", [
+    "channel_id",
+    "kind",
+    "label",
+    "host",
+    "severity",
+    "last_at",
+    "last_error",
+  ]),
+  updateNoticeChannel: record("channel"),
+  deleteNoticeChannel: deleted("channel_id"),
+  testNoticeChannel: { print: () => "the test is on its way; `notice-channel list` has its result\n" },
+  listOwnIncidents: list("incidents", ["incident_id", "check", "severity", "state", "opened_at", "sentence"]),
+  acknowledgeOwnIncident: { print: () => "acknowledged\n" },
   createLoginClient: record("login_client"),
   getLoginClient: record("login_client"),
   listLoginClients: list("login_clients", ["client_id", "name", "origins", "permissions", "created_at"]),

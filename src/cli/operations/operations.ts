@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   address: "addresses that an fid has verified",
   bans: "users that the app of an fid bans, on this or another node",
   "login-client": "apps whose visitors sign in by the login page of a node",
+  "notice-channel": "channels of notices: what happens to the webhooks, keys, signers and sends of an fid",
   session: "sessions of an fid: keys of pages that sign requests for a while",
 };
 

@@ -132,7 +132,7 @@ async function rekeyState(context: CommandContext): Promise<void> {
   const { createCommon, runTask } = await import("../common.ts");
   const { masterKeysOf, sealedUses } = await import("../../node/signers/master-keys.ts");
   const { resealTokenKeys } = await import("../../sign-in/tokens/token-signer.ts");
-  const { createNoticeStore } = await import("../../notices/notice-store.ts");
+  const { createNoticeStore } = await import("../../notices/store/notice-store.ts");
   const { resealNotices } = await import("../../notices/target.ts");
   const { createSignInKeys } = await import("../../sign-in/tokens/key-store.ts");
   const { createSealer } = await import("../../vault/sealer.ts");

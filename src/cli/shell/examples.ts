@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { OWNER_EXAMPLES } from "./owner-examples.ts";
 
 /** Working command lines, except for ids, by command path; "" is the program itself. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -128,18 +129,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "app campaigns": ["app campaigns APP_ID --fid 3 --key-file fid-3.key --limit 100"],
   "app campaign": ["app campaign CAMPAIGN_ID --fid 3 --key-file fid-3.key"],
   audit: ["audit --fid 3 --key-file fid-3.key --limit 100"],
-  "login-client": ["login-client list --fid 3 --key-file fid-3.key --url https://node.example"],
-  "login-client create": [
-    "login-client create --fid 3 --key-file fid-3.key --name Button --origins https://app.example --permissions read",
-  ],
-  "login-client get": ["login-client get 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key"],
-  "login-client list": ["login-client list --fid 3 --key-file fid-3.key"],
-  "login-client update": [
-    "login-client update 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --permissions write --fid 3 --key-file fid-3.key",
-  ],
-  "login-client delete": [
-    "login-client delete 3f2a6d0e-57c1-4b8e-9d34-6a1f0b7c2e58 --fid 3 --key-file fid-3.key",
-  ],
+  ...OWNER_EXAMPLES,
   channel: ["channel follow night-trains --fid 3 --key-file fid-3.key --url https://node.example"],
   "channel follow": [
     "channel follow night-trains --fid 3 --key-file fid-3.key",

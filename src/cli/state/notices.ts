@@ -79,7 +79,7 @@ export function registerNotices(program: Command, context: CommandContext): void
           ...(checks !== undefined && { checks: itemsOf(checks) }),
           ...(quiet !== undefined && { quiet_hours: quiet }),
         });
-        if (!added.ok) throw new UserError(added.error);
+        if (!added.ok) throw new UserError(added.error.message);
         const { id, secret } = added.value;
         print(`added ${id}\nsecret ${secret ?? ""}, which verifies its signatures\n`);
         return id;
@@ -160,7 +160,7 @@ async function onNotices(
   const { createAudit } = await import("../../audit/audit-store.ts");
   const { noticesDeps } = await import("../../node/compose/checks.ts");
   const { createNotices } = await import("../../notices/notices.ts");
-  const { createNoticeStore } = await import("../../notices/notice-store.ts");
+  const { createNoticeStore } = await import("../../notices/store/notice-store.ts");
   await onState(context, (db, { config, clock, log }) =>
     work(createNotices(noticesDeps(config, { store: createNoticeStore(db), clock, log })), {
       clock,

@@ -1,7 +1,10 @@
 import { type Checks, createChecks } from "../../checks/checks.ts";
+import { createOwnerChecks } from "../../checks/owners/owner-checks.ts";
+import type { IndexDatabase } from "../../db/index/database.ts";
 import { createConfiguredClient, createConfiguredGuard } from "../../net/configured-client.ts";
 import { createNotices, type Notices } from "../../notices/notices.ts";
 import type { Common } from "../../runtime/common.ts";
+import { keyFactsFromIndex } from "../../signers/key-facts.ts";
 import { createSealer } from "../../vault/sealer.ts";
 import { masterKeysOf } from "../signers/master-keys.ts";
 import { openStateStores } from "../state/open-state.ts";
@@ -17,11 +20,13 @@ export interface NodeChecks extends Checks {
 export async function openChecks({
   common,
   nodeId,
+  db,
   state,
   connectState,
 }: {
   readonly common: Common;
   readonly nodeId: string;
+  readonly db: IndexDatabase;
   readonly state: Pick<MainState, "incidents">;
   readonly connectState: () => StateLink;
 }): Promise<NodeChecks> {
@@ -30,15 +35,27 @@ export async function openChecks({
   const {
     incidents,
     notices: store,
+    ownerFindings: findings,
     lease,
   } = state.incidents ? { ...state.incidents, incidents: state.incidents.store } : await openHere();
   const checks = createChecks({ settings: config.checks, nodeId, clock, log, incidents, lease });
+  const owners = createOwnerChecks({
+    findings,
+    keyFacts: keyFactsFromIndex(db),
+    keyTtlSecs: config.signers.key_ttl_secs,
+    settings: config.checks,
+    incidents,
+    lease,
+    clock,
+    log,
+  });
   const notices = createNotices(noticesDeps(config, { store, clock, log }));
   return {
     ...checks,
     notices,
     async evaluate(read) {
       await checks.evaluate(read);
+      await owners.evaluate();
       // No sample waits for a receiver.
       void notices.run();
     },

@@ -17,6 +17,7 @@ import { ResponseCache } from "../../http/response/response-cache.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import type { LoopbackTarget } from "../../net/guard.ts";
+import { createOwnerNotices } from "../../notices/owner-notices.ts";
 import type { FanOut } from "../../push/fan-out/fan-out.ts";
 import { HydrationCache } from "../../read/hydrate/cache.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -226,6 +227,9 @@ export function createNodeHttp(deps: {
             clock,
           })
         : undefined,
+      notices:
+        deps.console &&
+        createOwnerNotices({ node: deps.console, incidents: state.incidents, clock: stateClock }),
       forYou: deps.forYou,
       transactions,
       balances,

@@ -210,7 +210,10 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       ...settings,
       log: (after) => lines.after(after),
       ...historyQueries(maintenance, series),
-      ...noticesRpc(deps.checks.notices),
+      ...noticesRpc(deps.checks.notices, {
+        maxOfOwner: () => config.notify.max_channels_per_owner,
+        clock,
+      }),
       backups: () => maintenance.backups(),
       backUp: () => maintenance.backUp(),
       checkBackup: (name) => maintenance.checkBackup(name),

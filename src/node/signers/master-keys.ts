@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import { UserError } from "../../lib/failure.ts";
-import { createNoticeStore } from "../../notices/notice-store.ts";
+import { createNoticeStore } from "../../notices/store/notice-store.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 import { createSignInKeys } from "../../sign-in/tokens/key-store.ts";
 import type { KeyUse } from "../../signers/store/signer-store.ts";

@@ -3,13 +3,14 @@ import { createApps } from "../../apps/app-store.ts";
 import { auditSweep, createAudit } from "../../audit/audit-store.ts";
 import { createNonces, nonceSweep } from "../../auth/nonce-store.ts";
 import { createIncidents, incidentSweep } from "../../checks/incident-store.ts";
+import { createOwnerFindings } from "../../checks/owners/owner-findings.ts";
 import { createSwitches } from "../../cluster/switch-store.ts";
 import { secretSweep } from "../../db/state/secrets.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { createNodeFigures, nodeFigureSweep } from "../../history/shared/node-figures.ts";
 import { createNodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import { createModeration } from "../../moderation/moderation-store.ts";
-import { createNoticeStore } from "../../notices/notice-store.ts";
+import { createNoticeStore } from "../../notices/store/notice-store.ts";
 import { type RunLimits, runLimitsOf } from "../../push/store/campaigns/campaign-store.ts";
 import {
   campaignProgressSweep,
@@ -92,6 +93,7 @@ export function createStores(db: StateDb, options: StoresOptions) {
     loginClients: createLoginClients(db),
     switches: createSwitches(db),
     incidents: createIncidents(db),
+    ownerFindings: createOwnerFindings(db),
     notices: createNoticeStore(db),
     seen: createSeen(db),
     moderation: createModeration(db),

@@ -13,7 +13,7 @@ import type { Table } from "../../db/state/table.ts";
 import { nodeFigures } from "../../history/shared/node-figures.ts";
 import { nodeLogs } from "../../ingest/hub-log/node-log-store.ts";
 import { appBans, privateMutes, rulesVersions } from "../../moderation/moderation-store.ts";
-import { noticeChannels, notices, vapidKeys } from "../../notices/tables.ts";
+import { noticeChannels, notices, vapidKeys } from "../../notices/store/tables.ts";
 import { campaignDepartures } from "../../push/store/departures.ts";
 import * as opens from "../../push/store/open-store.ts";
 import { savedItems } from "../../push/store/saved-store.ts";

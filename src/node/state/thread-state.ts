@@ -1,4 +1,5 @@
 import type { IncidentStore } from "../../checks/incident-store.ts";
+import type { OwnerFindings } from "../../checks/owners/owner-findings.ts";
 import type { PostgresState } from "../../cluster/cluster-figures.ts";
 import type { NodeSignals } from "../../cluster/node-signals.ts";
 import type { Pauses } from "../../cluster/pauses.ts";
@@ -7,7 +8,7 @@ import type { WorkLease } from "../../cluster/postgres/work-lease.ts";
 import type { Config } from "../../config/schema.ts";
 import type { PgStats } from "../../db/postgres/pool-stats.ts";
 import type { StateNode, Sweep } from "../../db/state/state-db.ts";
-import type { NoticeStore } from "../../notices/notice-store.ts";
+import type { NoticeStore } from "../../notices/store/notice-store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
@@ -64,7 +65,12 @@ export interface MainState {
   readonly postgres: PostgresState | undefined;
   /** The incidents and notices in PostgreSQL, and the lease of the node that decides of shared incidents; undefined with state.db. */
   readonly incidents:
-    | { readonly store: IncidentStore; readonly notices: NoticeStore; readonly lease: WorkLease }
+    | {
+        readonly store: IncidentStore;
+        readonly notices: NoticeStore;
+        readonly ownerFindings: OwnerFindings;
+        readonly lease: WorkLease;
+      }
     | undefined;
   /** Gives up what the node holds, and closes the state. */
   stop(): Promise<void>;

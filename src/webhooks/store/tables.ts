@@ -102,7 +102,10 @@ export const attemptStats = table(
   },
   {
     key: ["webhook", "starts_at", "duration_class"],
-    indexes: [index("attempt_stats_by_time", ["starts_at"])],
+    indexes: [
+      index("attempt_stats_by_time", ["starts_at"]),
+      index("attempt_stats_failed", ["starts_at", "webhook"], { where: "failed > 0" }),
+    ],
   },
 );
 
@@ -132,26 +135,35 @@ export const deliveryRates = table(
 );
 
 /** Health of a webhook. Each webhook has a row from its creation on. */
-export const webhookHealth = table("webhook_health", {
-  webhook: key(whole()),
-  /** Rows of `deliveries` in that state. */
-  queued: whole(),
-  last_success_at: nullable(whole()),
-  /** When a single attempt last succeeded or failed. */
-  last_failure_at: nullable(whole()),
-  /** Consecutive failed deliveries, and when the first of them failed. */
-  consecutive_failures: whole(),
-  failing_since: nullable(whole()),
-  /** Deliveries that expired in the queue, or did not fit into it. */
-  dropped: whole(),
-  /** Set when the node deactivates the webhook. */
-  deactivated_at: nullable(whole()),
-  deactivation_reason: nullable(text()),
-  /** When the number of due deliveries first exceeded the rate of calls. */
-  behind_since_ms: nullable(whole()),
-  /** When the receiver's requested backoff ends. */
-  held_until_ms: nullable(whole()),
-});
+export const webhookHealth = table(
+  "webhook_health",
+  {
+    webhook: key(whole()),
+    /** Rows of `deliveries` in that state. */
+    queued: whole(),
+    last_success_at: nullable(whole()),
+    /** When a single attempt last succeeded or failed. */
+    last_failure_at: nullable(whole()),
+    /** Consecutive failed deliveries, and when the first of them failed. */
+    consecutive_failures: whole(),
+    failing_since: nullable(whole()),
+    /** Deliveries that expired in the queue, or did not fit into it. */
+    dropped: whole(),
+    /** Set when the node deactivates the webhook. */
+    deactivated_at: nullable(whole()),
+    deactivation_reason: nullable(text()),
+    /** When the number of due deliveries first exceeded the rate of calls. */
+    behind_since_ms: nullable(whole()),
+    /** When the receiver's requested backoff ends. */
+    held_until_ms: nullable(whole()),
+  },
+  {
+    indexes: [
+      index("webhook_health_failing", ["failing_since"], { where: "failing_since IS NOT NULL" }),
+      index("webhook_health_deactivated", ["deactivated_at"], { where: "deactivated_at IS NOT NULL" }),
+    ],
+  },
+);
 
 /**
  * The last change of each webhook. A reader that has seen all changes up to a version continues after it. The row of a

@@ -92,7 +92,7 @@ test("a compat prefix has exactly the native paths and those of the hosted API",
   const own = new Set(
     [...under("svc")].filter(
       (path) =>
-        !/ \/(?:api_key|frame\/manifest|history|jfs|login_client|managed_signer|moderation|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/(?:channel|score|address\/verify)|frame\/app\/(?:audience|retention|schedule|draft|segment|open)|frame\/app\/campaign\/(?:estimate|results))\b/.test(
+        !/ \/(?:api_key|frame\/manifest|history|jfs|login_client|managed_signer|moderation|notice_channel|prepare|audit|session|stream|channel\/(?:bans|feed|follows|moderations|pin|roles)|user\/(?:channel|score|address\/verify)|frame\/app\/(?:audience|retention|schedule|draft|segment|open)|frame\/app\/campaign\/(?:estimate|results))\b/.test(
           path,
         ) && path !== "post /frame/app/campaign",
     ),

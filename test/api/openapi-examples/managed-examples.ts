@@ -140,6 +140,7 @@ export async function managedExamples(
     await apiKeyExamples(signed);
     await sessionExamples(signed);
     await loginClientExamples(signed);
+    await noticeExamples(api, signed);
     await banExamples(signed);
     await managedSignerExamples(signed);
   } else {
@@ -311,6 +312,37 @@ async function loginClientExamples(
   await signed("listLoginClients");
   await signed("updateLoginClient", { body: { ...ofClient, permissions: "read" } });
   await signed("deleteLoginClient", { query: ofClient });
+}
+
+async function noticeExamples(
+  api: TestApi,
+  signed: (id: string, request?: ExampleRequest) => Promise<Json>,
+): Promise<void> {
+  const body = { label: "Pager", hook: { url: "https://ntfy.example/my-topic", preset: "ntfy" } };
+  const { channel } = (await signed("createNoticeChannel", { body })) as unknown as {
+    channel: { channel_id: string };
+  };
+  const { channel_id } = channel;
+  await signed("listNoticeChannels");
+  await signed("updateNoticeChannel", {
+    body: { channel_id, label: "Pager", quiet_hours: "22:00-07:00", zone: "Europe/Berlin" },
+  });
+  await signed("testNoticeChannel", { body: { channel_id } });
+  const incident_id = "4fQ7xk2Zb9Ln";
+  await localStores(api.state).incidents.open(
+    {
+      incidentId: incident_id,
+      checkId: "webhook_failing",
+      nodeId: "6fce4b7a-5d36-4b1e-8f4e-0c5a7d1c9b20",
+      ownerFid: OWNER_FID,
+      severity: "warning",
+      sentence: "Deliveries to bread.example fail: 7 of the last 7.",
+    },
+    Math.floor(api.node.clock.nowMs() / 1000),
+  );
+  await signed("listOwnIncidents");
+  await signed("acknowledgeOwnIncident", { body: { incident_id } });
+  await signed("deleteNoticeChannel", { query: { channel_id } });
 }
 
 async function banExamples(signed: (id: string, request?: ExampleRequest) => Promise<Json>): Promise<void> {

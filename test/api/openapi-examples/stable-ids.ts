@@ -5,6 +5,9 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const MESSAGE_ID = /msg_[0-9a-f]{32}/g;
 const SECRET = /(?<=")[0-9a-f]{64}(?=")/g;
 const APP_ID = /(?<="(?:app|api_key|session|draft|segment)_id":")[A-Za-z0-9]{16}(?=")/g;
+/** Of notices. Channels of casts have no capital letter. */
+const NOTICE_CHANNEL = /(?<="channel_id":")(?=[^"]*[A-Z])[1-9A-HJ-NP-Za-km-z]{12}(?=")/g;
+const PUSH_KEY = /(?<="push_key":")[\w-]{87}(?=")/g;
 const NEW_KEY = /(?<="(?:public_key|body_hash)":"0x)[0-9a-f]{64}(?=")/g;
 const APPROVAL_TOKEN = /(?<=\/approve\/)[1-9A-HJ-NP-Za-km-z]{43,44}/g;
 const SIGNATURE = /(?<="0x)[0-9a-f]{130}(?=")/g;
@@ -42,6 +45,8 @@ export function withStableIds<T>(value: T): T {
   replaceAll(APPROVAL_TOKEN, (digest) => base58(digest).slice(0, 44));
   replaceAll(KEY_PREFIX, (digest) => base58(digest).slice(0, 8));
   // An app id is base58, which has no zero.
+  replaceAll(NOTICE_CHANNEL, (digest) => `N${base58(digest).slice(0, 11)}`);
+  replaceAll(PUSH_KEY, (digest) => `B${digest.toString("hex").repeat(2).slice(0, 86)}`);
   replaceAll(APP_ID, (digest) => base58(digest).slice(0, 16));
   return JSON.parse(text) as T;
 }

@@ -1,29 +1,38 @@
 import { describe } from "bun:test";
+import { createAudit } from "../../../src/audit/audit-store.ts";
 import { createIncidents } from "../../../src/checks/incident-store.ts";
 import { postgresTaskDb } from "../../../src/db/postgres/state-db.ts";
 import { openStateInMemory } from "../../../src/db/state/database.ts";
-import { createNoticeStore } from "../../../src/notices/notice-store.ts";
+import { createNoticeStore } from "../../../src/notices/store/notice-store.ts";
 import { createDatabase } from "../../support/postgres/database.ts";
 import { HAS_POSTGRES } from "../../support/postgres/server.ts";
 import { localStores } from "../../support/state-stores.ts";
-import { noticesContract } from "../notices-contract.ts";
+import { type NoticeFixture, noticesContract } from "../notices-contract.ts";
+import { ownersNoticesContract } from "../owners-notices-contract.ts";
+
+async function overSqlite(): Promise<NoticeFixture> {
+  const db = openStateInMemory();
+  const { incidents, notices: store, audit } = localStores(db);
+  return { incidents, store, audit, [Symbol.asyncDispose]: async () => db[Symbol.dispose]() };
+}
+
+async function overPostgres(): Promise<NoticeFixture> {
+  const database = await createDatabase();
+  const db = postgresTaskDb(database.pools().main);
+  return {
+    incidents: createIncidents(db),
+    store: createNoticeStore(db),
+    audit: createAudit(db),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
 
 describe("notices over SQLite", () => {
-  noticesContract(async () => {
-    const db = openStateInMemory();
-    const { incidents, notices: store } = localStores(db);
-    return { incidents, store, [Symbol.asyncDispose]: async () => db[Symbol.dispose]() };
-  });
+  noticesContract(overSqlite);
+  ownersNoticesContract(overSqlite);
 });
 
 describe.skipIf(!HAS_POSTGRES)("notices over PostgreSQL", () => {
-  noticesContract(async () => {
-    const database = await createDatabase();
-    const db = postgresTaskDb(database.pools().main);
-    return {
-      incidents: createIncidents(db),
-      store: createNoticeStore(db),
-      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-    };
-  });
+  noticesContract(overPostgres);
+  ownersNoticesContract(overPostgres);
 });

@@ -14,7 +14,7 @@ const COMMANDS: { readonly [R in Route]?: readonly [usage: string, flags?: Reado
 export const operationsWithCommand = Object.keys(COMMANDS) as readonly Route[];
 
 /** Objects whose members have flags of their own. */
-const WITHIN: ReadonlySet<string> = new Set(["notification", "filter", "quiet_hours"]);
+const WITHIN: ReadonlySet<string> = new Set(["notification", "filter", "quiet_hours", "hook"]);
 
 const SAFE_WORD = /^[\w.:-]+$/;
 const word = (value: unknown) => (SAFE_WORD.test(String(value)) ? String(value) : shellQuote(String(value)));
@@ -42,7 +42,9 @@ export function commandOf(
   const given = new Map(
     Object.entries(fields)
       .flatMap(([name, value]) =>
-        WITHIN.has(name) ? Object.entries(value as object) : [[name, value] as const],
+        WITHIN.has(name) && typeof value === "object"
+          ? Object.entries(value as object)
+          : [[name, value] as const],
       )
       .filter(([, value]) => value !== undefined),
   );

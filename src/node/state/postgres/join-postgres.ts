@@ -1,4 +1,5 @@
 import { createIncidents } from "../../../checks/incident-store.ts";
+import { createOwnerFindings } from "../../../checks/owners/owner-findings.ts";
 import { createPauses } from "../../../cluster/pauses.ts";
 import { startMembership } from "../../../cluster/postgres/membership.ts";
 import { createWorkLease } from "../../../cluster/postgres/work-lease.ts";
@@ -10,7 +11,7 @@ import { schemaVersion } from "../../../db/postgres/migrate.ts";
 import { PgStats } from "../../../db/postgres/pool-stats.ts";
 import type { PgPools, PgSettings } from "../../../db/postgres/pools.ts";
 import { postgresStateDb, postgresTaskDb } from "../../../db/postgres/state-db.ts";
-import { createNoticeStore } from "../../../notices/notice-store.ts";
+import { createNoticeStore } from "../../../notices/store/notice-store.ts";
 import { version } from "../../../version.ts";
 import { refuseMissingKeys } from "../../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "../thread-state.ts";
@@ -60,6 +61,7 @@ export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): P
       incidents: {
         store: createIncidents(db),
         notices: createNoticeStore(db),
+        ownerFindings: createOwnerFindings(db),
         lease: createWorkLease(pools.main, node, "maintenance"),
       },
       async stop() {

@@ -63,7 +63,10 @@ export const scheduleWaves = table(
   },
   {
     key: ["schedule", "wave"],
-    indexes: [index("schedule_waves_due", ["due_at_ms"], { where: "state = 'due'" })],
+    indexes: [
+      index("schedule_waves_due", ["due_at_ms"], { where: "state = 'due'" }),
+      index("schedule_waves_not_sent", ["due_at_ms"], { where: "state IN ('held', 'missed')" }),
+    ],
     cleared: ["claimed_by"],
   },
 );

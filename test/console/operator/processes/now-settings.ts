@@ -278,6 +278,9 @@ export function nowSettings({ url, read, backups, logs }: Observed): Readonly<Re
       sees: async () => (await read<{ push: boolean }>("notices")).push,
       is: false,
     },
+    "notify.max_channels_per_owner": capped(() =>
+      owner("POST", "/notice_channel", { label: "pager", hook: { url: "https://127.0.0.1/page" } }),
+    ),
     "log.level": {
       value: "trace",
       sees: async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sentenceOf } from "../../../../src/checks/check.ts";
+import { OWNER_CHECKS } from "../../../../src/checks/owners/owner-table.ts";
 import { CHECK_TABLE } from "../../../../src/checks/table.ts";
 import { settingMeanings } from "../../../../src/config/load.ts";
 import { settings } from "../../../../src/config/settings/settings.ts";
@@ -181,23 +182,26 @@ test("what the node sends by name has a German text: figures, checks, and errors
   expect(limits).toHaveLength(4);
   expect(Object.keys(SAID)).toEqual(expect.arrayContaining(limits));
   expect(Object.keys(SAID).filter((text) => !source.includes(`"${text}"`))).toEqual([]);
-  expect(CHECK_TABLE.map(({ title }) => title).toSorted()).toEqual(Object.keys(TITLES).toSorted());
+  expect(checks.map(({ title }) => title).toSorted()).toEqual(Object.keys(TITLES).toSorted());
   expect(Object.keys(ERRORS).filter((code) => !source.includes(`"${code}"`))).toEqual([]);
 });
+
+/** Of nodes and of owners' records. */
+const checks = [...CHECK_TABLE, ...OWNER_CHECKS];
 
 const valuesOf = (text: string) => text.match(/\{\}/g)?.length ?? 0;
 
 test("each sentence of an incident, with what was measured, and what to do have a German text", () => {
-  const forms = CHECK_TABLE.flatMap(({ sentence, remedy }) => [
-    sentence.replaceAll(/\{\{.*?\}\}/g, "{}"),
-    remedy,
-  ]);
+  const forms = checks.flatMap(({ sentence, remedy }) => [sentence.replaceAll(/\{\{.*?\}\}/g, "{}"), remedy]);
   expect(Object.keys(CHECKS).toSorted()).toEqual([...new Set(forms)].toSorted());
   for (const [english, german] of Object.entries(CHECKS)) expect(valuesOf(german)).toBe(valuesOf(english));
-  for (const check of CHECK_TABLE) {
+  for (const check of checks) {
     const sentence = sentenceOf(check, {
       value: 0.5,
-      labels: { part: "hub", key: "http.host", position: "2" },
+      labels: {
+        ...{ part: "hub", key: "http.host", position: "2" },
+        ...{ host: "a.example", failed: "7", total: "9", prefix: "svc_1", fid: "3" },
+      },
     });
     expect(saidWith(CHECKS, sentence)).not.toBe(sentence);
   }

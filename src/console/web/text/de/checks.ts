@@ -139,4 +139,25 @@ export const CHECKS: Readonly<Record<string, string>> = {
   "A campaign has waited for {} to begin.": "Eine Kampagne wartet seit {} auf ihren Beginn.",
   "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.":
     "Es sind mehr Kampagnen, als die Knoten schaffen: sieh dir die Token je Sekunde und langsame Hosts an.",
+  "Deliveries to {} fail: {} of the last {}.": "Zustellungen an {} schlagen fehl: {} der letzten {}.",
+  "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.":
+    "Die Versuche der letzten Zustellungen sagen, warum. Wiederhole die fehlgeschlagenen, sobald der Empfänger antwortet.",
+  "The node has disabled the webhook at {}: its receiver takes no deliveries.":
+    "Der Knoten hat den Webhook bei {} deaktiviert: Sein Empfänger nimmt keine Zustellungen an.",
+  "Enable it once the receiver responds, and replay what it missed.":
+    "Aktiviere ihn, sobald der Empfänger antwortet, und sende nach, was er verpasst hat.",
+  "The API key {} expires in less than seven days.":
+    "Der API-Schlüssel {} läuft in weniger als sieben Tagen ab.",
+  "Set a later expiry, or replace it by another one.":
+    "Setze ein späteres Ablaufdatum oder ersetze ihn durch einen anderen.",
+  "A managed signer of fid {} expires in less than seven days, unless it is used.":
+    "Ein verwalteter Signierer der fid {} läuft in weniger als sieben Tagen ab, wenn er nicht benutzt wird.",
+  "A message that it signs renews it. Otherwise the user approves another one.":
+    "Eine Nachricht, die er signiert, verlängert ihn. Sonst muss der Nutzer einen anderen genehmigen.",
+  "A scheduled send was not sent: the custody address, the app or its URL has changed since it was signed.":
+    "Eine geplante Benachrichtigung wurde nicht gesendet: Die Custody-Adresse, die App oder ihre URL hat sich seit der Signatur geändert.",
+  "Schedule it again with a new signature.": "Plane sie mit einer neuen Signatur noch einmal.",
+  "A scheduled send was not sent: it could not begin in time.":
+    "Eine geplante Benachrichtigung wurde nicht gesendet: Sie konnte nicht rechtzeitig beginnen.",
+  "Send it now, or schedule it again.": "Sende sie jetzt oder plane sie noch einmal.",
 };

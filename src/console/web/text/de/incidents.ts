@@ -71,4 +71,10 @@ export const TITLES: Readonly<Record<string, string>> = {
   "Certificate errors": "Zertifikatsfehler",
   "Client host down": "Host eines Clients ausgefallen",
   "Sends wait": "Benachrichtigungen warten",
+  "Webhook failing": "Webhook schlägt fehl",
+  "Webhook disabled": "Webhook deaktiviert",
+  "API key expires": "API-Schlüssel läuft ab",
+  "Signer expires": "Signierer läuft ab",
+  "Scheduled send held": "Geplante Benachrichtigung angehalten",
+  "Scheduled send missed": "Geplante Benachrichtigung verpasst",
 };

@@ -1,13 +1,11 @@
-import type { Severity } from "../checks/check.ts";
-import { type Incident, incidentCodec, type incidents, REMIND_SECS } from "../checks/incident-store.ts";
-import { sql } from "../db/state/sql.ts";
-import type { StateDb, Tx } from "../db/state/state-db.ts";
-import { type RecordOf, type Row, recordCodec } from "../db/state/table.ts";
-import { type Notice, noticeOf } from "./notice.ts";
-import { dueAfterQuiet } from "./quiet-hours.ts";
+import { type AuditEntry, addAuditEntry } from "../../audit/audit-store.ts";
+import { sql } from "../../db/state/sql.ts";
+import type { StateDb, Tx } from "../../db/state/state-db.ts";
+import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
+import { type Notice, OPERATOR } from "../notice.ts";
+import { HOUR_SECS, listOwn, type NoticeChannel, putIn, queueIn } from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
-export type NoticeChannel = RecordOf<typeof noticeChannels>;
 /** What of a channel can be changed: who is called for which incidents, and when. */
 export type NoticeTerms = Partial<Pick<NoticeChannel, "label" | "severity" | "checks" | "quiet">>;
 export type StoredVapidKey = RecordOf<typeof vapidKeys>;
@@ -32,29 +30,32 @@ export interface NoticeOutcome {
 }
 
 export const MAX_CHANNELS = 50;
+/** Those of all owners together. */
+export const MAX_OWNERS_CHANNELS = 5000;
 export const NOTICE_LEASE_SECS = 60;
-export const HOUR_SECS = 3600;
 const MAX_CLAIMED = 100;
-const MAX_UNSENT = 50;
-/** An incident that opened again so often is sent once an hour. */
-const MAX_FLAPS = 3;
 
+/** A channel by its id and whose it is: that of another owner is not there. */
+export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid">;
+
+/** Each change adds `audit` to the audit log in its transaction, if given; a refusal does not. */
 export interface NoticeStore {
-  list(): Promise<readonly NoticeChannel[]>;
-  /** Adds a channel, or replaces the one with its id. False where there are `MAX_CHANNELS`. */
-  add(channel: NoticeChannel): Promise<boolean>;
-  /** Changes the terms of a channel; what waits for it stays. Returns whether it is there. */
-  edit(channelId: string, terms: NoticeTerms): Promise<boolean>;
+  /** The channels of everyone, or of one owner. */
+  list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
+  /** Adds a channel, or replaces the owner's one with its id. `full`: the owner, or all owners, have as many as they may. */
+  add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
+  /** Changes the terms of a channel; what waits for it stays. Returns it; undefined where it is not there. */
+  edit(channel: OwnChannel, terms: NoticeTerms, audit?: AuditEntry): Promise<NoticeChannel | undefined>;
   /** Removes a channel with what waits for it. Returns whether it was there. */
-  remove(channelId: string): Promise<boolean>;
+  remove(channel: OwnChannel, audit?: AuditEntry): Promise<boolean>;
   /** Gives one channel a notice, as a test does. */
-  put(channelId: string, notice: Notice): Promise<boolean>;
+  put(channel: OwnChannel, notice: Notice, audit?: AuditEntry): Promise<boolean>;
   /** Whether an incident has to be sent, or a channel to be called. */
   isDue(nowSecs: number): Promise<boolean>;
   /** Gives what changed of incidents to the channels that get it, each change once. Returns the number of incidents. */
   queue(nowSecs: number): Promise<number>;
   /** Takes a channel with due notices for `NOTICE_LEASE_SECS`, to exactly one of concurrent callers. */
-  claim(nowSecs: number): Promise<NoticeClaim | undefined>;
+  claim(nowSecs: number, whose?: "all" | "operator"): Promise<NoticeClaim | undefined>;
   /** Ends a claim. False, without a change, where another node has the channel. */
   settle(
     channel: Pick<NoticeChannel, "channelId" | "claims">,
@@ -78,9 +79,13 @@ const listAll = sql<Stored>(
   "notices.channels",
   `SELECT ${codec.columns} FROM notice_channels WHERE channel_id > '' ORDER BY channel_id`,
 );
-const findOne = sql<Stored, [id: string]>(
+const countOwners = sql<{ count: number }>(
+  "notices.count-of-owners",
+  "SELECT count(*) AS count FROM notice_channels WHERE owner_fid > 0",
+);
+const findOne = sql<Stored, [id: string, ownerFid: number]>(
   "notices.channel",
-  `SELECT ${codec.columns} FROM notice_channels WHERE channel_id = $1 FOR UPDATE`,
+  `SELECT ${codec.columns} FROM notice_channels WHERE channel_id = $1 AND owner_fid = $2 FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
 const remove = sql<unknown, [id: string]>(
@@ -95,15 +100,6 @@ const removeNotice = sql<unknown, [id: string, incidentId: string, sentAt: numbe
   "notices.remove",
   "DELETE FROM notices WHERE channel_id = $1 AND incident_id = $2 AND sent_at = $3",
 );
-const put = sql<unknown, ReturnType<typeof queuedCodec.values>>(
-  "notices.put",
-  `${queuedCodec.insert} ON CONFLICT (channel_id, incident_id) DO UPDATE
-   SET sent_at = excluded.sent_at, due_at = excluded.due_at, content = excluded.content`,
-);
-const setDue = sql<unknown, [dueAt: number, id: string]>(
-  "notices.set-due",
-  "UPDATE notice_channels SET due_at = least(coalesce(due_at, $1), $1) WHERE channel_id = $2",
-);
 const anyUnsent = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-unsent",
   "SELECT 1 AS one FROM incidents WHERE unsent_at <= $1 LIMIT 1",
@@ -112,21 +108,10 @@ const anyDue = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-due",
   "SELECT 1 AS one FROM notice_channels WHERE due_at <= $1 AND leased_until <= $1 LIMIT 1",
 );
-const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number]>(
-  "notices.unsent",
-  `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
-);
-const setSent = sql<
-  unknown,
-  [unsentAt: number | null, sentState: string | null, sentAt: number | null, id: string]
->(
-  "notices.set-sent",
-  "UPDATE incidents SET unsent_at = $1, sent_state = $2, sent_at = $3 WHERE incident_id = $4",
-);
-const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number]>(
+const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number, maxOwnerFid: number]>(
   "notices.claim",
   `UPDATE notice_channels SET leased_until = $1, claims = claims + 1 WHERE channel_id =
-     (SELECT c.channel_id FROM notice_channels c WHERE c.due_at <= $2 AND c.leased_until <= $2
+     (SELECT c.channel_id FROM notice_channels c WHERE c.due_at <= $2 AND c.leased_until <= $2 AND c.owner_fid <= $3
       ORDER BY c.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING ${codec.columns}`,
 );
 const dueNotices = sql<Row<typeof notices>, [id: string, nowSecs: number, max: number]>(
@@ -174,91 +159,77 @@ const resealVapid = sql<unknown, [secret: Uint8Array, keyId: string, id: string,
   "UPDATE vapid_keys SET secret = $1, key_id = $2 WHERE public_key = $3 AND secret = $4",
 );
 
-const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
-
-/** What is sent of an incident now, and when it is looked at again. */
-function nextNoticeOf(incident: Incident, nowSecs: number) {
-  const { resolvedAt, mutedUntil, flaps, ackedAt, sentState, sentAt } = incident;
-  const keep = (unsentAt: number | null, kept: Incident["sentState"] = sentState) => ({
-    state: undefined,
-    unsentAt,
-    sentState: kept,
-    sentAt,
-  });
-  if (mutedUntil !== null && mutedUntil > nowSecs)
-    return resolvedAt === null ? keep(mutedUntil) : keep(null, "resolved");
-  if (flaps >= MAX_FLAPS && sentAt !== null && nowSecs < sentAt + HOUR_SECS) return keep(sentAt + HOUR_SECS);
-  if (resolvedAt !== null)
-    return sentState === "open"
-      ? ({ state: "resolved", unsentAt: null, sentState: "resolved", sentAt: nowSecs } as const)
-      : keep(null);
-  const openNow = { unsentAt: nowSecs + REMIND_SECS, sentState: "open", sentAt: nowSecs } as const;
-  if (sentState !== "open" || sentAt === null) return { state: "open", ...openNow } as const;
-  if (nowSecs < sentAt + REMIND_SECS) return keep(sentAt + REMIND_SECS);
-  return ackedAt === null ? ({ state: "reminder", ...openNow } as const) : keep(null);
-}
-
-async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
-  const rows = await tx.all(unsent, nowSecs, MAX_UNSENT);
-  if (rows.length === 0) return 0;
-  const channels = (await tx.all(listAll)).map(codec.toRecord);
-  for (const incident of rows.map(incidentCodec.toRecord)) {
-    const { state, unsentAt, sentState, sentAt } = nextNoticeOf(incident, nowSecs);
-    const { incidentId, checkId, severity } = incident;
-    for (const { channelId, severity: lowest, checks, quiet } of state ? channels : []) {
-      if (RANK[severity] < RANK[lowest] || (checks.length > 0 && !checks.includes(checkId))) continue;
-      const dueAt = severity === "critical" ? nowSecs : dueAfterQuiet(quiet, nowSecs);
-      const content = noticeOf(incident, state ?? "open", nowSecs);
-      await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt: nowSecs, dueAt, content }));
-      await tx.run(setDue, dueAt, channelId);
-    }
-    await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
-  }
-  return rows.length;
-}
-
 export function createNoticeStore(db: StateDb): NoticeStore {
-  const removeIn = async (tx: Tx, id: string) => {
-    await tx.run(removeNotices, id);
-    return (await tx.run(remove, id)) === 1;
+  const record = async (tx: Tx, audit: AuditEntry | undefined) => {
+    if (audit) await addAuditEntry(tx, audit);
+  };
+  const removeIn = async (tx: Tx, { channelId, ownerFid }: OwnChannel) => {
+    if (!(await tx.get(findOne, channelId, ownerFid))) return false;
+    await tx.run(removeNotices, channelId);
+    return (await tx.run(remove, channelId)) === 1;
   };
   return {
-    list: async () => (await db.all(listAll)).map(codec.toRecord),
-    add: db.decision("notices.add", async (tx, channel: NoticeChannel) => {
-      await tx.lock("owner", "notice-channels");
-      await removeIn(tx, channel.channelId);
-      if ((await tx.all(listAll)).length >= MAX_CHANNELS) return false;
-      await tx.run(insert, ...codec.values(channel));
-      return true;
-    }),
-    edit: db.decision<[string, NoticeTerms], boolean>("notices.edit", async (tx, channelId, terms) => {
-      const row = await tx.get(findOne, channelId);
-      if (!row) return false;
-      await tx.run(remove, channelId);
-      await tx.run(insert, ...codec.values({ ...codec.toRecord(row), ...terms }));
-      return true;
-    }),
-    remove: db.decision("notices.removeChannel", removeIn),
-    put: db.decision("notices.put", async (tx, channelId: string, content: Notice) => {
-      if (!(await tx.get(claimOf, channelId))) return false;
-      const { at } = content;
-      await tx.run(
-        put,
-        ...queuedCodec.values({ channelId, incidentId: content.incident, sentAt: at, dueAt: at, content }),
-      );
-      await tx.run(setDue, at, channelId);
-      return true;
-    }),
+    list: async (ownerFid) =>
+      (ownerFid === undefined ? await db.all(listAll) : await db.all(listOwn, ownerFid)).map(codec.toRecord),
+    add: db.decision<Parameters<NoticeStore["add"]>, "added" | "full">(
+      "notices.add",
+      async (tx, channel, max, audit) => {
+        const { ownerFid } = channel;
+        await tx.lock("owner", "notice-channels");
+        await removeIn(tx, channel);
+        const others = await tx.all(listOwn, ownerFid);
+        if (others.length >= max) return "full";
+        if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)
+          return "full";
+        await tx.run(insert, ...codec.values(channel));
+        await record(tx, audit);
+        return "added";
+      },
+    ),
+    edit: db.decision<Parameters<NoticeStore["edit"]>, NoticeChannel | undefined>(
+      "notices.edit",
+      async (tx, { channelId, ownerFid }, terms, audit) => {
+        const row = await tx.get(findOne, channelId, ownerFid);
+        if (!row) return undefined;
+        const edited = { ...codec.toRecord(row), ...terms };
+        await tx.run(remove, channelId);
+        await tx.run(insert, ...codec.values(edited));
+        await record(tx, audit);
+        return edited;
+      },
+    ),
+    remove: db.decision<Parameters<NoticeStore["remove"]>, boolean>(
+      "notices.removeChannel",
+      async (tx, channel, audit) => {
+        const isRemoved = await removeIn(tx, channel);
+        if (isRemoved) await record(tx, audit);
+        return isRemoved;
+      },
+    ),
+    put: db.decision<Parameters<NoticeStore["put"]>, boolean>(
+      "notices.put",
+      async (tx, channel, content, audit) => {
+        const { channelId, ownerFid } = channel;
+        if (!(await tx.get(findOne, channelId, ownerFid))) return false;
+        await putIn(tx, channelId, content.at, content);
+        await record(tx, audit);
+        return true;
+      },
+    ),
     isDue: async (nowSecs) =>
       (await db.get(anyUnsent, nowSecs)) !== undefined || (await db.get(anyDue, nowSecs)) !== undefined,
     queue: db.decision("notices.queue", queueIn),
-    claim: db.decision<[number], NoticeClaim | undefined>("notices.claim", async (tx, nowSecs) => {
-      const row = await tx.get(claimOne, nowSecs + NOTICE_LEASE_SECS, nowSecs);
-      if (!row) return undefined;
-      const channel = codec.toRecord(row);
-      const due = await tx.all(dueNotices, channel.channelId, nowSecs, MAX_CLAIMED);
-      return { channel, notices: due.map(queuedCodec.toRecord) };
-    }),
+    claim: db.decision<Parameters<NoticeStore["claim"]>, NoticeClaim | undefined>(
+      "notices.claim",
+      async (tx, nowSecs, whose = "all") => {
+        const maxOwner = whose === "all" ? Number.MAX_SAFE_INTEGER : OPERATOR;
+        const row = await tx.get(claimOne, nowSecs + NOTICE_LEASE_SECS, nowSecs, maxOwner);
+        if (!row) return undefined;
+        const channel = codec.toRecord(row);
+        const due = await tx.all(dueNotices, channel.channelId, nowSecs, MAX_CLAIMED);
+        return { channel, notices: due.map(queuedCodec.toRecord) };
+      },
+    ),
     settle: db.decision<Parameters<NoticeStore["settle"]>, boolean>(
       "notices.settle",
       async (tx, { channelId, claims }, { done, sent, attempts, last, retryAt }, nowSecs) => {

@@ -1,7 +1,7 @@
-import type { Severity } from "../checks/check.ts";
-import { bytes, index, json, key, nullable, table, text, whole } from "../db/state/table.ts";
-import type { Notice } from "./notice.ts";
-import type { QuietHours } from "./quiet-hours.ts";
+import type { Severity } from "../../checks/check.ts";
+import { bytes, index, json, key, nullable, table, text, whole, withDefault } from "../../db/state/table.ts";
+import type { Notice } from "../notice.ts";
+import type { QuietHours } from "../quiet-hours.ts";
 
 /** Where notices of incidents go. Times are unix seconds. */
 export const noticeChannels = table(
@@ -35,8 +35,15 @@ export const noticeChannels = table(
     last_at: nullable(whole()),
     /** The fault of the last call; empty when it was taken. */
     last_error: nullable(text()),
+    /** The fid whose channel it is; 0 for the operator's. */
+    owner_fid: withDefault(whole(), 0),
   },
-  { indexes: [index("notice_channels_due", ["due_at"])] },
+  {
+    indexes: [
+      index("notice_channels_due", ["due_at"]),
+      index("notice_channels_by_owner", ["owner_fid", "channel_id"]),
+    ],
+  },
 );
 
 /** What a channel has to be sent: the last state of an incident, once. */

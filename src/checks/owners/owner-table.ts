@@ -1,0 +1,94 @@
+import type { Check } from "../check.ts";
+
+/** A check of what belongs to an owner. Its incidents are about a record, and are the owner's. */
+export interface OwnerCheck
+  extends Pick<Check, "id" | "title" | "severity" | "isPublic" | "sentence" | "remedy"> {
+  /** Whether it is sent once, without reminders and without its end. */
+  readonly isSentOnce: boolean;
+  /** The page of its record. @param subject what the incident is about */
+  readonly path: (subject: string) => string;
+}
+
+const common = { isPublic: false, isSentOnce: false } as const;
+const webhookPath = (id: string) => `/console/manage/webhooks/${id}`;
+
+/** A scheduled send: its subject is `<app id>/<schedule id>`. */
+function sendPath(subject: string): string {
+  const [appId, scheduleId] = subject.split("/");
+  return `/console/manage/apps/${appId}/schedules/${scheduleId}`;
+}
+
+/**
+ * The checks of owners' records, in the order of lists. Rows are added and never renamed. Sentences have hosts, prefixes and fids only:
+ * what an owner wrote could address people in the chat of the operator.
+ */
+export const OWNER_CHECKS = [
+  {
+    ...common,
+    id: "webhook_failing",
+    title: "Webhook failing",
+    severity: "warning",
+    sentence: "Deliveries to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }}.",
+    remedy: "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.",
+    path: webhookPath,
+  },
+  {
+    ...common,
+    id: "webhook_disabled",
+    title: "Webhook disabled",
+    severity: "warning",
+    sentence: "The node has disabled the webhook at {{ $labels.host }}: its receiver takes no deliveries.",
+    remedy: "Enable it once the receiver responds, and replay what it missed.",
+    path: webhookPath,
+  },
+  {
+    ...common,
+    id: "api_key_expires",
+    title: "API key expires",
+    severity: "notice",
+    isSentOnce: true,
+    sentence: "The API key {{ $labels.prefix }} expires in less than seven days.",
+    remedy: "Set a later expiry, or replace it by another one.",
+    path: (id) => `/console/manage/keys/${id}`,
+  },
+  {
+    ...common,
+    id: "signer_expires",
+    title: "Signer expires",
+    severity: "notice",
+    isSentOnce: true,
+    sentence: "A managed signer of fid {{ $labels.fid }} expires in less than seven days, unless it is used.",
+    remedy: "A message that it signs renews it. Otherwise the user approves another one.",
+    path: () => "/console/manage/signers",
+  },
+  {
+    ...common,
+    id: "send_held",
+    title: "Scheduled send held",
+    severity: "warning",
+    isSentOnce: true,
+    sentence:
+      "A scheduled send was not sent: the custody address, the app or its URL has changed since it was signed.",
+    remedy: "Schedule it again with a new signature.",
+    path: sendPath,
+  },
+  {
+    ...common,
+    id: "send_missed",
+    title: "Scheduled send missed",
+    severity: "warning",
+    isSentOnce: true,
+    sentence: "A scheduled send was not sent: it could not begin in time.",
+    remedy: "Send it now, or schedule it again.",
+    path: sendPath,
+  },
+] as const satisfies readonly OwnerCheck[];
+
+export type OwnerCheckId = (typeof OWNER_CHECKS)[number]["id"];
+
+const byId = new Map<string, OwnerCheck>(OWNER_CHECKS.map((check) => [check.id, check]));
+
+/** The row with an id; undefined for a check of nodes, or of another release. */
+export function ownerCheckOf(id: string): OwnerCheck | undefined {
+  return byId.get(id);
+}

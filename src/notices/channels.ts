@@ -1,0 +1,175 @@
+import type { AuditEntry } from "../audit/audit-store.ts";
+import type { Severity } from "../checks/check.ts";
+import { OWNER_CHECKS } from "../checks/owners/owner-table.ts";
+import { CHECK_TABLE } from "../checks/table.ts";
+import { randomBase58 } from "../lib/base58.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { hasUnprintable } from "../lib/text.ts";
+import type { RegistrationGuard } from "../net/guard.ts";
+import { type Clock, nowSecs } from "../runtime/clock.ts";
+import type { Sealer } from "../vault/sealer.ts";
+import { OPERATOR, testNotice } from "./notice.ts";
+import { quietHoursText, readQuietHours } from "./quiet-hours.ts";
+import type { ChannelReport, ChannelRequest, ChannelTerms } from "./report.ts";
+import { MAX_OWNERS_CHANNELS, type NoticeStore } from "./store/notice-store.ts";
+import type { NoticeChannel } from "./store/queue-notices.ts";
+import { hookTargetOf, type NoticeTarget, pushTargetOf, storeSecret } from "./target.ts";
+
+export interface ChannelsDeps {
+  readonly store: NoticeStore;
+  /** Checks the URL of a channel before it is stored; each call is checked again. */
+  readonly guard: RegistrationGuard;
+  /** Undefined without a master key. */
+  readonly sealer: Sealer | undefined;
+  readonly pushHosts: readonly string[];
+  /** The name of the service. */
+  readonly service: string;
+  readonly clock: Clock;
+}
+
+/** Whose channels: the operator's (`OPERATOR`) or those of an fid. */
+export interface ChannelOwner {
+  readonly ownerFid: number;
+  readonly maxChannels: number;
+}
+
+export interface AddedChannel {
+  readonly id: string;
+  readonly channel: ChannelReport;
+  /** Null for a browser. */
+  readonly secret: string | null;
+}
+
+/** Why a channel was not added. `message` is a sentence. */
+export interface NotAdded {
+  readonly message: string;
+  readonly isFull: boolean;
+}
+
+/** Gives the entry of the audit log for a change of a channel. */
+export type AuditOf = (channelId: string) => AuditEntry;
+
+const ID_CHARS = 12;
+const MAX_LABEL_CHARS = 60;
+const MAX_CHECKS = 64;
+const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
+
+/** The channels of one owner, or of the operator. Each change is in the audit log in its transaction, where `auditOf` is given. */
+export type Channels = ReturnType<typeof createChannels>;
+
+export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: ChannelOwner) {
+  const { store, guard, sealer, clock } = deps;
+  const isOperator = ownerFid === OPERATOR;
+  const own = (channelId: string) => ({ channelId, ownerFid });
+
+  /** A browser that subscribes again has the same id. */
+  function pushId(endpoint: string): string {
+    const named = isOperator ? endpoint : `${ownerFid} ${endpoint}`;
+    return new Bun.CryptoHasher("sha256").update(named).digest("hex").slice(0, 24);
+  }
+
+  return {
+    list: async (): Promise<readonly ChannelReport[]> => (await store.list(ownerFid)).map(reportOf),
+    /** Adds a channel. An error is a sentence. `secret` verifies the signatures of a hook. */
+    async add(request: ChannelRequest, auditOf?: AuditOf): Promise<Result<AddedChannel, NotAdded>> {
+      const wrong = (message: string) => err({ message, isFull: false });
+      const problem = problemOf(request, isOperator);
+      if (problem !== undefined) return wrong(problem);
+      const made = request.kind === "push" ? pushTargetOf(request, deps.pushHosts) : hookTargetOf(request);
+      if (!made.ok) return wrong(made.error);
+      const target: NoticeTarget = made.value;
+      const url = target.kind === "push" ? target.endpoint : target.url;
+      const checked = await guard.check(url, isOperator ? "notices" : `fid:${ownerFid}`);
+      if (!checked.ok) return wrong(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
+      const id = target.kind === "push" ? pushId(url) : randomBase58(ID_CHARS);
+      // What happens to owners' records is hardly ever critical.
+      const { label, severity = isOperator ? "critical" : "notice", checks = [] } = request;
+      const channel: NoticeChannel = {
+        ...own(id),
+        kind: target.kind,
+        label,
+        host: new URL(url).hostname,
+        ...storeSecret(sealer, id, Buffer.from(JSON.stringify(target))),
+        severity,
+        checks,
+        quiet: quietOf(request),
+        createdAt: nowSecs(clock),
+        dueAt: null,
+        leasedUntil: 0,
+        claims: 0,
+        attempts: 0,
+        hour: 0,
+        sent: 0,
+        lastAt: null,
+        lastError: null,
+      };
+      if ((await store.add(channel, maxChannels, auditOf?.(id))) === "full")
+        return err({
+          isFull: true,
+          message: isOperator
+            ? `there are ${maxChannels} channels, which is the limit`
+            : `an fid may have at most ${maxChannels} channels, and all of a node ${MAX_OWNERS_CHANNELS}`,
+        });
+      return ok({ id, channel: reportOf(channel), secret: target.kind === "hook" ? target.secret : null });
+    },
+    /** Changes a channel. An error is a sentence, or null if the owner has no such channel. */
+    async edit(
+      channelId: string,
+      terms: ChannelTerms,
+      auditOf?: AuditOf,
+    ): Promise<Result<ChannelReport, string | null>> {
+      const problem = problemOf(terms, isOperator);
+      if (problem !== undefined) return err(problem);
+      const { label, severity, checks } = terms;
+      const changed = {
+        label,
+        ...(severity && { severity }),
+        ...(checks && { checks }),
+        quiet: quietOf(terms),
+      };
+      const edited = await store.edit(own(channelId), changed, auditOf?.(channelId));
+      return edited ? ok(reportOf(edited)) : err(null);
+    },
+    remove: (channelId: string, auditOf?: AuditOf): Promise<boolean> =>
+      store.remove(own(channelId), auditOf?.(channelId)),
+    /** Sends a test with the next run, whatever the channel's severity and hours. */
+    test: (channelId: string, auditOf?: AuditOf): Promise<boolean> =>
+      store.put(own(channelId), testNotice(deps.service, ownerFid, nowSecs(clock)), auditOf?.(channelId)),
+  };
+}
+
+const quietOf = ({ quiet_hours: quiet = "", zone = "UTC" }: ChannelTerms) =>
+  quiet === "" ? null : (readQuietHours(quiet, zone) ?? null);
+
+function problemOf(
+  { label, severity, checks = [], quiet_hours: quiet = "", zone = "UTC" }: ChannelTerms,
+  isOperator: boolean,
+): string | undefined {
+  if (label === "" || label.length > MAX_LABEL_CHARS || hasUnprintable(label))
+    return `label must have 1 to ${MAX_LABEL_CHARS} printable characters`;
+  if (severity !== undefined && !SEVERITIES.includes(severity))
+    return `severity must be one of ${SEVERITIES.join(", ")}`;
+  const known = [...OWNER_CHECKS, ...(isOperator ? CHECK_TABLE : [])];
+  const unknown = checks.find((id) => !known.some((check) => check.id === id));
+  if (unknown !== undefined) return `checks has ${JSON.stringify(unknown)}, which is not the id of a check`;
+  if (checks.length > MAX_CHECKS) return `checks must be at most ${MAX_CHECKS}`;
+  if (quiet !== "" && !readQuietHours(quiet, zone))
+    return 'quiet_hours must be like "22:00-07:00", and zone a time zone such as "Europe/Berlin"';
+  return undefined;
+}
+
+function reportOf(channel: NoticeChannel): ChannelReport {
+  const { channelId, kind, label, host, severity, checks, quiet, createdAt, lastAt, lastError } = channel;
+  return {
+    id: channelId,
+    kind,
+    label,
+    host,
+    severity,
+    checks,
+    quiet_hours: quiet && quietHoursText(quiet),
+    created_at: createdAt,
+    last_at: lastAt,
+    last_error: lastError || null,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Severity } from "../../checks/check.ts";
+import { type Incident, incidentCodec, type incidents, REMIND_SECS } from "../../checks/incident-store.ts";
+import { ownerCheckOf } from "../../checks/owners/owner-table.ts";
+import { sql } from "../../db/state/sql.ts";
+import type { Tx } from "../../db/state/state-db.ts";
+import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
+import { type Notice, noticeOf, OPERATOR } from "../notice.ts";
+import { dueAfterQuiet } from "../quiet-hours.ts";
+import { noticeChannels, notices } from "./tables.ts";
+
+export type NoticeChannel = RecordOf<typeof noticeChannels>;
+export const HOUR_SECS = 3600;
+const MAX_UNSENT = 50;
+/** An incident that opened again so often is sent once an hour. */
+const MAX_FLAPS = 3;
+
+type Stored = Row<typeof noticeChannels>;
+
+const codec = recordCodec(noticeChannels);
+const queuedCodec = recordCodec(notices);
+
+export const listOwn = sql<Stored, [ownerFid: number]>(
+  "notices.channels-of-owner",
+  `SELECT ${codec.columns} FROM notice_channels WHERE owner_fid = $1 ORDER BY channel_id`,
+);
+const put = sql<unknown, ReturnType<typeof queuedCodec.values>>(
+  "notices.put",
+  `${queuedCodec.insert} ON CONFLICT (channel_id, incident_id) DO UPDATE
+   SET sent_at = excluded.sent_at, due_at = excluded.due_at, content = excluded.content`,
+);
+const setDue = sql<unknown, [dueAt: number, id: string]>(
+  "notices.set-due",
+  "UPDATE notice_channels SET due_at = least(coalesce(due_at, $1), $1) WHERE channel_id = $2",
+);
+const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid: number, toFid: number]>(
+  "notices.unsent",
+  `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 AND owner_fid BETWEEN $3 AND $4
+   ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+);
+const setSent = sql<
+  unknown,
+  [unsentAt: number | null, sentState: string | null, sentAt: number | null, id: string]
+>(
+  "notices.set-sent",
+  "UPDATE incidents SET unsent_at = $1, sent_state = $2, sent_at = $3 WHERE incident_id = $4",
+);
+
+const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
+
+/** What is sent of an incident now, and when it is looked at again. */
+function nextNoticeOf(incident: Incident, nowSecs: number) {
+  const { checkId, resolvedAt, mutedUntil, flaps, ackedAt, sentState, sentAt } = incident;
+  const keep = (unsentAt: number | null, kept: Incident["sentState"] = sentState) => ({
+    state: undefined,
+    unsentAt,
+    sentState: kept,
+    sentAt,
+  });
+  if (mutedUntil !== null && mutedUntil > nowSecs)
+    return resolvedAt === null ? keep(mutedUntil) : keep(null, "resolved");
+  if (ownerCheckOf(checkId)?.isSentOnce)
+    return sentState === null && resolvedAt === null
+      ? ({ state: "open", unsentAt: null, sentState: "open", sentAt: nowSecs } as const)
+      : keep(null);
+  if (flaps >= MAX_FLAPS && sentAt !== null && nowSecs < sentAt + HOUR_SECS) return keep(sentAt + HOUR_SECS);
+  if (resolvedAt !== null)
+    return sentState === "open"
+      ? ({ state: "resolved", unsentAt: null, sentState: "resolved", sentAt: nowSecs } as const)
+      : keep(null);
+  const openNow = { unsentAt: nowSecs + REMIND_SECS, sentState: "open", sentAt: nowSecs } as const;
+  if (sentState !== "open" || sentAt === null) return { state: "open", ...openNow } as const;
+  if (nowSecs < sentAt + REMIND_SECS) return keep(sentAt + REMIND_SECS);
+  return ackedAt === null ? ({ state: "reminder", ...openNow } as const) : keep(null);
+}
+
+/** Gives a channel a notice, in place of an earlier one of its incident. */
+export async function putIn(tx: Tx, channelId: string, dueAt: number, content: Notice): Promise<void> {
+  const { incident: incidentId, at: sentAt } = content;
+  await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt, dueAt, content }));
+  await tx.run(setDue, dueAt, channelId);
+}
+
+/** Gives what changed of incidents to the channels of the operator and of their owners. Returns the number of incidents. */
+export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
+  // Owners' incidents, however many, delay none of the node.
+  const rows = [
+    ...(await tx.all(unsent, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR)),
+    ...(await tx.all(unsent, nowSecs, MAX_UNSENT, OPERATOR + 1, Number.MAX_SAFE_INTEGER)),
+  ];
+  if (rows.length === 0) return 0;
+  const channels = new Map<number, readonly NoticeChannel[]>();
+  const channelsOf = async (ownerFid: number) => {
+    const known = channels.get(ownerFid) ?? (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
+    channels.set(ownerFid, known);
+    return known;
+  };
+  for (const incident of rows.map(incidentCodec.toRecord)) {
+    const { state, unsentAt, sentState, sentAt } = nextNoticeOf(incident, nowSecs);
+    const { incidentId, checkId, severity, ownerFid } = incident;
+    const own = state && ownerFid !== OPERATOR ? await channelsOf(ownerFid) : [];
+    for (const { channelId, severity: lowest, checks, quiet } of state
+      ? [...(await channelsOf(OPERATOR)), ...own]
+      : []) {
+      if (RANK[severity] < RANK[lowest] || (checks.length > 0 && !checks.includes(checkId))) continue;
+      const dueAt = severity === "critical" ? nowSecs : dueAfterQuiet(quiet, nowSecs);
+      const content = noticeOf(incident, state ?? "open", nowSecs);
+      await putIn(tx, channelId, dueAt, content);
+    }
+    await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
+  }
+  return rows.length;
+}

@@ -1,0 +1,239 @@
+import { expect, test } from "bun:test";
+import { REMIND_SECS } from "../../src/checks/incident-store.ts";
+import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
+import { noticesRpc } from "../../src/notices/rpc.ts";
+import { until } from "../support/manual-time.ts";
+import { fixtureOf, hook, type NoticeFixture, opening, T0 } from "./notices-contract.ts";
+
+const OWNER = 3;
+const OTHER = 4;
+const MAX = 3;
+const actor = (fid: number) => ({ fid, apiKeyId: null, requestId: "request", address: "192.0.2.1" });
+
+async function ownersFixture(open: () => Promise<NoticeFixture>) {
+  const fixture = await fixtureOf(open);
+  const { notices, incidents, clock, service, state } = fixture;
+  const owners = createOwnerNotices({
+    node: noticesRpc(notices, { maxOfOwner: () => MAX, clock }),
+    incidents,
+    clock,
+  });
+  const addHook = async (fid: number, path: string, more: object = {}) => {
+    const body = { label: path, hook: { url: `${service.hooks}/${path}` }, ...more };
+    const added = await owners.create(actor(fid), body);
+    return added.ok ? added.value.id : added.error;
+  };
+  const fails = (id: string, ownerFid: number, more: object = {}) =>
+    incidents.open(
+      opening(id, {
+        checkId: "webhook_failing",
+        nodeId: `hook-of-${id}`,
+        ownerFid,
+        severity: "warning",
+        ...more,
+      }),
+      Math.floor(clock.nowMs() / 1000),
+    );
+  const actions = async (fid: number) =>
+    (await state.audit.list(fid, { limit: 50, before: undefined })).map(({ action, recordId }) => [
+      action,
+      recordId,
+    ]);
+  const called = () => service.requests.map(({ path }) => path).toSorted();
+  return { ...fixture, owners, addHook, fails, actions, called };
+}
+
+/** The guarantees of owners' notices, over any implementation of their store. */
+export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void {
+  test("an owner gets the incidents of their own records and no other one; the operator gets all", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, incidents, service, addHook, fails, called, hooked } = fixture;
+    await addHook(OWNER, "own");
+    await addHook(OTHER, "other");
+    await notices.add(hook(service, { url: `${service.hooks}/operator`, severity: "notice" } as object));
+    await fails("i1", OWNER);
+    await incidents.open(opening("i2"), T0);
+    await notices.run();
+    expect(called()).toEqual(["/operator", "/operator", "/own"]);
+    expect(hooked().filter(({ incident }) => incident === "i1")).toHaveLength(2);
+    const own = service.requests.find(({ path }) => path === "/own");
+    expect(JSON.parse(Buffer.from(own?.body ?? []).toString())).toMatchObject({ incident: "i1" });
+    expect(hooked().find(({ incident }) => incident === "i1")).toMatchObject({
+      type: "incident.open",
+      check: "webhook_failing",
+      title: "svc: Webhook failing (warning)",
+      node: null,
+      url: "https://node.example/console/manage/webhooks/hook-of-i1",
+    });
+  });
+
+  test("a channel of another owner or of the operator is not there: it is not listed, changed, tested or deleted", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, owners, addHook, called, channels, service, actions } = fixture;
+    const id = String(await addHook(OWNER, "own"));
+    const added = await notices.add(hook(service));
+    const operators = added.ok ? added.value.id : "";
+    const before = await actions(OTHER);
+    for (const channel_id of [id, operators, "nobody"]) {
+      const notFound = { ok: false, error: { kind: "notFound", message: "no such channel" } } as const;
+      expect(await owners.update(actor(OTHER), { channel_id, label: "mine" })).toEqual(notFound);
+      expect(await owners.test(actor(OTHER), { channel_id })).toEqual(notFound);
+      expect(await owners.delete(actor(OTHER), channel_id)).toEqual(notFound);
+    }
+    await notices.run();
+    expect(called()).toEqual([]);
+    expect((await owners.list(OTHER)).channels).toEqual([]);
+    expect((await owners.list(OWNER)).channels).toMatchObject([{ id, label: "own", severity: "notice" }]);
+    expect(await channels()).toMatchObject([{ id: operators, label: "pager" }]);
+    // The operator has no owner's channel either.
+    expect(await notices.remove(id)).toBe(false);
+    expect(await actions(OTHER)).toEqual(before);
+  });
+
+  test("a browser may have channels of several owners and of the operator, each apart", async () => {
+    await using fixture = await ownersFixture(open);
+    const { owners, subscribe, browser, service, fails, notices, messages, channels } = fixture;
+    const push = { endpoint: `${service.origin}/send/a`, keys: browser.keys };
+    await subscribe();
+    for (const fid of [OWNER, OTHER, OWNER]) {
+      const added = await owners.create(actor(fid), { label: `phone of ${fid}`, push });
+      expect(added).toMatchObject({ ok: true, value: { secret: null } });
+    }
+    expect(await channels()).toMatchObject([{ label: "phone" }]);
+    expect((await owners.list(OWNER)).channels).toMatchObject([{ label: `phone of ${OWNER}`, kind: "push" }]);
+    expect((await owners.list(OTHER)).pushKey).toBe(await notices.pushKey());
+    await fails("i1", OTHER);
+    await notices.run();
+    expect(await messages()).toMatchObject([{ tag: "i1", path: "/console/manage/webhooks/hook-of-i1" }]);
+    // The browser has ended its subscription: the channels of it go, one at a time.
+    service.service.status = 410;
+    await fails("i2", OWNER);
+    await notices.run();
+    expect((await owners.list(OWNER)).channels).toEqual([]);
+    expect((await owners.list(OTHER)).channels).toHaveLength(1);
+  });
+
+  test("an owner has a handful of channels; what is wrong, private or too many is refused in words and leaves nothing", async () => {
+    await using fixture = await ownersFixture(open);
+    const { owners, addHook, actions, service } = fixture;
+    for (const [body, message] of [
+      [{ label: "x" }, "give either hook or push"],
+      [{ label: "x", hook: { url: service.hooks }, push: {} }, "push"],
+      [{ label: "", hook: { url: service.hooks } }, "label"],
+      [{ label: "a\u202eb", hook: { url: service.hooks } }, "label must have"],
+      [{ label: "x", hook: { url: "http://hooks.example/x" } }, "url must"],
+      [{ label: "x", hook: { url: "https://private.example/x" } }, "url"],
+      [{ label: "x", hook: { url: "https://169.254.169.254/latest" } }, "url"],
+      [{ label: "x", hook: { url: service.hooks }, checks: ["disk_fills_up"] }, "not the id of a check"],
+      [{ label: "x", hook: { url: service.hooks, headers: { Host: "a" } } }, "headers must not have"],
+      [{ label: "x", hook: { url: service.hooks, preset: "teams" } }, "preset"],
+      [
+        { label: "x", push: { endpoint: "https://elsewhere.example", keys: { p256dh: "a", auth: "b" } } },
+        "push_hosts",
+      ],
+      [{ label: "x", hook: { url: service.hooks }, quiet_hours: "25:00-1" }, "quiet_hours"],
+      ["text", "object"],
+    ] as const)
+      expect([message, await owners.create(actor(OWNER), body)]).toMatchObject([
+        message,
+        { ok: false, error: { kind: "badRequest", message: expect.stringContaining(message) } },
+      ]);
+    expect(await actions(OWNER)).toEqual([]);
+    const ids: string[] = [];
+    for (let n = 0; n < MAX; n++) ids.push(String(await addHook(OWNER, `h${n}`)));
+    const [first = "", second = ""] = ids;
+    expect(await addHook(OWNER, "more")).toMatchObject({
+      kind: "tooManyRequests",
+      message: expect.stringContaining(`at most ${MAX} channels`),
+    });
+    expect(typeof (await addHook(OTHER, "theirs"))).toBe("string");
+    await owners.update(actor(OWNER), { channel_id: first, label: "night" });
+    await owners.test(actor(OWNER), { channel_id: first });
+    await owners.delete(actor(OWNER), second);
+    expect((await actions(OWNER)).toReversed()).toEqual([
+      ...ids.map((id) => ["notice_channel.create", id]),
+      ["notice_channel.update", first],
+      ["notice_channel.test", first],
+      ["notice_channel.delete", second],
+    ]);
+  });
+
+  test("quiet hours, severity and checks of an owner's channel hold; its test is sent at once and names the page of the owner", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, owners, addHook, fails, hooked, called } = fixture;
+    await addHook(OWNER, "keys", { checks: ["api_key_expires"] });
+    await addHook(OWNER, "critical", { severity: "critical" });
+    const quiet = String(await addHook(OWNER, "quiet", { quiet_hours: "00:00-23:59" }));
+    await fails("i1", OWNER);
+    await notices.run();
+    expect(called()).toEqual([]);
+    await owners.test(actor(OWNER), { channel_id: quiet });
+    const tested = async () => (await owners.list(OWNER)).channels.find(({ id }) => id === quiet);
+    await until(async () => (await tested())?.last_at === T0);
+    expect(called()).toEqual(["/quiet"]);
+    expect(hooked()[0]).toMatchObject({
+      type: "incident.test",
+      url: "https://node.example/console/manage/notices",
+    });
+    expect(await tested()).toMatchObject({ last_error: null });
+  });
+
+  test("after twenty notices an hour an owner's channel gets one for the rest; what expires is sent once, and not when it is over", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, clock, addHook, fails, hooked, incidents } = fixture;
+    await addHook(OWNER, "own");
+    await fails("key", OWNER, { checkId: "api_key_expires", nodeId: "key", severity: "notice" });
+    await notices.run();
+    clock.advanceSecs(2 * REMIND_SECS);
+    await notices.run();
+    await incidents.resolve("api_key_expires", "key", T0 + 2 * REMIND_SECS);
+    await notices.run();
+    expect(hooked()).toMatchObject([{ type: "incident.open", check: "api_key_expires" }]);
+    clock.setSecs(T0 + 10 * 3600 - (T0 % 3600));
+    for (let n = 0; n < 25; n++) {
+      await fails(`f${n}`, OWNER);
+      await notices.run();
+    }
+    expect(hooked()).toHaveLength(1 + 20);
+    clock.advanceSecs(3600);
+    await notices.run();
+    expect(hooked().at(-1)).toMatchObject({
+      type: "incident.digest",
+      title: "svc: 5 changes of incidents",
+      url: "https://node.example/console/manage/notices",
+    });
+    expect(hooked()).toHaveLength(22);
+  });
+
+  test("an owner acknowledges their own incident, which ends its reminders, and reads only their own", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, clock, owners, addHook, fails, hooked, actions } = fixture;
+    await addHook(OWNER, "own");
+    await fails("iA", OWNER);
+    await fails("iB", OTHER);
+    await notices.run();
+    expect(await owners.incidents(OWNER)).toMatchObject([
+      {
+        id: "iA",
+        title: "Webhook failing",
+        state: "open",
+        node: null,
+        path: "/console/manage/webhooks/hook-of-iA",
+        remedy: expect.stringContaining("attempts"),
+      },
+    ]);
+    expect(await owners.acknowledge(actor(OWNER), { incident_id: "iB" })).toMatchObject({
+      ok: false,
+      error: { kind: "notFound" },
+    });
+    expect(await owners.acknowledge(actor(OWNER), { incident_id: "iA" })).toEqual({
+      ok: true,
+      value: undefined,
+    });
+    clock.advanceSecs(2 * REMIND_SECS);
+    await notices.run();
+    expect(hooked()).toHaveLength(1);
+    expect(await owners.incidents(OWNER)).toMatchObject([{ state: "acknowledged" }]);
+    expect((await actions(OWNER))[0]).toEqual(["incident.ack", "iA"]);
+  });
+}
