@@ -19,7 +19,7 @@ async function deliver(
   const nowMs = atSecs * 1000;
   const { version } = await publications.changesSince(0);
   const event = {
-    ...{ eventId: `${webhookId}-${n}`, kind: "cast.created", createdAt: atSecs, body: "{}" },
+    ...{ eventId: `${webhookId}-${n}`, kind: "cast.created" as const, createdAt: atSecs, body: "{}" },
     webhookIds: [webhookId],
   };
   await publications.publish({ version, nowSecs: atSecs, events: [event] });

@@ -52,6 +52,7 @@ export const pages: readonly PageRoute[] = [
   page("/console/manage/signers", "manage", () => import("./manage/signers/signers.tsx")),
   page("/console/manage/login", "manage", () => import("./manage/login/clients.tsx")),
   page("/console/manage/login/:id", "manage", () => import("./manage/login/client.tsx")),
+  page("/console/manage/notices", "manage", () => import("./manage/notices.tsx")),
   page("/console/sign-in", "manage", () => import("./sign-in/page.tsx")),
   page("/console/manage/webhooks", "manage", () => import("./manage/webhooks/webhooks.tsx")),
   page("/console/manage/webhooks/new", "manage", () => import("./manage/webhooks/new.tsx")),

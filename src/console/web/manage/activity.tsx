@@ -37,6 +37,11 @@ const WORDS: Readonly<Record<string, string>> = {
   "signer.import": msg.aSignerWasImported,
   "signer.export": msg.thePrivateKeyOfASigner,
   "signer.delete": msg.aSignerWasErased,
+  "notice_channel.create": msg.aChannelWasAdded,
+  "notice_channel.update": msg.aChannelWasChanged,
+  "notice_channel.delete": msg.aChannelWasDeleted,
+  "notice_channel.test": msg.aChannelWasTested,
+  "incident.ack": msg.anIncidentWasAcknowledged,
 };
 
 /** Says what happened; an action that this page does not know is named. */

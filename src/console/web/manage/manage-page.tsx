@@ -14,6 +14,7 @@ const ENTRIES = [
   { href: "/console/manage/keys", label: msg.apiKeys },
   { href: "/console/manage/signers", label: msg.signers },
   { href: "/console/manage/login", label: msg.signIn },
+  { href: "/console/manage/notices", label: msg.notices },
   { href: "/console/manage/activity", label: msg.activity },
 ] as const satisfies readonly { href: string; label: string; also?: string }[];
 

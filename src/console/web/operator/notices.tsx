@@ -1,263 +1,40 @@
-import { useState } from "preact/hooks";
-import type { ChannelReport, ChannelRequest, ChannelsReport } from "../../../notices/report.ts";
+import type { ChannelsReport, NoticeChanged } from "../../../notices/report.ts";
 import { useQuery } from "../data/query.ts";
-import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
-import { Field, Labelled } from "../parts/form.tsx";
-import { Pill } from "../parts/pill.tsx";
-import { Command } from "../parts/raw-text.tsx";
+import { type ChannelChanges, Channels } from "../notices/channels.tsx";
 import { Region } from "../parts/region.tsx";
-import { DataTable, timeOrNever } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/notices.ts";
-import { changeNotices, EditChannel, TermFields, type TermTexts, termsOf, ZONE } from "./notice-terms.tsx";
-import { pushObstacle, subscribe } from "./push.ts";
-import { operatorRead, operatorRequest } from "./session.ts";
+import { operatorChange, operatorRead, operatorRequest } from "./session.ts";
 
 const EVERY_MS = 15_000;
-/** After this a test was sent, if its receiver took it. */
-const TESTED_MS = 2_000;
 
-type Preset = keyof typeof msg.PRESETS;
+const change = (body: object) => operatorRequest<NoticeChanged>(operatorChange("notice", body));
 
-function Channels(props: {
-  channels: readonly ChannelReport[];
-  action: Action;
-  mayChange: boolean;
-  onChanged: () => void;
-  onEdit: (channel: ChannelReport) => void;
-}) {
-  const { channels, action, mayChange, onChanged, onEdit } = props;
-  /** Whose row shows how the last action ended. */
-  const [subject, setSubject] = useState<string>();
-  const run = (id: string, what: "test" | "remove") => {
-    setSubject(id);
-    return action.run(async () => {
-      await changeNotices({ action: what, id });
-      onChanged();
-      if (what === "test") setTimeout(onChanged, TESTED_MS);
-      return what === "test" ? msg.theTestIsOnItsWay : msg.removed;
-    });
-  };
-  const isInRow = channels.some(({ id }) => id === subject);
-  return (
-    <>
-      {!isInRow && <Outcome action={action} />}
-      <DataTable
-        stacks
-        label={msg.notices}
-        rows={channels}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: msg.channel, cell: ({ label }) => <bdi>{label}</bdi> },
-          {
-            title: msg.goesTo,
-            cell: ({ kind, host }) => (
-              <div>
-                {kind === "push" ? msg.browser : msg.hook} <span class="mono s dim">{host}</span>
-              </div>
-            ),
-          },
-          {
-            title: msg.from,
-            cell: ({ severity, quiet_hours: hours }) => (
-              <div>
-                {msg.FROM[severity]}
-                {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
-              </div>
-            ),
-          },
-          {
-            title: msg.lastCall,
-            cell: ({ last_at: at, last_error: error }) => (
-              <div>
-                {at !== null && (
-                  <Pill kind={error === null ? "ok" : "bad"}>
-                    {error === null ? msg.taken : msg.notTaken}
-                  </Pill>
-                )}{" "}
-                {timeOrNever(at)} {error !== null && <bdi class="s">{error}</bdi>}
-              </div>
-            ),
-          },
-          ...(mayChange
-            ? [
-                {
-                  title: msg.actions,
-                  cell: (channel: ChannelReport) => (
-                    <div class="stack tight">
-                      <span class="row wrap">
-                        <ActionButton
-                          action={action}
-                          onClick={() => {
-                            setSubject(channel.id);
-                            onEdit(channel);
-                          }}
-                        >
-                          {msg.edit}
-                        </ActionButton>
-                        <ActionButton action={action} onClick={() => run(channel.id, "test")}>
-                          {msg.sendATest}
-                        </ActionButton>
-                        <ActionButton action={action} kind="bad" onClick={() => run(channel.id, "remove")}>
-                          {msg.remove}
-                        </ActionButton>
-                      </span>
-                      {channel.id === subject && <Outcome action={action} />}
-                    </div>
-                  ),
-                },
-              ]
-            : []),
-        ]}
-      />
-    </>
-  );
-}
+const CHANGES: ChannelChanges = {
+  add: async (terms, target) =>
+    (await change({ action: "add", channel: { ...terms, ...target } })).secret ?? undefined,
+  edit: ({ id }, terms) => change({ action: "edit", id, ...terms }),
+  remove: ({ id }) => change({ action: "remove", id }),
+  test: ({ id }) => change({ action: "test", id }),
+  pushKey: async () => (await change({ action: "key" })).push_key ?? "",
+};
 
-function AddChannel({ isPushOn, onChanged }: { isPushOn: boolean; onChanged: () => void }) {
-  // Each button has the outcome of its own.
-  const browser = useAction();
-  const hook = useAction();
-  const [texts, setTexts] = useState<TermTexts>({ label: "", severity: "critical", quiet: "" });
-  const { label } = texts;
-  const [url, setUrl] = useState("");
-  const [preset, setPreset] = useState<Preset>("json");
-  const [to, setTo] = useState("");
-  const [secret, setSecret] = useState<string>();
-  const obstacle = pushObstacle(isPushOn);
-  const add = (action: Action, done: string, target: () => Promise<object>) =>
-    action.run(async () => {
-      setSecret(undefined);
-      const channel = { ...termsOf(texts, ZONE), ...(await target()) } as ChannelRequest;
-      setSecret((await changeNotices({ action: "add", channel })).secret ?? undefined);
-      setUrl("");
-      onChanged();
-      return done;
-    });
-  return (
-    <details class="pad">
-      <summary>{msg.addAChannel}</summary>
-      <div class="stack">
-        <TermFields
-          id="notice"
-          texts={texts}
-          zone={ZONE}
-          onChange={(more) => setTexts({ ...texts, ...more })}
-        />
-        <p class="row wrap">
-          <button
-            type="button"
-            class="btn go"
-            disabled={obstacle !== undefined || label.trim() === ""}
-            aria-disabled={browser.isBusy}
-            onClick={() => void add(browser, msg.thisBrowserIsSubscribed, subscribe)}
-          >
-            {msg.notifyThisBrowser}
-          </button>
-          {obstacle === undefined ? (
-            label.trim() === "" && <span class="s dim">{msg.nameItFirst}</span>
-          ) : (
-            <span class="s dim">{obstacle}</span>
-          )}
-        </p>
-        <Outcome action={browser} />
-        <h3>{msg.orCallAHook}</h3>
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void add(hook, msg.theHookIsAdded, async () => ({
-              kind: "hook",
-              url: url.trim(),
-              preset,
-              ...(to !== "" && { to }),
-            }));
-          }}
-        >
-          <Field label={msg.url} name="notice-url" type="url" value={url} onInput={setUrl} />
-          <Labelled id="notice-preset" label={msg.kindOfHook}>
-            <select
-              id="notice-preset"
-              value={preset}
-              onChange={({ currentTarget }) => setPreset(currentTarget.value as Preset)}
-            >
-              {Object.entries(msg.PRESETS).map(([value, words]) => (
-                <option value={value} key={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </Labelled>
-          {preset === "telegram" && <Field label={msg.chatId} name="notice-to" value={to} onInput={setTo} />}
-          <p class="row wrap">
-            <button
-              type="submit"
-              class="btn"
-              disabled={url.trim() === "" || label.trim() === ""}
-              aria-disabled={hook.isBusy}
-            >
-              {msg.addHook}
-            </button>
-            {label.trim() === "" ? (
-              <span class="s dim">{msg.nameItFirst}</span>
-            ) : (
-              url.trim() === "" && <span class="s dim">{msg.aHookNeedsAUrl}</span>
-            )}
-          </p>
-          <Outcome action={hook} />
-        </form>
-        {secret !== undefined && (
-          <>
-            <p class="s">{msg.theSecretOfTheHook}</p>
-            <Command text={secret} />
-          </>
-        )}
-      </div>
-    </details>
-  );
-}
-
-/** The channels of notices. */
+/** The channels of notices of the operator. */
 export function NoticesCard({ mayChange }: { mayChange: boolean }) {
   const query = useQuery(operatorRead<ChannelsReport>("/notices"), {
     send: operatorRequest,
     everyMs: EVERY_MS,
   });
-  const action = useAction();
-  const [edited, setEdited] = useState<ChannelReport>();
-  const onChanged = () => query.refresh();
   return (
     <Region title={msg.notices} call={undefined} query={query}>
       {({ channels, push }) => (
-        <>
-          <p class="pad s dim measure">{msg.whatNoticesAre}</p>
-          {channels.length === 0 ? (
-            <>
-              <Outcome action={action} />
-              <p class="empty">{msg.noChannels}</p>
-            </>
-          ) : (
-            <Channels
-              channels={channels}
-              action={action}
-              mayChange={mayChange}
-              onChanged={onChanged}
-              onEdit={setEdited}
-            />
-          )}
-          {edited && (
-            <EditChannel
-              key={edited.id}
-              channel={edited}
-              onSaved={() => {
-                onChanged();
-                // Where the button is that opened the editor.
-                void action.run(async () => msg.changed);
-              }}
-              onClose={() => setEdited(undefined)}
-            />
-          )}
-          {mayChange && <AddChannel isPushOn={push} onChanged={onChanged} />}
-        </>
+        <Channels
+          channels={channels}
+          isPushOn={push}
+          severity="critical"
+          changes={mayChange ? CHANGES : undefined}
+          words={msg.whatNoticesAre}
+          onChanged={() => query.refresh()}
+        />
       )}
     </Region>
   );

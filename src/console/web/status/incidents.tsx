@@ -32,7 +32,13 @@ export function useCheckTexts(): Readonly<Record<string, string>> {
 }
 
 /** An incident: what is wrong, since when, and what the operator says of it. */
-function IncidentRow({ incident, children }: { incident: IncidentReport; children?: ComponentChildren }) {
+export function IncidentRow({
+  incident,
+  children,
+}: {
+  incident: IncidentReport;
+  children?: ComponentChildren;
+}) {
   const {
     id,
     title,

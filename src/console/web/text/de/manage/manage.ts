@@ -227,3 +227,10 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
 ];
 export const manageWhatIsYours = "Verwalte, was dir gehört";
 export const nothingHasChanged = "Nichts hat sich geändert.";
+
+export const notices = "Mitteilungen";
+export const aChannelWasAdded = "Ein Kanal für Mitteilungen wurde hinzugefügt";
+export const aChannelWasChanged = "Ein Kanal für Mitteilungen wurde geändert";
+export const aChannelWasDeleted = "Ein Kanal für Mitteilungen wurde gelöscht";
+export const aChannelWasTested = "Ein Kanal für Mitteilungen wurde getestet";
+export const anIncidentWasAcknowledged = "Ein Vorfall wurde zur Kenntnis genommen";

@@ -14,6 +14,8 @@ export const pushServiceFailed = (reason: Value) =>
 export const notices = "Mitteilungen";
 export const whatNoticesAre =
   "Meldet, wenn ein Vorfall beginnt und wenn er behoben ist, einmal für alle Knoten, und alle vier Stunden, solange ihn niemand zur Kenntnis nimmt. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
+export const whatNoticesOfOwnersAre =
+  "Meldet, wenn einer deiner Webhooks fehlschlägt oder deaktiviert wird, ein API-Schlüssel oder ein Signierer bald abläuft oder eine geplante Benachrichtigung nicht gesendet wurde. Höchstens 20 Mitteilungen pro Stunde. Knoten und Browser brauchen das Internet.";
 export const noChannels = "Noch keine Kanäle.";
 export const channel = "Kanal";
 export const goesTo = "Geht an";
@@ -61,3 +63,14 @@ export const theSecretOfTheHook =
   "Das Geheimnis, mit dem ihre Signaturen geprüft werden. Es wird einmal gezeigt:";
 export const nameItFirst = "Gib ihm zuerst einen Namen.";
 export const aHookNeedsAUrl = "Dazu gehört eine URL.";
+
+export const open = "Öffnen";
+export const noIncidentsOfYours = "Keine Vorfälle.";
+export const theNodeWillTell = (target: Value) =>
+  `Der Knoten sendet Mitteilungen über deine Vorfälle an ${target}.`;
+export const theChannelWillChange = (label: Value) => `Was ${label} bekommt, ändert sich.`;
+export const theChannelGetsNothingMore = (label: Value) => `${label} bekommt keine Mitteilungen mehr.`;
+export const theChannelGetsATest = (label: Value) => `${label} bekommt einen Test.`;
+export const itsRemindersEnd = (title: Value) =>
+  `An „${title}“ wird nicht mehr erinnert. Der Vorfall bleibt offen, bis er behoben ist.`;
+export const itsRemindersHaveEnded = "An den Vorfall wird nicht mehr erinnert.";

@@ -230,3 +230,11 @@ export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
 ];
 export const manageWhatIsYours = "Manage what is yours";
 export const nothingHasChanged = "Nothing has changed.";
+
+// notices of owners
+export const notices = "Notices";
+export const aChannelWasAdded = "A channel of notices was added";
+export const aChannelWasChanged = "A channel of notices was changed";
+export const aChannelWasDeleted = "A channel of notices was deleted";
+export const aChannelWasTested = "A channel of notices was tested";
+export const anIncidentWasAcknowledged = "An incident was acknowledged";

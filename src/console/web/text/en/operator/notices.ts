@@ -15,6 +15,8 @@ export const pushServiceFailed = (reason: Value) =>
 export const notices = "Notices";
 export const whatNoticesAre =
   "Notifies you when an incident opens and when it is resolved, once over all nodes, and every four hours while no one has acknowledged it. At most 20 notices an hour. The node and the browser need the internet.";
+export const whatNoticesOfOwnersAre =
+  "Notifies you when one of your webhooks fails or is disabled, an API key or a signer is about to expire, or a scheduled send was not sent. At most 20 notices an hour. The node and the browser need the internet.";
 export const noChannels = "No channels yet.";
 export const channel = "Channel";
 export const goesTo = "Goes to";
@@ -61,3 +63,15 @@ export const theHookIsAdded = "The hook was added.";
 export const theSecretOfTheHook = "The secret that verifies its signatures. It is shown once:";
 export const nameItFirst = "Give it a name first.";
 export const aHookNeedsAUrl = "It needs a URL.";
+
+// manage/notices.tsx
+export const open = "Open";
+export const noIncidentsOfYours = "No incidents.";
+export const theNodeWillTell = (target: Value) =>
+  `The node will send notices of your incidents to ${target}.`;
+export const theChannelWillChange = (label: Value) => `The terms of ${label} will change.`;
+export const theChannelGetsNothingMore = (label: Value) => `${label} gets no more notices.`;
+export const theChannelGetsATest = (label: Value) => `${label} gets a test.`;
+export const itsRemindersEnd = (title: Value) =>
+  `The reminders of "${title}" end. It stays open until it is resolved.`;
+export const itsRemindersHaveEnded = "Its reminders have ended.";

@@ -1,16 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Severity } from "../../../checks/check.ts";
-import type { ChannelReport, NoticeChanged } from "../../../notices/report.ts";
+import type { ChannelReport, ChannelTerms } from "../../../notices/report.ts";
 import { Outcome, useAction } from "../owner/action.tsx";
 import { Field, Radios } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
 import * as msg from "../text/en/operator/notices.ts";
-import { operatorChange, operatorRequest } from "./session.ts";
 
 /** That of this browser. */
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-export const changeNotices = (body: object) => operatorRequest<NoticeChanged>(operatorChange("notice", body));
 
 /** What is typed about who is called for which incidents, and when. */
 export interface TermTexts {
@@ -20,7 +17,7 @@ export interface TermTexts {
 }
 
 /** @param zone of the hours. */
-export const termsOf = ({ label, severity, quiet }: TermTexts, zone: string) => ({
+export const termsOf = ({ label, severity, quiet }: TermTexts, zone: string): ChannelTerms => ({
   label: label.trim(),
   severity,
   ...(quiet.trim() !== "" && { quiet_hours: quiet.trim(), zone }),
@@ -64,8 +61,13 @@ export function TermFields(props: {
 }
 
 /** Edits who is called for which incidents, and when. */
-export function EditChannel(props: { channel: ChannelReport; onSaved: () => void; onClose: () => void }) {
-  const { channel, onSaved, onClose } = props;
+export function EditChannel(props: {
+  channel: ChannelReport;
+  edit: (channel: ChannelReport, terms: ChannelTerms) => Promise<unknown>;
+  onSaved: () => void;
+  onClose: () => void;
+}) {
+  const { channel, edit, onSaved, onClose } = props;
   const action = useAction();
   const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
   const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
@@ -82,7 +84,7 @@ export function EditChannel(props: { channel: ChannelReport; onSaved: () => void
       onSubmit={(event) => {
         event.preventDefault();
         void action.run(async () => {
-          await changeNotices({ action: "edit", id: channel.id, ...termsOf(texts, zone) });
+          await edit(channel, termsOf(texts, zone));
           onSaved();
           onClose();
           return undefined;

@@ -1,7 +1,6 @@
-import type { NoticeChanged, PushSubscriptionRequest } from "../../../notices/report.ts";
+import type { PushSubscriptionRequest } from "../../../notices/report.ts";
 import { RequestFailure } from "../data/request.ts";
 import * as msg from "../text/en/operator/notices.ts";
-import { operatorChange, operatorRequest } from "./session.ts";
 
 const WORKER = "/console/sw.js";
 const SCOPE = "/console/";
@@ -15,16 +14,22 @@ export function pushObstacle(isOn: boolean): string | undefined {
   return Notification.permission === "denied" ? msg.pushIsBlocked : undefined;
 }
 
-/** Subscribes this browser under the node's key. Asks its user. @throws RequestFailure in words for the page */
-export async function subscribe(): Promise<PushSubscriptionRequest> {
+/**
+ * Subscribes this browser under the node's key. Asks its user. A subscription under the same key stays, because it may be that of other
+ * channels: the operator's, or those of another fid.
+ *
+ * @throws RequestFailure in words for the page
+ */
+export async function subscribe(pushKey: () => Promise<string>): Promise<PushSubscriptionRequest> {
   if ((await Notification.requestPermission()) !== "granted") throw failure(msg.pushIsBlocked);
-  const { push_key: key = "" } = await operatorRequest<NoticeChanged>(
-    operatorChange("notice", { action: "key" }),
-  );
+  const options = { userVisibleOnly: true, applicationServerKey: await pushKey() };
   try {
     const { pushManager } = await register();
-    await (await pushManager.getSubscription())?.unsubscribe();
-    const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+    const made = await pushManager.subscribe(options).catch(async () => {
+      // The one of another key, as of a state that was replaced.
+      await (await pushManager.getSubscription())?.unsubscribe();
+      return pushManager.subscribe(options);
+    });
     const { endpoint = "", keys } = made.toJSON();
     return { kind: "push", endpoint, keys: { p256dh: keys?.p256dh ?? "", auth: keys?.auth ?? "" } };
   } catch (cause) {
