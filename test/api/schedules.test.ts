@@ -304,6 +304,10 @@ test.each([
   [{}, /^filter must have at least one condition: added_after, added_before, /],
   [undefined, /^filter must have at least one condition: /],
   [{ added_after: 20, added_before: 20 }, /^filter.added_after must be before filter.added_before$/],
+  [
+    { opened_within_days: 3, not_opened_within_days: 7 },
+    /^filter has both opened_within_days and not_opened_within_days$/,
+  ],
   [{ added: 20 }, /^filter has an unknown key "added"$/],
 ])("a segment with the filter %j is 400", async (filter, message) => {
   const response = await call("POST", "/frame/app/segment", { app_id: APP_ID, name: "S", filter });
