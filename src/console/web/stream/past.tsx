@@ -13,7 +13,14 @@ import { EventRows, StreamLayout } from "./layout.tsx";
 /** The most events of a past time that the page looks at: its last ones. */
 const MAX_EVENTS = 10_000;
 const DRAW_MS = 250;
+/** While events arrive all the time, every eighth look is drawn. */
+const DRAWN_OF = 8;
 const SKELETON_ROWS = 8;
+
+interface Read {
+  readonly rows: readonly StreamRow[];
+  readonly hasEnded: boolean;
+}
 
 /** The events of a past time, the newest first, in parts. */
 export function PastStream(props: {
@@ -33,7 +40,7 @@ export function PastStream(props: {
     isStream: true,
   };
   const [stream, setStream] = useState<EventStream>();
-  const [rows, setRows] = useState<readonly StreamRow[]>([]);
+  const [{ rows, hasEnded }, setRead] = useState<Read>({ rows: [], hasEnded: false });
   /** 0 is that of the newest events. */
   const [part, setPart] = useState(0);
   const hasAll = query === "" && expected <= MAX_EVENTS;
@@ -44,9 +51,15 @@ export function PastStream(props: {
       onGap: () => log.addGap(time.from * 1000),
     });
     setStream(opened);
+    let skipped = 0;
     const draw = () => {
-      if (log.flush() > 0) setRows(log.rows);
-      if (opened.state === "ended") clearInterval(timer);
+      const hasEnded = opened.state === "ended";
+      // While more arrive, the newest are not here yet, so that what is drawn moves away at once. A time that has not ended may have no pause.
+      if (log.flush() > 0 && !hasEnded && ++skipped % DRAWN_OF !== 0) return;
+      setRead((last) =>
+        last.rows === log.rows && last.hasEnded === hasEnded ? last : { rows: log.rows, hasEnded },
+      );
+      if (hasEnded) clearInterval(timer);
     };
     const timer = setInterval(draw, DRAW_MS);
     return () => {
@@ -54,10 +67,10 @@ export function PastStream(props: {
       opened.close();
     };
   }, []);
-  const hasEnded = stream?.state === "ended";
   const events = rows.reduce((sum, row) => ("event" in row ? sum + 1 : sum), 0);
   useEffect(() => {
-    if (hasEnded && hasAll) onCounted(events);
+    // Not with a gap: the history counted those, too.
+    if (hasEnded && hasAll && events === rows.length) onCounted(events);
   }, [hasEnded, hasAll, events]);
   const shown = rows.slice(part * MAX_ROWS, (part + 1) * MAX_ROWS);
   const header = (
