@@ -7,6 +7,7 @@ import { apiPlugins } from "../../src/api/plugins.ts";
 import { neverStale, type StaleReason } from "../../src/auth/custody.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
+import type { Config } from "../../src/config/schema.ts";
 import { approveRoutes } from "../../src/console/approve-routes.ts";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { loadBuild } from "../../src/console/load-build.ts";
@@ -84,6 +85,8 @@ export interface TestApi extends AsyncDisposable {
   readonly reader: IndexDatabase;
   readonly state: StateDatabase;
   readonly url: string;
+  /** Which a test may change. */
+  readonly config: Config;
   /** Responds without a socket. */
   readonly handle: (request: Request) => Response | Promise<Response>;
   readonly document: OpenApiDocument;
@@ -211,7 +214,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const db = openIndexReader(indexPath(node.dir));
   const state = createState(node.dir);
   const common = {
-    config: configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
+    config: structuredClone(
+      configWith(...settings, `service.compat_prefixes=${(options.compatPrefixes ?? []).join(",")}`),
+    ),
     clock: node.clock,
     log: options.log ?? silentLog,
     metrics: { registry: new Registry(), prefix: "svc_" },
@@ -438,6 +443,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     reader: db,
     state,
     url: http.url,
+    config: common.config,
     handle: http.server.handle,
     document,
     pause: (...names) => signals.setPaused(names),

@@ -13,6 +13,7 @@ import {
 } from "@grpc/grpc-js";
 import { createAdmission } from "../../src/admission/admission.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
+import type { Config } from "../../src/config/schema.ts";
 import { indexPath, openIndexReader } from "../../src/db/index/database.ts";
 import { openState, statePath } from "../../src/db/state/database.ts";
 import { createHub } from "../../src/hub/server.ts";
@@ -122,6 +123,8 @@ function errorOf(answer: Exclude<Answer, "ok" | "silence">): ServiceError {
 /** The writes of a node over a real index, a real state and a real gRPC channel. */
 export interface TestWrites extends AsyncDisposable {
   readonly node: TestNode;
+  /** Which a test may change. */
+  readonly config: Config;
   readonly store: WriteStore;
   readonly audit: AuditStore;
   readonly writes: Writes;
@@ -193,6 +196,13 @@ export async function startTestWrites(
     }),
   });
   let isPaused = false;
+  const config = structuredClone(
+    configWith(
+      ...(upstream ? [`upstream.url=${upstream.url}`] : []),
+      "writes.confirm_timeout_ms=200",
+      ...settings,
+    ),
+  );
   const start = () => {
     const stores = createLocalStores(state, {
       limits: { maxQueued: 100 },
@@ -200,11 +210,7 @@ export async function startTestWrites(
       monotonicMs: () => node.clock.nowMs(),
     });
     const writes = startNodeWrites({
-      config: configWith(
-        ...(upstream ? [`upstream.url=${upstream.url}`] : []),
-        "writes.confirm_timeout_ms=200",
-        ...settings,
-      ),
+      config,
       clock: node.clock,
       log,
       db,
@@ -222,6 +228,7 @@ export async function startTestWrites(
   let running = start();
   return {
     node,
+    config,
     get store() {
       return running.store;
     },

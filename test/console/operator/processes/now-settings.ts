@@ -26,7 +26,17 @@ export interface Observed {
   /** A read of the operator's page. */
   read<T>(what: string): Promise<T>;
   readonly backups: string;
+  /** Two stores of backups, for whose credentials the node has settings. */
+  readonly buckets: readonly [Bucket, Bucket];
   logs(): string;
+}
+
+export interface Bucket {
+  readonly url: string;
+  /** The requests so far, as `PUT /bucket/key?query`. */
+  readonly requests: readonly string[];
+  /** That of the last request. */
+  readonly authorization: () => string;
 }
 
 const OWNER = 5;
@@ -36,7 +46,13 @@ const KEYED = "/v2/farcaster/user/bulk?fids=3";
 const GRACE_SECS = 7_777;
 
 /** How each setting of the page that takes effect at once is seen to be in force, on a demo node. */
-export function nowSettings({ url, read, backups, logs }: Observed): Readonly<Record<string, Observation>> {
+export function nowSettings({
+  url,
+  read,
+  backups,
+  buckets,
+  logs,
+}: Observed): Readonly<Record<string, Observation>> {
   const fetchOnce = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${url}${path}`, { headers: { ...headers, connection: "close" } });
   const header =
@@ -82,6 +98,43 @@ export function nowSettings({ url, read, backups, logs }: Observed): Readonly<Re
   const keyNow = async () => {
     keyId ||= (await apiKey()).body.api_key.api_key_id;
     return (await owner("GET", `/api_key?api_key_id=${keyId}`)).body.api_key;
+  };
+  /** Calls a write of the hosted API's dialect by a key of the owner, who has imported a signer of theirs. */
+  let writer: { readonly key: string; readonly signer_uuid: string } | undefined;
+  const writeBy = async (path: string, fields: object) => {
+    if (!writer) {
+      const scopes = ["write", "signers"];
+      const { secret } = (await owner("POST", "/api_key", { name: "writer", scopes })).body;
+      const [signer] = demoKeys(OWNER)?.signers ?? [];
+      const imported = { private_key: signer?.privateKey, fid: OWNER };
+      const { signer_uuid } = (await owner("POST", "/managed_signer/import", imported)).body.signer;
+      writer = { key: secret, signer_uuid };
+    }
+    const { key, signer_uuid } = writer;
+    return fetch(`${url}/v2/farcaster${path}`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ signer_uuid, ...fields }),
+    });
+  };
+  let casts = 0;
+  let moderator: string | undefined;
+  /** Mutes someone under a key that may moderate and not write. */
+  const mute = async () => {
+    moderator ??= (await owner("POST", "/api_key", { name: "moderator", scopes: ["moderate"] })).body.secret;
+    return fetch(`${url}/v2/farcaster/mute`, {
+      method: "POST",
+      headers: { "x-api-key": moderator ?? "", "content-type": "application/json" },
+      body: JSON.stringify({ fid: OWNER, muted_fid: 9 }),
+    });
+  };
+  const [here, there] = buckets;
+  const inBucket = { "backup.endpoint": here.url, "backup.url": "s3://bucket/here" };
+  /** Whether the list of backups was asked for at a store. */
+  const isAsked = async ({ requests }: Bucket, prefix: string) => {
+    const before = requests.length;
+    await report();
+    return requests.slice(before).some((request) => request.includes(`prefix=${encodeURIComponent(prefix)}`));
   };
   /** Whether an old secret lasts as long as the setting says. */
   const lastsGrace = (secrets: readonly { readonly expires_at: string | number | null }[]) =>
@@ -250,6 +303,45 @@ export function nowSettings({ url, read, backups, logs }: Observed): Readonly<Re
       sees: async () => typeof (await report()).next_at,
       is: "number",
     },
+    "backup.url": {
+      value: "s3://bucket/elsewhere",
+      among: inBucket,
+      sees: () => isAsked(here, "elsewhere/"),
+      is: true,
+      was: false,
+    },
+    "backup.endpoint": {
+      value: there.url,
+      among: inBucket,
+      sees: () => isAsked(there, "here/"),
+      is: true,
+      was: false,
+    },
+    "backup.region": {
+      value: "eu-central-1",
+      among: inBucket,
+      sees: async () => {
+        await report();
+        return /\/([\w-]+)\/s3\//.exec(here.authorization())?.[1];
+      },
+      is: "eu-central-1",
+      was: "us-east-1",
+    },
+    "writes.fid_messages_per_hour": {
+      value: 777,
+      sees: async () => {
+        casts += 1;
+        const response = await writeBy("/cast", { text: `cast ${casts}` });
+        return /"fid";q=(\d+)/.exec(response.headers.get("ratelimit-policy") ?? "")?.[1];
+      },
+      is: "777",
+    },
+    "writes.mute_links": {
+      value: true,
+      sees: async () => (await mute()).status,
+      is: 403,
+      was: 200,
+    },
     "backup.keep": { value: 3, sees: async () => (await report()).keep, is: 3 },
     "console.images": {
       value: "off",
@@ -293,25 +385,15 @@ export function nowSettings({ url, read, backups, logs }: Observed): Readonly<Re
   };
 }
 
-/** Settings that no test here sees at work, with what would have to happen. They are read where they count, by the same getters as the others. */
-export const NOT_OBSERVED: readonly string[] = [
-  // A write by an approved managed signer, and more of them than the limits.
+/** Settings that are seen in the part that has them, by `test/console/operator/now-settings-in-parts.test.ts`: they count after hours, or towards others. */
+export const SEEN_IN_PARTS: readonly string[] = [
+  "backup.index",
+  "history.log_days",
+  "notify.contact",
+  "send.dedupe_ttl_secs",
+  "send.send_timeout_secs",
+  "stream.retention_hours",
+  "trending.window_hours",
   "writes.confirm_timeout_ms",
   "writes.max_queued",
-  "writes.fid_messages_per_hour",
-  "writes.mute_links",
-  // A client app that hangs, and one that gets a notification twice.
-  "send.send_timeout_secs",
-  "send.dedupe_ttl_secs",
-  // Events, log lines and rankings of other hours.
-  "stream.retention_hours",
-  "history.log_days",
-  "trending.window_hours",
-  // A bucket, and a backup of the index.
-  "backup.url",
-  "backup.endpoint",
-  "backup.region",
-  "backup.index",
-  // A push service.
-  "notify.contact",
 ];
