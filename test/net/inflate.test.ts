@@ -13,3 +13,13 @@ test("a body that takes several chunks arrives whole up to the limit, and is cut
     truncated: true,
   });
 });
+
+test.each([null, "", "identity", " Identity "])(
+  "a body with the encoding %j stays as it is, up to the limit",
+  async (encoding) => {
+    const body = Uint8Array.of(1, 2, 3);
+    for (const limit of [3, 4])
+      expect(await inflateUpTo(body, encoding, limit)).toEqual({ body, truncated: false });
+    expect(await inflateUpTo(body, encoding, 2)).toEqual({ body: Uint8Array.of(1, 2), truncated: true });
+  },
+);

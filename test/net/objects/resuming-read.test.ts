@@ -103,3 +103,34 @@ test("a read gives up after consecutive failures that brought no byte", async ()
   await expect(server.read()).rejects.toThrow(RetryableError);
   expect(server.ranges).toHaveLength(QUICK.maxFailures);
 });
+
+async function readAll(
+  open: (headers: Readonly<Record<string, string>>) => Promise<Response>,
+  signal: AbortSignal = UNENDING,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of resumingRead("the file", open, { policy: QUICK, signal })) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+test("a read continues where a response ends without an error before the end of the file", async () => {
+  const ranges: (string | undefined)[] = [];
+  const open = async ({ range }: Readonly<Record<string, string>>) => {
+    ranges.push(range);
+    const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+    const headers = { etag: '"a"', "content-range": `bytes ${from}-4999/5000`, "content-length": "5000" };
+    const body = new Blob([CONTENT.subarray(from, from + 3000)]).stream();
+    return new Response(body, { status: range === undefined ? 200 : 206, headers });
+  };
+  expect(await readAll(open)).toEqual(CONTENT);
+  expect(ranges).toEqual([undefined, "bytes=3000-"]);
+});
+
+test("a read ends that was aborted while its response was on the way", async () => {
+  const stop = new AbortController();
+  const open = async () => {
+    stop.abort(new Error("the node is shutting down"));
+    return new Response(new ReadableStream({ pull: () => new Promise<void>(() => undefined) }));
+  };
+  await expect(readAll(open, stop.signal)).rejects.toThrow("the node is shutting down");
+});
