@@ -25,6 +25,8 @@ export interface OperatorIncident extends IncidentReport {
   readonly acked_at: number | null;
   readonly acked_by: string | null;
   readonly muted_until: number | null;
+  /** Whose record it is about; null for one of a node or of the shared state. */
+  readonly owner_fid: number | null;
 }
 
 /** The worst that was open on a day; `unknown` before anything watched the node. */

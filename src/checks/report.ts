@@ -8,6 +8,7 @@ const DAY_SECS = 86_400;
 export const SHOWN_DAYS = 90;
 /** Of incidents that were opened in these days: more are not shown. */
 const MAX_SHOWN = 200;
+const MAX_OWNERS_SHOWN = 100;
 
 function reportOf(incident: Incident): IncidentReport {
   const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt, ackedAt, flaps, note } =
@@ -42,6 +43,7 @@ function operatorReportOf(incident: Incident): OperatorIncident {
     acked_at: incident.ackedAt,
     acked_by: incident.ackedBy,
     muted_until: incident.mutedUntil,
+    owner_fid: incident.ownerFid || null,
   };
 }
 
@@ -78,12 +80,13 @@ export async function publicReport(
   return { incidents: shown.map(reportOf), days: daysOf(shown, nowSecs, watchedSince) };
 }
 
-/** All incidents, as `publicReport`. */
+/** All incidents of the nodes, as `publicReport`, then the open ones of owners, which are on no day. */
 export async function operatorReport(
-  store: Pick<IncidentStore, "list">,
+  store: Pick<IncidentStore, "list" | "openOfOwners">,
   nowSecs: number,
   watchedSince: number,
 ): Promise<IncidentsReport<OperatorIncident>> {
-  const all = await read(store, nowSecs);
-  return { incidents: all.map(operatorReportOf), days: daysOf(all, nowSecs, watchedSince) };
+  const [all, open] = await Promise.all([read(store, nowSecs), store.openOfOwners()]);
+  const own = open.toSorted((a, b) => b.openedAt - a.openedAt).slice(0, MAX_OWNERS_SHOWN);
+  return { incidents: [...all, ...own].map(operatorReportOf), days: daysOf(all, nowSecs, watchedSince) };
 }

@@ -56,6 +56,29 @@ test("anybody sees the incidents of public checks with the note, the operator al
   expect(all.days.at(-1)).toBe("critical");
 });
 
+test("the operator also sees what is open of owners, with whose it is; the days and everybody else do not", async () => {
+  using db = openStateInMemory();
+  const incidents = createIncidents(taskStateDb(db));
+  const own = { checkId: "webhook_failing", severity: "warning", ownerFid: 3 } as const;
+  await incidents.open(
+    { ...own, incidentId: "open", nodeId: "hook-1", sentence: "Deliveries fail." },
+    NOW - 60,
+  );
+  await incidents.open({ ...own, incidentId: "over", nodeId: "hook-2", sentence: "Deliveries fail." }, NOW);
+  await incidents.resolve("webhook_failing", "hook-2", NOW);
+  await incidents.open(
+    { incidentId: "node", checkId: "disk_almost_full", nodeId: "a", severity: "notice", sentence: "Full." },
+    NOW,
+  );
+  const report = await operatorReport(incidents, NOW, 0);
+  expect(report.incidents.map(({ id, owner_fid, node, title }) => [id, owner_fid, node, title])).toEqual([
+    ["node", null, "a", "Disk almost full"],
+    ["open", 3, null, "Webhook failing"],
+  ]);
+  expect(report.days.at(-1)).toBe("notice");
+  expect((await publicReport(incidents, NOW, 0)).incidents).toEqual([]);
+});
+
 test("the feed has an entry for each incident, escapes every text and has no character that XML lacks", () => {
   const incident = {
     id: "i1",

@@ -72,11 +72,13 @@ export function registerIncidents(program: Command, context: CommandContext): vo
 
 function lineOf(incident: OperatorIncident): string {
   const { id, severity, state, opened_at, resolved_at, title, sentence, node, flaps, note } = incident;
+  const whose =
+    incident.owner_fid === null ? (node === null ? "" : ` on ${node}`) : ` of fid ${incident.owner_fid}`;
   const until = resolved_at === null ? "" : ` to ${timeOf(resolved_at)}`;
   const again = flaps === 0 ? "" : `, opened again ${flaps} times`;
   return (
     `${id}  ${severity.padEnd(8)}  ${state.padEnd(12)}  ${timeOf(opened_at)}${until}${again}\n` +
-    `    ${title}${node === null ? "" : ` on ${node}`}: ${sentence}\n` +
+    `    ${title}${whose}: ${sentence}\n` +
     (note === null ? "" : `    ${note}\n`)
   );
 }

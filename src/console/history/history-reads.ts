@@ -21,7 +21,7 @@ export type HistoryReads = ReturnType<typeof createHistoryReads>;
 
 export interface HistoryReadsDeps {
   readonly node: RpcClient<HistoryQueries & Pick<PulseRpc, "pulse">>;
-  readonly incidents: Pick<IncidentStore, "list">;
+  readonly incidents: Pick<IncidentStore, "list" | "openOfOwners">;
   /** Whether anybody may see incidents. */
   readonly showsIncidents: boolean;
   readonly nodeId: string;
@@ -41,7 +41,8 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
     return { node: nodeId, ...unwrapHistory(await node.historyLanes(query, audience)) };
   };
   const incidentsOf = async (now: number) => {
-    if (audience === "operator") return (await operatorReport(incidents, now, 0)).incidents;
+    if (audience === "operator")
+      return (await operatorReport(incidents, now, 0)).incidents.filter((one) => one.owner_fid === null);
     return showsIncidents ? (await publicReport(incidents, now, 0)).incidents : [];
   };
   return {

@@ -21,9 +21,11 @@ function Actions(props: { incident: OperatorIncident; action: Action; onChange: 
   const [note, setNote] = useState(incident.note ?? "");
   const texts = useCheckTexts();
   const { id, state, remedy, muted_until: mutedUntil, acked_by: ackedBy, is_public: isPublic } = incident;
+  const { owner_fid: ownerFid } = incident;
   const isMuted = mutedUntil !== null && mutedUntil * 1000 > Date.now();
   return (
     <>
+      {ownerFid !== null && <p class="s dim">{msg.ofTheOwner(ownerFid)}</p>}
       {remedy !== null && <p class="s">{saidIn(texts, remedy)}</p>}
       {ackedBy !== null && incident.acked_at !== null && (
         <p class="s dim">{msg.acknowledgedBy(<bdi>{ackedBy}</bdi>, <Time ago at={incident.acked_at} />)}</p>

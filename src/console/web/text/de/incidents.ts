@@ -19,6 +19,8 @@ export const daysWithIncidents = (bad: number, days: number) =>
 
 export const note = "Notiz";
 export const noteWhichEveryoneSees = "Notiz, für alle sichtbar";
+export const ofTheOwner = (fid: number) =>
+  `Es geht um etwas von fid ${fid}, wo der Vorfall auch zu sehen ist.`;
 export const saveNote = "Notiz speichern";
 export const acknowledge = "Zur Kenntnis nehmen";
 export const unmute = "Stummschaltung aufheben";
