@@ -55,8 +55,6 @@ const MAX_CHECKS = 64;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
 /** The channels of one owner, or of the operator. Each change is in the audit log in its transaction, where `auditOf` is given. */
-export type Channels = ReturnType<typeof createChannels>;
-
 export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: ChannelOwner) {
   const { store, guard, sealer, clock } = deps;
   const isOperator = ownerFid === OPERATOR;

@@ -48,6 +48,8 @@ export const OPERATING: Readonly<Record<string, string>> = {
     "Wie lange fällige Zustellungen fünf Minuten lang warten dürfen, 60 bis 86400 Sekunden; Sendungen und Schreibzugriffe doppelt so lange.",
   "notify.push_hosts":
     'Die Push-Dienste, an die Meldungen für Browser gehen dürfen, höchstens 64 Hostnamen; "*." steht für jede Subdomain. [] schaltet sie ab.',
+  "notify.max_channels_per_owner":
+    "Wie viele Kanäle für Mitteilungen eine fid haben darf, 0 bis 50, für Vorfälle ihrer eigenen Webhooks, API-Schlüssel, Signierer und Benachrichtigungen. 0: keine.",
   "notify.contact":
     'Wo ein Push-Dienst den Betreiber erreicht, etwa "mailto:ops@example.org". Leer: service.public_url.',
   "scores.mode":
