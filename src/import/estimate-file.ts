@@ -1,7 +1,8 @@
 import { open } from "node:fs/promises";
 import { type NetworkSample, SampleCounter } from "../db/index/counts/size-estimate.ts";
 import { decodeRecord } from "../ingest/record.ts";
-import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
+import { isChannelMessage } from "../protocol/channels/slots.ts";
+import type { FarcasterNetwork, MessageData } from "../protocol/wire/generated/message.ts";
 import { IdRegisterEventType } from "../protocol/wire/generated/on-chain.ts";
 import { decodeEnvelope, type Frame, FrameDecoder } from "./record-file.ts";
 
@@ -76,6 +77,10 @@ function startOfRecord(chunk: Uint8Array): number {
   return chunk.length;
 }
 
+/** What channels decide is little, and neither that nor the action of a frame is in a store. */
+const isStored = (data: MessageData) =>
+  data.body !== undefined && data.body.$case !== "frameActionBody" && !isChannelMessage(data);
+
 function count(counter: SampleCounter, { payload }: Frame): void {
   const content = decodeEnvelope(payload);
   if (!content.ok) return;
@@ -84,7 +89,7 @@ function count(counter: SampleCounter, { payload }: Frame): void {
   const decoded = decodeRecord({ kind, bytes });
   if (!decoded.ok) return;
   const record = decoded.value;
-  if (record.kind === "message") counter.addMessage(bytes);
+  if (record.kind === "message" && isStored(record.message.data)) counter.addMessage(bytes);
   if (record.kind !== "onChainEvent") return;
   counter.addOnChainEvent();
   const { body } = record.event;

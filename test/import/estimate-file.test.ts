@@ -13,6 +13,7 @@ import type { EncodedRecord, IngestRecord } from "../../src/ingest/record.ts";
 import { encodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork, UserNameProof } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { demoChannelRecords } from "../demo/records.ts";
 
 const MAINNET = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const MESSAGES = 12_000;
@@ -60,6 +61,15 @@ describe("estimateFile", () => {
     expect(part.share).toBeLessThan(0.25);
     const { messages } = estimateSize(whole, FROM_FILE);
     expect(Math.abs(estimateSize(part.network, FROM_FILE).messages - messages)).toBeLessThan(messages / 10);
+  });
+
+  test("reads over what channels decided, which is in no store", async () => {
+    const file = join(dir, "channels");
+    const channels = demoChannelRecords();
+    await writeRecords(file, channels);
+    const { records: read, network } = await estimateFile(file, MAINNET);
+    expect(read).toBe(channels.length);
+    expect(network.casts).toBeGreaterThan(0);
   });
 
   test("ends at a part that holds no records", async () => {

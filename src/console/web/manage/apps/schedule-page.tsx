@@ -49,9 +49,14 @@ function Parts({ query }: { query: OwnerQuery<Found> }) {
             },
             {
               title: msg.state,
-              cell: ({ state, held_because: reason }) => (
+              cell: ({ state, held_because: reason, campaign_id }) => (
                 <>
-                  <Pill kind={KINDS[state]}>{msg.states[state]}</Pill>
+                  <Pill kind={KINDS[state]}>{msg.states[state]}</Pill>{" "}
+                  {campaign_id !== null && (
+                    <a class="s" href={campaignPath(campaign_id)}>
+                      {msg.whoGotIt}
+                    </a>
+                  )}
                   {reason && <div class="xs dim">{msg.heldBecause[reason]}</div>}
                 </>
               ),

@@ -89,6 +89,7 @@ export const theNodeStoresTheSegment = "Der Knoten speichert diesen Filter. Nich
 export const theNodeDeletesTheSegment =
   "Der Knoten löscht diesen Filter. Geplante Benachrichtigungen behalten ihre Bedingungen.";
 export const changedAt = "Geändert";
+export const whoGotIt = "Wer sie bekam";
 export const actions = "Aktionen";
 export const editIt = "Bearbeiten";
 export const editSegment = "Segment bearbeiten";

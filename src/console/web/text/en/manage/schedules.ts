@@ -97,6 +97,7 @@ export const theNodeStoresTheSegment = "The node stores this filter. Nothing is 
 export const theNodeDeletesTheSegment =
   "The node deletes this filter. Scheduled sends keep their conditions.";
 export const changedAt = "Changed";
+export const whoGotIt = "Who got it";
 export const actions = "Actions";
 export const editIt = "Edit";
 export const editSegment = "Edit segment";
