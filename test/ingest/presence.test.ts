@@ -73,3 +73,14 @@ test("a message of a channel that lost its slot was merged, and one that never c
   node.ingestAll([second]);
   expect(all()).toEqual(["superseded", "merged", "absent"]);
 });
+
+test("a node that has a gasless key without the message that added it knows the message by its nonce", () => {
+  using node = startNode();
+  const key = { key: first.publicKey, fid: 1, requestFid: APP, scopes: [], ttlSecs: 3600, nonce: 2 };
+  node.relay([{ kind: "key", key: { ...key, addedAt: 1, lastUsedAt: 1 }, happenedAt: 0 }]);
+  expect([1, 2, 3].map((nonce) => presence(node, add(first, nonce)))).toEqual([
+    "superseded",
+    "merged",
+    "absent",
+  ]);
+});

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { opsWithBlocks } from "../../src/ingest/relay-progress.ts";
+import { shardCount } from "../../src/db/index/counts/totals.ts";
+import { opsWithBlocks, writeProgress } from "../../src/ingest/relay-progress.ts";
 import type { SingleOp } from "../../src/ingest/relayed-op.ts";
+import { accountRecords, startTestNode } from "../support/node.ts";
+import { cast } from "../support/records.ts";
 
 const op = (fid: number): SingleOp => ({ kind: "fidComplete", fid, happenedAt: 0 });
 
@@ -18,4 +21,15 @@ test("each operation of a batch has the block that it is of, also beside blocks 
 
 test("operations of no block have none", () => {
   expect([...opsWithBlocks({ ops: [op(1)] })]).toEqual([[op(1), undefined]]);
+});
+
+test("an index without messages takes the number of shards of what it follows, one with messages keeps its own", () => {
+  using node = startTestNode();
+  const of = (shards: number) => {
+    node.db.transaction(() => writeProgress(node.db, { ops: [], positions: [], shards }, 0));
+    return shardCount(node.db);
+  };
+  expect([shardCount(node.db), of(2), of(3)]).toEqual([1, 2, 3]);
+  node.ingestAll([...accountRecords(1), cast(1, "first")]);
+  expect(of(2)).toBe(3);
 });

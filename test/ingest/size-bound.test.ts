@@ -39,6 +39,16 @@ describe("the bound of the index", () => {
     expect(levels).toEqual(["near", "full", "near", "full", "room", "near"]);
   });
 
+  test("is full at the bound only, and once full down to 99 %", () => {
+    using db = index();
+    const bound = createSizeBound({ db, maxBytes: 1000 * BYTES });
+    const isFull = (pages: number) => {
+      fill(db, pages);
+      return bound.isFull();
+    };
+    expect([995, 1001, 995, 980, 995].map(isFull)).toEqual([false, true, true, false, false]);
+  });
+
   test("counts no free pages: what was deleted makes room", () => {
     using db = index();
     fill(db, 1001);
