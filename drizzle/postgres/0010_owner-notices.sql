@@ -14,8 +14,6 @@ CREATE INDEX "webhook_health_deactivated" ON "webhook_health" USING btree ("deac
 --> statement-breakpoint
 CREATE INDEX "schedule_waves_not_sent" ON "schedule_waves" USING btree ("due_at_ms") WHERE state IN ('held', 'missed');
 --> statement-breakpoint
-CREATE INDEX "incidents_open_by_owner" ON "incidents" USING btree ("owner_fid") WHERE resolved_at IS NULL;
---> statement-breakpoint
 CREATE INDEX "incidents_by_owner" ON "incidents" USING btree ("owner_fid","opened_at");
 --> statement-breakpoint
 CREATE INDEX "notice_channels_by_owner" ON "notice_channels" USING btree ("owner_fid","channel_id");

@@ -2,8 +2,6 @@ DROP INDEX `incidents_by_time`;
 --> statement-breakpoint
 ALTER TABLE `incidents` ADD `owner_fid` integer DEFAULT 0 NOT NULL;
 --> statement-breakpoint
-CREATE INDEX `incidents_open_by_owner` ON `incidents` (`owner_fid`) WHERE resolved_at IS NULL;
---> statement-breakpoint
 CREATE INDEX `incidents_by_owner` ON `incidents` (`owner_fid`,`opened_at`);
 --> statement-breakpoint
 ALTER TABLE `notice_channels` ADD `owner_fid` integer DEFAULT 0 NOT NULL;
