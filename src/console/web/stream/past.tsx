@@ -81,7 +81,8 @@ export function PastStream(props: {
           msg.fromToOf(
             formatCount(part * MAX_ROWS + 1),
             formatCount(part * MAX_ROWS + shown.length),
-            formatCount(rows.length),
+            // Still being read.
+            hasEnded ? formatCount(rows.length) : `${formatCount(rows.length)}…`,
           )}
       </span>
       {rows.length > MAX_ROWS && (
