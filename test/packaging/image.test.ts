@@ -55,6 +55,7 @@ touch ${root}/image/usr/bin/svc; mount --bind ${compiledFile} ${root}/image/usr/
 mkdir ${root}/image/proc ${root}/image/dev
 mount --bind /proc ${root}/image/proc; mount --bind /dev ${root}/image/dev
 inside="chroot --userspec=${user()} ${root}/image"
+touch ${root}/out
 env -i "PATH=$PATH" ${environment} SVC_HTTP_PORT=0 SVC_HUB_PORT=0 $inside ${command} > ${root}/out 2> ${root}/log & pid=$!
 for i in $(seq 100); do
   url=$(sed -n 's/.*"api":"\\([^"]*\\)".*/\\1/p' ${root}/out)
