@@ -23,12 +23,12 @@ test("the import and export commands import a file, verify the result and export
     [1, 3].flatMap((fid) => accountRecords(fid)),
   );
   const run = (example: string) => {
-    const command = ["sh", "-e", "-c", inCheckout(documentExample(example))];
+    const command = ["sh", "-e", "-c", inCheckout(example)];
     const { exitCode, stdout } = Bun.spawnSync(command, { cwd: dir.path, env: exampleEnv(dir.path) });
     return [exitCode, stdout.toString()];
   };
-  expect(run("import")).toEqual([0, expect.stringContaining("6 on-chain events")]);
-  const [exitCode, out] = run("export");
+  expect(run(documentExample("import"))).toEqual([0, expect.stringContaining("6 on-chain events")]);
+  const [exitCode, out] = run(documentExample("export"));
   expect({ exitCode, lines: String(out).trim().split("\n") }).toEqual({
     exitCode: 0,
     lines: [

@@ -5,14 +5,15 @@ import { until } from "../../support/manual-time.ts";
 import { tempDir } from "../../support/program.ts";
 import { shortened } from "./operations.ts";
 
+/** A response that is an error has none of these. */
 interface NodeStatus {
-  readonly unavailable: readonly string[];
-  readonly maintenance: { readonly runs: number } | null;
+  readonly unavailable?: readonly string[];
+  readonly maintenance?: { readonly runs: number } | null;
 }
 
 /** Whether every part has reported, and the first sweep, which counts deletions, has finished. */
 const isComplete = ({ unavailable, maintenance }: NodeStatus) =>
-  unavailable.length === 0 && maintenance !== null && maintenance.runs > 0;
+  unavailable?.length === 0 && (maintenance?.runs ?? 0) > 0;
 
 type Examples = Readonly<Record<string, OperationExample>>;
 
