@@ -44,8 +44,8 @@ export function startWithout(path: string | undefined, fault: unknown): StartWit
 
 /**
  * Returns how a node may start whose settings are not valid because of the page's file, which was edited by hand or written by another version of
- * the program: with what is valid of it, as `startWithout` has it, else with what the last start had, else without it. Undefined where the file is not
- * the cause.
+ * the program: with what is valid of it, as `startWithout` has it, and with what the last start had of the rest, else with what the last start had, else
+ * without it. Undefined where the file is not the cause.
  */
 export function startWithoutInvalid(
   fault: unknown,
@@ -55,8 +55,14 @@ export function startWithoutInvalid(
   const path = fault.consoleFile;
   const [now = {}, started] = [readable(path), startedValues(path)];
   const wrong = new Set(fault.problems.map(({ key }) => key));
-  const valid = Object.fromEntries(Object.entries(now).filter(([key]) => !wrong.has(key)));
-  for (const before of [withoutLastChanges(path, valid), started, {}]) {
+  // A wrong section says nothing of its settings, and a file that is no TOML nothing at all.
+  const isWrong = (key: string) => wrong.has(path) || wrong.has(key) || wrong.has(key.split(".", 1)[0] ?? "");
+  const partOf = (values: SettingValues, wrongOnes: boolean) =>
+    Object.entries(values).filter(([key]) => isWrong(key) === wrongOnes);
+  const valid = Object.fromEntries(partOf(now, false));
+  // What may protect the node, as the last start had it.
+  const healed = Object.fromEntries([...partOf(started, true), ...partOf(now, false)]);
+  for (const before of [withoutLastChanges(path, healed), withoutLastChanges(path, valid), started, {}]) {
     const text = consoleText(before);
     if (!isValid(withConsoleText(given, path, text))) continue;
     const keys = differing(now, before);

@@ -105,6 +105,36 @@ describe("a file of the page that is not valid at a start", () => {
     expect(loadConfig(inputOf(dir.path)).config.http.anonymous).toBe(false);
   });
 
+  test.each([
+    ["no TOML", "[http\nmax_ids = 50", 60],
+    ["a section that is none", "http = 3\n", 60],
+    ["a list in place of a section", "[[http]]\nmax_ids = 50\n", 60],
+    ["a wrong value of what protects it", '[http]\nanonymous = "no"\nmax_ids = 50\n', 60],
+  ])("keeps what protects the node as the last start had it, where the file does not say it: %s", (_, text, maxIds) => {
+    using dir = tempDir();
+    const path = join(dir.path, "settings.toml");
+    writeFileSync(path, `[http]\nanonymous = false\nmax_ids = ${maxIds}\n[notify]\nmax_channels_per_owner = 0\n`);
+    noteStarted(path);
+    writeFileSync(path, `${text}\n`);
+    const without = withoutOf(inputOf(dir.path));
+    if (!without) throw new Error("nothing to go back to");
+    keepWithout(path, without);
+    const { http } = loadConfig(inputOf(dir.path)).config;
+    expect([http.anonymous, http.max_ids]).toEqual([false, maxIds]);
+  });
+
+  test("does not bring back what the file says no longer", () => {
+    using dir = tempDir();
+    const path = join(dir.path, "settings.toml");
+    writeFileSync(path, '[http]\nanonymous = false\n[log]\nlevel = "warn"\n');
+    noteStarted(path);
+    writeFileSync(path, '[log]\nlevel = "loud"\n');
+    const without = withoutOf(inputOf(dir.path));
+    expect(without?.text).toContain('level = "warn"');
+    expect(without?.text).not.toContain("anonymous");
+    expect(without?.refused.keys).toEqual(["log.level"]);
+  });
+
   test("gives way to the settings of the last start where it is no TOML, and to none where those are not valid either", () => {
     using dir = tempDir();
     const path = join(dir.path, "settings.toml");
