@@ -10,6 +10,7 @@ import {
   EXPIRES_SECS,
   type FoundSigner,
   MAX_FOUND,
+  MAX_OPEN_OF_CHECK,
   MAX_SHARE,
   MIN_DELIVERIES,
   type OwnerFinding,
@@ -125,8 +126,17 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
       ...(await findings.apiKeys(now)),
       ...(await expiringSigners(now, known)),
     ].filter(({ checkId }) => !settings.off.includes(checkId));
+    const counts = new Map<string, number>();
+    const hasRoom = (checkId: string, ownerFid: number) => {
+      const key = keyOf(checkId, String(ownerFid));
+      const count = (counts.get(key) ?? 0) + 1;
+      if (count <= MAX_OPEN_OF_CHECK) counts.set(key, count);
+      return count <= MAX_OPEN_OF_CHECK;
+    };
+    for (const { checkId, ownerFid } of open) hasRoom(checkId, ownerFid);
+    const opening = found.filter(({ checkId, ownerFid }) => hasRoom(checkId, ownerFid));
     const room = Math.max(0, MAX_OPEN_OF_OWNERS - open.length);
-    for (const { checkId, subject, ownerFid, measured } of found.slice(0, room)) {
+    for (const { checkId, subject, ownerFid, measured } of opening.slice(0, room)) {
       const check = ownerCheckOf(checkId);
       if (!check) continue;
       const { severity } = check;
@@ -134,7 +144,7 @@ export function createOwnerChecks(deps: OwnerChecksDeps): OwnerChecks {
       const sentence = sentenceOf(check, measured);
       await incidents.open({ incidentId, checkId, nodeId: subject, ownerFid, severity, sentence }, now);
     }
-    if (found.length > room)
+    if (opening.length > room)
       throttle((others) =>
         log.warn({ ...others, open: open.length }, "Owners have too many open incidents: others wait"),
       );

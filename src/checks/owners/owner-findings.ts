@@ -54,6 +54,8 @@ export interface OwnerFindings {
 
 /** Findings of one kind in one look. */
 export const MAX_FOUND = 100;
+/** Incidents of a check that are open at once of one owner: an app may have thousands of signers that expire, and others share the state. */
+export const MAX_OPEN_OF_CHECK = 20;
 export const MIN_FAILURES = 5;
 export const FAILING_SECS = 600;
 /** The time over which the share of failures is looked at, and how many deliveries say something. */
@@ -69,6 +71,11 @@ const NOT_SENT_SECS = 7 * DAY_SECS;
 const hasNone = (check: string, subject: string, more = "AND i.resolved_at IS NULL") =>
   `NOT EXISTS (SELECT 1 FROM incidents i WHERE i.check_id = ${check} AND i.node_id = ${subject} ${more})`;
 
+/** An owner who has as many open ones as they may is left out: they would take the places of others in a look. */
+const hasRoom = (check: string, owner: string) =>
+  `(SELECT count(*) FROM incidents o
+    WHERE o.check_id = ${check} AND o.owner_fid = ${owner} AND o.resolved_at IS NULL) < ${MAX_OPEN_OF_CHECK}`;
+
 interface FailingRow {
   readonly webhook_id: string;
   readonly owner_fid: number;
@@ -82,7 +89,7 @@ const failingRuns = sql<FailingRow, [since: number, max: number]>(
   `SELECT w.webhook_id, w.owner_fid, w.target_url, h.consecutive_failures AS failed, h.consecutive_failures AS total
    FROM webhook_health h JOIN webhooks w ON w.seq = h.webhook
    WHERE h.failing_since <= $1 AND h.consecutive_failures >= ${MIN_FAILURES} AND w.active
-     AND ${hasNone("'webhook_failing'", "w.webhook_id")} ORDER BY h.failing_since LIMIT $2`,
+     AND ${hasNone("'webhook_failing'", "w.webhook_id")} AND ${hasRoom("'webhook_failing'", "w.owner_fid")} ORDER BY h.failing_since LIMIT $2`,
 );
 const SHARE = `sum(a.failed)::bigint AS failed, sum(a.delivered + a.failed)::bigint AS total`;
 const failingShares = sql<FailingRow, [since: number, max: number]>(
@@ -93,13 +100,14 @@ const failingShares = sql<FailingRow, [since: number, max: number]>(
        AND a.starts_at >= $1 GROUP BY a.webhook) s
    JOIN webhooks w ON w.seq = s.webhook
    WHERE s.total >= ${MIN_DELIVERIES} AND s.failed > ${MAX_SHARE} * s.total AND w.active
-     AND ${hasNone("'webhook_failing'", "w.webhook_id")} LIMIT $2`,
+     AND ${hasNone("'webhook_failing'", "w.webhook_id")} AND ${hasRoom("'webhook_failing'", "w.owner_fid")} LIMIT $2`,
 );
 const deactivated = sql<Omit<FailingRow, "failed" | "total">, [since: number, max: number]>(
   "owner-checks.deactivated",
   `SELECT w.webhook_id, w.owner_fid, w.target_url
    FROM webhook_health h JOIN webhooks w ON w.seq = h.webhook
-   WHERE h.deactivated_at >= $1 AND ${hasNone("'webhook_disabled'", "w.webhook_id")} LIMIT $2`,
+   WHERE h.deactivated_at >= $1 AND ${hasNone("'webhook_disabled'", "w.webhook_id")}
+     AND ${hasRoom("'webhook_disabled'", "w.owner_fid")} LIMIT $2`,
 );
 const expiringKeys = sql<
   { api_key_id: string; owner_fid: number; prefix: string },
@@ -108,7 +116,7 @@ const expiringKeys = sql<
   "owner-checks.expiring-keys",
   `SELECT k.api_key_id, k.owner_fid, k.prefix FROM api_keys k
    WHERE k.expires_at > $1 AND k.expires_at <= $2 AND k.active
-     AND ${hasNone("'api_key_expires'", "k.api_key_id")} ORDER BY k.expires_at LIMIT $3`,
+     AND ${hasNone("'api_key_expires'", "k.api_key_id")} AND ${hasRoom("'api_key_expires'", "k.owner_fid")} ORDER BY k.expires_at LIMIT $3`,
 );
 const notSent = sql<
   { subject: string; owner_fid: number; state: "held" | "missed" },
@@ -118,7 +126,8 @@ const notSent = sql<
   `SELECT DISTINCT s.app_id || '/' || s.schedule_id AS subject, s.owner_fid, v.state
    FROM schedule_waves v JOIN schedules s ON s.seq = v.schedule
    WHERE v.state IN ('held', 'missed') AND v.due_at_ms >= $1
-     AND ${hasNone("'send_' || v.state", "s.app_id || '/' || s.schedule_id", "")} LIMIT $2`,
+     AND ${hasNone("'send_' || v.state", "s.app_id || '/' || s.schedule_id", "")}
+     AND ${hasRoom("'send_' || v.state", "s.owner_fid")} LIMIT $2`,
 );
 interface SignerRow {
   readonly seq: number;

@@ -2,7 +2,11 @@ import { expect, test } from "bun:test";
 import type { ApiKeyStore } from "../../../src/api-keys/api-key-store.ts";
 import type { IncidentStore } from "../../../src/checks/incident-store.ts";
 import { createOwnerChecks } from "../../../src/checks/owners/owner-checks.ts";
-import type { OwnerFindings } from "../../../src/checks/owners/owner-findings.ts";
+import {
+  MAX_FOUND,
+  MAX_OPEN_OF_CHECK,
+  type OwnerFindings,
+} from "../../../src/checks/owners/owner-findings.ts";
 import type { KeyFact } from "../../../src/signers/key-facts.ts";
 import { UNTRIED, type WebhookStore } from "../../../src/webhooks/store/webhook-store.ts";
 import { apiKeyItems } from "../../api-keys/api-key-items.ts";
@@ -137,6 +141,30 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     await webhooks.delete({ id: "b", ownerFid: OWNER, nowSecs: T0 });
     await later();
     expect(await openNow()).toEqual([]);
+  });
+
+  test("an owner with many records at fault takes no other owner's place, neither in a look nor among what is open", async () => {
+    await using fixture = await fixtureOf(open);
+    const { later, addWebhook, run, open: openNow } = fixture;
+    const disable = (set: string, which: string) =>
+      run(`UPDATE webhook_health SET ${set} WHERE webhook IN (SELECT seq FROM webhooks WHERE ${which})`);
+    await Promise.all(Array.from({ length: MAX_FOUND + 10 }, (_, n) => addWebhook(`many${n}`)));
+    await addWebhook("other", 4);
+    await disable(`deactivated_at = ${T0}, deactivation_reason = 'gone'`, "owner_fid > 0");
+    const counts = async () => {
+      const all = await openNow();
+      return [OWNER, 4].map((owner) => all.filter(([, , fid]) => fid === owner).length);
+    };
+    await later();
+    expect((await counts())[0]).toBe(MAX_OPEN_OF_CHECK);
+    await later();
+    expect(await counts()).toEqual([MAX_OPEN_OF_CHECK, 1]);
+    // Of the rest others have their turn, once some are over.
+    const ended = (await openNow()).flatMap(([, id, fid]) => (fid === OWNER ? [`'${id}'`] : [])).slice(0, 5);
+    await disable("deactivated_at = NULL, deactivation_reason = NULL", `webhook_id IN (${ended})`);
+    await later();
+    await later();
+    expect((await counts())[0]).toBe(MAX_OPEN_OF_CHECK);
   });
 
   test("an API key that expires within seven days has an incident, until it has more time", async () => {
