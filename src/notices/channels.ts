@@ -118,12 +118,12 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
     ): Promise<Result<ChannelReport, string | null>> {
       const problem = problemOf(terms, isOperator);
       if (problem !== undefined) return err(problem);
-      const { label, severity, checks } = terms;
+      const { label, severity, checks, quiet_hours } = terms;
       const changed = {
         label,
         ...(severity && { severity }),
         ...(checks && { checks }),
-        quiet: quietOf(terms),
+        ...(quiet_hours !== undefined && { quiet: quietOf(terms) }),
       };
       const edited = await store.edit(own(channelId), changed, auditOf?.(channelId));
       return edited ? ok(reportOf(edited)) : err(null);

@@ -1,3 +1,4 @@
+import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { parseJsonBytes } from "../lib/json.ts";
 import { exponentialBackoffMs } from "../net/backoff.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -6,7 +7,7 @@ import type { Logger } from "../runtime/log/logger.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { type CallChannelDeps, type CallEnd, createCallChannel } from "./call-channel.ts";
 import { type ChannelOwner, type ChannelsDeps, createChannels } from "./channels.ts";
-import { digestOf, OPERATOR } from "./notice.ts";
+import { digestOf, type Notice, OPERATOR } from "./notice.ts";
 import type { NoticeCounts, NoticeStats } from "./notice-figures.ts";
 import type { ChannelsReport } from "./report.ts";
 import {
@@ -32,6 +33,8 @@ const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 3600_000;
 const MAX_AN_HOUR = 20;
+/** Those of owners' records to a channel of the operator: the rest is for the node. */
+const MAX_OF_OWNERS_AN_HOUR = 10;
 /** More at once are sent as one. */
 const MAX_APART = 3;
 /** Calls of one run; what is due then waits for the next. */
@@ -64,27 +67,33 @@ export function createNotices(deps: NoticesDeps) {
 
   const callChannel = createCallChannel(deps, vapidKey);
 
-  async function send({ channel, notices }: NoticeClaim): Promise<void> {
+  async function send({ channel, notices: due }: NoticeClaim): Promise<void> {
     const { channelId, ownerFid, claims, hour, sent, label } = channel;
     const now = nowSecs(clock);
     const thisHour = Math.floor(now / HOUR_SECS);
     const settle = (outcome: Parameters<NoticeStore["settle"]>[1]) =>
       store.settle({ channelId, claims }, outcome, nowSecs(clock));
-    if (
-      hour === thisHour &&
-      sent >= MAX_AN_HOUR &&
-      !notices.some(({ content }) => content.state === "test")
-    ) {
-      const retryAt = (thisHour + 1) * HOUR_SECS;
-      await settle({ done: [], sent: 0, attempts: channel.attempts, last: undefined, retryAt });
+    const sentNow = hour === thisHour ? sent : 0;
+    const maxOfOwners = ownerFid === OPERATOR ? MAX_OF_OWNERS_AN_HOUR : MAX_AN_HOUR;
+    const mayHave = ({ state, check }: Notice) =>
+      state === "test" || !(sentNow >= MAX_AN_HOUR || (sentNow >= maxOfOwners && isOfOwner(check)));
+    const notices = due.filter(({ content }) => mayHave(content));
+    const restAt = notices.length < due.length ? (thisHour + 1) * HOUR_SECS : undefined;
+    if (notices.length === 0) {
+      await settle({ done: [], sent: 0, attempts: channel.attempts, last: undefined, retryAt: restAt });
       return;
     }
     const target = targetOf(channel, sealer);
-    const contents = notices.map(({ content }) => content);
-    const messages =
-      notices.length > MAX_APART
-        ? [{ of: notices, notice: digestOf(contents, ownerFid, now) }]
-        : notices.map((one) => ({ of: [one], notice: one.content }));
+    const [ofNode, ofOwners] = [false, true].map((is) =>
+      notices.filter(({ content }) => isOfOwner(content.check) === is),
+    );
+    // What owners' records have does not hide what the node has.
+    const messages = [ofNode ?? [], ofOwners ?? []].flatMap((group) => {
+      const contents = group.map(({ content }) => content);
+      return group.length > MAX_APART
+        ? [{ of: group, notice: digestOf(contents, ownerFid, now) }]
+        : group.map((one) => ({ of: [one], notice: one.content }));
+    });
     const done: (typeof notices)[number][] = [];
     let end: CallEnd = { kind: "taken" };
     let count = 0;
@@ -123,7 +132,7 @@ export function createNotices(deps: NoticesDeps) {
       sent: count,
       attempts: isGivenUp ? 0 : attempts,
       last: { at: nowSecs(clock), error },
-      retryAt: end.kind === "later" && !isGivenUp ? nowSecs(clock) + waitSecs : undefined,
+      retryAt: end.kind === "later" && !isGivenUp ? nowSecs(clock) + waitSecs : restAt,
     });
   }
 
@@ -138,12 +147,16 @@ export function createNotices(deps: NoticesDeps) {
 
   async function callDue(): Promise<void> {
     let calls = 0;
-    const callNext = async (): Promise<void> => {
-      if (calls++ >= MAX_CALLS || underWay >= MAX_UNDER_WAY) return;
-      const claim = await store.claim(nowSecs(clock), underWay < MAX_UNDER_WAY / 2 ? "all" : "operator");
-      if (claim) await Promise.all([call(claim), callNext()]);
+    const callNext = async (whose: "operator" | "all"): Promise<void> => {
+      const isFull = underWay >= (whose === "all" ? MAX_UNDER_WAY / 2 : MAX_UNDER_WAY);
+      if (calls >= MAX_CALLS || isFull) return;
+      const claim = await store.claim(nowSecs(clock), whose);
+      if (claim) calls += 1;
+      if (claim) await Promise.all([call(claim), callNext(whose)]);
+      else if (whose === "operator") await callNext("all");
     };
-    await callNext();
+    // Those of owners are more, and may be due for longer.
+    await callNext("operator");
   }
 
   const channelsOf = (owner: ChannelOwner) => createChannels(deps, owner);
@@ -186,6 +199,8 @@ export function createNotices(deps: NoticesDeps) {
     stats: (): NoticeStats => counts,
   };
 }
+
+const isOfOwner = (check: string) => ownerCheckOf(check) !== undefined;
 
 const newCounts = () => ({ sent: 0, failed: 0, retried: 0 });
 

@@ -55,13 +55,13 @@ export interface PushKeys {
   readonly auth: string;
 }
 
-/** Who is called for which incidents, and when. */
+/** Who is called for which incidents, and when. A change of a channel keeps what it does not name. */
 export interface ChannelTerms {
   readonly label: string;
   /** Default: critical only. */
   readonly severity?: Severity;
   readonly checks?: readonly string[];
-  /** As "22:00-07:00"; empty: none. */
+  /** As "22:00-07:00"; empty: none, also of a channel that had some. */
   readonly quiet_hours?: string;
   /** Of these hours; default: UTC. */
   readonly zone?: string;

@@ -134,7 +134,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     ] as const)
       expect(await notices.edit(id, terms)).toEqual({ ok: false, error: expect.stringContaining(problem) });
     expect(await notices.edit("nobody", { label: "x" })).toEqual({ ok: false, error: null });
-    expect(await notices.edit(id, { label: "night", severity: "critical" })).toMatchObject({
+    expect(await notices.edit(id, { label: "night", severity: "critical", quiet_hours: "" })).toMatchObject({
       ok: true,
       value: { id },
     });

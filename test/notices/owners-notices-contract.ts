@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import { REMIND_SECS } from "../../src/checks/incident-store.ts";
+import { noticeOf, testNotice } from "../../src/notices/notice.ts";
 import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
 import { noticesRpc } from "../../src/notices/rpc.ts";
+import { MAX_CHANNELS } from "../../src/notices/store/notice-store.ts";
 import { until } from "../support/manual-time.ts";
 import { fixtureOf, hook, type NoticeFixture, opening, T0 } from "./notices-contract.ts";
 
 const OWNER = 3;
 const OTHER = 4;
 const MAX = 3;
+/** Of what is done at once. */
+const ROUNDS = 20;
 const actor = (fid: number) => ({ fid, apiKeyId: null, requestId: "request", address: "192.0.2.1" });
 
 async function ownersFixture(open: () => Promise<NoticeFixture>) {
@@ -203,6 +207,109 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
       url: "https://node.example/console/manage/notices",
     });
     expect(hooked()).toHaveLength(22);
+  });
+
+  test("owners' incidents that use up the hour of the operator's channel delay none of the node, nor does a test send them", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, clock, fails, hooked, incidents, service, store } = fixture;
+    const added = await notices.add(hook(service, { severity: "notice" }));
+    clock.setSecs(T0 + 10 * 3600 - (T0 % 3600));
+    const now = () => Math.floor(clock.nowMs() / 1000);
+    for (let n = 0; n < 25; n++) {
+      await fails(`f${n}`, OWNER);
+      await notices.run();
+    }
+    expect(hooked()).toHaveLength(10);
+    // More than one claim takes.
+    for (let n = 0; n < 110; n++) {
+      const { id } = added.ok ? added.value : { id: "" };
+      const content = { ...noticeOf((await fails(`g${n}`, OWNER)).incident, "open", now()) };
+      await store.put({ channelId: id, ownerFid: 0 }, content);
+    }
+    await notices.run();
+    expect(hooked()).toHaveLength(10);
+    clock.advanceSecs(1);
+    await incidents.open(opening("warned", { severity: "warning" }), now());
+    await notices.run();
+    expect(hooked().slice(10)).toMatchObject([{ incident: "warned", state: "open" }]);
+    await notices.test(added.ok ? added.value.id : "");
+    await notices.run();
+    expect(hooked().slice(11)).toMatchObject([{ type: "incident.test" }]);
+    clock.advanceSecs(3600);
+    await notices.run();
+    expect(hooked().at(-1)).toMatchObject({ type: "incident.digest" });
+  });
+
+  test("channels of many owners that are due delay none of the operator", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, clock, service, incidents, called } = fixture;
+    await notices.add(hook(service, { url: `${service.hooks}/operator` } as object));
+    for (let fid = 1; fid <= 2 * MAX_CHANNELS + 1; fid++) {
+      const own = notices.channelsOf({ ownerFid: fid, maxChannels: MAX });
+      const added = await own.add(hook(service));
+      await own.test(added.ok ? added.value.id : "");
+    }
+    clock.advanceSecs(1);
+    await incidents.open(opening("i1"), T0 + 1);
+    await notices.run();
+    expect(called()).toContain("/operator");
+  });
+
+  test("a change of a channel keeps the terms that it does not name", async () => {
+    await using fixture = await ownersFixture(open);
+    const { owners, addHook } = fixture;
+    const terms = {
+      quiet_hours: "22:00-07:00",
+      zone: "Europe/Berlin",
+      checks: ["send_held"],
+      severity: "warning",
+    };
+    const channel_id = String(await addHook(OWNER, "own", terms));
+    const kept = { quiet_hours: "22:00-07:00 Europe/Berlin", checks: ["send_held"], severity: "warning" };
+    expect(await owners.update(actor(OWNER), { channel_id, label: "phone" })).toMatchObject({
+      ok: true,
+      value: { label: "phone", ...kept },
+    });
+    expect(await owners.update(actor(OWNER), { channel_id, label: "phone", quiet_hours: "" })).toMatchObject({
+      ok: true,
+      value: { ...kept, quiet_hours: null },
+    });
+  });
+
+  test("a notice that comes while its channel is changed or removed is sent, or goes with it", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, store } = fixture;
+    const own = notices.channelsOf({ ownerFid: OWNER, maxChannels: MAX });
+    const content = testNotice("svc", OWNER, T0);
+    for (let round = 0; round < ROUNDS; round++) {
+      const channelId = String(await addHook(OWNER, "own"));
+      const channel = { channelId, ownerFid: OWNER };
+      const put = () => store.put(channel, content);
+      const changes = await Promise.all([
+        own.edit(channelId, { label: "b" }),
+        put(),
+        own.edit(channelId, { label: "c" }),
+        put(),
+      ]);
+      expect(changes.map((change) => (typeof change === "boolean" ? change : change.ok))).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      const claim = await store.claim(T0 + 1);
+      expect([round, claim?.notices.length]).toEqual([round, 1]);
+      const [, isSettled] = await Promise.all([
+        own.edit(channelId, { label: "d" }),
+        store.settle(
+          { channelId, claims: claim?.channel.claims ?? 0 },
+          { done: [], sent: 0, attempts: 0, last: undefined, retryAt: undefined },
+          T0 + 1,
+        ),
+      ]);
+      expect([round, isSettled]).toEqual([round, true]);
+      await own.remove(channelId);
+    }
   });
 
   test("an owner acknowledges their own incident, which ends its reminders, and reads only their own", async () => {

@@ -1,4 +1,5 @@
 import { type AuditEntry, addAuditEntry } from "../../audit/audit-store.ts";
+import { OWNER_CHECKS } from "../../checks/owners/owner-table.ts";
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Tx } from "../../db/state/state-db.ts";
 import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
@@ -11,7 +12,7 @@ export type NoticeTerms = Partial<Pick<NoticeChannel, "label" | "severity" | "ch
 export type StoredVapidKey = RecordOf<typeof vapidKeys>;
 type Queued = RecordOf<typeof notices>;
 
-/** A channel that this node calls until its lease ends, with what is to be sent, the oldest first. */
+/** A channel that this node calls until its lease ends, with what is to be sent: what is of no owner's record, then the rest, the oldest first. */
 export interface NoticeClaim {
   readonly channel: NoticeChannel;
   readonly notices: readonly Queued[];
@@ -88,6 +89,12 @@ const findOne = sql<Stored, [id: string, ownerFid: number]>(
   `SELECT ${codec.columns} FROM notice_channels WHERE channel_id = $1 AND owner_fid = $2 FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
+/** Not a new row: what waits for the old one, such as another node that sends, would find none. */
+const change = sql<unknown, ReturnType<typeof codec.values>>(
+  "notices.change-channel",
+  `${codec.insert} ON CONFLICT (channel_id) DO UPDATE
+   SET label = excluded.label, severity = excluded.severity, checks = excluded.checks, quiet = excluded.quiet`,
+);
 const remove = sql<unknown, [id: string]>(
   "notices.remove-channel",
   "DELETE FROM notice_channels WHERE channel_id = $1",
@@ -116,7 +123,8 @@ const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number, maxOwnerFid:
 );
 const dueNotices = sql<Row<typeof notices>, [id: string, nowSecs: number, max: number]>(
   "notices.due",
-  `SELECT ${queuedCodec.columns} FROM notices WHERE channel_id = $1 AND due_at <= $2 ORDER BY due_at, sent_at LIMIT $3`,
+  `SELECT ${queuedCodec.columns} FROM notices WHERE channel_id = $1 AND due_at <= $2
+   ORDER BY (content::jsonb ->> 'check' IN (${OWNER_CHECKS.map(({ id }) => `'${id}'`)})), due_at, sent_at LIMIT $3`,
 );
 const settleOne = sql<
   unknown,
@@ -192,8 +200,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         const row = await tx.get(findOne, channelId, ownerFid);
         if (!row) return undefined;
         const edited = { ...codec.toRecord(row), ...terms };
-        await tx.run(remove, channelId);
-        await tx.run(insert, ...codec.values(edited));
+        await tx.run(change, ...codec.values(edited));
         await record(tx, audit);
         return edited;
       },

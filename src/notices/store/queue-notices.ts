@@ -73,11 +73,12 @@ function nextNoticeOf(incident: Incident, nowSecs: number) {
   return ackedAt === null ? ({ state: "reminder", ...openNow } as const) : keep(null);
 }
 
-/** Gives a channel a notice, in place of an earlier one of its incident. */
+/** Gives a channel a notice, in place of an earlier one of its incident; nothing to a channel that was removed meanwhile. */
 export async function putIn(tx: Tx, channelId: string, dueAt: number, content: Notice): Promise<void> {
   const { incident: incidentId, at: sentAt } = content;
+  // First, because it locks the channel.
+  if ((await tx.run(setDue, dueAt, channelId)) === 0) return;
   await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt, dueAt, content }));
-  await tx.run(setDue, dueAt, channelId);
 }
 
 /** Gives what changed of incidents to the channels of the operator and of their owners. Returns the number of incidents. */

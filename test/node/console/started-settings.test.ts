@@ -110,18 +110,24 @@ describe("a file of the page that is not valid at a start", () => {
     ["a section that is none", "http = 3\n", 60],
     ["a list in place of a section", "[[http]]\nmax_ids = 50\n", 60],
     ["a wrong value of what protects it", '[http]\nanonymous = "no"\nmax_ids = 50\n', 60],
-  ])("keeps what protects the node as the last start had it, where the file does not say it: %s", (_, text, maxIds) => {
-    using dir = tempDir();
-    const path = join(dir.path, "settings.toml");
-    writeFileSync(path, `[http]\nanonymous = false\nmax_ids = ${maxIds}\n[notify]\nmax_channels_per_owner = 0\n`);
-    noteStarted(path);
-    writeFileSync(path, `${text}\n`);
-    const without = withoutOf(inputOf(dir.path));
-    if (!without) throw new Error("nothing to go back to");
-    keepWithout(path, without);
-    const { http } = loadConfig(inputOf(dir.path)).config;
-    expect([http.anonymous, http.max_ids]).toEqual([false, maxIds]);
-  });
+  ])(
+    "keeps what protects the node as the last start had it, where the file does not say it: %s",
+    (_, text, maxIds) => {
+      using dir = tempDir();
+      const path = join(dir.path, "settings.toml");
+      writeFileSync(
+        path,
+        `[http]\nanonymous = false\nmax_ids = ${maxIds}\n[notify]\nmax_channels_per_owner = 0\n`,
+      );
+      noteStarted(path);
+      writeFileSync(path, `${text}\n`);
+      const without = withoutOf(inputOf(dir.path));
+      if (!without) throw new Error("nothing to go back to");
+      keepWithout(path, without);
+      const { http } = loadConfig(inputOf(dir.path)).config;
+      expect([http.anonymous, http.max_ids]).toEqual([false, maxIds]);
+    },
+  );
 
   test("does not bring back what the file says no longer", () => {
     using dir = tempDir();

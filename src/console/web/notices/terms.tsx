@@ -20,7 +20,9 @@ export interface TermTexts {
 export const termsOf = ({ label, severity, quiet }: TermTexts, zone: string): ChannelTerms => ({
   label: label.trim(),
   severity,
-  ...(quiet.trim() !== "" && { quiet_hours: quiet.trim(), zone }),
+  // Empty ends the hours of a channel that is changed.
+  quiet_hours: quiet.trim(),
+  ...(quiet.trim() !== "" && { zone }),
 });
 
 /** @param id apart from that of another form on the page. */
