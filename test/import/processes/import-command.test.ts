@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { readTotals } from "../../../src/db/index/counts/totals.ts";
 import { indexPath, openIndexReader, openIndexWriter } from "../../../src/db/index/database.ts";
 import { claimNetwork } from "../../../src/db/index/identity.ts";
@@ -171,6 +171,11 @@ test("what export writes while a node holds the index is imported into the same 
 
   const again = await runExport(file);
   expect([again.exitCode, again.errors]).toEqual([1, expect.stringContaining("exists already")]);
+  // A link to nothing is there, too, and nothing is written where it leads.
+  symlinkSync(`${dir.path}/nothing`, `${dir.path}/link`);
+  const link = await runExport(`${dir.path}/link`);
+  expect([link.exitCode, link.errors]).toEqual([1, expect.stringContaining("exists already")]);
+  expect(existsSync(`${dir.path}/nothing`)).toBe(false);
   const nowhere = await run(["--data-dir", `${dir.path}/none`, "export", `${dir.path}/other`]);
   expect([nowhere.exitCode, nowhere.errors]).toEqual([1, expect.stringContaining("there is no index yet")]);
 }, 180_000);
