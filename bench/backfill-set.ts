@@ -64,7 +64,7 @@ export async function backfillSet(messages: number, virtualShards = VIRTUAL_SHAR
   };
 }
 
-const VIRTUAL_SHARDS = 256;
+export const VIRTUAL_SHARDS = 256;
 
 /** Returns a function that returns the nth fid of the first virtual shards. */
 function fidsOf(virtualShards: number): (n: number) => number {
@@ -242,7 +242,8 @@ function frameOf(bytes: Uint8Array): Uint8Array {
 
 const keys = new Map<number, Ed25519Key>();
 
-function sealed(data: SignedMessage["data"]) {
+/** Signs a message by the key of its account. */
+export function sealed(data: SignedMessage["data"]) {
   let key = keys.get(data.fid);
   if (!key) {
     key = ed25519KeyFromSeed(makeSigner(`bench ${data.fid}`).privateKey);

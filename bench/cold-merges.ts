@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { copyFileSync, readFileSync } from "node:fs";
 import { indexPath, openIndexWriter } from "../src/db/index/database.ts";
 import { ReadAhead } from "../src/db/sqlite/read-ahead.ts";
@@ -7,6 +6,7 @@ import { createIngestEngine } from "../src/ingest/engine.ts";
 import type { IngestRecord } from "../src/ingest/record.ts";
 import { FarcasterNetwork } from "../src/protocol/wire/generated/message.ts";
 import { tempDir } from "../test/support/program.ts";
+import { castsOf } from "./away-blocks.ts";
 import { BLOCK, ColdFile } from "./cold-file.ts";
 import type { Figure } from "./main.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
@@ -15,8 +15,6 @@ import { median } from "./start.ts";
 const MESSAGES = 200 * Number(process.env.BENCH_RUNS ?? 30);
 /** Messages of a commit: a busy second, and what a node that catches up merges together. */
 const GROUPS = [200, 2_000];
-/** Casts that are named, of any age. */
-const NAMED = 20_000;
 
 /**
  * Merges into an index of which nothing is cached by the system: groups of new messages that name casts of any age and any user, with and
@@ -36,7 +34,7 @@ export function benchColdMerges(dataDir: string, fids: number): Figure[] {
       throw cause;
     },
   });
-  const casts = someCasts(path);
+  const casts = castsOf(dir.path);
   const random = seededRandom("cold merges");
   const aheadOf = { off: undefined, on: new ReadAhead(db.sqlite, { memoryBytes: () => 0 }) };
   return GROUPS.flatMap((perGroup) => {
@@ -85,19 +83,6 @@ export function benchColdMerges(dataDir: string, fids: number): Figure[] {
       { what: "written", value: median(written), unit: "bytes a merged message" },
     ];
   });
-}
-
-function someCasts(path: string): { fid: number; hash: Uint8Array }[] {
-  using db = new Database(path, { readonly: true });
-  const { least, most } = db
-    .query<{ least: number; most: number }, []>("SELECT min(id) AS least, max(id) AS most FROM casts")
-    .get() ?? { least: 0, most: 0 };
-  const next = db.query<{ fid: number; hash: Uint8Array }, [number]>(
-    "SELECT fid, hash FROM casts WHERE id >= ? ORDER BY id LIMIT 1",
-  );
-  return Array.from({ length: NAMED }, (_, n) =>
-    next.get(Math.floor(least + ((most - least) * n) / NAMED)),
-  ).flatMap((cast) => cast ?? []);
 }
 
 function ioOf(): { readonly read: number; readonly written: number } {

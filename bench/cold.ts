@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath } from "../src/db/index/database.ts";
 import { compileInto, DIST, startNode } from "../test/support/program.ts";
+import { accountsOf } from "./away-blocks.ts";
 import { BLOCK, CACHE_SHARE, ColdFile, limitedMemory, NODE_BYTES } from "./cold-file.ts";
 import { benchColdMerges } from "./cold-merges.ts";
 import { write } from "./density.ts";
@@ -31,7 +32,7 @@ const READS: readonly [name: string, rows: number, path: (draw: Draw) => string]
 /**
  * Reads of an index that is larger than the memory: blocks that a request reads from the disk when none is cached, and what a node serves
  * with several requests in flight beside bare reads of random blocks of the same file; and merges. `BENCH_DATA` is a data directory that exists
- * already, of `BENCH_MESSAGES`. Requires Linux; as root on a machine with cgroup v1, the node has a limit of memory.
+ * already, such as that of `whole`. Requires Linux; as root on a machine with cgroup v1, the node has a limit of memory.
  */
 export async function benchCold(): Promise<Figure[]> {
   const dataDir = process.env.BENCH_DATA ?? (await networkOf(MESSAGES));
@@ -40,7 +41,7 @@ export async function benchCold(): Promise<Figure[]> {
   using group = limitedMemory(NODE_BYTES + bytes / CACHE_SHARE);
   const svc = await compileInto(DIST);
   const node = await startNode({ command: [...group.command, svc], dataDir });
-  const fids = Math.round(MESSAGES / 50);
+  const fids = process.env.BENCH_DATA === undefined ? Math.round(MESSAGES / 50) : accountsOf(dataDir);
   const draw = drawFrom({
     dataDir,
     fids,

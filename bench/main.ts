@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchBackfill } from "./backfill.ts";
+import { benchCatchUp } from "./catch-up.ts";
 import { benchChain } from "./chain.ts";
 import { benchCold } from "./cold.ts";
 import { benchCores } from "./cores.ts";
@@ -87,6 +88,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   limits: benchLimits,
   writes: benchWrites,
   whole: benchWhole,
+  "catch-up": benchCatchUp,
   cold: benchCold,
   history: benchHistory,
   cores: benchCores,

@@ -282,6 +282,7 @@ let made = 0;
 export function newRecord(
   random: Random,
   { mix, fids, casts }: Pick<NetworkShape, "mix"> & { fids: number; casts: readonly Omit<Cast, "at">[] },
+  seal: Seal = unsigned,
 ): IngestRecord {
   made += 1;
   const at = Math.floor(Date.now() / 1000);
@@ -291,10 +292,10 @@ export function newRecord(
   if (kind < mix.casts) {
     const parent = random.chance(REPLIES) ? { ...named, at } : undefined;
     const refers = { parent, quoted: undefined, mentioned: (n: number) => n };
-    return nextCast(random, refers, fid, at, made, unsigned).record;
+    return nextCast(random, refers, fid, at, made, seal).record;
   }
-  if (kind < mix.casts + mix.follows) return follow(fid, 1 + Math.floor(random.next() * fids), at, unsigned);
-  return reactionTo(random, named, fid, at, unsigned);
+  if (kind < mix.casts + mix.follows) return follow(fid, 1 + Math.floor(random.next() * fids), at, seal);
+  return reactionTo(random, named, fid, at, seal);
 }
 
 const WORDS =

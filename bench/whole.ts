@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { indexPath } from "../src/db/index/database.ts";
+import { indexPath, openIndexReader } from "../src/db/index/database.ts";
+import { knowingOlderFormat, writeOlderIndex } from "../test/support/older-index.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { startUpstream } from "./backfill.ts";
 import { CACHE_SHARE, FILLING_BYTES, limitedMemory } from "./cold-file.ts";
@@ -18,6 +19,8 @@ const STEP_MESSAGES = Math.min(MESSAGES, 300_000);
 const AT_ONCE = 4;
 /** Where the data directories are. Default: the system's directory of temporary files. */
 const DIR = process.env.BENCH_DIR;
+/** From the format of the tests: no release has had another. */
+const MIGRATION = "migration from an older format, from its sources";
 const SHOWN_STEPS = 6;
 /** A log that is bounded is a quarter as large a message in four times the messages. */
 const GROWS = 0.7;
@@ -46,11 +49,13 @@ export async function benchWhole(): Promise<Figure[]> {
   let messages = MESSAGES;
   const per = (cpuUs: number) => cpuUs / messages;
   const command = async (what: string, at: string, ...args: string[]): Promise<Figure> => {
-    const cpuUs = await cpuOf([...group.command, svc, ...follow, "--data-dir", at, ...args]);
+    const program = what === MIGRATION ? knowingOlderFormat : [svc];
+    const cpuUs = await cpuOf([...group.command, ...program, ...follow, "--data-dir", at, ...args]);
     return { what, value: per(cpuUs), unit: "us of CPU a message" };
   };
 
   const fill = await readyNode([...group.command, svc], dataDir, follow);
+  await Bun.write(join(dir.path, "filling.log"), fill.node.logs());
   messages = await messagesOf(fill.node);
   const bytes = statSync(indexPath(dataDir)).size;
   const snapshot = join(dir.path, "snapshot");
@@ -61,7 +66,17 @@ export async function benchWhole(): Promise<Figure[]> {
   await fill.node.stop();
   const restored = join(dir.path, "restored");
   copied.push(await command("restore", restored, "snapshot", "restore", "--from", snapshot));
+  rmSync(snapshot, { recursive: true });
+  rmSync(restored, { recursive: true });
   const compacted = await command("compaction", dataDir, "index", "compact");
+  const older = join(dir.path, "older");
+  mkdirSync(older);
+  {
+    using db = openIndexReader(indexPath(dataDir));
+    writeOlderIndex(indexPath(older), db);
+  }
+  const migrated = await command(MIGRATION, older, "migrate");
+  rmSync(older, { recursive: true });
   const again = await readyNode([...group.command, svc], dataDir, follow);
   await again.node.stop();
 
@@ -74,6 +89,7 @@ export async function benchWhole(): Promise<Figure[]> {
     { what: "limit of memory, 0 for none", value: group.bytes / 1e6, unit: "MB" },
     { what: "filled and ready", value: per(fill.cpuUs), unit: "us of CPU a message" },
     { what: "the same", value: fill.secs, unit: "s" },
+    { what: "resident memory at most while filling", value: fill.mostResidentBytes / 1e6, unit: "MB" },
     { what: "largest log while filling", value: fill.mostLogBytes / 1e6, unit: "MB" },
     { what: "index", value: bytes / messages, unit: "bytes a message" },
     {
@@ -84,6 +100,7 @@ export async function benchWhole(): Promise<Figure[]> {
     },
     ...copied,
     compacted,
+    migrated,
     { what: "restart until ready", value: again.cpuUs / 1e6, unit: "s of CPU" },
     ...logs.slice(0, SHOWN_STEPS).map(([stage, log]) => ({
       what: `log of a step of ${stage}`,
@@ -112,6 +129,7 @@ interface ReadyNode {
   /** Of the files of the data directory but its logs, and of those that are deleted and open. */
   readonly mostBytes: number;
   readonly mostLogBytes: number;
+  readonly mostResidentBytes: number;
 }
 
 async function messagesOf({ url }: RunningNode): Promise<number> {
@@ -121,12 +139,12 @@ async function messagesOf({ url }: RunningNode): Promise<number> {
   return index.rows.messages ?? 0;
 }
 
-/** A directory that stays where it is, emptied. */
+/** A directory that is emptied first and kept, so that `cold` can read it (`BENCH_DATA`). */
 function directory(path: string): Disposable & { readonly path: string } {
   const own = join(path, "whole");
   rmSync(own, { recursive: true, force: true });
   mkdirSync(own, { recursive: true });
-  return { path: own, [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }) };
+  return { path: own, [Symbol.dispose]: () => undefined };
 }
 
 /** Starts a node and waits until it is ready. */
@@ -150,6 +168,7 @@ async function readyNode(
     secs: (performance.now() - startedMs) / 1000,
     mostBytes,
     mostLogBytes,
+    mostResidentBytes: mostRssOf(node.pid),
   };
 }
 
@@ -167,6 +186,11 @@ function bytesOf(pid: number, dataDir: string): number {
     if (found?.isFile() && !isLog(path)) sizes.set(found.ino, found.blocks * 512);
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+/** What a process has held at most, bytes. */
+function mostRssOf(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 }
 
 /** Runs a command to its end. Returns its CPU time, microseconds. */

@@ -3,7 +3,7 @@
  * it is read, which has snapshots only. Prints its port, and for each line of its input
  * the number of unary calls since the line before. The second argument are options as JSON: `snapshots`: "yes" to serve snapshots, "keys"
  * to have a gasless key in each part of them; `latencyMs` before each response; `names`: "no" to leave out the proofs of names, which the
- * network's name server has not signed.
+ * network's name server has not signed; `away`: an `Away` as JSON, whose blocks come before those of now.
  */
 import { join } from "node:path";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
@@ -17,7 +17,6 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { toFarcasterSecs } from "../../src/protocol/time.ts";
 import { Block, BlocksRequest } from "../../src/protocol/wire/generated/block.ts";
 import {
@@ -44,23 +43,24 @@ import {
   FidTimestampRequest,
   OnChainEventRequest,
 } from "../../src/protocol/wire/generated/state.ts";
-import { fnameKey, keysOfSigned, messageKey, onChainKey, virtualShardOf } from "../../src/trust/trie-key.ts";
+import { messageKey, virtualShardOf } from "../../src/trust/trie-key.ts";
 import { DATA_SHARDS, shardOf } from "../../test/support/upstream/shards.ts";
 import { SnapshotTree } from "../../test/support/upstream/snapshot-tree.ts";
 import { SNAPSHOT_METHODS } from "../../test/support/upstream/snapshots.ts";
-import { FRAMES_FILE, GROUPS_FILE, type Group, MadeNetwork } from "../backfill-set.ts";
+import { type Away, awayMessages, eventsOfBlock } from "../away-blocks.ts";
+import { FRAMES_FILE, GROUPS_FILE, type Group, MadeNetwork, VIRTUAL_SHARDS } from "../backfill-set.ts";
+import { addEntries, type MadePart, NO_CONTENT } from "../made-part.ts";
 
 const FIRST_HEIGHT = 20_000_000;
 const DEFAULT_PAGE = 10_000;
 
 const dir = process.argv[2] ?? "";
-const options: { snapshots?: string; latencyMs?: string; names?: string } = JSON.parse(
+const options: { snapshots?: string; latencyMs?: string; names?: string; away?: string } = JSON.parse(
   process.argv[3] ?? "{}",
 );
 const startedMs = Date.now();
-const made = /^\d+$/.test(dir)
-  ? new MadeNetwork(Number(dir), { endSecs: Math.floor(startedMs / 3_600_000) * 3600 })
-  : undefined;
+const endSecs = Math.floor(startedMs / 3_600_000) * 3600;
+const made = /^\d+$/.test(dir) ? new MadeNetwork(Number(dir), { endSecs }) : undefined;
 const stored = made ? Buffer.alloc(0) : Buffer.from(await Bun.file(join(dir, FRAMES_FILE)).arrayBuffer());
 const allGroups: Group[] = made ? [] : await Bun.file(join(dir, GROUPS_FILE)).json();
 const groups = allGroups.filter(
@@ -69,11 +69,16 @@ const groups = allGroups.filter(
 const groupOf = new Map(groups.map((group) => [`${group.fid} ${group.request}`, group]));
 const fids = made?.fids ?? [...new Set(groups.map(({ fid }) => fid))].sort((a, b) => a - b);
 
+const away: Away | undefined = options.away === undefined ? undefined : JSON.parse(options.away);
+const awayBlocks = away && awayMessages(away);
+/** The block of the start. */
+const firstHeight = away === undefined ? FIRST_HEIGHT : away.from + away.blocks;
+
 /** One empty block per second. */
-const height = () => FIRST_HEIGHT + Math.floor((Date.now() - startedMs) / 1000);
+const height = () => firstHeight + Math.floor((Date.now() - startedMs) / 1000);
 
 function confirmed(shard: number, block: number): HubEvent {
-  const timestamp = toFarcasterSecs(Math.floor(startedMs / 1000)) + block - FIRST_HEIGHT;
+  const timestamp = toFarcasterSecs(Math.floor(startedMs / 1000)) + block - firstHeight;
   return {
     type: HubEventType.HUB_EVENT_TYPE_BLOCK_CONFIRMED,
     id: block * 2 ** 14,
@@ -96,20 +101,25 @@ function confirmed(shard: number, block: number): HubEvent {
 }
 
 /** A page of frames from `offset` on, with the offset of the next one as its token. */
-function pageOf(call: string, fid: number, request: { pageSize?: number; pageToken?: Uint8Array }): Buffer {
-  const group = made ? madeGroup(fid, call) : groupOf.get(`${fid} ${call}`);
-  if (!group) return Buffer.alloc(0);
-  const frames = "frames" in group ? group.frames : stored;
+async function pageOf(
+  call: string,
+  fid: number,
+  request: { pageSize?: number; pageToken?: Uint8Array },
+): Promise<Uint8Array> {
+  if (parts)
+    return (await parts.get(virtualShardOf(fid))).groups.get(`${fid} ${call}`)?.frames ?? new Uint8Array();
+  const group = groupOf.get(`${fid} ${call}`);
+  if (!group) return new Uint8Array();
   const { pageSize = DEFAULT_PAGE, pageToken } = request;
   const from = pageToken?.length ? Number(Buffer.from(pageToken).toString()) : group.start;
-  if (from === group.start && group.items <= pageSize) return frames.subarray(group.start, group.end);
-  const reader = new BinaryReader(frames.subarray(from, group.end));
+  if (from === group.start && group.items <= pageSize) return stored.subarray(group.start, group.end);
+  const reader = new BinaryReader(stored.subarray(from, group.end));
   for (let items = 0; items < pageSize && reader.pos < reader.len; items++) {
     reader.tag();
     reader.bytes();
   }
   const to = from + reader.pos;
-  const page = frames.subarray(from, to);
+  const page = stored.subarray(from, to);
   if (to === group.end) return page;
   return Buffer.concat([
     page,
@@ -123,16 +133,17 @@ function pageOf(call: string, fid: number, request: { pageSize?: number; pageTok
 function eventsOf(request: EventsRequest): HubEvent[] {
   const { startId, stopId = Number.MAX_SAFE_INTEGER, shardIndex = 1, pageSize = 1000 } = request;
   const events: HubEvent[] = [];
-  const first = Math.max(FIRST_HEIGHT - 100, Math.ceil(startId / 2 ** 14));
+  const first = Math.max(FIRST_HEIGHT - 100, Math.floor(startId / 2 ** 14));
   for (let block = first; block <= height() && events.length < pageSize; block++)
-    if (block * 2 ** 14 < stopId) events.push(confirmed(shardIndex, block));
-  return events;
+    for (const event of eventsOfBlock(confirmed(shardIndex, block), awayBlocks?.get(`${shardIndex} ${block}`) ?? []))
+      if (event.id >= startId && event.id < stopId) events.push(event);
+  return events.slice(0, pageSize);
 }
 
 /** The proofs of the set are not signed by the name server, so a node asks for each name again. Those calls are not counted. */
 class NoSuchName extends Error {}
 
-const unary: Record<string, (request: Buffer) => Uint8Array> = {
+const unary: Record<string, (request: Buffer) => Uint8Array | Promise<Uint8Array>> = {
   getInfo: () =>
     GetInfoResponse.encode(
       GetInfoResponse.fromPartial({
@@ -195,7 +206,6 @@ const raw = {
   responseSerialize: asBuffer,
   responseDeserialize: asBuffer,
 };
-const nothing = { message: undefined, onChainEvent: undefined, fnameTransfer: undefined };
 
 /** Keys are of the first fid of each virtual shard. */
 function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
@@ -206,73 +216,57 @@ function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
     const part = `${shardOf(fid)} ${virtualShardOf(fid)}`;
     if (options.snapshots === "keys" && !withKeys.has(part)) {
       withKeys.add(part);
-      own.push({ ...nothing, key: messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, new Uint8Array(20)) });
+      own.push({ ...NO_CONTENT, key: messageKey(fid, MessageType.MESSAGE_TYPE_KEY_ADD, new Uint8Array(20)) });
     }
     addEntries(own, request, stored.subarray(start, end));
   }
   return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
 }
 
-function addEntries(own: SnapshotEntry[], request: string, items: Uint8Array): void {
-  const reader = new BinaryReader(items);
-  while (reader.pos < reader.len) {
-    reader.tag();
-    const bytes = reader.bytes();
-    if (request.startsWith("GetOnChainEvents")) {
-      const key = onChainKey(bytes);
-      if (key) own.push({ ...nothing, key, onChainEvent: bytes });
-    } else if (request === "GetUserNameProofsByFid") {
-      const key = fnameKey(bytes);
-      if (key) own.push({ ...nothing, key, fnameTransfer: { proof: bytes } });
-    } else {
-      const message = decodeMessage(bytes);
-      if (!message.ok) throw new Error("the set has a malformed message");
-      for (const key of keysOfSigned(message.value)) own.push({ ...nothing, key, message: bytes });
-    }
+/** Virtual shards that are made before the node asks for them, and the parts that are kept. */
+const MADE_AHEAD = 4;
+const MADE_AT_A_TIME = 12;
+const MAKERS = 2;
+
+/** The parts of the made network. Workers make them, in turns, before they are asked for. */
+class MadeParts {
+  readonly #makers: Worker[];
+  readonly #parts = new Map<number, Promise<MadePart>>();
+  readonly #waiting = new Map<number, (part: MadePart) => void>();
+
+  constructor(network: { readonly messages: number; readonly endSecs: number; readonly names: boolean }) {
+    this.#makers = Array.from({ length: MAKERS }, () => {
+      const maker = new Worker(new URL("./part-maker.ts", import.meta.url));
+      maker.onmessage = ({ data }: MessageEvent<{ virtualShard: number; part: MadePart }>) => {
+        this.#waiting.get(data.virtualShard)?.(data.part);
+        this.#waiting.delete(data.virtualShard);
+      };
+      maker.postMessage(network);
+      return maker;
+    });
+  }
+
+  get(virtualShard: number): Promise<MadePart> {
+    const part = this.#made(virtualShard);
+    for (let ahead = 1; ahead <= MADE_AHEAD; ahead++)
+      if (virtualShard + ahead < VIRTUAL_SHARDS) this.#made(virtualShard + ahead);
+    return part;
+  }
+
+  #made(virtualShard: number): Promise<MadePart> {
+    const known = this.#parts.get(virtualShard);
+    if (known) return known;
+    const { promise, resolve } = Promise.withResolvers<MadePart>();
+    this.#waiting.set(virtualShard, resolve);
+    this.#makers[virtualShard % MAKERS]?.postMessage(virtualShard);
+    this.#parts.set(virtualShard, promise);
+    const [oldest] = this.#parts.keys();
+    if (this.#parts.size > MADE_AT_A_TIME && oldest !== undefined) this.#parts.delete(oldest);
+    return promise;
   }
 }
 
-/** As many virtual shards as a node reads at a time, and some more, so that none is made twice. */
-const MADE_AT_A_TIME = 8;
-
-interface MadePart {
-  readonly tree: SnapshotTree;
-  /** By fid and request. */
-  readonly groups: ReadonlyMap<string, MadeGroup>;
-}
-
-/** A group whose bytes are its own. */
-interface MadeGroup extends Pick<Group, "start" | "end" | "items"> {
-  readonly frames: Buffer;
-}
-
-const madeParts = new Map<number, MadePart>();
-
-function madePart(virtualShard: number): MadePart | undefined {
-  const known = madeParts.get(virtualShard);
-  if (known || !made) return known;
-  const own: SnapshotEntry[] = [];
-  const groups = new Map<string, MadeGroup>();
-  for (const { fid, request, frames } of made.part(virtualShard)) {
-    if (options.names === "no" && request === "GetUserNameProofsByFid") continue;
-    const bytes = Buffer.concat(frames);
-    addEntries(own, request, bytes);
-    groups.set(`${fid} ${request}`, { frames: bytes, start: 0, end: bytes.length, items: frames.length });
-  }
-  const part = { tree: new SnapshotTree(own), groups };
-  const [oldest] = madeParts.keys();
-  if (madeParts.size >= MADE_AT_A_TIME && oldest !== undefined) madeParts.delete(oldest);
-  madeParts.set(virtualShard, part);
-  return part;
-}
-
-function madeTree(virtualShard: number): SnapshotTree | undefined {
-  return madePart(virtualShard)?.tree;
-}
-
-function madeGroup(fid: number, call: string): MadeGroup | undefined {
-  return madePart(virtualShardOf(fid))?.groups.get(`${fid} ${call}`);
-}
+const parts = made && new MadeParts({ messages: Number(dir), endSecs, names: options.names !== "no" });
 
 /** Pages by request. They are encoded before the first call, so that this process has little to do beside the node. */
 const pages = new Map<string, Uint8Array>();
@@ -294,7 +288,6 @@ function pageAt(shard: number, virtualShard: number, token: string | undefined, 
 
 /** More than a made shard has, and no more than a node has room for: it is made later. */
 const MADE_KEYS = (Number(dir) * 2) / DATA_SHARDS.length + 10 * fids.length;
-const NO_PAGE = { entries: [], accounts: [], nextPageToken: undefined };
 
 if (options.snapshots) {
   unary.getShardSnapshotMetadata = (bytes) => {
@@ -309,12 +302,15 @@ if (options.snapshots) {
     };
     return Snapshots.encode({ snapshots: [snapshot] }).finish();
   };
-  unary.getShardTransactions = (bytes) => {
+  unary.getShardTransactions = async (bytes) => {
     const { shard, virtualShard, pageToken } = SnapshotPageRequest.decode(bytes);
+    if (parts) {
+      const isHome = virtualShard % DATA_SHARDS.length === shard - 1;
+      const part = isHome ? await parts.get(virtualShard) : undefined;
+      return part?.pages.get(pageToken ?? "") ?? new Uint8Array();
+    }
     const known = pages.get(`${shard} ${virtualShard} ${pageToken ?? ""}`);
-    const tree =
-      made && virtualShard % DATA_SHARDS.length === shard - 1 ? madeTree(virtualShard) : trees.get(shard);
-    if (made) return SnapshotPage.encode(tree?.page(virtualShard, pageToken) ?? NO_PAGE).finish();
+    const tree = trees.get(shard);
     if (known || !tree) return known ?? new Uint8Array();
     const { cause } = pageAt(shard, virtualShard, pageToken, tree);
     if (cause) throw cause;
@@ -322,9 +318,7 @@ if (options.snapshots) {
   };
   unary.getTrieMetadataByPrefix = (bytes) => {
     const { shard, prefix } = TrieNodeRequest.decode(bytes);
-    return TrieNode.encode(
-      (trees.get(shard) ?? madeTree(prefix[0] ?? 0))?.node(prefix) ?? { children: [] },
-    ).finish();
+    return TrieNode.encode(trees.get(shard)?.node(prefix) ?? { children: [] }).finish();
   };
 }
 
@@ -339,9 +333,9 @@ for (const [name, respond] of Object.entries(unary)) {
   definition[name] = { ...described, ...raw };
   implementation[name] = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
     if (name !== "getUsernameProof") calls += 1;
-    const reply = () => {
+    const reply = async () => {
       try {
-        const bytes = respond(call.request);
+        const bytes = await respond(call.request);
         callback(null, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       } catch (cause) {
         const code = cause instanceof NoSuchName ? status.NOT_FOUND : status.INTERNAL;
@@ -372,7 +366,7 @@ implementation.getBlocks = (call: ServerWritableStream<Buffer, Buffer>) => {
 };
 
 function blockAt(block: number): Buffer {
-  const timestamp = toFarcasterSecs(Math.floor(startedMs / 1000)) + block - FIRST_HEIGHT;
+  const timestamp = toFarcasterSecs(Math.floor(startedMs / 1000)) + block - firstHeight;
   const header = { height: { shardIndex: 0, blockNumber: block }, timestamp };
   return Buffer.from(
     Block.encode({ header, hash: new Uint8Array(32), transactions: [], events: [] }).finish(),

@@ -40,23 +40,23 @@ export const knowingOlderFormat: readonly string[] = [
   ...fromSources.slice(1),
 ];
 
-/** Writes an index in the older format with the content of an index. */
+/** Writes an index in the older format with the content of an index. It holds one account's messages in memory. */
 export function writeOlderIndex(path: string, from: IndexDatabase): void {
   const to = new Database(path, { create: true, strict: true });
   to.exec("PRAGMA journal_mode = WAL");
   to.exec("BEGIN");
   to.exec(`CREATE TABLE __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric);
     INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ${FIRST_MIGRATION});
-    CREATE TABLE \`messages\` (id integer PRIMARY KEY, store integer NOT NULL, bytes blob NOT NULL);`);
-  const insert = to.prepare("INSERT INTO messages (store, bytes) VALUES (?, ?)");
+    CREATE TABLE \`messages\` (id integer PRIMARY KEY, store integer NOT NULL, bytes blob NOT NULL);
+    CREATE TEMP TABLE by_account (hash blob NOT NULL, store integer NOT NULL, bytes blob NOT NULL);`);
+  const insert = to.prepare("INSERT INTO by_account VALUES (?, ?, ?)");
+  for (const message of allMessages(from, FarcasterNetwork.FARCASTER_NETWORK_MAINNET))
+    insert.run(message.hash, message.store, message.encode());
+  insert.finalize();
   // In an order that is neither that of the slots nor that of time, as messages arrive.
-  const messages = allMessages(from, FarcasterNetwork.FARCASTER_NETWORK_MAINNET)
-    .toArray()
-    .sort((a, b) => Buffer.compare(a.hash, b.hash));
-  for (const message of messages) insert.run(message.store, message.encode());
+  to.exec("INSERT INTO messages (store, bytes) SELECT store, bytes FROM by_account ORDER BY hash");
   for (const table of ["meta", "totals", ...COPIED_TABLES, ...COMPARED_TABLES])
     copyTable(from.sqlite, to, table);
-  insert.finalize();
   to.exec("COMMIT");
   to.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   // With a statement that is not finalized the files would stay open, with their log, until garbage is collected.
@@ -67,6 +67,10 @@ function copyTable(from: Database, to: Database, table: string): void {
   const schema = from.query<{ sql: string }, [string]>("SELECT sql FROM sqlite_master WHERE name = ?");
   to.exec(schema.get(table)?.sql ?? "");
   const rows = from.query(`SELECT * FROM ${table}`).values();
-  const places = Array.from(rows[0] ?? [], () => "?").join(", ");
-  for (const row of rows) to.query(`INSERT INTO ${table} VALUES (${places})`).run(...(row as never[]));
+  if (rows.length === 0) return;
+  const insert = to.prepare(
+    `INSERT INTO ${table} VALUES (${Array.from(rows[0] ?? [], () => "?").join(", ")})`,
+  );
+  for (const row of rows) insert.run(...(row as never[]));
+  insert.finalize();
 }

@@ -66,6 +66,8 @@ export class SnapshotTree {
       if (!subtree) return { entries: [], accounts: [], nextPageToken: undefined };
       levels = [this.#childrenOf(subtree)];
     }
+    // Of each level, the subtree whose children it has.
+    const parents = levels.map((_, depth) => this.#find([...top, ...path.slice(0, depth)]));
     let nextPageToken: string | undefined;
     for (;;) {
       if (entries.length >= perPage) {
@@ -77,15 +79,18 @@ export class SnapshotTree {
       const next = left.pop();
       if (next === undefined) {
         levels.pop();
+        parents.pop();
         path = path.slice(0, -1);
         continue;
       }
-      const subtree = this.#find([...top, ...path, next]);
+      const parent = parents.at(-1);
+      const subtree = parent && this.#childOf(parent, next);
       if (!subtree) throw new UnservedPage("Node not found");
       if (subtree.to - subtree.from === 1 && subtree.depth >= LEAF_DEPTH) {
         entries.push(this.#entries[subtree.from] as SnapshotEntry);
       } else {
         path = [...path, next];
+        parents.push(subtree);
         levels.push(this.#childrenOf(subtree));
       }
     }
@@ -136,12 +141,15 @@ export class SnapshotTree {
   }
 
   #find(path: readonly number[]): Subtree | undefined {
-    let [from, to] = [0, this.#entries.length];
-    for (const [depth, nibble] of path.entries()) {
-      from = this.#lowerBound(from, to, depth, nibble);
-      to = this.#lowerBound(from, to, depth, nibble + 1);
-    }
-    return from < to ? { from, to, depth: path.length } : undefined;
+    let found: Subtree | undefined = { from: 0, to: this.#entries.length, depth: 0 };
+    for (const nibble of path) found = found && this.#childOf(found, nibble);
+    return found;
+  }
+
+  #childOf({ from, to, depth }: Subtree, nibble: number): Subtree | undefined {
+    const start = this.#lowerBound(from, to, depth, nibble);
+    const end = this.#lowerBound(start, to, depth, nibble + 1);
+    return start < end ? { from: start, to: end, depth: depth + 1 } : undefined;
   }
 
   /** The first of the entries `from` to `to`, which share `depth` nibbles, whose next nibble is at least `nibble`. */
