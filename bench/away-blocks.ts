@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { indexPath } from "../src/db/index/database.ts";
 import { seededRandom } from "../src/demo/random.ts";
 import { encodeMessage } from "../src/protocol/message/signed-message.ts";
-import { HubEvent, HubEventType } from "../src/protocol/wire/generated/hub.ts";
+import { type HubEvent, HubEventType } from "../src/protocol/wire/generated/hub.ts";
 import { Message } from "../src/protocol/wire/generated/message.ts";
-import { DATA_SHARDS, shardOf } from "../test/support/upstream/shards.ts";
+import { shardOf } from "../test/support/upstream/shards.ts";
 import { sealed } from "./backfill-set.ts";
 import { MAINNET_MIX, newRecord } from "./network.ts";
 

@@ -4,7 +4,7 @@ import { indexPath, openIndexReader } from "../src/db/index/database.ts";
 import { UpstreamPositions } from "../src/upstream/positions.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { DATA_SHARDS } from "../test/support/upstream/shards.ts";
-import { accountsOf, type Away } from "./away-blocks.ts";
+import { type Away, accountsOf } from "./away-blocks.ts";
 import { startUpstream } from "./backfill.ts";
 import { CACHE_SHARE, ColdFile, limitedMemory, NODE_BYTES } from "./cold-file.ts";
 import { type Draw, drawFrom } from "./draw.ts";
@@ -87,7 +87,11 @@ export async function benchCatchUp(): Promise<Figure[]> {
   return [
     { what: "index", value: bytes / 1e6, unit: "MB" },
     { what: "limit of memory, 0 for none", value: group.bytes / 1e6, unit: "MB" },
-    { what: "messages of the day away", value: away.messages, unit: `in ${away.blocks} blocks of each shard` },
+    {
+      what: "messages of the day away",
+      value: away.messages,
+      unit: `in ${away.blocks} blocks of each shard`,
+    },
     { what: "start until all are applied", value: secs, unit: "s" },
     { what: "the same", value: rate, unit: "messages/s" },
     { what: "CPU", value: cpuUs / away.messages, unit: "us a message" },
@@ -129,7 +133,9 @@ function quantile(sorted: readonly number[], q: number): number {
 }
 
 interface Status {
-  readonly upstream: { readonly shards: readonly { readonly shard: number; readonly applied_block: number }[] };
+  readonly upstream: {
+    readonly shards: readonly { readonly shard: number; readonly applied_block: number }[];
+  };
 }
 
 async function isAt({ url }: RunningNode, block: number): Promise<boolean> {

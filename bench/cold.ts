@@ -1,21 +1,32 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Client, credentials } from "@grpc/grpc-js";
 import { indexPath } from "../src/db/index/database.ts";
-import { compileInto, DIST, startNode } from "../test/support/program.ts";
-import { accountsOf } from "./away-blocks.ts";
+import { seededRandom } from "../src/demo/random.ts";
+import { encodeMessage } from "../src/protocol/message/signed-message.ts";
+import { Message } from "../src/protocol/wire/generated/message.ts";
+import { compileInto, DIST, type RunningNode, startNode } from "../test/support/program.ts";
+import { accountsOf, castsOf } from "./away-blocks.ts";
+import { sealed } from "./backfill-set.ts";
 import { BLOCK, CACHE_SHARE, ColdFile, limitedMemory, NODE_BYTES } from "./cold-file.ts";
 import { benchColdMerges } from "./cold-merges.ts";
 import { write } from "./density.ts";
 import { type Draw, drawFrom } from "./draw.ts";
 import type { Figure } from "./main.ts";
+import { MAINNET_MIX, newRecord } from "./network.ts";
 import { distinctRequest, timeOf } from "./reads.ts";
 import { median } from "./start.ts";
+import { bulkRequests, submitAll } from "./submits.ts";
 import { type ThreadUse, threadsOf } from "./threads.ts";
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 300_000);
 const REQUESTS = Number(process.env.BENCH_RUNS ?? 40);
 const IN_FLIGHT = [1, 4, 16, 64];
 const SECONDS = 4;
+const MERGES_PER_SEC = 200;
+const SUBMIT_EVERY_MS = 250;
+/** Some users like the same cast again. */
+const REFUSALS = ["bad_request.duplicate", "bad_request.conflict"];
 
 const READS: readonly [name: string, rows: number, path: (draw: Draw) => string][] = [
   ["/user", 1, (d) => `/user?fid=${d.fid()}`],
@@ -31,7 +42,7 @@ const READS: readonly [name: string, rows: number, path: (draw: Draw) => string]
 
 /**
  * Reads of an index that is larger than the memory: blocks that a request reads from the disk when none is cached, and what a node serves
- * with several requests in flight beside bare reads of random blocks of the same file; and merges. `BENCH_DATA` is a data directory that exists
+ * with several requests in flight, while new messages are merged, beside bare reads of random blocks of the same file; and merges. `BENCH_DATA` is a data directory that exists
  * already, such as that of `whole`. Requires Linux; as root on a machine with cgroup v1, the node has a limit of memory.
  */
 export async function benchCold(): Promise<Figure[]> {
@@ -75,18 +86,26 @@ export async function benchCold(): Promise<Figure[]> {
       },
     );
   }
+  const merges = mergeBeside(node, { dataDir, fids });
   for (const [name, , path] of READS.filter(([name]) => IN_LOAD.has(name)))
     for (const inFlight of IN_FLIGHT) {
       file.evict();
       const before = readBytesOf(node.pid);
       const threadBefore = httpThread(node.pid);
-      const served = await load(node.url, inFlight, () => path(draw));
+      const times = await load(node.url, inFlight, () => path(draw));
+      const served = times.length;
       const read = (readBytesOf(node.pid) - before) / BLOCK / SECONDS;
       const thread = httpThread(node.pid);
       const cpuMs = thread.cpuMs - threadBefore.cpuMs;
       const ownMs = SECONDS * 1000 - (thread.queuedMs - threadBefore.queuedMs);
       figures.push(
         { what: `${name}, ${inFlight} in flight`, value: served / SECONDS, unit: "requests/s" },
+        {
+          what: "its p50",
+          value: median(times),
+          unit: "ms",
+          ratio: { of: "its p99", value: median(times) / (times[Math.floor(served * 0.99)] ?? Number.NaN) },
+        },
         {
           what: "its blocks",
           value: read,
@@ -102,6 +121,7 @@ export async function benchCold(): Promise<Figure[]> {
         },
       );
     }
+  figures.push({ what: "merges beside these", value: await merges.end(), unit: "messages/s" });
   await node.stop();
   return [...figures, ...benchColdMerges(dataDir, fids)];
 }
@@ -121,18 +141,48 @@ async function networkOf(messages: number): Promise<string> {
   return dataDir;
 }
 
-/** Sends requests for some seconds, `inFlight` at a time. Returns how many were served. */
-async function load(origin: string, inFlight: number, request: () => string): Promise<number> {
+/** Sends requests for some seconds, `inFlight` at a time. Returns how long each took, ms, in ascending order. */
+async function load(origin: string, inFlight: number, request: () => string): Promise<number[]> {
   const endMs = performance.now() + SECONDS * 1000;
-  let served = 0;
+  const times: number[] = [];
   const one = async () => {
-    while (performance.now() < endMs) {
-      await timeOf(origin, distinctRequest(request()));
-      served += 1;
-    }
+    while (performance.now() < endMs) times.push(await timeOf(origin, distinctRequest(request())));
   };
   await Promise.all(Array.from({ length: inFlight }, one));
-  return served;
+  return times.sort((a, b) => a - b);
+}
+
+/** Submits new messages at a fixed rate until it is ended. */
+function mergeBeside(node: RunningNode, { dataDir, fids }: { dataDir: string; fids: number }) {
+  const client = new Client(node.hubAddress, credentials.createInsecure());
+  const random = seededRandom("beside cold reads");
+  const casts = castsOf(dataDir);
+  const startedMs = performance.now();
+  let isOver = false;
+  let [submitted, merged] = [0, 0];
+  const submitting = (async () => {
+    while (!isOver) {
+      const due = Math.floor(((performance.now() - startedMs) / 1000) * MERGES_PER_SEC) - submitted;
+      const records = Array.from({ length: due }, () =>
+        newRecord(random, { mix: MAINNET_MIX, fids, casts }, sealed),
+      );
+      const messages = records.flatMap((record) =>
+        record.kind === "message" ? Message.decode(encodeMessage(record.message)) : [],
+      );
+      merged += await submitAll(client, bulkRequests(messages), REFUSALS);
+      submitted += due;
+      await Bun.sleep(SUBMIT_EVERY_MS);
+    }
+  })();
+  return {
+    /** Returns how many were merged a second. */
+    async end(): Promise<number> {
+      isOver = true;
+      await submitting;
+      client.close();
+      return merged / ((performance.now() - startedMs) / 1000);
+    },
+  };
 }
 
 /** Bytes that a process has read from disks, without those that were cached. */

@@ -34,18 +34,30 @@ export function bulkRequests(messages: readonly Message[]): Buffer[] {
   return requests;
 }
 
-/** Submits bulk requests, several at a time. Fails with the first refused message. */
-export async function submitAll(client: Client, requests: Buffer[]): Promise<void> {
+/**
+ * Submits bulk requests, several at a time. Fails with the first message that is refused for a reason that is not expected. Returns how many were
+ * merged.
+ */
+export async function submitAll(
+  client: Client,
+  requests: Buffer[],
+  expected: readonly string[] = [],
+): Promise<number> {
+  let merged = 0;
   const send = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
       const bulkResponse = SubmitBulkMessagesResponse.decode(
         await call(client, "/HubService/SubmitBulkMessages", request),
       );
-      const refused = bulkResponse.messages.find(({ response }) => response?.$case !== "message");
-      if (refused) throw new Error(`a message was refused: ${JSON.stringify(refused)}`);
+      for (const { response } of bulkResponse.messages) {
+        if (response?.$case === "message") merged += 1;
+        else if (!expected.includes(response?.value.errCode ?? ""))
+          throw new Error(`a message was refused: ${JSON.stringify(response)}`);
+      }
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, send));
+  return merged;
 }
 
 interface Calls {

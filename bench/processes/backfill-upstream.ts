@@ -135,7 +135,10 @@ function eventsOf(request: EventsRequest): HubEvent[] {
   const events: HubEvent[] = [];
   const first = Math.max(FIRST_HEIGHT - 100, Math.floor(startId / 2 ** 14));
   for (let block = first; block <= height() && events.length < pageSize; block++)
-    for (const event of eventsOfBlock(confirmed(shardIndex, block), awayBlocks?.get(`${shardIndex} ${block}`) ?? []))
+    for (const event of eventsOfBlock(
+      confirmed(shardIndex, block),
+      awayBlocks?.get(`${shardIndex} ${block}`) ?? [],
+    ))
       if (event.id >= startId && event.id < stopId) events.push(event);
   return events.slice(0, pageSize);
 }
