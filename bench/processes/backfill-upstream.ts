@@ -226,8 +226,8 @@ function snapshotTrees(): ReadonlyMap<number, SnapshotTree> {
   return new Map([...entries].map(([shard, own]) => [shard, new SnapshotTree(own)]));
 }
 
-/** Virtual shards that are made before the node asks for them, and the parts that are kept. */
-const MADE_AHEAD = 4;
+/** Virtual shards of a shard that are made before the node asks for them, and the parts that are kept. */
+const MADE_AHEAD = 2;
 const MADE_AT_A_TIME = 12;
 const MAKERS = 2;
 
@@ -251,8 +251,10 @@ class MadeParts {
 
   get(virtualShard: number): Promise<MadePart> {
     const part = this.#made(virtualShard);
-    for (let ahead = 1; ahead <= MADE_AHEAD; ahead++)
-      if (virtualShard + ahead < VIRTUAL_SHARDS) this.#made(virtualShard + ahead);
+    for (let ahead = 1; ahead <= MADE_AHEAD; ahead++) {
+      const next = virtualShard + ahead * DATA_SHARDS.length;
+      if (next < VIRTUAL_SHARDS) this.#made(next);
+    }
     return part;
   }
 
@@ -261,7 +263,7 @@ class MadeParts {
     if (known) return known;
     const { promise, resolve } = Promise.withResolvers<MadePart>();
     this.#waiting.set(virtualShard, resolve);
-    this.#makers[virtualShard % MAKERS]?.postMessage(virtualShard);
+    this.#makers[Math.floor(virtualShard / DATA_SHARDS.length) % MAKERS]?.postMessage(virtualShard);
     this.#parts.set(virtualShard, promise);
     const [oldest] = this.#parts.keys();
     if (this.#parts.size > MADE_AT_A_TIME && oldest !== undefined) this.#parts.delete(oldest);
