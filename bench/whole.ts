@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { indexPath, openIndexReader } from "../src/db/index/database.ts";
+import { virtualShardOf } from "../src/trust/trie-key.ts";
 import { knowingOlderFormat, writeOlderIndex } from "../test/support/older-index.ts";
 import { compileInto, DIST, type RunningNode, startNode, tempDir } from "../test/support/program.ts";
 import { startUpstream } from "./backfill.ts";
+import { MadeNetwork } from "./backfill-set.ts";
 import { CACHE_SHARE, FILLING_BYTES, limitedMemory } from "./cold-file.ts";
 import { write } from "./density.ts";
 import type { Figure } from "./main.ts";
@@ -25,6 +27,7 @@ const SHOWN_STEPS = 6;
 /** A log that is bounded is a quarter as large a message in four times the messages. */
 const GROWS = 0.7;
 const LOOK_MS = 100;
+/** Of as few virtual shards as possible, each of which the upstream makes for them. */
 const VERIFIED_FIDS = 300;
 /** Bytes of a message in the index, to limit the memory before it exists. */
 const EXPECTED_BYTES = 340;
@@ -60,7 +63,7 @@ export async function benchWhole(): Promise<Figure[]> {
   const bytes = statSync(indexPath(dataDir)).size;
   const snapshot = join(dir.path, "snapshot");
   const copied = [
-    await command("verify", dataDir, "verify", "--sample", String(VERIFIED_FIDS)),
+    await command("verify", dataDir, "verify", ...verifiedFids().flatMap((fid) => ["--fid", String(fid)])),
     await command("snapshot, while it runs", dataDir, "snapshot", "create", "--to", snapshot),
   ];
   await fill.node.stop();
@@ -130,6 +133,11 @@ interface ReadyNode {
   readonly mostBytes: number;
   readonly mostLogBytes: number;
   readonly mostResidentBytes: number;
+}
+
+function verifiedFids(): number[] {
+  const { fids } = new MadeNetwork(MESSAGES, { endSecs: 0 });
+  return fids.toSorted((a, b) => virtualShardOf(a) - virtualShardOf(b)).slice(0, VERIFIED_FIDS);
 }
 
 async function messagesOf({ url }: RunningNode): Promise<number> {
