@@ -51,7 +51,10 @@ export async function benchCold(): Promise<Figure[]> {
   const bytes = statSync(indexPath(dataDir)).size;
   using group = limitedMemory(NODE_BYTES + bytes / CACHE_SHARE);
   const svc = await compileInto(DIST);
-  const node = await startNode({ command: [...group.command, svc], dataDir });
+  // A node that follows merges what its upstream has, which is not there.
+  const isFollowing = process.env.BENCH_DATA !== undefined;
+  const args = isFollowing ? ["--set", "upstream.url=http://127.0.0.1:9"] : [];
+  const node = await startNode({ command: [...group.command, svc], dataDir, args });
   const fids = process.env.BENCH_DATA === undefined ? Math.round(MESSAGES / 50) : accountsOf(dataDir);
   const draw = drawFrom({
     dataDir,
@@ -86,7 +89,7 @@ export async function benchCold(): Promise<Figure[]> {
       },
     );
   }
-  const merges = mergeBeside(node, { dataDir, fids });
+  const merges = isFollowing ? undefined : mergeBeside(node, { dataDir, fids });
   for (const [name, , path] of READS.filter(([name]) => IN_LOAD.has(name)))
     for (const inFlight of IN_FLIGHT) {
       file.evict();
@@ -121,7 +124,7 @@ export async function benchCold(): Promise<Figure[]> {
         },
       );
     }
-  figures.push({ what: "merges beside these", value: await merges.end(), unit: "messages/s" });
+  if (merges) figures.push({ what: "merges beside these", value: await merges.end(), unit: "messages/s" });
   await node.stop();
   return [...figures, ...benchColdMerges(dataDir, fids)];
 }
