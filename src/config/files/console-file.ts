@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 import { type ConfigInput, fromToml, type Layer, type LayerInput } from "../layers.ts";
 import { applyOf } from "../settings/changeable.ts";
@@ -10,6 +10,8 @@ import { readSmallFile } from "./small-file.ts";
 
 /** What was changed on the operator's page. It counts more than the settings file, and less than the environment. */
 export const CONSOLE_FILE = "settings.toml";
+/** What the page had set at the last start that succeeded, beside its file. */
+export const STARTED_FILE = "settings.started.toml";
 /** The source of its settings. */
 export const CONSOLE_SOURCE = "console";
 
@@ -39,17 +41,21 @@ export function readConsoleText(path: string, readFile = readSmallFile): string 
 /**
  * Reads the changes of the operator's page in a data directory. What the page may not change is refused in the file, too.
  *
- * A user who may not read it, and so not the databases, gets the other settings.
+ * Where the file cannot be read, those of the last start count: one of them may be what protects the node. A user who may read neither, and so
+ * not the databases, gets the other settings.
  */
 export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput: LayerInput): ConsoleFile {
   const path = join(resolve(input.cwd, dataDir), CONSOLE_FILE);
+  const warnings: string[] = [];
   let text: string | undefined;
   try {
     text = readConsoleText(path, input.readFile);
   } catch (cause) {
-    return { path, layer: undefined, warnings: [`${path} cannot be read: ${reasonOf(cause)}`] };
+    text = startedText(path, input);
+    const instead = text === undefined ? "" : ". The settings of the last start count instead";
+    warnings.push(`${path} cannot be read: ${reasonOf(cause)}${instead}`);
   }
-  if (text === undefined) return { path, layer: undefined, warnings: [] };
+  if (text === undefined) return { path, layer: undefined, warnings };
   const layer = fromToml(text, CONSOLE_SOURCE, layerInput);
   const refused = layer.candidates.filter(({ setting }) => applyOf(setting) === "file");
   const problems = [
@@ -63,7 +69,15 @@ export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput:
       message: "is not changed here: set it in the settings file",
     })),
   ];
-  return { path, layer: { ...layer, problems }, warnings: [] };
+  return { path, layer: { ...layer, problems }, warnings };
+}
+
+function startedText(path: string, { readFile }: ConfigInput): string | undefined {
+  try {
+    return readConsoleText(join(dirname(path), STARTED_FILE), readFile);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The sources of a process with another text of the file. */

@@ -4,6 +4,7 @@ import {
   consoleText,
   consoleValues,
   readConsoleText,
+  STARTED_FILE,
   withConsoleText,
 } from "../../config/files/console-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
@@ -15,8 +16,6 @@ import type { RefusedSettings } from "../../console/operator/reports.ts";
 import { BusyError, reasonOf } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 
-/** What the operator's page had set at the last start that succeeded. */
-const STARTED_FILE = "settings.started.toml";
 /** Where the settings go that prevented a start. Those of earlier starts are in `settings.refused.1.toml` and up, the newest first. */
 const REFUSED_FILE = "settings.refused.toml";
 const MAX_EARLIER = 9;

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { readSmallFile } from "../../../src/config/files/small-file.ts";
 import type { ArgvFlags, ConfigInput } from "../../../src/config/layers.ts";
@@ -184,5 +192,19 @@ describe("a file of the page that is not valid at a start", () => {
       expect(startWithout(path, new Error("cannot listen"))).toBeUndefined();
       expect(() => noteStarted(path)).toThrow("not a regular file");
     }
+  });
+
+  test("that cannot be read leaves what protects the node as the last start had it", () => {
+    using dir = tempDir();
+    const path = join(dir.path, "settings.toml");
+    writeFileSync(path, "[http]\nanonymous = false\n");
+    noteStarted(path);
+    rmSync(path);
+    mkdirSync(path);
+    const { config, warnings } = loadConfig(inputOf(dir.path));
+    expect(config.http.anonymous).toBe(false);
+    expect(warnings).toEqual([
+      `${path} cannot be read: it is not a regular file. The settings of the last start count instead`,
+    ]);
   });
 });
