@@ -1,5 +1,7 @@
+import type { ConfigInput } from "../config/layers.ts";
 import { type LoadedConfig, loadConfig, processInput, type SettingsReader } from "../config/load.ts";
 import { EXIT_RETRYABLE } from "../lib/failure.ts";
+import { loadWithoutInvalid } from "../node/console/started-settings.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Common } from "../runtime/common.ts";
 import { type DataDir, openDataDir } from "../runtime/data-dir.ts";
@@ -10,13 +12,24 @@ import { becomeOwnerOf } from "../runtime/process.ts";
 import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
-/** Reads the settings from the flags, the environment and the files of this process, and logs which file counts. */
-export function readConfig(
+/**
+ * Reads the settings from the flags, the environment and the files of this process, and logs which file counts. Where the file of the operator's page
+ * is not valid, they are those with which a start would go on, with a warning: a backup must not wait for its correction.
+ */
+export function readConfig(context: CommandContext, reader: SettingsReader = "node"): LoadedConfig {
+  const input = processInput(context.flags());
+  return noted(reader === "node" ? loadWithoutInvalid(input) : loadConfig(input, reader));
+}
+
+/** The same, for the node and for who checks its settings: an invalid file of the operator's page is a ConfigError. */
+export function readConfigAsWritten(
   context: CommandContext,
-  reader: SettingsReader = "node",
-  input = processInput(context.flags()),
+  input: ConfigInput = processInput(context.flags()),
 ): LoadedConfig {
-  const loaded = loadConfig(input, reader);
+  return noted(loadConfig(input));
+}
+
+function noted(loaded: LoadedConfig): LoadedConfig {
   const { config, file, warnings } = loaded;
   const log = createLogger(config);
   for (const warning of warnings) log.warn(warning);

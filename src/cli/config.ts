@@ -23,8 +23,8 @@ export function registerConfig(program: Command, context: CommandContext): void 
     .command("check")
     .description("check the settings and report all errors")
     .action(async () => {
-      const { readConfig } = await import("./common.ts");
-      const { file } = readConfig(context);
+      const { readConfigAsWritten } = await import("./common.ts");
+      const { file } = readConfigAsWritten(context);
       print(`The settings are valid (${file ?? "no settings file"}).\n`);
     });
 

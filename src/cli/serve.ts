@@ -29,7 +29,7 @@ export function registerServe(program: Command, context: CommandContext): void {
       "fill an index of the whole network from the public nodes of upstream.urls, whose operators agreed",
     )
     .action(async ({ demo = false, newState = false, migrate = false, acceptLoad = false }: ServeOptions) => {
-      const { createCommon, readConfig, runService } = await import("./common.ts");
+      const { createCommon, readConfigAsWritten, runService } = await import("./common.ts");
       const { serve } = await import("../node/serve.ts");
       const { processInput } = await import("../config/load.ts");
       const { serviceNames } = await import("../config/names.ts");
@@ -55,7 +55,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         const input = failed ? withConsoleText(given, failed.path, failed.without.text) : given;
         let read: LoadedConfig;
         try {
-          read = readConfig(context, "node", input);
+          read = readConfigAsWritten(context, input);
         } catch (fault) {
           const without = failed ? undefined : startWithoutInvalid(fault, given);
           if (without === undefined) throw failed ? failed.fault : fault;

@@ -8,7 +8,7 @@ import {
   withConsoleText,
 } from "../../config/files/console-file.ts";
 import type { ConfigInput } from "../../config/layers.ts";
-import { ConfigError, loadConfig } from "../../config/load.ts";
+import { ConfigError, type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { applyOf, type SettingApply } from "../../config/settings/changeable.ts";
 import type { SettingValues } from "../../config/settings/live-values.ts";
 import { findSetting } from "../../config/settings/settings.ts";
@@ -68,6 +68,26 @@ export function startWithoutInvalid(
     return { path, text, refused: refusedBy(path, fault, keys.length > 0 ? keys : [...wrong]) };
   }
   return undefined;
+}
+
+/**
+ * Reads the settings of a node for a command beside it. Where the page's file is not valid, they are those of `startWithoutInvalid`, with a warning;
+ * the file stays as it is.
+ *
+ * @throws ConfigError as `loadConfig`, where that file is not the cause.
+ */
+export function loadWithoutInvalid(given: ConfigInput): LoadedConfig {
+  try {
+    return loadConfig(given);
+  } catch (fault) {
+    const without = startWithoutInvalid(fault, given);
+    if (!without || !(fault instanceof ConfigError)) throw fault;
+    const loaded = loadConfig(withConsoleText(given, without.path, without.text));
+    const { path, refused } = without;
+    const problems = fault.problems.map(({ key, message }) => (key === path ? message : `${key} ${message}`));
+    const warning = `${path} is not valid: ${problems.join("; ")}. Until it is corrected, the node starts without ${refused.keys.join(", ")}`;
+    return { ...loaded, warnings: [warning, ...loaded.warnings] };
+  }
 }
 
 function isValid(input: ConfigInput): boolean {
