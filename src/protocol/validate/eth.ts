@@ -35,7 +35,7 @@ export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8
     const key = recoverKey(digest, signature.subarray(0, 64), v === 0 || v === 27 ? EVEN_Y : ODD_Y);
     return keccak_256(key.toBytes(false).subarray(1)).slice(-20);
   } catch {
-    // r or s is out of range, or r is not the x coordinate of a point.
+    // r or s is out of range, r is not the x coordinate of a point, or the key would be the point at infinity.
     return undefined;
   }
 }
@@ -46,7 +46,7 @@ export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8
  * The library's own recovery computes both products in one loop and cannot use its precomputed table of G. Computing
  * them separately takes a tenth less time.
  *
- * @throws Error if there is no such key.
+ * @throws Error if there is no such point. The point at infinity is no key, and has no bytes.
  */
 function recoverKey(digest: Uint8Array, compact: Uint8Array, signOfR: number) {
   const { Fn } = Point;
@@ -54,9 +54,5 @@ function recoverKey(digest: Uint8Array, compact: Uint8Array, signOfR: number) {
   const pointR = Point.fromBytes(Uint8Array.of(signOfR, ...compact.subarray(0, 32)));
   const h = Fn.create(BigInt(toHex(digest)));
   const inverse = Fn.inv(r);
-  const key = pointR
-    .multiplyUnsafe(Fn.mul(s, inverse))
-    .subtract(Point.BASE.multiplyUnsafe(Fn.mul(h, inverse)));
-  key.assertValidity();
-  return key;
+  return pointR.multiplyUnsafe(Fn.mul(s, inverse)).subtract(Point.BASE.multiplyUnsafe(Fn.mul(h, inverse)));
 }
