@@ -14,7 +14,7 @@ import type { CommandContext } from "./context.ts";
 
 /**
  * Reads the settings from the flags, the environment and the files of this process, and logs which file counts. Where the file of the operator's page
- * is not valid, they are those with which a start would go on, with a warning: a backup must not wait for its correction.
+ * is not valid, they are those with which a node would start, with a warning: a backup must not wait for its correction.
  */
 export function readConfig(context: CommandContext, reader: SettingsReader = "node"): LoadedConfig {
   const input = processInput(context.flags());

@@ -46,7 +46,7 @@ export function recoverAddress(digest: Uint8Array, signature: Uint8Array): Uint8
  * The library's own recovery computes both products in one loop and cannot use its precomputed table of G. Computing
  * them separately takes a tenth less time.
  *
- * @throws Error if there is no such point. The point at infinity is no key, and has no bytes.
+ * @throws Error if there is no such point. The point at infinity has no bytes.
  */
 function recoverKey(digest: Uint8Array, compact: Uint8Array, signOfR: number) {
   const { Fn } = Point;
