@@ -1,9 +1,12 @@
+import { brotliDecompressSync } from "node:zlib";
 import { loadOnce } from "../lib/promises.ts";
 import { isLanguage, isPageServed, type Language, type PageSettings } from "./web/page-settings.ts";
 import {
   ASSET_PATH,
+  brotliFile,
   type CodedFile,
-  compressFile,
+  gzipBest,
+  gzipFile,
   type PageScripts,
   type WebBuild,
   webFile,
@@ -52,13 +55,16 @@ interface ChosenBytes {
   readonly coding: "br" | "gzip" | undefined;
 }
 
-/** Returns the smallest form of a file that a client accepts. */
+/** Returns the smallest form of a file that a client accepts, among those that it has. */
 export function chooseBytes({ br, gzip, body }: CodedFile, acceptEncoding: string | null): ChosenBytes {
   const accepts = acceptedNames(acceptEncoding ?? "");
   if (br && accepts("br")) return { bytes: br, coding: "br" };
   if (gzip && accepts("gzip")) return { bytes: gzip, coding: "gzip" };
-  return { bytes: body ?? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>), coding: undefined };
+  return { bytes: body ?? plainBytes({ br, gzip }), coding: undefined };
 }
+
+const plainBytes = ({ br, gzip }: Pick<CodedFile, "br" | "gzip">): Uint8Array =>
+  gzip ? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>) : brotliDecompressSync(br as Uint8Array);
 
 /** Whether `Accept` names `text/html` itself: what accepts anything gets the JSON of programs. */
 export function acceptsHtml(accept: string | null): boolean {
@@ -151,12 +157,25 @@ function prepare(build: WebBuild, settings: PageSettings) {
     const html = template(SHELL, language).replace(HEAD_END, () => preloads.join("") + HEAD_END);
     const file = webFile(SHELL, page?.path === FIRST_PAGE ? html : html.replace(LANDING, ""));
     const hash = new Bun.CryptoHasher("sha256").update(file.body).digest("base64url").slice(0, 20);
-    return { ...compressFile(file, DOCUMENT_BROTLI_QUALITY), hash };
+    return { ...gzipFile(file), ...brotliFile(file, DOCUMENT_BROTLI_QUALITY), hash };
   }
 
   return {
     template,
-    asset: (name: string): CodedFile | undefined => assets.get(name),
+    /**
+     * Returns an asset in a form that a client accepts. The executable has only Brotli, which browsers do not accept over plain http:
+     * the gzip form is made once.
+     */
+    asset(name: string, acceptEncoding: string | null): (ChosenBytes & CodedFile) | undefined {
+      const file = assets.get(name);
+      if (!file) return undefined;
+      const chosen = chooseBytes(file, acceptEncoding);
+      if (chosen.coding || !file.br || !acceptedNames(acceptEncoding ?? "")("gzip"))
+        return { ...file, ...chosen };
+      const gzip = gzipBest(chosen.bytes);
+      assets.set(name, { ...file, gzip });
+      return { ...file, bytes: gzip, coding: "gzip" };
+    },
     /** Returns the document for a path, and whether the table of pages has a page with it. */
     page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean } {
       const segments = path.split("/");

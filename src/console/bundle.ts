@@ -7,7 +7,7 @@ import { bundleScripts, type ScriptBundle, SOURCE } from "./bundle-scripts.ts";
 import { LANGUAGES, type Language } from "./web/page-settings.ts";
 import {
   ASSET_PATH,
-  compressFile,
+  brotliFile,
   LICENSES,
   type LocalizedBuild,
   type PageScripts,
@@ -23,12 +23,13 @@ const STYLE = "styles/index.css";
 /** A file beside a document that it names. */
 const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
 
-/** The documents with their scripts, and the modules of those pages that are opened first. */
-const DOCUMENTS = [
-  { name: "index.html", entry: "main.tsx", firstPages: ["landing/landing.tsx", "explore/home.tsx"] },
-  { name: "approve.html", entry: "approve.tsx", firstPages: [] },
-  { name: "sign-in.html", entry: "sign-in.tsx", firstPages: [] },
-] as const;
+const DOCUMENTS = ["index.html", "approve.html", "sign-in.html"] as const;
+
+/** The scripts of the documents, with the modules of those pages that are opened first. */
+const ENTRIES = {
+  "main.tsx": ["landing/landing.tsx", "explore/home.tsx"],
+  "outside.tsx": [],
+} as const satisfies Record<string, readonly string[]>;
 
 /** The page as it is served, but not compressed. */
 export interface WebSources extends Omit<WebBuild, "assets"> {
@@ -48,14 +49,15 @@ export async function bundleWeb(): Promise<WebSources> {
   ]);
   const bundles = Object.fromEntries([[SOURCE, source], ...bundled]) as Record<Language, LanguageBundles>;
   const assets = new Map([[STYLE, style]]);
-  const entries = Object.entries(bundles).map(([language, [main]]) => [language, ASSET_PATH + main?.entry]);
+  const entries = Object.entries(bundles).map(([language, { "main.tsx": main }]) => [
+    language,
+    ASSET_PATH + main.entry,
+  ]);
   const localized = async (language: Language): Promise<LocalizedBuild> => ({
-    documents: DOCUMENTS.flatMap(({ name, entry }, at) => {
-      const bundle = bundles[language][at];
-      if (!bundle) return [];
+    documents: DOCUMENTS.map((name) => {
       const html = readFileSync(join(WEB, name), "utf8")
         .replaceAll(LOCAL_REFERENCE, (_, path: string) => {
-          if (path === entry) return ASSET_PATH + bundle.entry;
+          if (isEntry(path)) return ASSET_PATH + bundles[language][path].entry;
           const file = assets.get(path) ?? hashedFile(path, readFileSync(join(WEB, path)));
           assets.set(path, file);
           return ASSET_PATH + file.name;
@@ -65,7 +67,7 @@ export async function bundleWeb(): Promise<WebSources> {
         );
       return webFile(name, translated(name, html, language).replaceAll(/>\s+</g, ">\n<"));
     }),
-    pages: await pageScripts(bundles[language][0]),
+    pages: await pageScripts(bundles[language]["main.tsx"]),
   });
   const languages = Object.fromEntries(
     await Promise.all(
@@ -73,7 +75,7 @@ export async function bundleWeb(): Promise<WebSources> {
     ),
   ) as Record<Language, LocalizedBuild>;
   // Two bundles may have the same chunk.
-  const all = Object.values(bundles).flat();
+  const all = Object.values(bundles).flatMap((ofLanguage) => Object.values(ofLanguage));
   const scripts = new Map(all.flatMap(({ files }) => files).map((file) => [file.name, file]));
   const packages = new Set(all.flatMap((bundle) => bundle.packages));
   return {
@@ -91,13 +93,16 @@ const OTHERS = (Object.keys(LANGUAGES) as Language[]).filter((language) => langu
 /** Where a document names the scripts of all languages. */
 const SCRIPTS_SLOT = 'name="console-scripts" content=""';
 
-/** The bundles of the documents, in their order. */
-type LanguageBundles = readonly ScriptBundle[];
+type LanguageBundles = Readonly<Record<keyof typeof ENTRIES, ScriptBundle>>;
 
-function bundleLanguage(language: Language): Promise<LanguageBundles> {
-  return Promise.all(
-    DOCUMENTS.map(({ entry, firstPages }) => bundleScripts({ root: WEB, entry, firstPages, language })),
+const isEntry = (path: string): path is keyof typeof ENTRIES => path in ENTRIES;
+
+async function bundleLanguage(language: Language): Promise<LanguageBundles> {
+  const bundled = Object.entries(ENTRIES).map(
+    async ([entry, firstPages]) =>
+      [entry, await bundleScripts({ root: WEB, entry, firstPages, language })] as const,
   );
+  return Object.fromEntries(await Promise.all(bundled)) as LanguageBundles;
 }
 
 /** A document in another language: its texts are those of the table, which has all of them. */
@@ -147,13 +152,13 @@ function hashedFile(path: string, content: Uint8Array): WebFile {
 const LOADS = /import\(["']\.\/([^"']+)["']\)/;
 
 /** The table of pages loads no page. Its name is computed so that the program does not import what runs in browsers. */
-async function pageScripts(bundle: ScriptBundle | undefined): Promise<PageScripts[]> {
+async function pageScripts(bundle: ScriptBundle): Promise<PageScripts[]> {
   const { pages } = (await import(join(WEB, "routes.ts"))) as {
     pages: readonly { readonly path: string; readonly load: () => unknown }[];
   };
   return pages.map(({ path, load }) => {
     const [, module] = LOADS.exec(load.toString()) ?? [];
-    return { path, scripts: module === undefined ? [] : (bundle?.scriptsOf(module) ?? []) };
+    return { path, scripts: module === undefined ? [] : bundle.scriptsOf(module) };
   });
 }
 
@@ -166,17 +171,23 @@ interface EmbeddedPage extends Disposable {
 const BEST_QUALITY = 11;
 const LOADER = /[/\\]src[/\\]console[/\\]load-build\.ts$/;
 
-/** Bundles and compresses the page for the compiled program. */
-export async function embedPage(): Promise<EmbeddedPage> {
+/** Bundles and compresses the page, and returns what the executable includes of it. */
+export async function packPage(): Promise<Uint8Array> {
   const { assets, ...rest } = await bundleWeb();
-  const build: WebBuild = { ...rest, assets: assets.map((file) => compressFile(file, BEST_QUALITY)) };
+  const build: WebBuild = { ...rest, assets: assets.map((file) => brotliFile(file, BEST_QUALITY)) };
+  // What is not a file, as the table of pages and their scripts, is worth it.
+  return Bun.zstdCompressSync(serialize(build, { binaryType: "nodebuffer" }), { level: 19 });
+}
+
+/** Makes the page a part of the compiled program. */
+export async function embedPage(): Promise<EmbeddedPage> {
   const dir = mkdtempSync(join(tmpdir(), "svc-page-"));
   const path = join(dir, "page.bin");
-  writeFileSync(path, serialize(build, { binaryType: "nodebuffer" }));
+  writeFileSync(path, await packPage());
   const loader = `
     import { deserialize } from "bun:jsc";
     import path from ${JSON.stringify(path)} with { type: "file" };
-    export const loadBuild = async () => deserialize(await Bun.file(path).arrayBuffer());
+    export const loadBuild = async () => deserialize(Bun.zstdDecompressSync(await Bun.file(path).bytes()));
   `;
   return {
     plugin: {

@@ -98,14 +98,12 @@ export function consoleRoutes(deps: ConsoleRoutesDeps) {
     respondWithFile(request, params["*"]);
 
   async function respondWithFile(request: Request, name: string): Promise<Response> {
-    const file = (await assets.load()).asset(name);
+    const file = (await assets.load()).asset(name, request.headers.get("accept-encoding"));
     if (!file) throw new NotFoundError();
-    const { bytes, coding } = chooseBytes(file, request.headers.get("accept-encoding"));
+    const { bytes, coding, contentType } = file;
     const headers: Record<string, string> = {
-      "content-type": file.contentType,
-      "cache-control": KEEP_THEIR_NAMES.includes(file.name)
-        ? "no-cache"
-        : "public, max-age=31536000, immutable",
+      "content-type": contentType,
+      "cache-control": KEEP_THEIR_NAMES.includes(name) ? "no-cache" : "public, max-age=31536000, immutable",
       "cross-origin-resource-policy": "same-origin",
       vary: "accept-encoding",
     };

@@ -9,14 +9,14 @@ export interface WebFile {
   readonly body: Uint8Array;
 }
 
-/** A file in the forms in which it is sent. */
+/** A file in the forms in which it is kept. The executable has only the smallest one; others are made from it (`chooseBytes`). */
 export interface CodedFile {
   readonly name: string;
   readonly contentType: string;
-  /** Absent where compression makes it smaller: few clients ask for it, and `gzip` has it. */
-  readonly body: Uint8Array | undefined;
-  readonly gzip: Uint8Array | undefined;
-  readonly br: Uint8Array | undefined;
+  /** Absent where compression makes it smaller: few clients ask for it. */
+  readonly body?: Uint8Array | undefined;
+  readonly gzip?: Uint8Array | undefined;
+  readonly br?: Uint8Array | undefined;
 }
 
 /** The page as it is served. */
@@ -67,23 +67,21 @@ export function webFile(name: string, content: string | Uint8Array): WebFile {
   };
 }
 
-/**
- * Compresses a file.
- * @param brotliQuality undefined for no Brotli: the best quality takes about a millisecond per KB.
- */
-export function compressFile(
-  { name, contentType, body }: WebFile,
-  brotliQuality: number | undefined,
-): CodedFile {
-  const bytes = body as Uint8Array<ArrayBuffer>;
-  const gzip = Bun.gzipSync(bytes, { level: 9 });
-  const file = { name, contentType };
-  if (gzip.byteLength >= body.byteLength) return { ...file, body, gzip: undefined, br: undefined };
-  if (brotliQuality === undefined) return { ...file, body: undefined, gzip, br: undefined };
+/** Compresses a file as every client accepts it. */
+export function gzipFile({ name, contentType, body }: WebFile): CodedFile {
+  const gzip = gzipBest(body);
+  return { name, contentType, ...(gzip.byteLength < body.byteLength ? { gzip } : { body }) };
+}
+
+/** Compresses a file as browsers accept it over https. @param quality the best one, 11, takes about a millisecond per KB. */
+export function brotliFile({ name, contentType, body }: WebFile, quality: number): CodedFile {
   const params = {
-    [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+    [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
   };
   const br = new Uint8Array(brotliCompressSync(body, { params }));
-  return { ...file, body: undefined, gzip, br: br.byteLength < gzip.byteLength ? br : undefined };
+  return { name, contentType, ...(br.byteLength < body.byteLength ? { br } : { body }) };
 }
+
+export const gzipBest = (bytes: Uint8Array): Uint8Array =>
+  Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { level: 9 });

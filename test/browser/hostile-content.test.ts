@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { bundleWeb } from "../../src/console/bundle.ts";
 import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
-import { compressFile } from "../../src/console/web-build.ts";
+import { brotliFile } from "../../src/console/web-build.ts";
 import { UserDataType } from "../../src/protocol/wire/generated/message.ts";
 import { configWith } from "../runtime/config.ts";
 import { postAsPerson } from "../support/demo-calls.ts";
@@ -266,7 +266,7 @@ const config = configWith("console.images=off");
 const assets = createWebAssets(
   async () => {
     const bundled = await bundleWeb();
-    return { ...bundled, assets: bundled.assets.map((file) => compressFile(file, 1)) };
+    return { ...bundled, assets: bundled.assets.map((file) => brotliFile(file, 1)) };
   },
   pageSettingsOf(config, { isDemo: false, hasMasterKey: false }),
 );

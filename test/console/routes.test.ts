@@ -3,12 +3,12 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createWebAssets } from "../../src/console/assets.ts";
 import { bundleWeb } from "../../src/console/bundle.ts";
 import { consoleRoutes, pageSettingsOf } from "../../src/console/routes.ts";
-import { compressFile, type WebBuild } from "../../src/console/web-build.ts";
+import { brotliFile, type WebBuild } from "../../src/console/web-build.ts";
 import { configWith } from "../runtime/config.ts";
 import { runHttp } from "../support/http.ts";
 
 const bundled = await bundleWeb();
-const build: WebBuild = { ...bundled, assets: bundled.assets.map((file) => compressFile(file, 5)) };
+const build: WebBuild = { ...bundled, assets: bundled.assets.map((file) => brotliFile(file, 5)) };
 let loads = 0;
 
 function serve(...settings: string[]) {

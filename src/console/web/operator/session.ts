@@ -5,7 +5,7 @@ import { forgetSession, type OwnerSession, readSession, sessionOf, storeSession 
 import { createSessionKey, signedHeaders } from "../owner/session-request.ts";
 import { signedSnippets } from "../owner/signed-snippets.ts";
 import { pageConfig } from "../page-config.ts";
-import * as msg from "../text/en/manage/owner.ts";
+import * as msg from "../text/en/manage/sessions.ts";
 
 /** The operator has no fid. */
 const FID = 0;

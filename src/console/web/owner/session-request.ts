@@ -1,6 +1,6 @@
 import { RequestFailure, type RequestOptions, request } from "../data/request.ts";
 import { pageConfig } from "../page-config.ts";
-import * as msg from "../text/en/manage/owner.ts";
+import * as msg from "../text/en/manage/sessions.ts";
 import { OperationDeclined, runOperation, type SignedCall } from "./operation.ts";
 import { dropSession, type OwnerSession, owner } from "./owner.ts";
 

@@ -23,6 +23,7 @@ import type * as deLogin from "../../../../src/console/web/text/de/manage/login.
 import type * as deManage from "../../../../src/console/web/text/de/manage/manage.ts";
 import type * as deOwner from "../../../../src/console/web/text/de/manage/owner.ts";
 import type * as deSchedules from "../../../../src/console/web/text/de/manage/schedules.ts";
+import type * as deSessions from "../../../../src/console/web/text/de/manage/sessions.ts";
 import type * as deSigners from "../../../../src/console/web/text/de/manage/signers.ts";
 import type * as deWebhooks from "../../../../src/console/web/text/de/manage/webhooks.ts";
 import type * as deMoment from "../../../../src/console/web/text/de/moment.ts";
@@ -66,6 +67,7 @@ import type * as enLogin from "../../../../src/console/web/text/en/manage/login.
 import type * as enManage from "../../../../src/console/web/text/en/manage/manage.ts";
 import type * as enOwner from "../../../../src/console/web/text/en/manage/owner.ts";
 import type * as enSchedules from "../../../../src/console/web/text/en/manage/schedules.ts";
+import type * as enSessions from "../../../../src/console/web/text/en/manage/sessions.ts";
 import type * as enSigners from "../../../../src/console/web/text/en/manage/signers.ts";
 import type * as enWebhooks from "../../../../src/console/web/text/en/manage/webhooks.ts";
 import type * as enMoment from "../../../../src/console/web/text/en/moment.ts";
@@ -111,6 +113,7 @@ export type Texts = [
   Complete<typeof enLanding, typeof deLanding>,
   Complete<typeof enManage, typeof deManage>,
   Complete<typeof enOwner, typeof deOwner>,
+  Complete<typeof enSessions, typeof deSessions>,
   Complete<typeof enSigners, typeof deSigners>,
   Complete<typeof enIncidents, typeof deIncidents>,
   Complete<typeof enLogin, typeof deLogin>,

@@ -114,10 +114,6 @@ export const alsoTestWebhooksReplayDeliveries =
 export const startASessionAgain = "Sitzung neu beginnen";
 export const oneWalletSignature = "Eine Signatur der Wallet.";
 
-export const theNodeShowsWhatBelongsToYou = "Der Knoten zeigt, was zu deiner fid gehört. Nichts ändert sich.";
-export const thisBrowserCannotCreateAKey =
-  "Dieser Browser kann keinen Schlüssel erzeugen (Ed25519). Nichts wurde gesendet.";
-
 export const nothingWasSent = "Nichts wurde gesendet.";
 export const youDeclinedInTheWallet = (nothing: Value) => `Du hast in der Wallet abgelehnt. ${nothing}`;
 export const noReasonGiven = "ohne Angabe von Gründen";

@@ -118,10 +118,6 @@ export const alsoTestWebhooksReplayDeliveries =
 export const startASessionAgain = "Start a session again";
 export const oneWalletSignature = "One wallet signature.";
 
-// owner/session-request.ts
-export const theNodeShowsWhatBelongsToYou = "The node shows what belongs to your fid. Nothing changes.";
-export const thisBrowserCannotCreateAKey = "This browser cannot create a key (Ed25519). Nothing was sent.";
-
 // owner/wallet-signature.ts
 export const nothingWasSent = "Nothing was sent.";
 export const youDeclinedInTheWallet = (nothing: Value) => `You declined in the wallet. ${nothing}`;
