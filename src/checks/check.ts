@@ -53,6 +53,13 @@ export interface Check {
    * `{{ $value | humanizeDuration }}`, `{{ $value | humanizePercentage }}` and `{{ $labels.name }}`.
    */
   readonly sentence: string;
+  /**
+   * When it resolves, in a sentence with `{{ $value | … }}` for the line and `{{ $labels.for }}` for the time beyond it. Default, for a
+   * check without a line: when it is over.
+   */
+  readonly resolution?: string;
+  /** How long a check of what has happened stays above 0 after it, seconds. */
+  readonly quietSecs?: number;
   /** What to do. */
   readonly remedy: string;
   /** The page and heading that say more, relative to docs/operate/watch.md. */
@@ -92,7 +99,7 @@ export function sentenceOf({ sentence }: Pick<Check, "sentence">, { value, label
 const MINUTE = 60;
 const HOUR = 3600;
 
-function durationText(secs: number): string {
+export function durationText(secs: number): string {
   if (secs < 2 * MINUTE) return `${Number(secs.toPrecision(3))} s`;
   if (secs < 2 * HOUR) return `${Math.round(secs / MINUTE)} min`;
   return `${Math.round(secs / HOUR)} h`;

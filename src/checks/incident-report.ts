@@ -10,6 +10,8 @@ export interface IncidentReport {
   readonly severity: Severity;
   readonly state: "open" | "acknowledged" | "resolved";
   readonly sentence: string;
+  /** When it resolves, in a sentence; null for a resolved one, and for a check of another release. */
+  readonly resolution: string | null;
   readonly opened_at: number;
   readonly resolved_at: number | null;
   /** How often it opened again within half an hour. */

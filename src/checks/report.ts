@@ -1,6 +1,8 @@
+import type { Thresholds } from "./check.ts";
 import type { DayState, IncidentReport, IncidentsReport, OperatorIncident } from "./incident-report.ts";
 import type { Incident, IncidentStore } from "./incident-store.ts";
 import { ownerCheckOf } from "./owners/owner-table.ts";
+import { resolutionOf } from "./resolution.ts";
 import { checkOf } from "./table.ts";
 
 const DAY_SECS = 86_400;
@@ -10,7 +12,7 @@ export const SHOWN_DAYS = 90;
 const MAX_SHOWN = 200;
 const MAX_OWNERS_SHOWN = 100;
 
-function reportOf(incident: Incident): IncidentReport {
+function reportOf(incident: Incident, thresholds: Thresholds): IncidentReport {
   const { incidentId, checkId, nodeId, severity, sentence, openedAt, resolvedAt, ackedAt, flaps, note } =
     incident;
   const isOwners = incident.ownerFid > 0;
@@ -22,6 +24,7 @@ function reportOf(incident: Incident): IncidentReport {
     severity,
     state: resolvedAt !== null ? "resolved" : ackedAt !== null ? "acknowledged" : "open",
     sentence,
+    resolution: resolvedAt === null ? resolutionOf(checkId, thresholds) : null,
     opened_at: openedAt,
     resolved_at: resolvedAt,
     flaps,
@@ -30,14 +33,14 @@ function reportOf(incident: Incident): IncidentReport {
 }
 
 /** An incident as the owner of its record sees it: without what the operator wrote. */
-export function ownReportOf(incident: Incident): IncidentReport {
-  return { ...reportOf(incident), note: null };
+export function ownReportOf(incident: Incident, thresholds: Thresholds): IncidentReport {
+  return { ...reportOf(incident, thresholds), note: null };
 }
 
-function operatorReportOf(incident: Incident): OperatorIncident {
+function operatorReportOf(incident: Incident, thresholds: Thresholds): OperatorIncident {
   const check = ownerCheckOf(incident.checkId) ?? checkOf(incident.checkId);
   return {
-    ...reportOf(incident),
+    ...reportOf(incident, thresholds),
     is_public: check?.isPublic ?? false,
     remedy: check?.remedy ?? null,
     acked_at: incident.ackedAt,
@@ -66,27 +69,36 @@ function daysOf(incidents: readonly Incident[], nowSecs: number, watchedSince: n
 const read = (store: Pick<IncidentStore, "list">, nowSecs: number) =>
   store.list(nowSecs - SHOWN_DAYS * DAY_SECS, MAX_SHOWN);
 
-/**
- * What anyone may know: incidents of public checks.
- *
- * @param watchedSince since when the node is watched, unix seconds
- */
+/** What a report is made with. */
+export interface ReportContext {
+  readonly nowSecs: number;
+  /** Since when the node is watched, unix seconds. */
+  readonly watchedSince: number;
+  /** The lines of the checks, which say when an incident resolves. */
+  readonly thresholds: Thresholds;
+}
+
+/** What anyone may know: incidents of public checks. */
 export async function publicReport(
   store: Pick<IncidentStore, "list">,
-  nowSecs: number,
-  watchedSince: number,
+  { nowSecs, watchedSince, thresholds }: ReportContext,
 ): Promise<IncidentsReport> {
   const shown = (await read(store, nowSecs)).filter(({ checkId }) => checkOf(checkId)?.isPublic);
-  return { incidents: shown.map(reportOf), days: daysOf(shown, nowSecs, watchedSince) };
+  return {
+    incidents: shown.map((incident) => reportOf(incident, thresholds)),
+    days: daysOf(shown, nowSecs, watchedSince),
+  };
 }
 
 /** All incidents of the nodes, as `publicReport`, then the open ones of owners, which are on no day. */
 export async function operatorReport(
   store: Pick<IncidentStore, "list" | "openOfOwners">,
-  nowSecs: number,
-  watchedSince: number,
+  { nowSecs, watchedSince, thresholds }: ReportContext,
 ): Promise<IncidentsReport<OperatorIncident>> {
   const [all, open] = await Promise.all([read(store, nowSecs), store.openOfOwners()]);
   const own = open.toSorted((a, b) => b.openedAt - a.openedAt).slice(0, MAX_OWNERS_SHOWN);
-  return { incidents: [...all, ...own].map(operatorReportOf), days: daysOf(all, nowSecs, watchedSince) };
+  return {
+    incidents: [...all, ...own].map((incident) => operatorReportOf(incident, thresholds)),
+    days: daysOf(all, nowSecs, watchedSince),
+  };
 }

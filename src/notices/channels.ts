@@ -125,7 +125,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
         ...(checks && { checks }),
         ...(quiet_hours !== undefined && { quiet: quietOf(terms) }),
       };
-      const edited = await store.edit(own(channelId), changed, auditOf?.(channelId));
+      const edited = await store.edit(own(channelId), changed, nowSecs(clock), auditOf?.(channelId));
       return edited ? ok(reportOf(edited)) : err(null);
     },
     remove: (channelId: string, auditOf?: AuditOf): Promise<boolean> =>

@@ -1,7 +1,10 @@
+import type { Thresholds } from "../checks/check.ts";
 import type { IncidentReport } from "../checks/incident-report.ts";
 import type { IncidentStore } from "../checks/incident-store.ts";
+import type { OwnerFindings } from "../checks/owners/owner-findings.ts";
 import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { ownReportOf, SHOWN_DAYS } from "../checks/report.ts";
+import { resolutionOfWebhook } from "../checks/resolution.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Actor, recordChange } from "../management/owned-service.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
@@ -54,10 +57,13 @@ export interface OwnerNoticesDeps {
   /** The main thread, which sends. */
   readonly node: OwnersRpc;
   readonly incidents: Pick<IncidentStore, "listOf" | "acknowledgeOwn">;
+  readonly findings: Pick<OwnerFindings, "webhook">;
+  readonly thresholds: Thresholds;
   readonly clock: Clock;
 }
 
-export function createOwnerNotices({ node, incidents, clock }: OwnerNoticesDeps): OwnerNotices {
+export function createOwnerNotices(deps: OwnerNoticesDeps): OwnerNotices {
+  const { node, incidents, findings, thresholds, clock } = deps;
   const refuse = (error: string | null) => (error === null ? NO_CHANNEL : badField(error));
   return {
     list: (fid) => node.ownChannels(fid),
@@ -101,15 +107,25 @@ export function createOwnerNotices({ node, incidents, clock }: OwnerNoticesDeps)
     },
 
     async incidents(fid) {
-      const since = nowSecs(clock) - SHOWN_DAYS * DAY_SECS;
-      return (await incidents.listOf(fid, since)).map((incident) => {
-        const check = ownerCheckOf(incident.checkId);
-        return {
-          ...ownReportOf(incident),
-          remedy: check?.remedy ?? "",
-          path: check?.path(incident.nodeId) ?? "/console/manage",
-        };
-      });
+      const now = nowSecs(clock);
+      const own = await incidents.listOf(fid, now - SHOWN_DAYS * DAY_SECS);
+      return Promise.all(
+        own.map(async (incident) => {
+          const { checkId, nodeId: subject, resolvedAt } = incident;
+          const check = ownerCheckOf(checkId);
+          const report = ownReportOf(incident, thresholds);
+          const standing =
+            checkId === "webhook_failing" && resolvedAt === null
+              ? await findings.webhook(subject, now)
+              : undefined;
+          return {
+            ...report,
+            resolution: standing ? resolutionOfWebhook(standing) : report.resolution,
+            remedy: check?.remedy ?? "",
+            path: check?.path(subject) ?? "/console/manage",
+          };
+        }),
+      );
     },
 
     async acknowledge(actor, body) {

@@ -58,7 +58,7 @@ export interface PushKeys {
 /** Who is called for which incidents, and when. A change of a channel keeps what it does not name. */
 export interface ChannelTerms {
   readonly label: string;
-  /** Default: critical only. */
+  /** The lowest that it gets. Default: `critical` for the operator, all for an owner. */
   readonly severity?: Severity;
   readonly checks?: readonly string[];
   /** As "22:00-07:00"; empty: none, also of a channel that had some. */

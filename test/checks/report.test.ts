@@ -4,10 +4,12 @@ import { operatorReport, publicReport, SHOWN_DAYS } from "../../src/checks/repor
 import { atomFeed } from "../../src/console/incidents/routes.ts";
 import { openStateInMemory } from "../../src/db/state/database.ts";
 import { taskStateDb } from "../../src/db/state/sqlite-state-db.ts";
+import { configWith } from "../runtime/config.ts";
 
 const DAY_SECS = 86_400;
 const TODAY = 20_000 * DAY_SECS;
 const NOW = TODAY + 3600;
+const CONTEXT = { nowSecs: NOW, watchedSince: 0, thresholds: configWith().checks };
 
 test("anybody sees the incidents of public checks with the note, the operator all with what was done", async () => {
   using db = openStateInMemory();
@@ -24,7 +26,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
   await open("of_another_release", "warning", NOW - 20);
   await incidents.acknowledge("of-slow", "ann@host", "we look at it", NOW);
 
-  const shown = await publicReport(incidents, NOW, 0);
+  const shown = await publicReport(incidents, CONTEXT);
   expect(shown.incidents.map(({ id, state }) => [id, state])).toEqual([
     ["of-slow", "acknowledged"],
     ["of-index_behind", "resolved"],
@@ -37,6 +39,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
     severity: "warning",
     state: "acknowledged",
     sentence: "slow fails.",
+    resolution: "Resolves once 99 of a hundred requests have taken less than 1 s for 5 min.",
     opened_at: NOW - 30,
     resolved_at: null,
     flaps: 0,
@@ -45,7 +48,7 @@ test("anybody sees the incidents of public checks with the note, the operator al
   expect(shown.days).toHaveLength(SHOWN_DAYS);
   expect(shown.days.slice(-5)).toEqual(["ok", "critical", "critical", "ok", "warning"]);
 
-  const all = await operatorReport(incidents, NOW, 0);
+  const all = await operatorReport(incidents, CONTEXT);
   expect(all.incidents.map(({ id, is_public: isPublic }) => [id, isPublic])).toEqual([
     ["of-of_another_release", false],
     ["of-slow", true],
@@ -70,13 +73,13 @@ test("the operator also sees what is open of owners, with whose it is; the days 
     { incidentId: "node", checkId: "disk_almost_full", nodeId: "a", severity: "notice", sentence: "Full." },
     NOW,
   );
-  const report = await operatorReport(incidents, NOW, 0);
+  const report = await operatorReport(incidents, CONTEXT);
   expect(report.incidents.map(({ id, owner_fid, node, title }) => [id, owner_fid, node, title])).toEqual([
     ["node", null, "a", "Disk almost full"],
     ["open", 3, null, "Webhook failing"],
   ]);
   expect(report.days.at(-1)).toBe("notice");
-  expect((await publicReport(incidents, NOW, 0)).incidents).toEqual([]);
+  expect((await publicReport(incidents, CONTEXT)).incidents).toEqual([]);
 });
 
 test("the feed has an entry for each incident, escapes every text and has no character that XML lacks", () => {
@@ -88,6 +91,7 @@ test("the feed has an entry for each incident, escapes every text and has no cha
     severity: "warning",
     state: "open",
     sentence: "a\u0000b]]>\ud800",
+    resolution: null,
     opened_at: NOW,
     resolved_at: null,
     flaps: 0,

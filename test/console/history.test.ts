@@ -15,6 +15,7 @@ import { err } from "../../src/lib/result.ts";
 import { historyQueries } from "../../src/node/console/history-queries.ts";
 import { createHistoryRecorder } from "../../src/node/console/history-recorder.ts";
 import { figureOf } from "../../src/runtime/figures/figures.ts";
+import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { createState } from "../support/empty-databases.ts";
 import { silentLog } from "../support/log.ts";
@@ -49,6 +50,7 @@ describe("what a node has kept", () => {
     node: { ...queries, pulse: async () => ({ uptime_secs: 60 }) } as never as HistoryQueries & PulseRpc,
     incidents: localStores(state).incidents,
     showsIncidents: true,
+    thresholds: configWith().checks,
     nodeId: "n1",
     clock,
   } as const;
@@ -154,6 +156,7 @@ describe("what happened since a visit", () => {
     severity: "critical",
     state: "open",
     sentence: "",
+    resolution: null,
     opened_at: NOW - 2 * HOUR,
     resolved_at: null,
     flaps: 0,

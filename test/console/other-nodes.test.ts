@@ -3,6 +3,7 @@ import { createHistoryReads } from "../../src/console/history/history-reads.ts";
 import { createSharedFigures } from "../../src/history/shared/shared-figures.ts";
 import { err } from "../../src/lib/result.ts";
 import { historyQueries } from "../../src/node/console/history-queries.ts";
+import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { createState } from "../support/empty-databases.ts";
 import { tempDir } from "../support/program.ts";
@@ -29,6 +30,7 @@ test("the figures of another node of the state, also one that was removed, have 
     node: historyQueries(rpc as never, SERIES as never),
     incidents,
     showsIncidents: true,
+    thresholds: configWith().checks,
     nodeId: "n1",
     clock,
   };

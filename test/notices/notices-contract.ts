@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
 import { FLAP_SECS, type IncidentStore, REMIND_SECS } from "../../src/checks/incident-store.ts";
+import type { OwnerFindings } from "../../src/checks/owners/owner-findings.ts";
 import { createOutboundClient } from "../../src/net/client.ts";
 import { createUrlGuard } from "../../src/net/guard.ts";
 import { createNotices } from "../../src/notices/notices.ts";
@@ -19,6 +20,7 @@ export interface NoticeFixture extends AsyncDisposable {
   readonly incidents: IncidentStore;
   readonly store: NoticeStore;
   readonly audit: Pick<AuditStore, "list">;
+  readonly findings: OwnerFindings;
 }
 
 export const T0 = 1_800_000_000;
@@ -116,6 +118,70 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
       push: { sent: 0, failed: 0, retried: 0 },
       hook: { sent: paths.length + 1, failed: 0, retried: 0 },
     });
+  });
+
+  test("a channel that is added, or that gets more from now on, is told once of what is open, and no other channel is told again", async () => {
+    await using fixture = await fixtureOf(open);
+    const { clock, incidents, notices, service } = fixture;
+    const path = (name: string) => ({ url: `${service.hooks}/${name}` }) as Partial<ChannelRequest>;
+    const calledWith = () =>
+      service.requests.map((request) => {
+        const { incident, state } = JSON.parse(Buffer.from(request.body).toString());
+        return `${request.path} ${incident} ${state}`;
+      });
+    await notices.add(hook(service, { ...path("first"), severity: "notice" }));
+    await incidents.open(opening("i1"), T0);
+    await incidents.open(opening("i2", { checkId: "index_behind", severity: "warning" }), T0);
+    await incidents.open(opening("i3", { checkId: "cannot_write" }), T0);
+    await incidents.open(opening("i4", { checkId: "index_full" }), T0);
+    await notices.run();
+    await incidents.resolve("cannot_write", "a", T0 + 1);
+    await incidents.mute("i4", T0 + 86_400);
+    await incidents.acknowledge("i1", "ann@host", null, T0 + 1);
+    clock.advanceSecs(2);
+    // It has not been sent to anyone yet.
+    await incidents.open(opening("i5", { checkId: "postgres_away" }), T0 + 2);
+    service.requests.length = 0;
+    const added = await notices.add(hook(service, path("second")));
+    await notices.run();
+    expect(calledWith().toSorted()).toEqual([
+      "/first i3 resolved",
+      "/first i5 open",
+      "/second i1 open",
+      "/second i3 resolved",
+      "/second i5 open",
+    ]);
+    clock.advanceSecs(60);
+    await notices.run();
+    expect(service.requests).toHaveLength(5);
+    service.requests.length = 0;
+    const { id } = added.ok ? added.value : { id: "" };
+    await notices.edit(id, { label: "all", severity: "warning" });
+    await notices.edit(id, { label: "all of them" });
+    await notices.run();
+    expect(calledWith()).toEqual(["/second i2 open"]);
+  });
+
+  test("a channel that is added while others are told of an incident hears of it too, once", async () => {
+    await using fixture = await fixtureOf(open);
+    const { incidents, notices, service, store, clock } = fixture;
+    for (let round = 0; round < 10; round++) {
+      service.requests.length = 0;
+      await incidents.open(opening(`i${round}`, { nodeId: `n${round}` }), T0);
+      const [added] = await Promise.all([
+        notices.add(hook(service, { label: `round ${round}` })),
+        store.queue(T0),
+      ]);
+      await notices.run();
+      const heard = service.requests.filter(
+        ({ body }) => JSON.parse(Buffer.from(body).toString()).incident === `i${round}`,
+      );
+      expect([round, heard.length]).toEqual([round, 1]);
+      await notices.remove(added.ok ? added.value.id : "");
+      await incidents.resolve("disk_fills_up", `n${round}`, T0);
+      await notices.run();
+      clock.advanceSecs(3600);
+    }
   });
 
   test("a channel is changed, and what waits for it is sent by the new terms, to the same target with the same secret", async () => {

@@ -4,6 +4,7 @@ import { openStateInMemory } from "../../src/db/state/database.ts";
 import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
 import { noticesRpc } from "../../src/notices/rpc.ts";
 import { UNTRIED } from "../../src/webhooks/store/webhook-store.ts";
+import { configWith } from "../runtime/config.ts";
 import { ManualClock } from "../support/clock.ts";
 import { silentLog } from "../support/log.ts";
 import { localStores } from "../support/state-stores.ts";
@@ -47,12 +48,15 @@ test("an owner's hook is called when their own webhook fails and when it works a
     incidents: stores.incidents,
     store: stores.notices,
     audit: stores.audit,
+    findings: stores.ownerFindings,
     [Symbol.asyncDispose]: async () => db[Symbol.dispose](),
   }));
   const { notices, service, clock, hooked } = fixture;
   const owners = createOwnerNotices({
     node: noticesRpc(notices, { maxOfOwner: () => 5, clock }),
     incidents: stores.incidents,
+    findings: stores.ownerFindings,
+    thresholds: configWith().checks,
     clock,
   });
   const checks = createOwnerChecks({
@@ -98,9 +102,15 @@ test("an owner's hook is called when their own webhook fails and when it works a
     text: expect.stringContaining("Deliveries to receiver-3.example fail: 5 of the last 5."),
     url: "https://node.example/console/manage/webhooks/hook-3",
   });
-  for (let success = 0; success < 12; success++) await next(false);
+  expect((await owners.incidents(3))[0]?.resolution).toEndWith(": 0 / 10.");
+  for (let success = 0; success < 5; success++) await next(false);
+  // What was delivered is counted in steps of five minutes, from the one after the last failure on.
+  expect((await owners.incidents(3))[0]?.resolution).toMatch(
+    /^Resolves after 10 successes in a row, or one and a day without a failure: [3-5] \/ 10\.$/,
+  );
+  for (let success = 5; success < 12; success++) await next(false);
   expect(service.requests.map(({ path }) => path)).toEqual(["/owner-3", "/owner-3"]);
   expect(hooked()[1]).toMatchObject({ type: "incident.resolved", title: "svc: Resolved: Webhook failing" });
-  expect(await owners.incidents(3)).toMatchObject([{ state: "resolved" }]);
+  expect(await owners.incidents(3)).toMatchObject([{ state: "resolved", resolution: null }]);
   expect(await owners.incidents(4)).toEqual([]);
 });

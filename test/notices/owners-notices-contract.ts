@@ -4,6 +4,7 @@ import { noticeOf, testNotice } from "../../src/notices/notice.ts";
 import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
 import { noticesRpc } from "../../src/notices/rpc.ts";
 import { MAX_CHANNELS } from "../../src/notices/store/notice-store.ts";
+import { configWith } from "../runtime/config.ts";
 import { until } from "../support/manual-time.ts";
 import { fixtureOf, hook, type NoticeFixture, opening, T0 } from "./notices-contract.ts";
 
@@ -20,6 +21,8 @@ async function ownersFixture(open: () => Promise<NoticeFixture>) {
   const owners = createOwnerNotices({
     node: noticesRpc(notices, { maxOfOwner: () => MAX, clock }),
     incidents,
+    findings: state.findings,
+    thresholds: configWith().checks,
     clock,
   });
   const addHook = async (fid: number, path: string, more: object = {}) => {
@@ -69,6 +72,32 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
       node: null,
       url: "https://node.example/console/manage/webhooks/hook-of-i1",
     });
+  });
+
+  test("a channel that is added hears of what is open of its owner, also of what is sent once, and of nothing else", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, incidents, addHook, fails, hooked, called, service } = fixture;
+    await fails("i1", OWNER);
+    await fails("key", OWNER, { checkId: "api_key_expires", nodeId: "key", severity: "notice" });
+    await fails("i2", OTHER);
+    await incidents.open(opening("i3"), T0);
+    await notices.run();
+    await addHook(OWNER, "own");
+    await notices.run();
+    expect(called()).toEqual(["/own", "/own"]);
+    expect(
+      hooked()
+        .map(({ incident }) => incident)
+        .toSorted(),
+    ).toEqual(["i1", "key"]);
+    await notices.add(hook(service, { url: `${service.hooks}/operator`, severity: "warning" } as object));
+    await notices.run();
+    expect(
+      hooked()
+        .slice(2)
+        .map(({ incident }) => incident)
+        .toSorted(),
+    ).toEqual(["i1", "i2", "i3"]);
   });
 
   test("a channel of another owner or of the operator is not there: it is not listed, changed, tested or deleted", async () => {

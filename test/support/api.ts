@@ -197,7 +197,7 @@ function documentOf(server: HttpServer, options: readonly unknown[]): Promise<Op
 /** Channels of owners that call no one: a test that wants calls makes the sender itself. */
 function ownerNoticesOf(
   common: Pick<Common, "config" | "clock" | "log">,
-  { notices: store, incidents }: Pick<StateStores, "notices" | "incidents">,
+  { notices: store, incidents, ownerFindings }: Pick<StateStores, "notices" | "incidents" | "ownerFindings">,
 ): OwnerNotices {
   const { config, clock } = common;
   const notices = createNotices({ ...noticesDeps(config, { ...common, store }), guard: publicNamesGuard });
@@ -205,7 +205,7 @@ function ownerNoticesOf(
     { ...notices, run: async () => undefined },
     { maxOfOwner: () => config.notify.max_channels_per_owner, clock },
   );
-  return createOwnerNotices({ node, incidents, clock });
+  return createOwnerNotices({ node, incidents, findings: ownerFindings, thresholds: config.checks, clock });
 }
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {

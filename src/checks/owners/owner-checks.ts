@@ -17,7 +17,7 @@ import {
   type OwnerFindings,
   type WebhookStanding,
 } from "./owner-findings.ts";
-import { ownerCheckOf } from "./owner-table.ts";
+import { MIN_SUCCESSES, ownerCheckOf } from "./owner-table.ts";
 
 const ID_CHARS = 12;
 const INTERVAL_SECS = 60;
@@ -25,8 +25,6 @@ const INTERVAL_SECS = 60;
 const MAX_ASKED = 200;
 const FAULT_INTERVAL_MS = 60_000;
 const DAY_SECS = 86_400;
-/** Successes after which a webhook works. */
-const MIN_SUCCESSES = 10;
 
 export interface OwnerChecksDeps {
   readonly findings: OwnerFindings;

@@ -3,11 +3,16 @@ import type { Check } from "../check.ts";
 /** A check of what belongs to an owner. Its incidents are about a record, and are the owner's. */
 export interface OwnerCheck
   extends Pick<Check, "id" | "title" | "severity" | "isPublic" | "sentence" | "remedy"> {
+  /** When it resolves. */
+  readonly resolution: string;
   /** Whether it is sent once, without reminders and without its end. */
   readonly isSentOnce: boolean;
   /** The page of its record. @param subject what the incident is about */
   readonly path: (subject: string) => string;
 }
+
+/** Successes in a row after which a webhook works. */
+export const MIN_SUCCESSES = 10;
 
 const common = { isPublic: false, isSentOnce: false } as const;
 const webhookPath = (id: string) => `/console/manage/webhooks/${id}`;
@@ -29,6 +34,7 @@ export const OWNER_CHECKS = [
     title: "Webhook failing",
     severity: "warning",
     sentence: "Deliveries to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }}.",
+    resolution: `Resolves after ${MIN_SUCCESSES} successes in a row.`,
     remedy: "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.",
     path: webhookPath,
   },
@@ -38,6 +44,7 @@ export const OWNER_CHECKS = [
     title: "Webhook disabled",
     severity: "warning",
     sentence: "The node has disabled the webhook at {{ $labels.host }}: its receiver takes no deliveries.",
+    resolution: "Resolves once the webhook is enabled.",
     remedy: "Enable it once the receiver responds, and replay what it missed.",
     path: webhookPath,
   },
@@ -48,6 +55,7 @@ export const OWNER_CHECKS = [
     severity: "notice",
     isSentOnce: true,
     sentence: "The API key {{ $labels.prefix }} expires in less than seven days.",
+    resolution: "Resolves once the key has a later expiry or is deleted.",
     remedy: "Set a later expiry, or replace it by another one.",
     path: (id) => `/console/manage/keys/${id}`,
   },
@@ -58,6 +66,7 @@ export const OWNER_CHECKS = [
     severity: "notice",
     isSentOnce: true,
     sentence: "A managed signer of fid {{ $labels.fid }} expires in less than seven days, unless it is used.",
+    resolution: "Resolves once the signer is used or removed.",
     remedy: "A message that it signs renews it. Otherwise the user approves another one.",
     path: () => "/console/manage/signers",
   },
@@ -69,6 +78,7 @@ export const OWNER_CHECKS = [
     isSentOnce: true,
     sentence:
       "A scheduled send was not sent: the custody address, the app or its URL has changed since it was signed.",
+    resolution: "Resolves after a day.",
     remedy: "Schedule it again with a new signature.",
     path: sendPath,
   },
@@ -79,6 +89,7 @@ export const OWNER_CHECKS = [
     severity: "warning",
     isSentOnce: true,
     sentence: "A scheduled send was not sent: it could not begin in time.",
+    resolution: "Resolves after a day.",
     remedy: "Send it now, or schedule it again.",
     path: sendPath,
   },

@@ -44,6 +44,8 @@ export const networkRows: readonly Check[] = [
     resolves: ({ index_behind_secs }) => ({ below: index_behind_secs / 4 }),
     resolveForSecs: 120,
     sentence: "The index is {{ $value | humanizeDuration }} behind the network.",
+    resolution:
+      "Resolves once the index has been less than {{ $value | humanizeDuration }} behind for {{ $labels.for }}.",
     remedy:
       "If the applied block rises, the node is too slow: look at CPU and disk. If not, the followed node is behind or away.",
     runbook: "watch.md#health",
@@ -123,6 +125,8 @@ export const networkRows: readonly Check[] = [
     resolves: { below: STALL_SECS / 2 },
     resolveForSecs: 60,
     sentence: "The followed nodes respond, and none has a block of the last minute.",
+    resolution:
+      "Resolves once the newest block has been younger than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
     remedy:
       "The network itself may have stopped. Nothing is to be done here: following resumes with its next block.",
     runbook: "watch.md#health",

@@ -101,6 +101,8 @@ export const nodeRows: readonly Check[] = [
     resolves: ({ error_percent }) => ({ below: error_percent / 500 }),
     resolveForSecs: 600,
     sentence: "{{ $value | humanizePercentage }} of the responses are server errors.",
+    resolution:
+      "Resolves once less than {{ $value | humanizePercentage }} of the responses have been server errors for {{ $labels.for }}.",
     remedy:
       "The log has the request id and the reason of each. 501 does not count: the route does not exist here.",
     runbook: "watch.md#health",
@@ -134,6 +136,8 @@ export const nodeRows: readonly Check[] = [
     resolves: ({ latency_ms }) => ({ below: latency_ms / 1000 }),
     resolveForSecs: 300,
     sentence: "One request of a hundred takes {{ $value | humanizeDuration }} or longer.",
+    resolution:
+      "Resolves once 99 of a hundred requests have taken less than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
     remedy: "See the busiest routes on the dashboard, then CPU, disk and `http.workers`.",
     runbook: "capacity.md#hardware",
     promql: ({ latency_ms }) =>
@@ -149,6 +153,7 @@ export const nodeRows: readonly Check[] = [
     value: (figures) => figures.increase("http_accept_pauses_total", 900),
     openForSecs: 0,
     resolveForSecs: 60,
+    quietSecs: 900,
     sentence: "The node has stopped accepting connections for lack of file descriptors.",
     remedy: "Raise LimitNOFILE, or find the client that opens the connections.",
     runbook: "capacity.md#hardware",
@@ -171,6 +176,8 @@ export const nodeRows: readonly Check[] = [
     resolves: { below: 0.7 },
     resolveForSecs: 300,
     sentence: "{{ $value | humanizePercentage }} of the file descriptors are open.",
+    resolution:
+      "Resolves once less than {{ $value | humanizePercentage }} of the file descriptors have been open for {{ $labels.for }}.",
     remedy: "Raise LimitNOFILE before connections are refused.",
     runbook: "capacity.md#hardware",
     promql: () => "svc_process_open_fds / svc_process_max_fds > 0.8",
@@ -191,6 +198,8 @@ export const nodeRows: readonly Check[] = [
     resolves: { below: CLOCK_SECS / 2 },
     resolveForSecs: 60,
     sentence: "The clocks of this machine and of PostgreSQL differ by {{ $value | humanizeDuration }}.",
+    resolution:
+      "Resolves once the clocks have differed by less than {{ $value | humanizeDuration }} for {{ $labels.for }}.",
     remedy: "Run NTP on both.",
     runbook: "watch.md#clocks",
     promql: () => `abs(svc_state_clock_offset_seconds) > ${CLOCK_SECS}`,

@@ -25,6 +25,8 @@ export const workRows: readonly Check[] = [
     resolves: { below: RECOVERED_SECS },
     resolveForSecs: 300,
     sentence: "Accepted writes have waited for the network for too long.",
+    resolution:
+      "Resolves once no write has waited for longer than {{ $value | humanizeDuration }}, for {{ $labels.for }}.",
     remedy: "The followed node does not take messages: see its log and the last error of the write.",
     runbook: "../writing.md#what-a-response-promises",
     promql: ({ queue_age_secs }) =>
@@ -40,6 +42,7 @@ export const workRows: readonly Check[] = [
     value: (figures) => figures.increase("writes_ended_total", 3600, { state: "refused" }),
     openForSecs: 0,
     resolveForSecs: 60,
+    quietSecs: 3600,
     sentence: "The network has refused writes after a 202.",
     remedy:
       "Their owners see the reason in the state of the write. A signer may have been removed meanwhile.",
@@ -69,6 +72,8 @@ export const workRows: readonly Check[] = [
     resolves: { below: RECOVERED_SECS },
     resolveForSecs: 300,
     sentence: "Events are not published or delivered in time.",
+    resolution:
+      "Resolves once no event has waited for longer than {{ $value | humanizeDuration }}, for {{ $labels.for }}.",
     remedy:
       "Slow receivers hold the slots, or the state is slow: see the delivery attempts and `svc_webhook_slow`.",
     runbook: RECEIVERS,
@@ -86,6 +91,7 @@ export const workRows: readonly Check[] = [
     value: (figures) => figures.increase("webhook_dropped_total", 900),
     openForSecs: 0,
     resolveForSecs: 60,
+    quietSecs: 900,
     sentence: "Deliveries were dropped: they waited for too long, or the queue of a webhook was full.",
     remedy: "One receiver is too slow for its events; its owner sees it in the webhook's statistics.",
     runbook: RECEIVERS,
@@ -101,6 +107,7 @@ export const workRows: readonly Check[] = [
     value: (figures) => figures.increase("webhook_skipped_events_total", 3600),
     openForSecs: 0,
     resolveForSecs: 60,
+    quietSecs: 3600,
     sentence: "Events were skipped because of a fault of the node. No webhook gets them.",
     remedy: "The log has the fault. Please report it.",
     runbook: "watch.md#health",
@@ -120,6 +127,7 @@ export const workRows: readonly Check[] = [
     },
     openForSecs: 0,
     resolveForSecs: 60,
+    quietSecs: 900,
     sentence: "Calls to webhooks or clients fail because a certificate is not valid.",
     remedy: "If all fail, the clock or the certificates of this machine are old. If some do, theirs are.",
     runbook: "settings.md#reverse-proxy-and-tls",
@@ -154,6 +162,8 @@ export const workRows: readonly Check[] = [
     resolves: { below: RECOVERED_SECS },
     resolveForSecs: 300,
     sentence: "A campaign has waited for {{ $value | humanizeDuration }} to begin.",
+    resolution:
+      "Resolves once no campaign has waited for longer than {{ $value | humanizeDuration }}, for {{ $labels.for }}.",
     remedy: "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.",
     runbook: SENDING,
     promql: ({ queue_age_secs }) => `svc_send_queue_age_seconds > ${2 * queue_age_secs}`,

@@ -3,6 +3,7 @@ import type { AuditStore } from "../../audit/audit-store.ts";
 import type { OperatorIncident } from "../../checks/incident-report.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Common } from "../../runtime/common.ts";
 import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 import { commandUser, onState } from "./state.ts";
@@ -21,8 +22,9 @@ export function registerIncidents(program: Command, context: CommandContext): vo
     .action(async ({ open = false, json = false }: { open?: boolean; json?: boolean }) => {
       const { operatorReport } = await import("../../checks/report.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
-      await onIncidents(context, async (store, { clock }) => {
-        const report = await operatorReport(store, nowSecs(clock), 0);
+      await onIncidents(context, async (store, { clock, config }) => {
+        const context = { nowSecs: nowSecs(clock), watchedSince: 0, thresholds: config.checks };
+        const report = await operatorReport(store, context);
         const shown = report.incidents.filter(({ state }) => !open || state !== "resolved");
         if (json) print(`${JSON.stringify({ incidents: shown }, null, 2)}\n`);
         else print(shown.length === 0 ? "no incidents\n" : shown.map(lineOf).join(""));
@@ -71,14 +73,15 @@ export function registerIncidents(program: Command, context: CommandContext): vo
 }
 
 function lineOf(incident: OperatorIncident): string {
-  const { id, severity, state, opened_at, resolved_at, title, sentence, node, flaps, note } = incident;
+  const { id, severity, state, opened_at, resolved_at, title, sentence, resolution } = incident;
+  const { node, flaps, note } = incident;
   const whose =
     incident.owner_fid === null ? (node === null ? "" : ` on ${node}`) : ` of fid ${incident.owner_fid}`;
   const until = resolved_at === null ? "" : ` to ${timeOf(resolved_at)}`;
   const again = flaps === 0 ? "" : `, opened again ${flaps} times`;
   return (
     `${id}  ${severity.padEnd(8)}  ${state.padEnd(12)}  ${timeOf(opened_at)}${until}${again}\n` +
-    `    ${title}${whose}: ${sentence}\n` +
+    `    ${title}${whose}: ${sentence}${resolution === null ? "" : ` ${resolution}`}\n` +
     (note === null ? "" : `    ${note}\n`)
   );
 }
@@ -119,9 +122,14 @@ async function change(
 
 async function onIncidents(
   context: CommandContext,
-  work: (store: IncidentStore, deps: { readonly clock: Clock; readonly audit: AuditStore }) => Promise<void>,
+  work: (
+    store: IncidentStore,
+    deps: Pick<Common, "clock" | "config"> & { readonly audit: AuditStore },
+  ) => Promise<void>,
 ): Promise<void> {
   const { createAudit } = await import("../../audit/audit-store.ts");
   const { createIncidents } = await import("../../checks/incident-store.ts");
-  await onState(context, (db, { clock }) => work(createIncidents(db), { clock, audit: createAudit(db) }));
+  await onState(context, (db, { clock, config }) =>
+    work(createIncidents(db), { clock, config, audit: createAudit(db) }),
+  );
 }

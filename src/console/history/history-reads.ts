@@ -1,3 +1,4 @@
+import type { Thresholds } from "../../checks/check.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { operatorReport, publicReport } from "../../checks/report.ts";
 import { isTooFine, MAX_POINTS } from "../../history/read-figures.ts";
@@ -24,6 +25,7 @@ export interface HistoryReadsDeps {
   readonly incidents: Pick<IncidentStore, "list" | "openOfOwners">;
   /** Whether anybody may see incidents. */
   readonly showsIncidents: boolean;
+  readonly thresholds: Thresholds;
   readonly nodeId: string;
   readonly clock: Clock;
 }
@@ -35,15 +37,16 @@ const MAX_RANGE_SECS = 800 * 86_400;
 const DAY_SECS = 86_400;
 
 export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
-  const { node, incidents, showsIncidents, nodeId, clock } = deps;
+  const { node, incidents, showsIncidents, thresholds, nodeId, clock } = deps;
   const lanes = async (query: LanesQuery) => {
     requireRange(query);
     return { node: nodeId, ...unwrapHistory(await node.historyLanes(query, audience)) };
   };
   const incidentsOf = async (now: number) => {
+    const context = { nowSecs: now, watchedSince: 0, thresholds };
     if (audience === "operator")
-      return (await operatorReport(incidents, now, 0)).incidents.filter((one) => one.owner_fid === null);
-    return showsIncidents ? (await publicReport(incidents, now, 0)).incidents : [];
+      return (await operatorReport(incidents, context)).incidents.filter((one) => one.owner_fid === null);
+    return showsIncidents ? (await publicReport(incidents, context)).incidents : [];
   };
   return {
     async figures(request: FiguresRequest): Promise<FiguresResponse> {

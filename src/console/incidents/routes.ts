@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Thresholds } from "../../checks/check.ts";
 import type { IncidentReport } from "../../checks/incident-report.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { publicReport } from "../../checks/report.ts";
@@ -19,14 +20,15 @@ export interface IncidentRoutesDeps {
   readonly publicUrl: string;
   /** See `HistoryReads`. */
   readonly watchedSince: () => Promise<number>;
+  readonly thresholds: Thresholds;
   readonly clock: Clock;
 }
 
 /** What anyone may know of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
 export function incidentRoutes(deps: IncidentRoutesDeps) {
-  const { incidents, isPublic, service, publicUrl, watchedSince, clock } = deps;
+  const { incidents, isPublic, service, publicUrl, watchedSince, thresholds, clock } = deps;
   const report = oncePer(REPORT_MS, async () =>
-    publicReport(incidents, nowSecs(clock), await watchedSince()),
+    publicReport(incidents, { nowSecs: nowSecs(clock), watchedSince: await watchedSince(), thresholds }),
   );
   const open = () => {
     if (!isPublic)

@@ -1,6 +1,7 @@
 import type { AuditStore } from "../../audit/audit-store.ts";
 import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../audit/operator-entry.ts";
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
+import type { Thresholds } from "../../checks/check.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
@@ -52,6 +53,7 @@ export interface OperatorRoutesDeps {
   readonly audit: Pick<AuditStore, "append">;
   /** What the operator may see of it. */
   readonly history: HistoryReads;
+  readonly thresholds: Thresholds;
   readonly own: OwnOrigin;
   readonly names: ServiceNames;
   readonly nodeId: string;
@@ -77,7 +79,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, incidents, audit, history } = deps;
+  const { node, switches, incidents, audit, history, thresholds } = deps;
   const { own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
   const { admit, hasSession } = createAdmit(node, names);
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
@@ -213,7 +215,13 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .get(
       "/incidents",
-      read(async () => operatorReport(incidents, nowSecs(clock), await history.watchedSince())),
+      read(async () =>
+        operatorReport(incidents, {
+          nowSecs: nowSecs(clock),
+          watchedSince: await history.watchedSince(),
+          thresholds,
+        }),
+      ),
       hidden,
     )
     .post(

@@ -3,6 +3,7 @@ import type { AuditStore } from "../../audit/audit-store.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import { basePathOf, serviceNames } from "../../config/names.ts";
+import type { Config } from "../../config/schema.ts";
 import { type ApproveDeps, approveRoutes } from "../../console/approve-routes.ts";
 import { createWebAssets } from "../../console/assets.ts";
 import type { ConsoleRpc } from "../../console/console-rpc.ts";
@@ -23,7 +24,7 @@ import type { Clock } from "../../runtime/clock.ts";
 
 /** The console of one HTTP worker. */
 export interface ConsoleDeps {
-  readonly config: Parameters<typeof pageSettingsOf>[0];
+  readonly config: Parameters<typeof pageSettingsOf>[0] & Pick<Config, "checks">;
   /** The OpenAPI document of this worker. */
   readonly document: () => Promise<OpenApiDocument>;
   /** For the first HTTP worker, which bundles the sources for all, or of the executable. */
@@ -52,11 +53,14 @@ export function createPublicHistory({
   node,
   ...rest
 }: Pick<ConsoleDeps, "node" | "incidents" | "nodeId" | "clock"> & {
-  readonly config: Pick<ConsoleDeps["config"], "console">;
+  readonly config: Pick<ConsoleDeps["config"], "console" | "checks">;
 }): HistoryReads | undefined {
   const { enabled, status } = config.console;
   if (!enabled || !node) return undefined;
-  return createHistoryReads({ ...rest, node, showsIncidents: status === "public" }, "anybody");
+  return createHistoryReads(
+    { ...rest, node, showsIncidents: status === "public", thresholds: config.checks },
+    "anybody",
+  );
 }
 
 /** Returns the routes of the pages and of what they call. */
@@ -90,7 +94,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const names = serviceNames(config.service.name);
   const isOpen = demo !== undefined;
   const history = createHistoryReads(
-    { node, incidents, showsIncidents: status === "public", nodeId, clock },
+    { node, incidents, showsIncidents: status === "public", thresholds: config.checks, nodeId, clock },
     "operator",
   );
   return [
@@ -107,6 +111,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
       watchedSince: history.watchedSince,
       service: names.segment,
       publicUrl: config.service.public_url,
+      thresholds: config.checks,
       clock,
     }),
     ...(operator
@@ -117,6 +122,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
             incidents,
             audit,
             history,
+            thresholds: config.checks,
             own,
             names,
             nodeId,

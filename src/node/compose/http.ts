@@ -229,7 +229,13 @@ export function createNodeHttp(deps: {
         : undefined,
       notices:
         deps.console &&
-        createOwnerNotices({ node: deps.console, incidents: state.incidents, clock: stateClock }),
+        createOwnerNotices({
+          node: deps.console,
+          incidents: state.incidents,
+          findings: state.ownerFindings,
+          thresholds: config.checks,
+          clock: stateClock,
+        }),
       forYou: deps.forYou,
       transactions,
       balances,

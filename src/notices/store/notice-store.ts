@@ -4,7 +4,15 @@ import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Tx } from "../../db/state/state-db.ts";
 import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
 import { type Notice, OPERATOR } from "../notice.ts";
-import { HOUR_SECS, listOwn, type NoticeChannel, putIn, queueIn } from "./queue-notices.ts";
+import {
+  HOUR_SECS,
+  listOwn,
+  lockOpenIn,
+  type NoticeChannel,
+  putIn,
+  queueIn,
+  tellOfOpenIn,
+} from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
 /** What of a channel can be changed: who is called for which incidents, and when. */
@@ -43,10 +51,21 @@ export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid">;
 export interface NoticeStore {
   /** The channels of everyone, or of one owner. */
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
-  /** Adds a channel, or replaces the owner's one with its id. `full`: the owner, or all owners, have as many as they may. */
+  /**
+   * Adds a channel, or replaces the owner's one with its id, and tells it of what is open. `full`: the owner, or all owners, have as
+   * many as they may.
+   */
   add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
-  /** Changes the terms of a channel; what waits for it stays. Returns it; undefined where it is not there. */
-  edit(channel: OwnChannel, terms: NoticeTerms, audit?: AuditEntry): Promise<NoticeChannel | undefined>;
+  /**
+   * Changes the terms of a channel and tells it of what is open that it did not get before; what waits for it stays. Returns it;
+   * undefined where it is not there.
+   */
+  edit(
+    channel: OwnChannel,
+    terms: NoticeTerms,
+    nowSecs: number,
+    audit?: AuditEntry,
+  ): Promise<NoticeChannel | undefined>;
   /** Removes a channel with what waits for it. Returns whether it was there. */
   remove(channel: OwnChannel, audit?: AuditEntry): Promise<boolean>;
   /** Gives one channel a notice, as a test does. */
@@ -184,23 +203,29 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       async (tx, channel, max, audit) => {
         const { ownerFid } = channel;
         await tx.lock("owner", "notice-channels");
+        const open = await lockOpenIn(tx, ownerFid);
         await removeIn(tx, channel);
         const others = await tx.all(listOwn, ownerFid);
         if (others.length >= max) return "full";
         if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)
           return "full";
         await tx.run(insert, ...codec.values(channel));
+        await tellOfOpenIn(tx, channel, open, channel.createdAt);
         await record(tx, audit);
         return "added";
       },
     ),
     edit: db.decision<Parameters<NoticeStore["edit"]>, NoticeChannel | undefined>(
       "notices.edit",
-      async (tx, { channelId, ownerFid }, terms, audit) => {
+      async (tx, { channelId, ownerFid }, terms, nowSecs, audit) => {
+        await tx.lock("owner", "notice-channels");
+        const open = await lockOpenIn(tx, ownerFid);
         const row = await tx.get(findOne, channelId, ownerFid);
         if (!row) return undefined;
-        const edited = { ...codec.toRecord(row), ...terms };
+        const before = codec.toRecord(row);
+        const edited = { ...before, ...terms };
         await tx.run(change, ...codec.values(edited));
+        await tellOfOpenIn(tx, edited, open, nowSecs, before);
         await record(tx, audit);
         return edited;
       },

@@ -14,6 +14,7 @@ const MAX_UNSENT = 50;
 /** An incident that opened again so often is sent once an hour. */
 const MAX_FLAPS = 3;
 
+type ChannelTerms = Pick<NoticeChannel, "severity" | "checks">;
 type Stored = Row<typeof noticeChannels>;
 
 const codec = recordCodec(noticeChannels);
@@ -43,6 +44,13 @@ const setSent = sql<
 >(
   "notices.set-sent",
   "UPDATE incidents SET unsent_at = $1, sent_state = $2, sent_at = $3 WHERE incident_id = $4",
+);
+
+const openNow = sql<Row<typeof incidents>, [fromFid: number, toFid: number, max: number]>(
+  "notices.open",
+  // No check has an empty id: the condition leads to the index of open ones.
+  `SELECT ${incidentCodec.columns} FROM incidents
+   WHERE resolved_at IS NULL AND check_id > '' AND owner_fid BETWEEN $1 AND $2 ORDER BY opened_at DESC LIMIT $3 FOR UPDATE`,
 );
 
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
@@ -81,6 +89,52 @@ export async function putIn(tx: Tx, channelId: string, dueAt: number, content: N
   await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt, dueAt, content }));
 }
 
+function gets({ severity: lowest, checks }: ChannelTerms, { severity, checkId }: Incident): boolean {
+  return RANK[severity] >= RANK[lowest] && (checks.length === 0 || checks.includes(checkId));
+}
+
+function tellIn(
+  tx: Tx,
+  { channelId, quiet }: NoticeChannel,
+  incident: Incident,
+  state: Parameters<typeof noticeOf>[1],
+  nowSecs: number,
+): Promise<void> {
+  const dueAt = incident.severity === "critical" ? nowSecs : dueAfterQuiet(quiet, nowSecs);
+  return putIn(tx, channelId, dueAt, noticeOf(incident, state, nowSecs));
+}
+
+/**
+ * The open incidents that channels of an owner may be told of, locked: whoever queues notices at the same time has either queued
+ * them, or does so after this transaction. To be called before a channel is locked, which is the order of `queueIn`.
+ */
+export async function lockOpenIn(tx: Tx, ownerFid: number): Promise<readonly Incident[]> {
+  const ofOwners = ownerFid === OPERATOR ? [OPERATOR + 1, Number.MAX_SAFE_INTEGER] : [ownerFid, ownerFid];
+  const [from = 0, to = 0] = ofOwners;
+  const ofNode = ownerFid === OPERATOR ? await tx.all(openNow, OPERATOR, OPERATOR, MAX_UNSENT) : [];
+  return [...ofNode, ...(await tx.all(openNow, from, to, MAX_UNSENT))].map(incidentCodec.toRecord);
+}
+
+/**
+ * Tells a channel of what is open and was sent to others, which it would only hear of by a reminder; what was not sent yet comes to all.
+ *
+ * @param had the terms of the channel before: what it got by them is left out.
+ */
+export async function tellOfOpenIn(
+  tx: Tx,
+  channel: NoticeChannel,
+  open: readonly Incident[],
+  nowSecs: number,
+  had?: ChannelTerms,
+): Promise<void> {
+  for (const incident of open) {
+    const { sentState, mutedUntil } = incident;
+    const isSent = sentState === "open" && (mutedUntil === null || mutedUntil <= nowSecs);
+    if (isSent && gets(channel, incident) && !(had && gets(had, incident)))
+      await tellIn(tx, channel, incident, "open", nowSecs);
+  }
+}
+
 /** Gives what changed of incidents to the channels of the operator and of their owners. Returns the number of incidents. */
 export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
   // Owners' incidents, however many, delay none of the node.
@@ -97,16 +151,10 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
   };
   for (const incident of rows.map(incidentCodec.toRecord)) {
     const { state, unsentAt, sentState, sentAt } = nextNoticeOf(incident, nowSecs);
-    const { incidentId, checkId, severity, ownerFid } = incident;
+    const { incidentId, ownerFid } = incident;
     const own = state && ownerFid !== OPERATOR ? await channelsOf(ownerFid) : [];
-    for (const { channelId, severity: lowest, checks, quiet } of state
-      ? [...(await channelsOf(OPERATOR)), ...own]
-      : []) {
-      if (RANK[severity] < RANK[lowest] || (checks.length > 0 && !checks.includes(checkId))) continue;
-      const dueAt = severity === "critical" ? nowSecs : dueAfterQuiet(quiet, nowSecs);
-      const content = noticeOf(incident, state ?? "open", nowSecs);
-      await putIn(tx, channelId, dueAt, content);
-    }
+    for (const channel of state ? [...(await channelsOf(OPERATOR)), ...own] : [])
+      if (gets(channel, incident)) await tellIn(tx, channel, incident, state ?? "open", nowSecs);
     await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
   }
   return rows.length;

@@ -1,6 +1,7 @@
 import { describe } from "bun:test";
 import { createAudit } from "../../../src/audit/audit-store.ts";
 import { createIncidents } from "../../../src/checks/incident-store.ts";
+import { createOwnerFindings } from "../../../src/checks/owners/owner-findings.ts";
 import { postgresTaskDb } from "../../../src/db/postgres/state-db.ts";
 import { openStateInMemory } from "../../../src/db/state/database.ts";
 import { createNoticeStore } from "../../../src/notices/store/notice-store.ts";
@@ -12,8 +13,8 @@ import { ownersNoticesContract } from "../owners-notices-contract.ts";
 
 async function overSqlite(): Promise<NoticeFixture> {
   const db = openStateInMemory();
-  const { incidents, notices: store, audit } = localStores(db);
-  return { incidents, store, audit, [Symbol.asyncDispose]: async () => db[Symbol.dispose]() };
+  const { incidents, notices: store, audit, ownerFindings: findings } = localStores(db);
+  return { incidents, store, audit, findings, [Symbol.asyncDispose]: async () => db[Symbol.dispose]() };
 }
 
 async function overPostgres(): Promise<NoticeFixture> {
@@ -23,6 +24,7 @@ async function overPostgres(): Promise<NoticeFixture> {
     incidents: createIncidents(db),
     store: createNoticeStore(db),
     audit: createAudit(db),
+    findings: createOwnerFindings(db),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

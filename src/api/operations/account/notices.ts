@@ -47,6 +47,9 @@ const Incident = object(
     severity: Severity,
     state: Type.Union([Type.Literal("open"), Type.Literal("acknowledged"), Type.Literal("resolved")]),
     sentence: Type.String(),
+    resolution: nullable(
+      Type.String({ description: "When it resolves, with how far it is; null for a resolved one" }),
+    ),
     remedy: Type.String(),
     path: Type.String({ description: "The page of what it is about, at this node" }),
     opened_at: UnixSecs("When it opened"),
@@ -220,6 +223,10 @@ function presentChannel({ id, checks, ...channel }: ChannelReport): Static<typeo
 }
 
 function presentIncident(incident: OwnIncident): Static<typeof Incident> {
-  const { id, check, title, severity, state, sentence, remedy, path, opened_at, resolved_at } = incident;
-  return { incident_id: id, check, title, severity, state, sentence, remedy, path, opened_at, resolved_at };
+  const { id, check, title, severity, state, sentence, resolution } = incident;
+  const { remedy, path, opened_at, resolved_at } = incident;
+  return {
+    ...{ incident_id: id, check, title, severity, state, sentence, resolution },
+    ...{ remedy, path, opened_at, resolved_at },
+  };
 }

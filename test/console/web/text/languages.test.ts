@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sentenceOf } from "../../../../src/checks/check.ts";
 import { OWNER_CHECKS } from "../../../../src/checks/owners/owner-table.ts";
+import { RESOLUTIONS, resolutionOf } from "../../../../src/checks/resolution.ts";
 import { CHECK_TABLE } from "../../../../src/checks/table.ts";
 import { settingMeanings } from "../../../../src/config/load.ts";
 import { settings } from "../../../../src/config/settings/settings.ts";
@@ -90,6 +91,7 @@ import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts"
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
 import { saidWith } from "../../../../src/console/web/text/format.ts";
 import { typedTime } from "../../../../src/lib/iso-time.ts";
+import { configWith } from "../../../runtime/config.ts";
 import { textsIn } from "../../../support/source-texts.ts";
 
 /** The same texts in other words: a missing one, or one with other parameters, is a type error. */
@@ -194,8 +196,12 @@ const checks = [...CHECK_TABLE, ...OWNER_CHECKS];
 
 const valuesOf = (text: string) => text.match(/\{\}/g)?.length ?? 0;
 
-test("each sentence of an incident, with what was measured, and what to do have a German text", () => {
-  const forms = checks.flatMap(({ sentence, remedy }) => [sentence.replaceAll(/\{\{.*?\}\}/g, "{}"), remedy]);
+test("each sentence of an incident, with what was measured, when it resolves, and what to do have a German text", () => {
+  const form = (text: string) => text.replaceAll(/\{\{.*?\}\}/g, "{}");
+  const forms = [
+    ...checks.flatMap(({ sentence, remedy, resolution = [] }) => [sentence, remedy].concat(resolution)),
+    ...RESOLUTIONS,
+  ].map(form);
   expect(Object.keys(CHECKS).toSorted()).toEqual([...new Set(forms)].toSorted());
   for (const [english, german] of Object.entries(CHECKS)) expect(valuesOf(german)).toBe(valuesOf(english));
   for (const check of checks) {
@@ -207,6 +213,10 @@ test("each sentence of an incident, with what was measured, and what to do have 
       },
     });
     expect(saidWith(CHECKS, sentence)).not.toBe(sentence);
+  }
+  for (const { id } of checks) {
+    const resolution = resolutionOf(id, configWith().checks) ?? "";
+    expect([resolution, saidWith(CHECKS, resolution)]).toEqual([resolution, expect.stringMatching(/^Endet/)]);
   }
   expect(saidWith(CHECKS, "The index is 12 min behind the network.")).toBe(
     "Der Index liegt 12 min hinter dem Netz.",

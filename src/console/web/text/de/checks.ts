@@ -160,4 +160,46 @@ export const CHECKS: Readonly<Record<string, string>> = {
   "A scheduled send was not sent: it could not begin in time.":
     "Eine geplante Benachrichtigung wurde nicht gesendet: Sie konnte nicht rechtzeitig beginnen.",
   "Send it now, or schedule it again.": "Sende sie jetzt oder plane sie noch einmal.",
+  "Resolves when it has not happened again for {}.": "Endet, wenn es {} lang nicht wieder vorgekommen ist.",
+  "Resolves when it has been over for {}.": "Endet, wenn es seit {} vorbei ist.",
+  "Resolves as soon as it is over.": "Endet, sobald es vorbei ist.",
+  "Resolves once no write has waited for longer than {}, for {}.":
+    "Endet, sobald kein Schreibvorgang länger als {} wartet, und das {} lang.",
+  "Resolves once no event has waited for longer than {}, for {}.":
+    "Endet, sobald kein Ereignis länger als {} wartet, und das {} lang.",
+  "Resolves once no campaign has waited for longer than {}, for {}.":
+    "Endet, sobald keine Kampagne länger als {} wartet, und das {} lang.",
+  "Resolves once less than {} of the responses have been server errors for {}.":
+    "Endet, sobald weniger als {} der Antworten Serverfehler sind, und das {} lang.",
+  "Resolves once 99 of a hundred requests have taken less than {} for {}.":
+    "Endet, sobald 99 von hundert Anfragen weniger als {} dauern, und das {} lang.",
+  "Resolves once less than {} of the file descriptors have been open for {}.":
+    "Endet, sobald weniger als {} der Dateideskriptoren offen sind, und das {} lang.",
+  "Resolves once the clocks have differed by less than {} for {}.":
+    "Endet, sobald die Uhren um weniger als {} auseinandergehen, und das {} lang.",
+  "Resolves once the index has been less than {} behind for {}.":
+    "Endet, sobald der Index weniger als {} zurückliegt, und das {} lang.",
+  "Resolves once the newest block has been younger than {} for {}.":
+    "Endet, sobald der neueste Block jünger als {} ist, und das {} lang.",
+  "Resolves once fewer than {} records have waited for {}.":
+    "Endet, sobald weniger als {} Datensätze warten, und das {} lang.",
+  "Resolves once a fifth more than `checks.disk_free_bytes` has been free for {}.":
+    "Endet, sobald ein Fünftel mehr als `checks.disk_free_bytes` frei ist, und das {} lang.",
+  "Resolves once the disk would last for more than two days, for {}.":
+    "Endet, sobald die Festplatte länger als zwei Tage reichen würde, und das {} lang.",
+  "Resolves once less than {} of `index.max_bytes` have been in use for {}.":
+    "Endet, sobald weniger als {} von `index.max_bytes` belegt sind, und das {} lang.",
+  "Resolves with the next backup.": "Endet mit der nächsten Sicherung.",
+  "Resolves once the webhook is enabled and its deliveries succeed again.":
+    "Endet, sobald der Webhook aktiviert ist und Zustellungen wieder gelingen.",
+  "Resolves after 10 successes in a row.": "Endet nach 10 Erfolgen in Folge.",
+  "Resolves after 10 successes in a row, or one and a day without a failure: {}.":
+    "Endet nach 10 Erfolgen in Folge, oder nach einem und einem Tag ohne Fehlschlag: {}.",
+  "Resolves after 10 successes in a row, or one and a day without a failure, and at most 20 % failed within 30 min: {}, {}.":
+    "Endet nach 10 Erfolgen in Folge, oder nach einem und einem Tag ohne Fehlschlag, wenn in 30 min höchstens 20 % fehlschlugen: {}, {}.",
+  "Resolves once the webhook is enabled.": "Endet, sobald der Webhook aktiviert ist.",
+  "Resolves once the key has a later expiry or is deleted.":
+    "Endet, sobald der Schlüssel später abläuft oder gelöscht ist.",
+  "Resolves once the signer is used or removed.": "Endet, sobald der Signierer benutzt oder entfernt wird.",
+  "Resolves after a day.": "Endet nach einem Tag.",
 };
