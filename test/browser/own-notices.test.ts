@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import { openState, statePath } from "../../src/db/state/database.ts";
+import { UNTRIED } from "../../src/webhooks/store/webhook-store.ts";
 import { createBrowser } from "../notices/push-service.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
+import { localStores } from "../support/state-stores.ts";
 import { axeViolations } from "./support/axe.ts";
 import { consoleTest } from "./support/console-test.ts";
 import { becomeDemoPerson } from "./support/demo-person.ts";
@@ -11,6 +14,7 @@ import { HAS_BROWSER } from "./support/shared.ts";
 
 const OWNER = 31;
 const OTHER = 32;
+const HOLDER = 33;
 const dir = tempDir();
 const called: { readonly path: string; readonly body: Uint8Array }[] = [];
 /** A hook and a push service on this machine. */
@@ -139,6 +143,57 @@ consoleTest(
     await page.getByLabel("Language").selectOption("de");
     await page.getByRole("heading", { name: "Mitteilungen", level: 1 }).waitFor();
     await page.getByText("Keine Vorfälle.").waitFor();
+  },
+  120_000,
+);
+
+consoleTest(
+  "an owner's open incident is in the lane of incidents of the owner's pages and says when it resolves; a stranger sees none of it",
+  async (open) => {
+    const opening = {
+      incidentId: "heldOne",
+      checkId: "send_held",
+      nodeId: "app/schedule",
+      ownerFid: HOLDER,
+      severity: "warning",
+      sentence: "A scheduled send was not sent: it could not begin in time.",
+    } as const;
+    {
+      using state = openState(statePath(dir.path));
+      const stores = localStores(state);
+      await stores.incidents.open(opening, Math.floor(Date.now() / 1000));
+      await stores.webhooks.create(
+        {
+          ...{ webhookId: "HeLdHook", ownerFid: HOLDER, title: "Hook", description: null, active: true },
+          targetUrl: "https://hook.example/events",
+          ...{ subscription: { "cast.created": {} }, compatPrefix: null, health: UNTRIED, secrets: [] },
+          ...{ createdAt: 1_800_000_000, updatedAt: 1_800_000_000 },
+        },
+        10,
+      );
+    }
+    const name = /^Scheduled send held/;
+    const stranger = await open({ origin: node.url });
+    await stranger.goto("/console/status");
+    await stranger.page.getByText("Public: none open").waitFor();
+    expect(await stranger.page.getByText("Yours").count()).toBe(0);
+
+    const one = await open({ origin: node.url, width: 390 });
+    const { page, goto } = one;
+    await becomeDemoPerson(one, HOLDER);
+    await goto("/console/status");
+    await page.getByText("Public: none open").waitFor();
+    for (const path of ["/console/status", "/console/stream", "/console/manage/webhooks/HeLdHook"]) {
+      await goto(path);
+      await page.getByRole("button", { name }).waitFor();
+    }
+    await goto("/console/status");
+    await page.getByRole("link", { name: "Yours: 1 open" }).click();
+    await page.getByText("Resolves after a day.").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await stranger.goto("/console/stream");
+    await stranger.page.getByRole("slider", { name: "Begin of the selection" }).waitFor();
+    expect(await stranger.page.getByRole("button", { name }).count()).toBe(0);
   },
   120_000,
 );

@@ -1,13 +1,14 @@
-import type { IncidentReport } from "../../../checks/incident-report.ts";
 import type { ChannelReport } from "../../../notices/report.ts";
+import { useCheckTexts } from "../content/check-texts.ts";
 import type { Schemas } from "../data/call.ts";
 import { type ChannelChanges, Channels } from "../notices/channels.tsx";
+import { asReport, type OwnIncident, useOwnIncidents } from "../notices/own-incidents.ts";
 import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { runOperation } from "../owner/operation.ts";
 import { OwnerRegion, useOwnerQuery } from "../owner/owner-data.tsx";
 import { sessionRequest } from "../owner/session-request.ts";
 import { signed } from "../owner/signed-call.ts";
-import { IncidentRow, useCheckTexts } from "../status/incidents.tsx";
+import { IncidentRow } from "../status/incidents.tsx";
 import * as incidentMsg from "../text/en/incidents.ts";
 import * as msg from "../text/en/operator/notices.ts";
 import { saidIn } from "../text/format.ts";
@@ -16,17 +17,9 @@ import { ManagePage } from "./manage-page.tsx";
 
 const EVERY_MS = 15_000;
 
-type OwnIncident = Schemas["OwnIncident"];
 type OwnChannel = Schemas["NoticeChannel"];
 
 const reportOf = ({ channel_id: id, ...channel }: OwnChannel): ChannelReport => ({ id, ...channel });
-const incidentOf = ({ incident_id: id, ...incident }: OwnIncident): IncidentReport => ({
-  id,
-  ...incident,
-  node: null,
-  flaps: 0,
-  note: null,
-});
 
 /** @param pushKey of the list of channels. */
 const changesOf = (pushKey: string | null): ChannelChanges => ({
@@ -92,7 +85,7 @@ function Incident({ incident, onChanged }: { incident: OwnIncident; onChanged: (
       return msg.itsRemindersHaveEnded;
     });
   return (
-    <IncidentRow incident={incidentOf(incident)}>
+    <IncidentRow incident={asReport(incident)}>
       {state !== "resolved" && <p class="s">{saidIn(texts, remedy)}</p>}
       <Outcome action={action} />
       <p class="row wrap">
@@ -110,7 +103,7 @@ function Incident({ incident, onChanged }: { incident: OwnIncident; onChanged: (
 }
 
 function OwnIncidents() {
-  const query = useOwnerQuery(signed("GET /notice_channel/incidents"), { everyMs: EVERY_MS });
+  const query = useOwnIncidents();
   return (
     <OwnerRegion
       title={incidentMsg.incidents}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { IncidentReport } from "../../../checks/incident-report.ts";
+import { useCheckTexts } from "../content/check-texts.ts";
 import type { HistoryLanes } from "../data/call.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import type { request } from "../data/request.ts";
@@ -10,7 +11,7 @@ import { pageConfig } from "../page-config.ts";
 import { Region } from "../parts/region.tsx";
 import { TITLES } from "../text/en/incidents.ts";
 import * as msg from "../text/en/moment.ts";
-import { formatClock, formatExact, formatMoment, saidIn } from "../text/format.ts";
+import { formatClock, formatExact, formatMoment, saidIn, saidWith } from "../text/format.ts";
 import { FAR, GoTo, whatIn } from "./go-to.tsx";
 import { Lanes, sumsOf } from "./lanes.tsx";
 import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
@@ -138,6 +139,7 @@ function Tracks({ page, window, incidents, select, events, onEvents, children }:
   const shown = incidents.filter(
     ({ opened_at: at, resolved_at: until }) => at < window.to && (until ?? window.to) >= window.from,
   );
+  const texts = useCheckTexts(shown.length > 0);
   const toIncident = (by: -1 | 1) => {
     const at = selection?.from ?? (by < 0 ? window.to : window.from);
     const sorted = incidents.toSorted((a, b) => a.opened_at - b.opened_at);
@@ -210,7 +212,7 @@ function Tracks({ page, window, incidents, select, events, onEvents, children }:
                 type="button"
                 class={`inc ${incident.severity}`}
                 key={incident.id}
-                title={saidIn(TITLES, incident.title)}
+                title={`${saidIn(TITLES, incident.title)}: ${saidWith(texts, incident.sentence)}`}
                 aria-label={saidIn(TITLES, incident.title)}
                 style={{
                   insetInlineStart: `min(${part(incident.opened_at)}%, 100% - 1.5rem)`,

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import type { IncidentsReport, OperatorIncident } from "../../../checks/incident-report.ts";
+import { useCheckTexts } from "../content/check-texts.ts";
 import { type Query, useQuery } from "../data/query.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { Field } from "../parts/form.tsx";
 import { Time } from "../parts/pill.tsx";
-import { IncidentsCard, useCheckTexts } from "../status/incidents.tsx";
+import { IncidentsCard } from "../status/incidents.tsx";
 import * as msg from "../text/en/incidents.ts";
 import { saidIn } from "../text/format.ts";
 import { operatorChange, operatorRead, operatorRequest } from "./session.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { DayState, IncidentReport, IncidentsReport } from "../../../checks/incident-report.ts";
+import { useCheckTexts } from "../content/check-texts.ts";
 import type { Call } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
 import { pageConfig } from "../page-config.ts";
@@ -24,13 +24,6 @@ function StatePill({ incident: { state, severity } }: { incident: IncidentReport
   return <Pill kind={KINDS[severity]}>{msg.open}</Pill>;
 }
 
-/** The texts of checks in the visitor's language. They load with the first incident: most nodes show none. */
-export function useCheckTexts(): Readonly<Record<string, string>> {
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  useEffect(() => void import("../text/en/checks.ts").then(({ CHECKS }) => setTexts(CHECKS)), []);
-  return texts;
-}
-
 /** An incident: what is wrong, since when, and what the operator says of it. */
 export function IncidentRow({
   incident,
@@ -45,11 +38,13 @@ export function IncidentRow({
     severity,
     node,
     sentence,
+    resolution,
     note,
     flaps,
     opened_at: openedAt,
     resolved_at: resolvedAt,
   } = incident;
+  const texts = useCheckTexts();
   return (
     <article class="incident stack tight" id={id}>
       <div class="row wrap">
@@ -58,8 +53,9 @@ export function IncidentRow({
         <span class="dim s">{msg.SEVERITIES[severity]}</span>
       </div>
       <p>
-        <bdi>{saidWith(useCheckTexts(), sentence)}</bdi>
+        <bdi>{saidWith(texts, sentence)}</bdi>
       </p>
+      {resolution !== null && <p class="s dim">{saidWith(texts, resolution)}</p>}
       {note !== null && (
         <p class="user measure said">
           <bdi>{note}</bdi>
@@ -97,12 +93,20 @@ function Days({ days }: { days: readonly DayState[] }) {
   );
 }
 
-/** The open incidents, the last resolved ones, and the days. `actions`: what the reader may do with one. */
+/**
+ * The open incidents, the last resolved ones, and the days. `isPublic`: whether they are only those that anybody sees. `actions`: what
+ * the reader may do with one.
+ */
 export function IncidentsCard<Shown extends IncidentReport>({
   query,
+  isPublic = false,
+  aside,
   actions,
 }: {
   query: RegionQuery<IncidentsReport<Shown>>;
+  isPublic?: boolean;
+  /** Beside the number of open ones. */
+  aside?: ComponentChildren;
   actions?: (incident: Shown) => ComponentChildren;
 }) {
   const openCount = query.data?.incidents.filter(({ state }) => state !== "resolved").length;
@@ -113,7 +117,12 @@ export function IncidentsCard<Shown extends IncidentReport>({
       query={query}
       aside={
         openCount !== undefined && (
-          <Pill kind={openCount === 0 ? "ok" : "warn"}>{msg.openIncidents(openCount)}</Pill>
+          <>
+            <Pill kind={openCount === 0 ? "ok" : "warn"}>
+              {isPublic ? msg.publicly(msg.openIncidents(openCount)) : msg.openIncidents(openCount)}
+            </Pill>
+            {aside}
+          </>
         )
       }
     >

@@ -9,7 +9,7 @@ import { apiPrefix, pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { FailureBox, Skeleton } from "../parts/region.tsx";
-import { PublicScrubber } from "../status/public-scrubber.tsx";
+import { PageScrubber } from "../status/page-scrubber.tsx";
 import * as msg from "../text/en/stream.ts";
 import { formatAge, formatCount } from "../text/format.ts";
 import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
@@ -61,7 +61,7 @@ export function Page() {
         )}
       </PageHead>
       <div class="stack">
-        <PublicScrubber events={time && counted} onEvents={setExpected} />
+        <PageScrubber events={time && counted} onEvents={setExpected} />
         {time ? (
           <PastStream
             query={query}

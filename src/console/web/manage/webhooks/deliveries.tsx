@@ -9,7 +9,7 @@ import { DUE_MS, OwnerRegion, useOwnerPages } from "../../owner/owner-data.tsx";
 import { sessionRequest } from "../../owner/session-request.ts";
 import { signed } from "../../owner/signed-call.ts";
 import { Pill, Time } from "../../parts/pill.tsx";
-import { PublicScrubber } from "../../status/public-scrubber.tsx";
+import { PageScrubber } from "../../status/page-scrubber.tsx";
 import { EVENT_KINDS } from "../../stream/filters.ts";
 import * as msg from "../../text/en/manage/webhooks.ts";
 import { NextAttempt, StatePill } from "./delivery.tsx";
@@ -153,7 +153,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
   const isNarrowed = time !== undefined || [state, type, test, q].some((value) => value !== undefined);
   return (
     <>
-      <PublicScrubber />
+      <PageScrubber />
       <OwnerRegion
         title={msg.deliveries}
         query={pages}

@@ -7,6 +7,8 @@ export const resolved = "Behoben";
 export const today = "Heute";
 export const SEVERITIES = { critical: "Kritisch", warning: "Warnung", notice: "Hinweis" } as const;
 export const openIncidents = (count: number) => (count === 0 ? "Keiner offen" : `${count} offen`);
+export const publicly = (open: string) => `Öffentlich: ${open.toLowerCase()}`;
+export const yours = (open: string) => `Deine: ${open.toLowerCase()}`;
 export const noIncidents = (days: number) =>
   `Keine Vorfälle in ${days === 1 ? "einem Tag" : `${days} Tagen`} aufgezeichnet.`;
 export const lasted = (time: Value) => `, dauerte ${time}`;

@@ -7,6 +7,9 @@ export const resolved = "Resolved";
 export const today = "Today";
 export const SEVERITIES = { critical: "Critical", warning: "Warning", notice: "Notice" } as const;
 export const openIncidents = (count: number) => (count === 0 ? "None open" : `${count} open`);
+/** @param open as `openIncidents` says it. */
+export const publicly = (open: string) => `Public: ${open.toLowerCase()}`;
+export const yours = (open: string) => `Yours: ${open.toLowerCase()}`;
 export const noIncidents = (days: number) =>
   `No incidents recorded in ${days === 1 ? "one day" : `${days} days`}.`;
 export const lasted = (time: Value) => `, lasted ${time}`;

@@ -1,0 +1,10 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** The texts of checks in the visitor's language. They load with the first incident: most nodes show none. */
+export function useCheckTexts(isNeeded = true): Readonly<Record<string, string>> {
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => {
+    if (isNeeded) void import("../text/en/checks.ts").then(({ CHECKS }) => setTexts(CHECKS));
+  }, [isNeeded]);
+  return texts;
+}
