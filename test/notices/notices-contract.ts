@@ -120,7 +120,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     });
   });
 
-  test("a channel that is added, or that gets more from now on, is told once of what is open, and no other channel is told again", async () => {
+  test("a channel that is added, or that gets more from now on, gets what is open once, and no other channel gets it again", async () => {
     await using fixture = await fixtureOf(open);
     const { clock, incidents, notices, service } = fixture;
     const path = (name: string) => ({ url: `${service.hooks}/${name}` }) as Partial<ChannelRequest>;
@@ -162,7 +162,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(calledWith()).toEqual(["/second i2 open"]);
   });
 
-  test("a channel that is added while others are told of an incident hears of it too, once", async () => {
+  test("a channel that is added while others get an incident gets it too, once", async () => {
     await using fixture = await fixtureOf(open);
     const { incidents, notices, service, store, clock } = fixture;
     for (let round = 0; round < 10; round++) {
@@ -173,10 +173,10 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
         store.queue(T0),
       ]);
       await notices.run();
-      const heard = service.requests.filter(
+      const got = service.requests.filter(
         ({ body }) => JSON.parse(Buffer.from(body).toString()).incident === `i${round}`,
       );
-      expect([round, heard.length]).toEqual([round, 1]);
+      expect([round, got.length]).toEqual([round, 1]);
       await notices.remove(added.ok ? added.value.id : "");
       await incidents.resolve("disk_fills_up", `n${round}`, T0);
       await notices.run();

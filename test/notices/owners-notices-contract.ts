@@ -74,7 +74,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     });
   });
 
-  test("a channel that is added hears of what is open of its owner, also of what is sent once, and of nothing else", async () => {
+  test("a channel that is added gets what is open of its owner, also of what is sent once, and of nothing else", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, incidents, addHook, fails, hooked, called, service } = fixture;
     await fails("i1", OWNER);

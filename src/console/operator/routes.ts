@@ -215,13 +215,10 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .get(
       "/incidents",
-      read(async () =>
-        operatorReport(incidents, {
-          nowSecs: nowSecs(clock),
-          watchedSince: await history.watchedSince(),
-          thresholds,
-        }),
-      ),
+      read(async () => {
+        const watchedSince = await history.watchedSince();
+        return operatorReport(incidents, { nowSecs: nowSecs(clock), watchedSince, thresholds });
+      }),
       hidden,
     )
     .post(

@@ -220,21 +220,15 @@ export function createNodeHttp(deps: {
       streams,
       history: isBuilt("console")
         ? createPublicHistory({
-            config,
-            node: deps.console,
-            incidents: state.incidents,
-            nodeId: stateNode.nodeId,
-            clock,
+            ...{ config, node: deps.console, incidents: state.incidents },
+            ...{ nodeId: stateNode.nodeId, clock },
           })
         : undefined,
       notices:
         deps.console &&
         createOwnerNotices({
-          node: deps.console,
-          incidents: state.incidents,
-          findings: state.ownerFindings,
-          thresholds: config.checks,
-          clock: stateClock,
+          ...{ node: deps.console, incidents: state.incidents, findings: state.ownerFindings },
+          ...{ thresholds: config.checks, clock: stateClock },
         }),
       forYou: deps.forYou,
       transactions,

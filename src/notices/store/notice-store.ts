@@ -10,8 +10,8 @@ import {
   lockOpenIn,
   type NoticeChannel,
   putIn,
+  putOpenIn,
   queueIn,
-  tellOfOpenIn,
 } from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
@@ -52,12 +52,12 @@ export interface NoticeStore {
   /** The channels of everyone, or of one owner. */
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
   /**
-   * Adds a channel, or replaces the owner's one with its id, and tells it of what is open. `full`: the owner, or all owners, have as
+   * Adds a channel, or replaces the owner's one with its id, with the open incidents that it gets. `full`: the owner, or all owners, have as
    * many as they may.
    */
   add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
   /**
-   * Changes the terms of a channel and tells it of what is open that it did not get before; what waits for it stays. Returns it;
+   * Changes the terms of a channel with the open incidents that it did not get before; what waits for it stays. Returns it;
    * undefined where it is not there.
    */
   edit(
@@ -210,7 +210,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)
           return "full";
         await tx.run(insert, ...codec.values(channel));
-        await tellOfOpenIn(tx, channel, open, channel.createdAt);
+        await putOpenIn(tx, channel, open, channel.createdAt);
         await record(tx, audit);
         return "added";
       },
@@ -225,7 +225,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         const before = codec.toRecord(row);
         const edited = { ...before, ...terms };
         await tx.run(change, ...codec.values(edited));
-        await tellOfOpenIn(tx, edited, open, nowSecs, before);
+        await putOpenIn(tx, edited, open, nowSecs, before);
         await record(tx, audit);
         return edited;
       },

@@ -93,7 +93,7 @@ function gets({ severity: lowest, checks }: ChannelTerms, { severity, checkId }:
   return RANK[severity] >= RANK[lowest] && (checks.length === 0 || checks.includes(checkId));
 }
 
-function tellIn(
+function putIncidentIn(
   tx: Tx,
   { channelId, quiet }: NoticeChannel,
   incident: Incident,
@@ -105,8 +105,8 @@ function tellIn(
 }
 
 /**
- * The open incidents that channels of an owner may be told of, locked: whoever queues notices at the same time has either queued
- * them, or does so after this transaction. To be called before a channel is locked, which is the order of `queueIn`.
+ * The open incidents that a channel of an owner may get, locked: a transaction that queues notices at the same time has either queued
+ * them, or does so after this one. To be called before a channel is locked, which is the order of `queueIn`.
  */
 export async function lockOpenIn(tx: Tx, ownerFid: number): Promise<readonly Incident[]> {
   const ofOwners = ownerFid === OPERATOR ? [OPERATOR + 1, Number.MAX_SAFE_INTEGER] : [ownerFid, ownerFid];
@@ -116,11 +116,11 @@ export async function lockOpenIn(tx: Tx, ownerFid: number): Promise<readonly Inc
 }
 
 /**
- * Tells a channel of what is open and was sent to others, which it would only hear of by a reminder; what was not sent yet comes to all.
+ * Gives a channel the open incidents that were sent to others, of which it would only get the reminders. What was not sent yet, all get.
  *
  * @param had the terms of the channel before: what it got by them is left out.
  */
-export async function tellOfOpenIn(
+export async function putOpenIn(
   tx: Tx,
   channel: NoticeChannel,
   open: readonly Incident[],
@@ -131,7 +131,7 @@ export async function tellOfOpenIn(
     const { sentState, mutedUntil } = incident;
     const isSent = sentState === "open" && (mutedUntil === null || mutedUntil <= nowSecs);
     if (isSent && gets(channel, incident) && !(had && gets(had, incident)))
-      await tellIn(tx, channel, incident, "open", nowSecs);
+      await putIncidentIn(tx, channel, incident, "open", nowSecs);
   }
 }
 
@@ -154,7 +154,7 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
     const { incidentId, ownerFid } = incident;
     const own = state && ownerFid !== OPERATOR ? await channelsOf(ownerFid) : [];
     for (const channel of state ? [...(await channelsOf(OPERATOR)), ...own] : [])
-      if (gets(channel, incident)) await tellIn(tx, channel, incident, state ?? "open", nowSecs);
+      if (gets(channel, incident)) await putIncidentIn(tx, channel, incident, state ?? "open", nowSecs);
     await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
   }
   return rows.length;

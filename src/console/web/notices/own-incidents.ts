@@ -7,7 +7,7 @@ export type OwnIncident = Schemas["OwnIncident"];
 
 const EVERY_MS = 15_000;
 
-/** The incidents of the records of whoever is signed in. */
+/** The incidents of the records of the signed-in owner. */
 export const useOwnIncidents = () =>
   useOwnerQuery(signed("GET /notice_channel/incidents"), { everyMs: EVERY_MS });
 

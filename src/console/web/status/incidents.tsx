@@ -3,6 +3,7 @@ import type { DayState, IncidentReport, IncidentsReport } from "../../../checks/
 import { useCheckTexts } from "../content/check-texts.ts";
 import type { Call } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
+import { useOwnIncidents } from "../notices/own-incidents.ts";
 import { pageConfig } from "../page-config.ts";
 import { Pill, Time } from "../parts/pill.tsx";
 import { Region, type RegionQuery } from "../parts/region.tsx";
@@ -156,3 +157,23 @@ export function IncidentsCard<Shown extends IncidentReport>({
 /** What anybody sees. */
 export const usePublicIncidents = (): RegionQuery<IncidentsReport> =>
   useQuery(pageConfig.incidents ? CALL : undefined, { everyMs: EVERY_MS });
+
+/** The incidents that anybody sees. Owners also see how many of their own are open, which are on another page. */
+export function PublicIncidents() {
+  const query = usePublicIncidents();
+  const { data: own } = useOwnIncidents();
+  const ownCount = own?.incidents.filter(({ state }) => state !== "resolved").length ?? 0;
+  return (
+    <IncidentsCard
+      query={query}
+      isPublic
+      aside={
+        own && (
+          <a href="/console/manage/notices">
+            <Pill kind={ownCount === 0 ? "ok" : "warn"}>{msg.yours(msg.openIncidents(ownCount))}</Pill>
+          </a>
+        )
+      }
+    />
+  );
+}

@@ -6,7 +6,6 @@ import { COUNTS, Filling, isEmptyNode, PausedNotices, ReadyPill } from "../conte
 import type { Pulse } from "../data/query.ts";
 import { PastFigures } from "../moment/figures.tsx";
 import { HAS_HISTORY, useWindow } from "../moment/scrubber.tsx";
-import { useOwnIncidents } from "../notices/own-incidents.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { CallPanel } from "../parts/call-panel.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -14,7 +13,6 @@ import { Pill, Sparkline } from "../parts/pill.tsx";
 import { CallButton, Skeleton } from "../parts/region.tsx";
 import { DataTable, Stat } from "../parts/table.tsx";
 import type { PlotOf } from "../plot/plot.tsx";
-import * as incidentMsg from "../text/en/incidents.ts";
 import * as msg from "../text/en/status.ts";
 import { FORMATS, formatCount, formatMs, formatRate, formatSecs, saidIn } from "../text/format.ts";
 import {
@@ -28,7 +26,7 @@ import {
   seriesCall,
   useHistory,
 } from "./history.tsx";
-import { IncidentsCard, usePublicIncidents } from "./incidents.tsx";
+import { PublicIncidents } from "./incidents.tsx";
 import { PageScrubber } from "./page-scrubber.tsx";
 import { latestOf, type SeriesColumns } from "./series.ts";
 import { SinceCard } from "./since.tsx";
@@ -157,28 +155,6 @@ const NodePath = ({ path }: { path: string }) => (
     {path}
   </a>
 );
-
-/** The incidents that anybody sees. Whoever is signed in is told of those of their own, which are on another page. */
-function PublicIncidents() {
-  const query = usePublicIncidents();
-  const { data: own } = useOwnIncidents();
-  const ownCount = own?.incidents.filter(({ state }) => state !== "resolved").length ?? 0;
-  return (
-    <IncidentsCard
-      query={query}
-      isPublic
-      aside={
-        own && (
-          <a href="/console/manage/notices">
-            <Pill kind={ownCount === 0 ? "ok" : "warn"}>
-              {incidentMsg.yours(incidentMsg.openIncidents(ownCount))}
-            </Pill>
-          </a>
-        )
-      }
-    />
-  );
-}
 
 /** The state of the node for everybody: ready or why not, rates, response times, errors and queues over time. */
 export function Page() {
