@@ -195,8 +195,10 @@ const REFUSALS: readonly [
     "unknown keys of one address",
     async () => {
       const guess = () => call("POST", "/cast/", {}, key(`svc_11111111_${"1".repeat(44)}`));
-      for (let n = 0; n < 20; n++) await guess();
-      return guess();
+      // The bucket is refilled meanwhile, on a busy machine by more than one.
+      let response = await guess();
+      for (let n = 0; n < 100 && response.status !== 429; n++) response = await guess();
+      return response;
     },
   ],
 ];
