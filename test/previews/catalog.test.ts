@@ -30,6 +30,7 @@ import { createCertificateAuthority } from "../support/certificates.ts";
 import { createGraph } from "../support/graph.ts";
 import { silentLog } from "../support/log.ts";
 import { ManualTime } from "../support/manual-time.ts";
+import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { startTestNode } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
 import { hashFrom, insertCast, insertLink, setFollow } from "../support/read-model.ts";
@@ -188,6 +189,8 @@ describe("the catalog", () => {
         catalog: createCatalogReads({ file, nowMs: () => time.nowMs() }),
       },
     });
+    // The messages of a graph are of that time, and its storage expires a year later.
+    api.node.clock.setMs(DEFAULT_NOW_SECS * 1000);
     catalog = startCatalog({
       file,
       bounds: BOUNDS,
