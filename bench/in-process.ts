@@ -47,7 +47,8 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
   const management = createManagement(parts);
   const fanOut = createFanOut(parts);
   // Nothing writes to the index while this runs.
-  const cache = new HydrationCache(new CommitSequence());
+  const commits = new CommitSequence();
+  const cache = new HydrationCache(commits);
   const source = { db, cache, clock: systemClock, maxIds: 350, notificationWindowSecs: 3600, fullText: true };
   const push = createPush({ ...parts, management, fanOut });
   const admission = createAdmission();
@@ -113,7 +114,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
       status: () => ({}),
       metrics: async () => ({ text: "", contentType: "" }),
     },
-    cache: new ResponseCache({ dataVersion: () => db.dataVersion(), clock: systemClock }),
+    cache: new ResponseCache({ index: db, commits, clock: systemClock }),
     // No client reads the bodies, so their reservations are never released.
     admission: {
       ...admission,

@@ -18,7 +18,7 @@ let http: RunningHttp;
 let cache: ResponseCache;
 beforeAll(() => {
   const clock = { nowMs: () => 1_700_000_000_000 };
-  cache = new ResponseCache({ dataVersion: () => 1, clock });
+  cache = new ResponseCache({ index: { dataVersion: () => 1 }, clock });
   const shared: object = { cache: "shared" };
   const revalidate: object = { cache: "revalidate" };
   const routes = new Elysia({ name: "compressed" })

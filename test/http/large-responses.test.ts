@@ -57,7 +57,7 @@ beforeEach(() => {
       http: { idle_timeout_secs: idleSecs },
       admission,
       clock,
-      cache: new ResponseCache({ dataVersion: () => 1, clock }),
+      cache: new ResponseCache({ index: { dataVersion: () => 1 }, clock }),
     });
   http = open(1);
 });

@@ -5,7 +5,7 @@ import { brokenRoutes, sampleRoutes } from "./sample-routes.ts";
 
 test("every response has nosniff: new, cached, 304, rejected, failed, of management, of operations", async () => {
   const clock = { nowMs: () => 1_700_000_000_000 };
-  const cache = new ResponseCache({ dataVersion: () => 1, clock });
+  const cache = new ResponseCache({ index: { dataVersion: () => 1 }, clock });
   await using http = runHttp({ plugins: [...sampleRoutes(), brokenRoutes()], clock, cache });
   const post = { method: "POST", body: "{}" };
   const etag = (await fetch(http.api("/user?fid=3"))).headers.get("etag") ?? "";

@@ -10,12 +10,25 @@ import { linkMessage } from "../support/social.ts";
 /** The hook that `operation({ cache: "shared" })` returns. */
 const cached: object = { cache: "shared" };
 
-/** A server whose reads count their executions, over data whose version and time the test sets. */
+/** A server whose reads count their executions, over data whose versions and time the test sets. */
 function startCounting(options: RunHttpOptions = {}) {
-  const data = { version: 1, nowMs: 1_700_000_000_000, made: 0 };
+  const data = {
+    version: 1,
+    versionReads: 0,
+    commit: undefined as number | undefined,
+    otherChanges: 0,
+    nowMs: 1_700_000_000_000,
+    made: 0,
+  };
   const gate = { started: Promise.withResolvers<void>(), opened: Promise.resolve() };
   const clock = { nowMs: () => data.nowMs };
-  const cache = new ResponseCache({ dataVersion: () => data.version, clock });
+  const dataVersion = () => {
+    data.versionReads += 1;
+    return data.version;
+  };
+  const commits = { read: () => data.commit };
+  const otherChanges = () => data.otherChanges;
+  const cache = new ResponseCache({ index: { dataVersion }, commits, otherChanges, clock });
   const said = () => {
     data.made += 1;
     return { made: data.made };
@@ -80,6 +93,33 @@ describe("the response to a repeated request", () => {
     expect((await http.request("/read")).made).toBe(3);
     http.data.nowMs += 1000;
     expect((await http.request("/read")).made).toBe(4);
+  });
+
+  test("is sent without a look at the file while no commit is known and the second is the same", async () => {
+    await using http = startCounting();
+    http.data.commit = 1;
+    await http.request("/read");
+    const readsFor = async (change: () => void) => {
+      change();
+      const before = http.data.versionReads;
+      const { made } = await http.request("/read");
+      return { made, reads: http.data.versionReads - before };
+    };
+    expect(await readsFor(() => undefined)).toEqual({ made: 2, reads: 1 });
+    expect(await readsFor(() => undefined)).toEqual({ made: 2, reads: 0 });
+    const commit = (number: number | undefined) => () => {
+      http.data.commit = number;
+    };
+    // A commit that is under way may be visible already.
+    expect(await readsFor(commit(undefined))).toEqual({ made: 2, reads: 1 });
+    expect(await readsFor(() => (http.data.version += 1))).toEqual({ made: 3, reads: 1 });
+    expect(await readsFor(commit(2))).toEqual({ made: 3, reads: 1 });
+    expect(await readsFor(() => undefined)).toEqual({ made: 3, reads: 0 });
+    // What is not in the index is in no version of it.
+    expect(await readsFor(() => (http.data.otherChanges += 1))).toEqual({ made: 4, reads: 0 });
+    http.data.made = 3;
+    // Another process has no number in this one.
+    expect(await readsFor(() => (http.data.nowMs += 1000))).toEqual({ made: 4, reads: 1 });
   });
 
   test("is not one that was started before a commit", async () => {
@@ -153,7 +193,7 @@ test("errors, writes, HEAD and responses of routes without a declaration are not
 });
 
 test("limits the size of cached bodies in every coding, and of URLs", () => {
-  const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 0 } });
+  const cache = new ResponseCache({ index: { dataVersion: () => 1 }, clock: { nowMs: () => 0 } });
   const response = (bytes: number, codedBytes = 0): CachedResponse => ({
     body: new Uint8Array(bytes),
     coded: new Map(codedBytes > 0 ? [["gzip", new Uint8Array(codedBytes)]] : []),
@@ -224,7 +264,7 @@ test("a cached read shows a commit of another connection at once", async () => {
 
 test("a response started in a generation that is over is not stored, whichever URL ended it", () => {
   const data = { version: 1 };
-  const cache = new ResponseCache({ dataVersion: () => data.version, clock: { nowMs: () => 0 } });
+  const cache = new ResponseCache({ index: { dataVersion: () => data.version }, clock: { nowMs: () => 0 } });
   const generationOf = (url: string): number => {
     cache.lookUp(url);
     const found = cache.lookUp(url);

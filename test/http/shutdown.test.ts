@@ -68,7 +68,10 @@ test("draining serves on and has clients close their connections", async () => {
 });
 
 test("every response names the node, also errors, preflights and responses from the cache", async () => {
-  const cache = new ResponseCache({ dataVersion: () => 1, clock: { nowMs: () => 1_700_000_000_000 } });
+  const cache = new ResponseCache({
+    index: { dataVersion: () => 1 },
+    clock: { nowMs: () => 1_700_000_000_000 },
+  });
   await using http = runHttp({ plugins: sampleRoutes(), cache });
   for (const [path, method] of [
     ["/health", "GET"],

@@ -43,7 +43,7 @@ function startTraced(http: RunHttpOptions["http"] = {}) {
     http,
     clock,
     spans,
-    cache: new ResponseCache({ dataVersion: () => 1, clock }),
+    cache: new ResponseCache({ index: { dataVersion: () => 1 }, clock }),
   });
   const get = async (path: string, headers: Record<string, string> = {}) => {
     await (await fetch(path.startsWith("/v2") ? node.url + path : node.api(path), { headers })).text();

@@ -268,11 +268,15 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { keeps } = options;
   if (keeps === "known") node.db.commits = new CommitSequence();
   const Cache = keeps === "nothing" ? EmptyCache : HydrationCache;
-  const cache = new Cache(node.db.commits && new CommitSequence(node.db.commits.shared), options.scores);
+  const commits = node.db.commits && new CommitSequence(node.db.commits.shared);
+  const cache = new Cache(commits, options.scores);
   let readCount = 0;
-  const dataVersion = () =>
-    keeps === "nothing" ? readCount++ : db.dataVersion() + (options.previews?.changes?.() ?? 0);
-  const responses = new ResponseCache({ dataVersion, clock: node.clock });
+  const responses = new ResponseCache({
+    index: keeps === "nothing" ? { dataVersion: () => readCount++ } : db,
+    ...(commits && { commits }),
+    otherChanges: options.previews?.changes,
+    clock: node.clock,
+  });
   let statements: string[] = [];
   db.onStatement = (name) => statements.push(name);
   const reads = createHubReads({ db, network: NETWORK, clock: node.clock, ...options.hubReads });

@@ -17,9 +17,19 @@ const DOORKEEPER_SLOTS = 16_384;
 /** Returned by `lookUp` instead of a generation if the response must not be stored. */
 export const NOT_CACHED = 0;
 
+interface IndexVersion {
+  /** Changes with each commit of any process. Reading it takes several system calls, a third of the time of a cached response. */
+  dataVersion(): number;
+}
+
+interface Commits {
+  /** The number in memory of the last commit of this process; undefined while one may become visible. */
+  read(): number | undefined;
+}
+
 /**
- * Caches responses by URL until the index or the second changes. Every commit to the index, by any process,
- * invalidates all entries, so a cached response is identical to a newly built one. Only routes that declare `cache:
+ * Caches responses by URL until what they show or the second changes. Every commit to the index invalidates all entries, so a cached
+ * response is identical to a newly built one; a commit of another process does so by the next second. Only routes that declare `cache:
  * "shared"` store responses.
  */
 export class ResponseCache {
@@ -28,16 +38,31 @@ export class ResponseCache {
    * Doorkeeper: digests of requested URLs, each in the slot that it hashes to, until another URL overwrites the slot.
    */
   readonly #doorkeeper = new Uint32Array(DOORKEEPER_SLOTS);
-  readonly #dataVersion: () => number;
+  readonly #index: IndexVersion;
+  readonly #commits: Commits | undefined;
+  readonly #otherChanges: () => number;
   readonly #clock: Clock;
   #version = Number.NaN;
+  /** The commit that `#version` includes; undefined if it is not known. */
+  #commit: number | undefined;
+  #others = Number.NaN;
   #second = Number.NaN;
   #generation = NOT_CACHED + 1;
   #bytes = 0;
 
-  /** @param dataVersion a number that changes with each commit to the data that responses show */
-  constructor(options: { readonly dataVersion: () => number; readonly clock: Clock }) {
-    this.#dataVersion = options.dataVersion;
+  /**
+   * @param commits without them the version of the index is read for each response
+   * @param otherChanges a number in memory that rises with each change of what responses show beside the index
+   */
+  constructor(options: {
+    readonly index: IndexVersion;
+    readonly commits?: Commits;
+    readonly otherChanges?: (() => number) | undefined;
+    readonly clock: Clock;
+  }) {
+    this.#index = options.index;
+    this.#commits = options.commits;
+    this.#otherChanges = options.otherChanges ?? (() => 0);
     this.#clock = options.clock;
   }
 
@@ -79,10 +104,17 @@ export class ResponseCache {
   }
 
   #expire(): void {
-    const version = this.#dataVersion();
     const second = nowSecs(this.#clock);
-    if (version === this.#version && second === this.#second) return;
+    const others = this.#otherChanges();
+    const isSameSecond = second === this.#second;
+    // Before the version, which then includes this commit.
+    const commit = this.#commits?.read();
+    const isSameCommit = isSameSecond && commit !== undefined && commit === this.#commit;
+    const version = isSameCommit ? this.#version : this.#index.dataVersion();
+    this.#commit = commit;
+    if (isSameSecond && version === this.#version && others === this.#others) return;
     this.#version = version;
+    this.#others = others;
     this.#second = second;
     this.clear();
   }

@@ -281,8 +281,7 @@ export function createNodeHttp(deps: {
     gate: keyGate.gate,
     admission,
     descriptors,
-    // Neither number ever falls, so their sum changes with each of them.
-    cache: new ResponseCache({ dataVersion: () => db.dataVersion() + (previews?.changes() ?? 0), clock }),
+    cache: new ResponseCache({ index: db, commits, otherChanges: previews?.changes, clock }),
   });
   return {
     ...server,
