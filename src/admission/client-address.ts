@@ -8,6 +8,8 @@ const MAX_HOPS = 32;
 const MAX_VALUE_CHARS = 96;
 /** For an element of `Forwarded`, which may also name a host, a protocol and the proxy. */
 const MAX_ELEMENT_CHARS = 512;
+/** Peers whose address is remembered: parsing one takes a microsecond or two. */
+const MAX_PEERS = 4_096;
 const IPV6_CLIENT_BITS = 64;
 const MAPPED_PREFIX_BITS = 96;
 
@@ -27,6 +29,14 @@ export interface ClientAddress {
 
 /** Returns all values of a header, joined with commas in the order of the lines; nothing if there is none. */
 export type HeaderValue = (name: string) => string | null | undefined;
+
+/** The other end of a connection. */
+interface Peer {
+  /** Undefined where the text is not an address. */
+  readonly address: Address | undefined;
+  readonly described: ClientAddress;
+  readonly isProxy: boolean;
+}
 
 /** Finds the client of a request or call. */
 export interface ClientAddresses {
@@ -54,16 +64,28 @@ export function createClientAddresses({
   const isTrusted = (address: Address) =>
     networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
   const valuesOf = headerName === "forwarded" ? forwardedFor : commaSeparated;
+  const peers = new Map<string, Peer>();
+
+  function peerOf(text: string): Peer {
+    const known = peers.get(text);
+    if (known !== undefined) return known;
+    const address = parsePeer(text);
+    const peer = {
+      address,
+      described: address === undefined ? UNKNOWN : describe(address),
+      isProxy: address !== undefined && isTrusted(address),
+    };
+    if (peers.size >= MAX_PEERS) peers.clear();
+    peers.set(text, peer);
+    return peer;
+  }
 
   return {
-    isProxy(peer) {
-      const address = peer === undefined ? undefined : parsePeer(peer);
-      return address !== undefined && isTrusted(address);
-    },
+    isProxy: (peer) => peer !== undefined && peerOf(peer).isProxy,
     of(peer, header) {
-      let client = peer === undefined ? undefined : parsePeer(peer);
-      if (client === undefined) return UNKNOWN;
-      if (networks.length === 0 || !isTrusted(client)) return describe(client);
+      if (peer === undefined) return UNKNOWN;
+      let { address: client, described, isProxy } = peerOf(peer);
+      if (client === undefined || !isProxy) return described;
       let hops = 0;
       for (const value of valuesOf(header(headerName) ?? "")) {
         const address = hops++ < MAX_HOPS ? parseNode(value) : undefined;
