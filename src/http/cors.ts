@@ -102,31 +102,29 @@ export type CommonHeaders = ReturnType<typeof createCommonHeaders>;
 
 /** @param node the header that names the node, which is the same in all its responses. */
 export function createCommonHeaders(cors: Cors, node: readonly [name: string, value: string]) {
-  const addTo = (headers: Headers) => {
-    if (headers.has(NOSNIFF[0])) return;
-    for (const [name, value] of [...cors.headers, NOSNIFF, node]) headers.append(name, value);
+  const unshared = [NOSNIFF, node] as const;
+  const make = () => {
+    const shared = [...cors.headers, ...unshared];
+    const json = (
+      cacheControl: string,
+      others: Readonly<Record<string, string>> = { vary: "accept-encoding" },
+    ) => {
+      const headers = new Headers({
+        "content-type": "application/json",
+        "cache-control": cacheControl,
+        ...others,
+      });
+      for (const [name, value] of shared) headers.append(name, value);
+      return headers;
+    };
+    return {
+      origins: cors.origins,
+      shared,
+      ofReads: json(REVALIDATE),
+      ofMinutes: json(MINUTES),
+      unstored: json("no-store", {}),
+    };
   };
-  const addUnshared = (headers: Headers) => {
-    for (const [name, value] of [NOSNIFF, node]) headers.set(name, value);
-  };
-  const json = (
-    cacheControl: string,
-    others: Readonly<Record<string, string>> = { vary: "accept-encoding" },
-  ) => {
-    const headers = new Headers({
-      "content-type": "application/json",
-      "cache-control": cacheControl,
-      ...others,
-    });
-    addTo(headers);
-    return headers;
-  };
-  const make = () => ({
-    origins: cors.origins,
-    ofReads: json(REVALIDATE),
-    ofMinutes: json(MINUTES),
-    unstored: json("no-store", {}),
-  });
   let made = make();
   const now = () => {
     if (made.origins !== cors.origins) made = make();
@@ -149,8 +147,13 @@ export function createCommonHeaders(cors: Cors, node: readonly [name: string, va
       return now().unstored;
     },
     /** Adds the headers of every response to those of a response that was not made with `ofReads`. */
-    addTo,
+    addTo(headers: Headers): void {
+      if (headers.has(NOSNIFF[0])) return;
+      for (const [name, value] of now().shared) headers.append(name, value);
+    },
     /** Adds those that do not let scripts of other origins read the response. */
-    addUnshared,
+    addUnshared(headers: Headers): void {
+      for (const [name, value] of unshared) headers.set(name, value);
+    },
   };
 }

@@ -124,6 +124,11 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
   const prefixes = basePaths.map((basePath) => `${basePath}/`);
 
   return (path) => {
+    for (const prefix of prefixes) {
+      if (!path.startsWith(prefix)) continue;
+      const within = path.slice(prefix.length - 1);
+      return policies.find((row) => within === row.path || within.startsWith(row.below)) ?? apiDefault;
+    }
     if (RELAY_PATHS.has(path)) return relayDefault;
     if (path.startsWith(hubPrefix)) return path === `${hubPrefix}submitBulkMessages` ? hubBulk : hubDefault;
     if (path.startsWith(quickAuthPrefix)) return quickAuthDefault;
@@ -132,11 +137,6 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
       return approvalDefault;
     if (path === mcpPath) return mcpDefault;
     if (path === consolePath || path.startsWith(consolePrefix)) return consoleDefault;
-    for (const prefix of prefixes) {
-      if (!path.startsWith(prefix)) continue;
-      const within = path.slice(prefix.length - 1);
-      return policies.find((row) => within === row.path || within.startsWith(row.below)) ?? apiDefault;
-    }
     return opsDefault;
   };
 }

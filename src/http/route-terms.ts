@@ -139,11 +139,11 @@ export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
     const access = hooks.access ?? (method === "GET" ? READ : OPEN);
     const isWrite = access.kind === "key" && WRITING_SCOPES.has(access.scope) && method !== "GET";
     const price = hooks.price ?? flat(isWrite ? WRITE_UNITS : 1);
-    const { queryParams = {} } = hooks;
+    const asked = askedOf(hooks.queryParams ?? {});
     const terms = {
       template: path,
       access,
-      price: (url: string) => price(askedOf(queryParams, url)),
+      price: (url: string) => price(asked(url)),
       share: hooks.share,
       cache: hooks.cache,
       ready: method === "GET" ? hooks.ready : undefined,
@@ -191,12 +191,15 @@ export function createMethodCheck(
     for (const one of own) known.methods.add(one);
     patterns.set(path, known);
   }
+  /** Several may match, such as all paths below a folder and one of them. */
+  const methodsOfPatterns = (path: string): ReadonlySet<string> => {
+    const found = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
+    return new Set(found.flatMap((one) => [...one.methods]));
+  };
   return (method, requestPath) => {
     if (requestPath.startsWith("/v2/")) return undefined;
     const path = requestPath.length > 1 && requestPath.endsWith("/") ? requestPath.slice(0, -1) : requestPath;
-    // Several may match, such as all paths below a folder and one of them.
-    const found = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
-    const methods = exact.get(path) ?? new Set(found.flatMap((one) => [...one.methods]));
+    const methods = exact.get(path) ?? methodsOfPatterns(path);
     return methods.size === 0 || methods.has(method) ? undefined : [...methods].join(", ");
   };
 }

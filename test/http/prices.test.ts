@@ -7,11 +7,11 @@ import { fidList, limit, type QueryParams, renamed } from "../../src/http/reques
 const BASE = "http://h/v2/svc/x";
 const page: QueryParams = { limit: limit() };
 const ids: QueryParams = { fids: renamed(fidList({ maxItems: 350 }), "fids", "ids"), limit: limit() };
-const rowsOf = (query: string) => perRows(2)(askedOf(page, `${BASE}?${query}`));
-const idsOf = (query: string) => perIds(5)(askedOf(ids, `${BASE}?${query}`));
+const rowsOf = (query: string) => perRows(2)(askedOf(page)(`${BASE}?${query}`));
+const idsOf = (query: string) => perIds(5)(askedOf(ids)(`${BASE}?${query}`));
 
 test("a price follows the page size as the route decodes it: its default, its maximum, and any spelling", () => {
-  expect(flat(3)(askedOf({}, BASE))).toBe(3);
+  expect(flat(3)(askedOf({})(BASE))).toBe(3);
   expect(["", "a=1", "limit=", "limit=25", "limit=26", "limit=100", "limit=999999"].map(rowsOf)).toEqual([
     2, 2, 2, 2, 4, 8, 8,
   ]);
@@ -23,7 +23,7 @@ test("a price follows the page size as the route decodes it: its default, its ma
 });
 
 test("a list of the hub is priced by its default page, in both spellings of the parameter", () => {
-  const of = (query: string) => perRows(5)(askedOf(pageParams, `http://h/v1/castsByFid?fid=3${query}`));
+  const of = (query: string) => perRows(5)(askedOf(pageParams)(`http://h/v1/castsByFid?fid=3${query}`));
   expect(
     ["", "&page_size=0", "&pageSize=", "&pageSize=25", "&page_size=26", "&page%53ize=200000"].map(of),
   ).toEqual([200, 200, 200, 5, 10, 2000]);

@@ -4,7 +4,7 @@ import { parseQueryString, type RawQuery } from "../request/query-string.ts";
 const ITEMS_PER_PRICE = 25;
 
 /** How much a request asks for, by the decoded query of its route. */
-export type Asked = ReturnType<typeof askedOf>;
+export type Asked = ReturnType<ReturnType<typeof askedOf>>;
 
 /** The price of a request in units. */
 export type Price = (asked: Asked) => number;
@@ -33,28 +33,35 @@ function parts(count: number): number {
 
 const NOTHING: RawQuery = {};
 
-/** Returns what a URL asks for, as its route decodes it. A query that the route refuses asks for nothing. */
-export function askedOf(params: QueryParams, url: string) {
-  let raw: RawQuery | undefined;
-  const query = (): RawQuery => {
-    raw ??= orElse(() => parseQueryString(url), NOTHING);
-    return raw;
-  };
-  const of = (asks: "rows" | "items") => Object.entries(params).filter(([, param]) => param.asks === asks);
-  return {
-    query,
-    /** The size of the page; 0 for a route without pages. */
-    rows: (): number =>
-      of("rows").reduce((sum, [name, param]) => {
-        const key = param.keys?.find((each) => query()[each] !== undefined) ?? name;
-        return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
-      }, 0),
-    /** The items of its lists, such as ids. */
-    items: (): number =>
-      of("items").reduce(
-        (sum, [name, { keys = [name] }]) => sum + countItems(keys.flatMap((key) => query()[key] ?? [])),
-        0,
-      ),
+/**
+ * Returns what the URLs of a route ask for, as it decodes them, from the parameters of its query. A query that the route refuses asks for
+ * nothing.
+ */
+export function askedOf(params: QueryParams) {
+  const asking = (asks: "rows" | "items") =>
+    Object.entries(params).filter(([, param]) => param.asks === asks);
+  const [ofRows, ofItems] = [asking("rows"), asking("items")];
+  return (url: string) => {
+    let raw: RawQuery | undefined;
+    const query = (): RawQuery => {
+      raw ??= orElse(() => parseQueryString(url), NOTHING);
+      return raw;
+    };
+    return {
+      query,
+      /** The size of the page; 0 for a route without pages. */
+      rows: (): number =>
+        ofRows.reduce((sum, [name, param]) => {
+          const key = param.keys?.find((each) => query()[each] !== undefined) ?? name;
+          return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
+        }, 0),
+      /** The items of its lists, such as ids. */
+      items: (): number =>
+        ofItems.reduce(
+          (sum, [name, { keys = [name] }]) => sum + countItems(keys.flatMap((key) => query()[key] ?? [])),
+          0,
+        ),
+    };
   };
 }
 
