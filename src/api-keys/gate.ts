@@ -166,7 +166,7 @@ export function createGate(deps: GateDeps): Gate {
     const isCounted = exchange.caller.kind === "apiKey" || COUNTED_WITHOUT_KEY.has(access.kind);
     if (!isCounted || !limits.isLimited(exchange)) return;
     exchange.charge = (units) => limits.charge(exchange, units);
-    exchange.settle = () => limits.settle(exchange);
+    exchange.settlement = limits;
     exchange.charge(price(exchange.request.url));
   }
 

@@ -29,6 +29,12 @@ export interface BodyIntake {
   readonly discardMs: number;
 }
 
+/** Charges callers afterwards for what responses took. */
+export interface Settlement {
+  needsCpuTime(exchange: Exchange): boolean;
+  settle(exchange: Exchange): void;
+}
+
 /** State of one request and its response. The pipeline opens it; later steps fill it in. */
 export interface Exchange {
   readonly request: Request;
@@ -76,9 +82,10 @@ export interface Exchange {
   /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Charges the caller for the CPU time of the response; undefined for a caller without a limit. */
-  settle: (() => void) | undefined;
-  /** CPU time of this thread that the response has taken, microseconds; measured for callers with a limit. */
+  settlement: Settlement | undefined;
+  /** CPU time of this thread that the response has taken, microseconds, where it was measured; else the time until it was made. For callers with a limit. */
   cpuUs: number;
+  isCpuMeasured: boolean;
   /** Units that the caller was charged. */
   charged: number;
   /** Messages that the request has written. */
@@ -91,15 +98,16 @@ export interface Exchange {
   cacheable: TaggedBody | undefined;
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+/** A property of the request: an entry of a `WeakMap` costs each collection of garbage more. */
+const EXCHANGE = Symbol("exchange");
 
-export function keepExchange(request: Request, exchange: Exchange): void {
-  exchanges.set(request, exchange);
+export function keepExchange(request: Request & { [EXCHANGE]?: Exchange }, exchange: Exchange): void {
+  request[EXCHANGE] = exchange;
 }
 
 /** Returns the exchange of a request that the pipeline has opened. */
-export function exchangeOf(request: Request): Exchange {
-  const exchange = exchanges.get(request);
+export function exchangeOf(request: Request & { readonly [EXCHANGE]?: Exchange }): Exchange {
+  const exchange = request[EXCHANGE];
   if (exchange === undefined) throw new Error("the request did not pass through the pipeline");
   return exchange;
 }

@@ -5,7 +5,7 @@ import { FairOrder } from "../admission/fair-order.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { CommonHeaders } from "./cors.ts";
 import { ApiError, errorKinds, logLevelOf } from "./errors.ts";
-import { type Exchange, keepExchange } from "./exchange.ts";
+import { type Exchange, keepExchange, type Settlement } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import { isApiPath, methodLabel, type ObserveResponse } from "./metrics/http-metrics.ts";
 import type { NotableRequests } from "./metrics/notable-requests.ts";
@@ -36,7 +36,7 @@ export interface PipelineOptions extends ExchangeParts {
   readonly refuseLate: (exchange: Exchange, response: Response) => MaybePromise<Response>;
   readonly observe: ObserveResponse;
   /** Gets the responses of the API that say how it fares. */
-  readonly note: NotableRequests["note"];
+  readonly notable: Pick<NotableRequests, "isNotable" | "note">;
   readonly log: Logger;
   /** Why the API cannot respond now, for clients; undefined while it can. */
   readonly unavailableReason: () => string | undefined;
@@ -54,6 +54,8 @@ function threadCpuUs(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }
+
+const monotonicUs = (): number => performance.now() * 1000;
 
 /** Bun would read the rest of a body before the next request, however large it is. */
 function leavesBody({ bodyState, request }: Exchange): boolean {
@@ -81,7 +83,7 @@ export function createPipeline(
     bodies,
     refuseLate,
     observe,
-    note,
+    notable,
     log,
     closesConnections,
     unavailableReason,
@@ -91,7 +93,7 @@ export function createPipeline(
     const { request, method, requestId, span } = exchange;
     const { headers, status } = response;
     exchange.bodyHold?.end();
-    exchange.settle?.();
+    exchange.settlement?.settle(exchange);
     headers.set("x-request-id", requestId);
     if (exchange.policy.isShared) cors.allowOrigin(request, headers, exchange.policy.isForAllOrigins);
     if (exchange.limitHeaders !== undefined) {
@@ -115,13 +117,14 @@ export function createPipeline(
       },
       failure: status >= 500 ? `${status}` : undefined,
     });
-    if (isApiPath(template))
-      note({
+    const ms = Math.round(durationMs * 1000) / 1000;
+    if (isApiPath(template) && notable.isNotable(status, ms))
+      notable.note({
         atMs: Date.now(),
         method,
         route: template,
         status,
-        ms: Math.round(durationMs * 1000) / 1000,
+        ms,
         requestId,
         keyPrefix: exchange.caller.kind === "apiKey" ? exchange.caller.prefix : null,
       });
@@ -164,13 +167,15 @@ export function createPipeline(
 
   let starts = 0;
 
-  /** Calls the router, and adds the CPU time of a response that was built before another request was started. */
-  function measured(exchange: Exchange): MaybePromise<Response> {
+  /** Calls the router, and adds what a response takes that is built before another request is started. */
+  function measured(exchange: Exchange, settlement: Settlement): MaybePromise<Response> {
     starts += 1;
     const start = starts;
-    const startedUs = threadCpuUs();
+    exchange.isCpuMeasured = settlement.needsCpuTime(exchange);
+    const nowUs = exchange.isCpuMeasured ? threadCpuUs : monotonicUs;
+    const startedUs = nowUs();
     const measure = () => {
-      exchange.cpuUs = threadCpuUs() - startedUs;
+      exchange.cpuUs = nowUs() - startedUs;
     };
     const response = route(exchange.request);
     measure();
@@ -212,7 +217,8 @@ export function createPipeline(
       if (typeof cached === "number") store(target.url, exchange, cached);
       return finish(exchange, response);
     };
-    const response = exchange.settle === undefined ? route(request) : measured(exchange);
+    const response =
+      exchange.settlement === undefined ? route(request) : measured(exchange, exchange.settlement);
     return response instanceof Response ? storeAndFinish(response) : response.then(storeAndFinish);
   }
 

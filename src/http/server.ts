@@ -194,7 +194,7 @@ export function createHttpServer(options: HttpServerOptions) {
       refuseLate: createLateRefusals(admission, options.lateRefusalMs),
       unsent: admission.budgets.unsentBytes,
       observe: httpMetrics.observe,
-      note: notable.note,
+      notable,
       log,
       spans: common.spans,
       unavailableReason: options.unavailableReason ?? (() => undefined),

@@ -23,7 +23,7 @@ test("a response that takes more CPU than it paid for is charged for it afterwar
   });
   const gate: Gate = {
     admit(exchange, { price }) {
-      exchange.settle = () => limits.settle(exchange);
+      exchange.settlement = limits;
       limits.charge(exchange, price(exchange.request.url));
     },
     recordUse: () => undefined,
@@ -70,6 +70,7 @@ test("responses that take what they paid for are never charged more, however man
     route: "/x",
     charged: 1,
     cpuUs: 50,
+    isCpuMeasured: true,
   } as Parameters<typeof limits.settle>[0];
   for (let n = 0; n < 5_000; n += 1) {
     // All of the CPU time of 200 falls on one.
@@ -86,13 +87,22 @@ function settler() {
     anonymousPerMinute: PER_MINUTE,
     anonymousBurst: BURST,
   });
-  return (cpuUs: number, more: { route?: string | undefined; charged?: number; bucket?: string } = {}) => {
+  return (
+    cpuUs: number,
+    more: { route?: string | undefined; charged?: number; bucket?: string; isCpuMeasured?: boolean } = {},
+  ) => {
     const { charged = 1, bucket = "203.0.113.1" } = more;
     const caller = { kind: "anonymous" };
     const client = () => ({ address: bucket, bucket });
-    const exchange = { route: "/x", ...more, caller, client, charged, cpuUs } as Parameters<
-      typeof limits.settle
-    >[0];
+    const exchange = {
+      route: "/x",
+      isCpuMeasured: true,
+      ...more,
+      caller,
+      client,
+      charged,
+      cpuUs,
+    } as Parameters<typeof limits.settle>[0];
     limits.settle(exchange);
     return exchange.charged - charged;
   };
@@ -114,6 +124,34 @@ test("what responses take beyond their price is summed up by client, and charged
   expect(charge(0, { charged: 2_000 })).toBe(0);
   expect(charge(100_049)).toBe(0);
   expect(charge(51)).toBe(1_000);
+});
+
+test("the CPU time of a client is not measured while it has paid 25 ms ahead, which other times only use up", () => {
+  const limits = createRequestLimits(createAdmission(), {
+    keyBurst: BURST,
+    anonymousPerMinute: PER_MINUTE,
+    anonymousBurst: BURST,
+  });
+  const exchange = {
+    caller: { kind: "anonymous" },
+    client: () => ({ address: "203.0.113.1", bucket: "203.0.113.1" }),
+    route: "/x",
+    charged: 1,
+    cpuUs: 0,
+    isCpuMeasured: true,
+  } as Parameters<typeof limits.settle>[0];
+  const settle = (cpuUs: number) => {
+    exchange.isCpuMeasured = limits.needsCpuTime(exchange);
+    exchange.cpuUs = cpuUs;
+    limits.settle(exchange);
+    return exchange.isCpuMeasured;
+  };
+  // The first 16 are not counted.
+  for (let n = 0; n < 16 + 500; n += 1) expect(settle(0)).toBe(true);
+  expect([settle(1_000_000), exchange.charged]).toEqual([false, 1]);
+  // Nothing is left, so that CPU time counts from now on.
+  expect([settle(49_900), exchange.charged]).toEqual([true, 1]);
+  expect([settle(300), exchange.charged]).toEqual([true, 1 + 1_002]);
 });
 
 test("the sums of 4,096 clients are remembered, and start again with one more", () => {

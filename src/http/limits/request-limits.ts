@@ -12,6 +12,8 @@ const US_PER_UNIT = 50;
  * counts CPU time in ticks of up to 10 ms, which fall on one response of many.
  */
 const MAX_UNPAID_US = 50_000;
+/** A client that has paid so much ahead is not measured by CPU time, whose reading takes longer than many responses. */
+const FAR_AHEAD_US = MAX_UNPAID_US / 2;
 /** Beyond them the sums start again. */
 const MAX_UNPAID_CLIENTS = 4_096;
 /** The first responses of a route take longer and are not measured. */
@@ -61,6 +63,8 @@ export function createRequestLimits(
     return responses > WARM_UP_RESPONSES;
   }
 
+  const isFarAhead = (client: string) => (unpaidUs.get(client) ?? 0) <= -FAR_AHEAD_US;
+
   const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymous.perMinute > 0;
 
   return {
@@ -81,14 +85,19 @@ export function createRequestLimits(
       if (!state.isAdmitted) throw limited(state);
     },
 
+    /** Whether the CPU time of the response to an exchange has to be measured, because its caller could be charged for it. */
+    needsCpuTime: (exchange: Exchange): boolean => !isFarAhead(clientKeyOf(exchange)),
+
     /**
      * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first.
+     * The time of a response that was not measured is at least its CPU time: it uses up what the client has paid ahead, and no more.
      */
     settle(exchange: Exchange): void {
-      const { cpuUs, charged, route } = exchange;
+      const { cpuUs, isCpuMeasured, charged, route } = exchange;
       if (charged <= 0 || route === undefined || !isWarm(route)) return;
       const client = clientKeyOf(exchange);
-      const us = Math.max((unpaidUs.get(client) ?? 0) + cpuUs - charged * US_PER_UNIT, -MAX_UNPAID_US);
+      const sumUs = (unpaidUs.get(client) ?? 0) + cpuUs - charged * US_PER_UNIT;
+      const us = Math.max(isCpuMeasured ? sumUs : Math.min(sumUs, 0), -MAX_UNPAID_US);
       if (us < MAX_UNPAID_US) {
         if (unpaidUs.size >= MAX_UNPAID_CLIENTS) unpaidUs.clear();
         unpaidUs.set(client, us);

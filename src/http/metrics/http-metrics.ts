@@ -7,11 +7,9 @@ export type ObserveResponse = (method: string, route: string, status: number, se
 
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Paths of the API. What watches a node does not count as its work. */
-const apiPath = /^\/v[12]\//;
-
+/** Whether a path is one of the API. What watches a node does not count as its work. */
 export function isApiPath(path: string): boolean {
-  return apiPath.test(path);
+  return path.startsWith("/v2/") || path.startsWith("/v1/");
 }
 
 /** Responses of the API, counted since the start. */
@@ -114,8 +112,11 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
   let acceptPauses = 0;
 
   function tallyOf(route: string): Tally {
-    const tally = tallies.get(route) ?? { route, counts: new Map(), durations: noDurations() };
-    tallies.set(route, tally);
+    let tally = tallies.get(route);
+    if (tally === undefined) {
+      tally = { route, counts: new Map(), durations: noDurations() };
+      tallies.set(route, tally);
+    }
     return tally;
   }
 
@@ -156,8 +157,12 @@ export function createHttpMetrics({ registry, prefix }: Metrics): HttpMetrics {
       const isRefused = isRefusal(status);
       const { counts, durations } = tallyOf(isRefused ? REFUSED.route : route);
       const label = isRefused ? REFUSED.method : methodLabel(method);
-      const byStatus = counts.get(label) ?? new Map<number, number>();
-      counts.set(label, byStatus.set(status, (byStatus.get(status) ?? 0) + 1));
+      let byStatus = counts.get(label);
+      if (byStatus === undefined) {
+        byStatus = new Map();
+        counts.set(label, byStatus);
+      }
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
       addDuration(durations, seconds);
       if (!isApiPath(route)) return;
       ofApi.requests += 1;

@@ -25,13 +25,18 @@ export function createNotableRequests() {
   /** The slowest first. */
   let slow: NotableResponse[] = [];
   return {
+    /** Whether a response is noted. Few are, so the others are not described. */
+    isNotable(status: number, ms: number): boolean {
+      if (isFault(status)) return failed.length < MAX_FAILED;
+      const last = slow[SLOWEST - 1];
+      return last === undefined || last.ms < ms;
+    },
+    /** Notes a response that is notable. */
     note(response: NotableResponse): void {
       if (isFault(response.status)) {
-        if (failed.length < MAX_FAILED) failed.push(response);
+        failed.push(response);
         return;
       }
-      const last = slow[SLOWEST - 1];
-      if (last !== undefined && last.ms >= response.ms) return;
       const at = slow.findIndex(({ ms }) => ms < response.ms);
       slow.splice(at === -1 ? slow.length : at, 0, response);
       if (slow.length > SLOWEST) slow.pop();

@@ -87,7 +87,7 @@ export class ResponseCache {
    */
   store(url: string, response: CachedResponse, generation: number): void {
     if (generation !== this.#generation) return;
-    const bytes = response.body.byteLength + codedSize(response) + url.length + ENTRY_BYTES;
+    const bytes = sizeOf([response.body, ...response.coded.values()]) + url.length + ENTRY_BYTES;
     if (bytes > MAX_BYTES) return;
     if (this.#bytes + bytes > MAX_BYTES) this.clear();
     this.#bytes += bytes;
@@ -96,9 +96,11 @@ export class ResponseCache {
 
   /** Calls `send` with a stored response and adds the size of newly compressed bodies to the cache's size. */
   use<T>(response: CachedResponse, send: (response: CachedResponse) => T): T {
-    const before = codedSize(response);
+    const { coded } = response;
+    const before = coded.size;
     const result = send(response);
-    this.#bytes += codedSize(response) - before;
+    if (coded.size === before) return result;
+    this.#bytes += sizeOf([...coded.values()].slice(before));
     if (this.#bytes > MAX_BYTES) this.clear();
     return result;
   }
@@ -126,8 +128,6 @@ export class ResponseCache {
   }
 }
 
-function codedSize({ coded }: TaggedBody): number {
-  let bytes = 0;
-  for (const { byteLength } of coded.values()) bytes += byteLength;
-  return bytes;
+function sizeOf(bodies: readonly Uint8Array[]): number {
+  return bodies.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
