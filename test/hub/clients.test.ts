@@ -12,7 +12,7 @@ import { keyAddedEvent } from "../support/envelopes.ts";
 import { signerEvent } from "../support/events.ts";
 import { importHubClient } from "../support/hub-clients/installed.ts";
 import { DEFAULT_TIMESTAMP, encodeData, makeSigner, makeWallet, sealDataBytes } from "../support/messages.ts";
-import { accountRecords, accountSigner } from "../support/node.ts";
+import { accountRecords, accountSigner, rentNow } from "../support/node.ts";
 import { cast, hashBytes, likeUrl, link, signed, userData, verify, WALLET } from "../support/records.ts";
 
 /** Published clients, unchanged, against a node. */
@@ -132,6 +132,7 @@ describe("farcaster-js-hub-rest", () => {
   test("submits, follows, likes and validates", async () => {
     const key = Buffer.from(accountSigner(1).privateKey).toString("hex");
     api.node.clock.setMs(Date.now());
+    rentNow(api.node, 1);
     const submitted = await client.submitCast({ text: "from the client" }, 1, key);
     expect(submitted.data.castAddBody.text).toBe("from the client");
     expect((await client.followUser(3, 1, key)).data.linkBody.targetFid).toBe(3);

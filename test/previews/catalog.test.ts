@@ -30,8 +30,7 @@ import { createCertificateAuthority } from "../support/certificates.ts";
 import { createGraph } from "../support/graph.ts";
 import { silentLog } from "../support/log.ts";
 import { ManualTime } from "../support/manual-time.ts";
-import { DEFAULT_NOW_SECS } from "../support/messages.ts";
-import { startTestNode } from "../support/node.ts";
+import { rentNow, startTestNode } from "../support/node.ts";
 import { tempDir } from "../support/program.ts";
 import { hashFrom, insertCast, insertLink, setFollow } from "../support/read-model.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -189,8 +188,6 @@ describe("the catalog", () => {
         catalog: createCatalogReads({ file, nowMs: () => time.nowMs() }),
       },
     });
-    // The messages of a graph are of that time, and its storage expires a year later.
-    api.node.clock.setMs(DEFAULT_NOW_SECS * 1000);
     catalog = startCatalog({
       file,
       bounds: BOUNDS,
@@ -271,6 +268,7 @@ describe("the catalog", () => {
     signal.noteChange();
     const graph = createGraph(api.node);
     graph.account(51);
+    rentNow(api.node, 51);
     const embeds = pages.map((value) => ({ embed: { $case: "url" as const, value } }));
     const { hash } = graph.post(51, 1, { text: "two apps", embeds });
     type Shown = { cast: { embeds: { metadata: { frame: Record<string, unknown> } }[] } };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { sdkClient } from "../api/compat/sdk.ts";
-import { accountRecords } from "../support/node.ts";
+import { accountRecords, rentNow } from "../support/node.ts";
 import { signText } from "../support/sign-in.ts";
 import { type ApiResponse, startSignedApi } from "../support/signed-api.ts";
 import { custodyWallet } from "../support/signing.ts";
@@ -21,6 +21,7 @@ beforeAll(async () => {
   });
   signed.api.node.clock.setMs(Date.now());
   signed.api.node.ingestAll(accountRecords(USER));
+  rentNow(signed.api.node, USER);
   const body = { name: "k", scopes: ["signers", "write"] };
   ({ secret } = (await signed.call({ method: "POST", path: "/api_key", body })).body);
 });

@@ -111,6 +111,11 @@ export function accountRecords(fid: number, units = 1): EncodedRecord[] {
   ];
 }
 
+/** Another storage unit, rented when the node's clock says: that of `accountRecords` has a fixed date and expires. */
+export function rentNow(node: TestNode, fid: number): void {
+  node.ingestEvent(rentEvent(fid, 1, { block: 500_000 + fid, at: nowSecs(node.clock) }));
+}
+
 /** The key of an fid in `accountRecords`. */
 export function accountSigner(fid: number) {
   return makeSigner(`account ${fid}`);
