@@ -105,8 +105,12 @@ export async function askPlace(dataDir: string): Promise<Place | undefined> {
 export async function freeLines(dir: string, neededBytes: number): Promise<readonly string[]> {
   const freeBytes = (await askPlace(dir).catch(() => undefined))?.freeBytes;
   if (freeBytes === undefined) return [];
-  const isShort = freeBytes < neededBytes ? ", which is TOO LITTLE" : "";
-  return [`free: ${grouped(freeBytes / 1e6)} MB for ${dir}${isShort}`];
+  const free = grouped(freeBytes / 1e6);
+  return [
+    freeBytes < neededBytes
+      ? `free: ${free} MB for ${dir}, which is TOO LITTLE`
+      : `free: ${free} MB for ${dir}`,
+  ];
 }
 
 async function readPlace(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Promise<Place> {

@@ -24,10 +24,31 @@ const LEVELS = {
 /** One of several followed nodes has its position after the name of the check. */
 const OF_NODE = / \d+$/;
 
-function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
+/** What the node says in a step, line by line in the language of the page; undefined until its texts are loaded. */
+function useSaid(): Readonly<Record<string, string>> | undefined {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>();
-  useEffect(() => void import("../text/en/tools/doctor.ts").then(({ DOCTOR }) => setTexts(DOCTOR)), []);
-  if (!texts) return <Skeleton rows={4} />;
+  useEffect(() => {
+    const load = async () => {
+      const [{ STEPS }, { DOCTOR }, { RULES }] = await Promise.all([
+        import("../text/en/tools/steps.ts"),
+        import("../text/en/tools/doctor.ts"),
+        import("../text/en/settings/rules.ts"),
+      ]);
+      setTexts({ ...STEPS, ...DOCTOR, ...RULES });
+    };
+    void load();
+  }, []);
+  return texts;
+}
+
+const linesWith = (texts: Readonly<Record<string, string>>, text: string) =>
+  text
+    .split("\n")
+    .map((line) => saidWith(texts, line))
+    .join("\n");
+
+function Findings(props: { texts: Readonly<Record<string, string>>; findings: readonly SetUpFinding[] }) {
+  const { texts, findings } = props;
   const nameOf = (check: string) =>
     `${saidIn(texts, check.replace(OF_NODE, ""))}${OF_NODE.exec(check)?.[0] ?? ""}`;
   return (
@@ -54,6 +75,7 @@ function Findings({ findings }: { findings: readonly SetUpFinding[] }) {
 /** What a step has found. */
 function Found({ state, secs }: { state: SetUpState; secs: number }) {
   const { step, result, error } = state;
+  const texts = useSaid();
   if (step === null) return null;
   if (state.is_running)
     return (
@@ -61,18 +83,23 @@ function Found({ state, secs }: { state: SetUpState; secs: number }) {
         {msg.working(STEPS[step], secs)}
       </p>
     );
+  if (!texts) return <Skeleton rows={4} />;
   if (error !== null)
     return (
       <p class="failure user" role="alert">
-        {error}
+        {linesWith(texts, error)}
       </p>
     );
   return (
     <div class="card stack">
-      {result?.cost !== undefined && <RawText text={result.cost.trimEnd()} label={msg.whatItCosts} />}
-      {result?.findings && <Findings findings={result.findings} />}
+      {result?.cost !== undefined && (
+        <RawText text={linesWith(texts, result.cost.trimEnd())} label={msg.whatItCosts} />
+      )}
+      {result?.findings && <Findings texts={texts} findings={result.findings} />}
       {result?.note !== undefined && (
-        <p class="s">{msg.itGoesIntoTheDataDirectory(<bdi class="user">{result.note}</bdi>)}</p>
+        <p class="s">
+          {msg.itGoesIntoTheDataDirectory(<bdi class="user">{saidWith(texts, result.note)}</bdi>)}
+        </p>
       )}
       {result?.files?.length === 0 && <p class="s">{msg.noSettingsAreWritten}</p>}
       {result?.files?.map(({ path, text }) => (

@@ -54,6 +54,7 @@ import type * as deDoctor from "../../../../src/console/web/text/de/tools/doctor
 import { DOCTOR } from "../../../../src/console/web/text/de/tools/doctor.ts";
 import type * as deHelp from "../../../../src/console/web/text/de/tools/help.ts";
 import type * as deSetup from "../../../../src/console/web/text/de/tools/setup.ts";
+import type * as deSteps from "../../../../src/console/web/text/de/tools/steps.ts";
 import type * as enChannels from "../../../../src/console/web/text/en/channels.ts";
 import type * as enChecks from "../../../../src/console/web/text/en/checks.ts";
 import type * as enCommon from "../../../../src/console/web/text/en/common.ts";
@@ -89,6 +90,7 @@ import type * as enCall from "../../../../src/console/web/text/en/tools/call.ts"
 import type * as enDoctor from "../../../../src/console/web/text/en/tools/doctor.ts";
 import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
+import type * as enSteps from "../../../../src/console/web/text/en/tools/steps.ts";
 import { saidWith } from "../../../../src/console/web/text/format.ts";
 import { typedTime } from "../../../../src/lib/iso-time.ts";
 import { configWith } from "../../../runtime/config.ts";
@@ -133,6 +135,7 @@ export type Texts = [
   Complete<typeof enSchedules, typeof deSchedules>,
   Complete<typeof enCall, typeof deCall>,
   Complete<typeof enSetup, typeof deSetup>,
+  Complete<typeof enSteps, typeof deSteps>,
   Complete<typeof enErrors, typeof deErrors>,
   Complete<typeof enTime, typeof deTime>,
   Complete<typeof enDoctor, typeof deDoctor>,
