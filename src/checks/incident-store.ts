@@ -73,8 +73,8 @@ export type Opening = Pick<Incident, "incidentId" | "checkId" | "nodeId" | "seve
 
 /** Owners' incidents that are open at once, over all owners. */
 export const MAX_OPEN_OF_OWNERS = 2000;
-/** Incidents that an owner is shown. */
-const MAX_SHOWN_TO_OWNER = 100;
+/** Incidents of an owner: the oldest that are resolved make room for a new one. */
+export const MAX_OF_OWNER = 200;
 
 /** The incidents of all nodes of a state, and those of owners' records. */
 export interface IncidentStore {
@@ -158,6 +158,15 @@ const listOfOwner = sql<Stored, [ownerFid: number, sinceSecs: number, limit: num
   `SELECT ${columns} FROM incidents WHERE owner_fid = $1 AND opened_at >= $2
    ORDER BY opened_at DESC LIMIT $3`,
 );
+const countOfOwner = sql<{ count: number }, [ownerFid: number]>(
+  "incidents.count-of-owner",
+  "SELECT count(*) AS count FROM incidents WHERE owner_fid = $1",
+);
+const dropOfOwner = sql<unknown, [ownerFid: number, max: number]>(
+  "incidents.drop-of-owner",
+  `DELETE FROM incidents WHERE incident_id IN
+     (SELECT i.incident_id FROM incidents i WHERE i.owner_fid = $1 AND i.resolved_at IS NOT NULL ORDER BY i.opened_at LIMIT $2 FOR UPDATE)`,
+);
 const setAckedByOwner = sql<unknown, [nowSecs: number, by: string, id: string, ownerFid: number]>(
   "incidents.acknowledge-own",
   "UPDATE incidents SET acked_at = $1, acked_by = $2 WHERE incident_id = $3 AND owner_fid = $4",
@@ -186,7 +195,7 @@ const deleteOld = sql<unknown, [untilSecs: number, max: number]>(
 );
 
 async function openIn(tx: Tx, opening: Opening, nowSecs: number) {
-  const { checkId, nodeId, sentence } = opening;
+  const { checkId, nodeId, sentence, ownerFid = 0 } = opening;
   const found = async () => {
     const row = await tx.get(findOpen, checkId, nodeId);
     return row && codec.toRecord(row);
@@ -199,8 +208,8 @@ async function openIn(tx: Tx, opening: Opening, nowSecs: number) {
     (await tx.run(
       insert,
       ...codec.values({
-        ownerFid: 0,
         ...opening,
+        ownerFid,
         openedAt: nowSecs,
         seenAt: nowSecs,
         resolvedAt: null,
@@ -214,6 +223,10 @@ async function openIn(tx: Tx, opening: Opening, nowSecs: number) {
         sentAt: null,
       }),
     )) === 1;
+  if (added && ownerFid > 0) {
+    const { count = 0 } = (await tx.get(countOfOwner, ownerFid)) ?? {};
+    if (count > MAX_OF_OWNER) await tx.run(dropOfOwner, ownerFid, count - MAX_OF_OWNER);
+  }
   const incident = await found();
   if (!incident) throw new Error("the incident was resolved while it opened");
   return { incident, isChanged: again !== undefined || added };
@@ -248,7 +261,7 @@ export function createIncidents(db: StateDb): IncidentStore {
     },
     openOfOwners: async () => (await db.all(listOpenOfOwners, MAX_OPEN_OF_OWNERS)).map(codec.toRecord),
     listOf: async (ownerFid, sinceSecs) =>
-      (await db.all(listOfOwner, ownerFid, sinceSecs, MAX_SHOWN_TO_OWNER)).map(codec.toRecord),
+      (await db.all(listOfOwner, ownerFid, sinceSecs, MAX_OF_OWNER)).map(codec.toRecord),
     acknowledgeOwn: db.decision<Parameters<IncidentStore["acknowledgeOwn"]>, boolean>(
       "incidents.acknowledgeOwn",
       async (tx, ownerFid, id, nowSecs, audit) => {

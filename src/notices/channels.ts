@@ -1,4 +1,5 @@
 import type { AuditEntry } from "../audit/audit-store.ts";
+import type { CustodyOf } from "../auth/custody.ts";
 import type { Severity } from "../checks/check.ts";
 import { OWNER_CHECKS } from "../checks/owners/owner-table.ts";
 import { CHECK_TABLE } from "../checks/table.ts";
@@ -8,7 +9,7 @@ import { hasUnprintable } from "../lib/text.ts";
 import type { RegistrationGuard } from "../net/guard.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Sealer } from "../vault/sealer.ts";
-import { OPERATOR, testNotice } from "./notice.ts";
+import { isSameCustody, OPERATOR, testNotice } from "./notice.ts";
 import { quietHoursText, readQuietHours } from "./quiet-hours.ts";
 import type { ChannelReport, ChannelRequest, ChannelTerms } from "./report.ts";
 import { MAX_OWNERS_CHANNELS, type NoticeStore } from "./store/notice-store.ts";
@@ -22,6 +23,7 @@ export interface ChannelsDeps {
   /** Undefined without a master key. */
   readonly sealer: Sealer | undefined;
   readonly pushHosts: readonly string[];
+  readonly custodyOf: CustodyOf;
   /** The name of the service. */
   readonly service: string;
   readonly clock: Clock;
@@ -54,11 +56,27 @@ const MAX_LABEL_CHARS = 60;
 const MAX_CHECKS = 64;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
+/**
+ * Whether a channel acts: like an API key it belongs to the custody address that made it, and not to whom the fid went. An fid that the index
+ * does not know yet says nothing about that.
+ */
+export function acts(
+  { ownerFid, custody }: Pick<NoticeChannel, "ownerFid" | "custody">,
+  custodyOf: CustodyOf,
+): boolean {
+  const current = ownerFid === OPERATOR ? undefined : custodyOf(ownerFid);
+  return current === undefined || isSameCustody(current, custody);
+}
+
 /** The channels of one owner, or of the operator. Each change is in the audit log in its transaction, where `auditOf` is given. */
 export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: ChannelOwner) {
-  const { store, guard, sealer, clock } = deps;
+  const { store, guard, sealer, custodyOf, clock } = deps;
   const isOperator = ownerFid === OPERATOR;
-  const own = (channelId: string) => ({ channelId, ownerFid });
+  const own = (channelId: string) => ({
+    channelId,
+    ownerFid,
+    custody: (isOperator ? undefined : custodyOf(ownerFid)) ?? null,
+  });
 
   /** A browser that subscribes again has the same id. */
   function pushId(endpoint: string): string {
@@ -67,7 +85,8 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
   }
 
   return {
-    list: async (): Promise<readonly ChannelReport[]> => (await store.list(ownerFid)).map(reportOf),
+    list: async (): Promise<readonly ChannelReport[]> =>
+      (await store.list(ownerFid)).filter((channel) => acts(channel, custodyOf)).map(reportOf),
     /** Adds a channel. An error is a sentence. `secret` verifies the signatures of a hook. */
     async add(request: ChannelRequest, auditOf?: AuditOf): Promise<Result<AddedChannel, NotAdded>> {
       const wrong = (message: string) => err({ message, isFull: false });

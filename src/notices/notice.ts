@@ -66,6 +66,10 @@ export function noticeOf(
 /** Whose channels no fid owns: the operator's. */
 export const OPERATOR = 0;
 
+/** Whether two custody addresses are one; null of the operator. */
+export const isSameCustody = (a: Uint8Array | null, b: Uint8Array | null) =>
+  a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0);
+
 /** The page with the channels of an owner, or of the operator. */
 const pageOf = (ownerFid: number) =>
   ownerFid === OPERATOR ? "/console/operator" : "/console/manage/notices";

@@ -6,7 +6,7 @@ import { createLogThrottle } from "../runtime/log/log-throttle.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { type CallChannelDeps, type CallEnd, createCallChannel } from "./call-channel.ts";
-import { type ChannelOwner, type ChannelsDeps, createChannels } from "./channels.ts";
+import { acts, type ChannelOwner, type ChannelsDeps, createChannels } from "./channels.ts";
 import { digestOf, type Notice, OPERATOR } from "./notice.ts";
 import type { NoticeCounts, NoticeStats } from "./notice-figures.ts";
 import type { ChannelsReport } from "./report.ts";
@@ -44,7 +44,7 @@ const MAX_UNDER_WAY = 2 * MAX_CALLS;
 const FAULT_INTERVAL_MS = 60_000;
 
 export function createNotices(deps: NoticesDeps) {
-  const { store, sealer, clock, log } = deps;
+  const { store, sealer, custodyOf, clock, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
   let underWay = 0;
@@ -68,11 +68,15 @@ export function createNotices(deps: NoticesDeps) {
   const callChannel = createCallChannel(deps, vapidKey);
 
   async function send({ channel, notices: due }: NoticeClaim): Promise<void> {
-    const { channelId, ownerFid, claims, hour, sent, label } = channel;
+    const { channelId, ownerFid, custody, claims, hour, sent, label } = channel;
     const now = nowSecs(clock);
     const thisHour = Math.floor(now / HOUR_SECS);
     const settle = (outcome: Parameters<NoticeStore["settle"]>[1]) =>
       store.settle({ channelId, claims }, outcome, nowSecs(clock));
+    if (!acts(channel, custodyOf)) {
+      await settle({ done: due, sent: 0, attempts: 0, last: undefined, retryAt: undefined });
+      return;
+    }
     const sentNow = hour === thisHour ? sent : 0;
     const maxOfOwners = ownerFid === OPERATOR ? MAX_OF_OWNERS_AN_HOUR : MAX_AN_HOUR;
     const mayHave = ({ state, check }: Notice) =>
@@ -108,7 +112,7 @@ export function createNotices(deps: NoticesDeps) {
       done.push(...of);
     }
     if (end.kind === "gone") {
-      await store.remove({ channelId, ownerFid });
+      await store.remove({ channelId, ownerFid, custody });
       log.info({ channel: label }, "A browser ended its subscription to notices");
       return;
     }
@@ -147,16 +151,17 @@ export function createNotices(deps: NoticesDeps) {
 
   async function callDue(): Promise<void> {
     let calls = 0;
-    const callNext = async (whose: "operator" | "all"): Promise<void> => {
+    // Those of owners are more, and may be due for longer.
+    const callNext = async (whose: "operator" | "all" = "operator"): Promise<void> => {
       const isFull = underWay >= (whose === "all" ? MAX_UNDER_WAY / 2 : MAX_UNDER_WAY);
       if (calls >= MAX_CALLS || isFull) return;
       const claim = await store.claim(nowSecs(clock), whose);
       if (claim) calls += 1;
-      if (claim) await Promise.all([call(claim), callNext(whose)]);
+      // The next channel of its owner waits for its end.
+      if (claim) await Promise.all([call(claim).then(() => callNext()), callNext(whose)]);
       else if (whose === "operator") await callNext("all");
     };
-    // Those of owners are more, and may be due for longer.
-    await callNext("operator");
+    await callNext();
   }
 
   const channelsOf = (owner: ChannelOwner) => createChannels(deps, owner);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { REMIND_SECS } from "../../src/checks/incident-store.ts";
+import { MAX_OF_OWNER, REMIND_SECS } from "../../src/checks/incident-store.ts";
 import { noticeOf, testNotice } from "../../src/notices/notice.ts";
 import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
 import { noticesRpc } from "../../src/notices/rpc.ts";
@@ -253,7 +253,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     for (let n = 0; n < 110; n++) {
       const { id } = added.ok ? added.value : { id: "" };
       const content = { ...noticeOf((await fails(`g${n}`, OWNER)).incident, "open", now()) };
-      await store.put({ channelId: id, ownerFid: 0 }, content);
+      await store.put({ channelId: id, ownerFid: 0, custody: null }, content);
     }
     await notices.run();
     expect(hooked()).toHaveLength(10);
@@ -284,6 +284,88 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect(called()).toContain("/operator");
   });
 
+  test("hooks of one owner that do not respond delay none of another owner", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, clock, fails, service, called } = fixture;
+    const hanging = Promise.withResolvers<void>();
+    service.service.hangs = hanging.promise;
+    const slow = notices.channelsOf({ ownerFid: OWNER, maxChannels: 4 * MAX_CHANNELS });
+    for (let n = 0; n < 4 * MAX_CHANNELS; n++)
+      await slow.add(hook(service, { url: `${service.hooks}/hangs`, severity: "notice" } as object));
+    await fails("i1", OWNER);
+    const first = notices.run();
+    await until(() => called().length > 0);
+    clock.advanceSecs(1);
+    await notices
+      .channelsOf({ ownerFid: OTHER, maxChannels: MAX })
+      .add(hook(service, { url: `${service.hooks}/works`, severity: "notice" } as object));
+    await fails("i2", OTHER);
+    const second = notices.run();
+    await until(() => called().includes("/works"));
+    expect(called()).toEqual(["/hangs", "/works"]);
+    hanging.resolve();
+    await Promise.all([first, second]);
+    // Each is called as soon as the one before has ended.
+    expect(called().filter((path) => path === "/hangs").length).toBeGreaterThan(MAX_CHANNELS);
+  });
+
+  test("a channel is of the custody address that made it: after a transfer of the fid it is not there, and gets nothing", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, owners, addHook, fails, custodies, called, clock, actions, store } = fixture;
+    const former = String(await addHook(OWNER, "former"));
+    await fails("waits", OWNER);
+    // Queued before the transfer, sent after it.
+    await store.queue(T0);
+    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    await notices.run();
+    clock.advanceSecs(1);
+    await fails("i1", OWNER);
+    await notices.run();
+    expect(called()).toEqual([]);
+    expect((await owners.list(OWNER)).channels).toEqual([]);
+    const before = await actions(OWNER);
+    for (const change of [
+      owners.update(actor(OWNER), { channel_id: former, label: "mine" }),
+      owners.test(actor(OWNER), { channel_id: former }),
+      owners.delete(actor(OWNER), former),
+    ])
+      expect(await change).toEqual({ ok: false, error: { kind: "notFound", message: "no such channel" } });
+    expect(await actions(OWNER)).toEqual(before);
+    // It comes back with the fid, as long as nobody else had channels in between.
+    custodies.delete(OWNER);
+    expect((await owners.list(OWNER)).channels).toMatchObject([{ id: former }]);
+    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    for (let n = 0; n < MAX; n++) expect(typeof (await addHook(OWNER, `new${n}`))).toBe("string");
+    expect((await store.list(OWNER)).map(({ label }) => label)).not.toContain("former");
+    custodies.delete(OWNER);
+    expect((await owners.list(OWNER)).channels).toEqual([]);
+    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    clock.advanceSecs(1);
+    await fails("i2", OWNER);
+    await notices.run();
+    expect([...new Set(called())]).toEqual(["/new0", "/new1", "/new2"]);
+  });
+
+  test("an owner has at most 200 incidents: the oldest that are resolved go first, and the open ones stay", async () => {
+    await using fixture = await ownersFixture(open);
+    const { incidents, fails } = fixture;
+    for (let n = 0; n < MAX_OF_OWNER + 20; n++) {
+      await fails(`i${n}`, OWNER, { nodeId: `hook-${n}` });
+      fixture.clock.advanceSecs(1);
+      if (n % 10 !== 0) await incidents.resolve("webhook_failing", `hook-${n}`, T0 + n);
+    }
+    await fails("theirs", OTHER);
+    const kept = await incidents.listOf(OWNER, 0);
+    expect(kept).toHaveLength(MAX_OF_OWNER);
+    const gone = Array.from({ length: 22 }, (_, n) => n)
+      .filter((n) => n % 10 !== 0)
+      .slice(0, 20);
+    const ids = new Set(kept.map(({ incidentId }) => incidentId));
+    expect(gone.filter((n) => ids.has(`i${n}`))).toEqual([]);
+    expect([0, 10, 20, 210].filter((n) => !ids.has(`i${n}`))).toEqual([]);
+    expect(await incidents.listOf(OTHER, 0)).toHaveLength(1);
+  });
+
   test("a change of a channel keeps the terms that it does not name", async () => {
     await using fixture = await ownersFixture(open);
     const { owners, addHook } = fixture;
@@ -307,12 +389,12 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a notice that comes while its channel is changed or removed is sent, or goes with it", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, addHook, store } = fixture;
+    const { notices, addHook, store, custodyOf } = fixture;
     const own = notices.channelsOf({ ownerFid: OWNER, maxChannels: MAX });
     const content = testNotice("svc", OWNER, T0);
     for (let round = 0; round < ROUNDS; round++) {
       const channelId = String(await addHook(OWNER, "own"));
-      const channel = { channelId, ownerFid: OWNER };
+      const channel = { channelId, ownerFid: OWNER, custody: custodyOf(OWNER) };
       const put = () => store.put(channel, content);
       const changes = await Promise.all([
         own.edit(channelId, { label: "b" }),

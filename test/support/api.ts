@@ -4,7 +4,7 @@ import { SHARES } from "../../src/admission/budgets.ts";
 import type { ApiDeps } from "../../src/api/deps.ts";
 import { hubPlugins } from "../../src/api/hub-plugins.ts";
 import { apiPlugins } from "../../src/api/plugins.ts";
-import { neverStale, type StaleReason } from "../../src/auth/custody.ts";
+import { type CustodyOf, custodyFromIndex, neverStale, type StaleReason } from "../../src/auth/custody.ts";
 import { NodeSignals } from "../../src/cluster/node-signals.ts";
 import type { Pausable } from "../../src/cluster/switch-store.ts";
 import type { Config } from "../../src/config/schema.ts";
@@ -198,9 +198,11 @@ function documentOf(server: HttpServer, options: readonly unknown[]): Promise<Op
 function ownerNoticesOf(
   common: Pick<Common, "config" | "clock" | "log">,
   { notices: store, incidents, ownerFindings }: Pick<StateStores, "notices" | "incidents" | "ownerFindings">,
+  custodyOf: CustodyOf,
 ): OwnerNotices {
   const { config, clock } = common;
-  const notices = createNotices({ ...noticesDeps(config, { ...common, store }), guard: publicNamesGuard });
+  const deps = noticesDeps(config, { ...common, store, custodyOf });
+  const notices = createNotices({ ...deps, guard: publicNamesGuard });
   const node = noticesRpc(
     { ...notices, run: async () => undefined },
     { maxOfOwner: () => config.notify.max_channels_per_owner, clock },
@@ -378,7 +380,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     push: createPush({ ...parts, management, fanOut, openerOf: signIn.openerOf }),
     streams: undefined,
     history: undefined,
-    notices: ownerNoticesOf(common, stores),
+    notices: ownerNoticesOf(common, stores, custodyFromIndex(db)),
     forYou: createForYouFeed({
       ranking: createForYouRpc(db),
       clock: node.clock,

@@ -1,3 +1,4 @@
+import { custodyFromIndex } from "../../auth/custody.ts";
 import { type Checks, createChecks } from "../../checks/checks.ts";
 import { createOwnerChecks } from "../../checks/owners/owner-checks.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
@@ -49,7 +50,7 @@ export async function openChecks({
     clock,
     log,
   });
-  const notices = createNotices(noticesDeps(config, { store, clock, log }));
+  const notices = createNotices(noticesDeps(config, { store, custodyOf: custodyFromIndex(db), clock, log }));
   return {
     ...checks,
     notices,
@@ -71,7 +72,7 @@ export async function openChecks({
 /** How a node or a command sends notices, by the operator's settings. */
 export function noticesDeps(
   config: Common["config"],
-  parts: Pick<Parameters<typeof createNotices>[0], "store" | "clock" | "log">,
+  parts: Pick<Parameters<typeof createNotices>[0], "store" | "custodyOf" | "clock" | "log">,
 ): Parameters<typeof createNotices>[0] {
   const { service, notify, net } = config;
   const [current, ...former] = masterKeysOf(config);

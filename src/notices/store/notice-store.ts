@@ -3,7 +3,7 @@ import { OWNER_CHECKS } from "../../checks/owners/owner-table.ts";
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Tx } from "../../db/state/state-db.ts";
 import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
-import { type Notice, OPERATOR } from "../notice.ts";
+import { isSameCustody, type Notice, OPERATOR } from "../notice.ts";
 import {
   HOUR_SECS,
   listOwn,
@@ -44,16 +44,16 @@ export const MAX_OWNERS_CHANNELS = 5000;
 export const NOTICE_LEASE_SECS = 60;
 const MAX_CLAIMED = 100;
 
-/** A channel by its id and whose it is: that of another owner is not there. */
-export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid">;
+/** A channel by its id and whose it is: that of another owner, or of an earlier custody address, is not there. */
+export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid" | "custody">;
 
 /** Each change adds `audit` to the audit log in its transaction, if given; a refusal does not. */
 export interface NoticeStore {
   /** The channels of everyone, or of one owner. */
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
   /**
-   * Adds a channel, or replaces the owner's one with its id, with the open incidents that it gets. `full`: the owner, or all owners, have as
-   * many as they may.
+   * Adds a channel, or replaces the owner's one with its id, with the open incidents that it gets, and removes those of the fid's earlier
+   * custody addresses. `full`: the owner, or all owners, have as many as they may.
    */
   add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
   /**
@@ -74,7 +74,7 @@ export interface NoticeStore {
   isDue(nowSecs: number): Promise<boolean>;
   /** Gives what changed of incidents to the channels that get it, each change once. Returns the number of incidents. */
   queue(nowSecs: number): Promise<number>;
-  /** Takes a channel with due notices for `NOTICE_LEASE_SECS`, to exactly one of concurrent callers. */
+  /** Takes a channel with due notices for `NOTICE_LEASE_SECS`, to exactly one of concurrent callers; of an owner one at a time. */
   claim(nowSecs: number, whose?: "all" | "operator"): Promise<NoticeClaim | undefined>;
   /** Ends a claim. False, without a change, where another node has the channel. */
   settle(
@@ -103,9 +103,10 @@ const countOwners = sql<{ count: number }>(
   "notices.count-of-owners",
   "SELECT count(*) AS count FROM notice_channels WHERE owner_fid > 0",
 );
-const findOne = sql<Stored, [id: string, ownerFid: number]>(
+const findOne = sql<Stored, [id: string, ownerFid: number, custody: Uint8Array | null]>(
   "notices.channel",
-  `SELECT ${codec.columns} FROM notice_channels WHERE channel_id = $1 AND owner_fid = $2 FOR UPDATE`,
+  `SELECT ${codec.columns} FROM notice_channels
+   WHERE channel_id = $1 AND owner_fid = $2 AND custody IS NOT DISTINCT FROM $3::bytea FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
 /** Not a new row: what waits for the old one, such as another node that sends, would find none. */
@@ -134,10 +135,13 @@ const anyDue = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-due",
   "SELECT 1 AS one FROM notice_channels WHERE due_at <= $1 AND leased_until <= $1 LIMIT 1",
 );
+/** Of an owner one channel at a time: those that do not respond delay none of another owner. */
 const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number, maxOwnerFid: number]>(
   "notices.claim",
   `UPDATE notice_channels SET leased_until = $1, claims = claims + 1 WHERE channel_id =
      (SELECT c.channel_id FROM notice_channels c WHERE c.due_at <= $2 AND c.leased_until <= $2 AND c.owner_fid <= $3
+      AND (c.owner_fid = ${OPERATOR} OR
+        (SELECT max(o.leased_until) FROM notice_channels o WHERE o.owner_fid = c.owner_fid) <= $2)
       ORDER BY c.due_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING ${codec.columns}`,
 );
 const dueNotices = sql<Row<typeof notices>, [id: string, nowSecs: number, max: number]>(
@@ -190,8 +194,8 @@ export function createNoticeStore(db: StateDb): NoticeStore {
   const record = async (tx: Tx, audit: AuditEntry | undefined) => {
     if (audit) await addAuditEntry(tx, audit);
   };
-  const removeIn = async (tx: Tx, { channelId, ownerFid }: OwnChannel) => {
-    if (!(await tx.get(findOne, channelId, ownerFid))) return false;
+  const removeIn = async (tx: Tx, { channelId, ownerFid, custody }: OwnChannel) => {
+    if (!(await tx.get(findOne, channelId, ownerFid, custody))) return false;
     await tx.run(removeNotices, channelId);
     return (await tx.run(remove, channelId)) === 1;
   };
@@ -201,12 +205,15 @@ export function createNoticeStore(db: StateDb): NoticeStore {
     add: db.decision<Parameters<NoticeStore["add"]>, "added" | "full">(
       "notices.add",
       async (tx, channel, max, audit) => {
-        const { ownerFid } = channel;
+        const { ownerFid, channelId, custody } = channel;
         await tx.lock("owner", "notice-channels");
         const open = await lockOpenIn(tx, ownerFid);
-        await removeIn(tx, channel);
-        const others = await tx.all(listOwn, ownerFid);
-        if (others.length >= max) return "full";
+        const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
+        const over = there.filter(
+          (one) => one.channelId === channelId || !isSameCustody(one.custody, custody),
+        );
+        for (const one of over) await removeIn(tx, one);
+        if (there.length - over.length >= max) return "full";
         if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)
           return "full";
         await tx.run(insert, ...codec.values(channel));
@@ -217,10 +224,10 @@ export function createNoticeStore(db: StateDb): NoticeStore {
     ),
     edit: db.decision<Parameters<NoticeStore["edit"]>, NoticeChannel | undefined>(
       "notices.edit",
-      async (tx, { channelId, ownerFid }, terms, nowSecs, audit) => {
+      async (tx, { channelId, ownerFid, custody }, terms, nowSecs, audit) => {
         await tx.lock("owner", "notice-channels");
         const open = await lockOpenIn(tx, ownerFid);
-        const row = await tx.get(findOne, channelId, ownerFid);
+        const row = await tx.get(findOne, channelId, ownerFid, custody);
         if (!row) return undefined;
         const before = codec.toRecord(row);
         const edited = { ...before, ...terms };
@@ -240,9 +247,8 @@ export function createNoticeStore(db: StateDb): NoticeStore {
     ),
     put: db.decision<Parameters<NoticeStore["put"]>, boolean>(
       "notices.put",
-      async (tx, channel, content, audit) => {
-        const { channelId, ownerFid } = channel;
-        if (!(await tx.get(findOne, channelId, ownerFid))) return false;
+      async (tx, { channelId, ownerFid, custody }, content, audit) => {
+        if (!(await tx.get(findOne, channelId, ownerFid, custody))) return false;
         await putIn(tx, channelId, content.at, content);
         await record(tx, audit);
         return true;
@@ -274,10 +280,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         );
       },
     ),
-    async vapidKey() {
-      const row = await db.get(findVapid);
-      return row && vapidCodec.toRecord(row);
-    },
+    vapidKey: async () => (await db.all(findVapid)).map(vapidCodec.toRecord)[0],
     makeVapidKey: db.decision("notices.makeVapidKey", async (tx, made: StoredVapidKey) => {
       await tx.lock("owner", "vapid-key");
       const there = await tx.get(findVapid);

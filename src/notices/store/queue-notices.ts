@@ -29,9 +29,12 @@ const put = sql<unknown, ReturnType<typeof queuedCodec.values>>(
   `${queuedCodec.insert} ON CONFLICT (channel_id, incident_id) DO UPDATE
    SET sent_at = excluded.sent_at, due_at = excluded.due_at, content = excluded.content`,
 );
-const setDue = sql<unknown, [dueAt: number, id: string]>(
+/** A channel that fails waits for its time, unless somebody tries it. */
+const setDue = sql<unknown, [dueAt: number, id: string, isTried: number]>(
   "notices.set-due",
-  "UPDATE notice_channels SET due_at = least(coalesce(due_at, $1), $1) WHERE channel_id = $2",
+  `UPDATE notice_channels
+   SET due_at = CASE WHEN attempts > 0 AND $3 = 0 THEN coalesce(due_at, $1) ELSE least(coalesce(due_at, $1), $1) END
+   WHERE channel_id = $2`,
 );
 const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid: number, toFid: number]>(
   "notices.unsent",
@@ -85,7 +88,7 @@ function nextNoticeOf(incident: Incident, nowSecs: number) {
 export async function putIn(tx: Tx, channelId: string, dueAt: number, content: Notice): Promise<void> {
   const { incident: incidentId, at: sentAt } = content;
   // First, because it locks the channel.
-  if ((await tx.run(setDue, dueAt, channelId)) === 0) return;
+  if ((await tx.run(setDue, dueAt, channelId, content.state === "test" ? 1 : 0)) === 0) return;
   await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt, dueAt, content }));
 }
 

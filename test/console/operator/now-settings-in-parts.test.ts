@@ -236,7 +236,11 @@ const SEEN: Readonly<Record<string, () => Promise<void>>> = {
         return ok({ status: 201, headers: new Headers() });
       },
     } as unknown as OutboundClient;
-    const deps = noticesDeps(config, { store: {} as never, clock: new ManualClock(NOON), log: silentLog });
+    const clock = new ManualClock(NOON);
+    const deps = noticesDeps(config, {
+      ...{ store: {} as never, clock, log: silentLog },
+      custodyOf: () => undefined,
+    });
     // The getters stay those of the node.
     const call = createCallChannel(Object.create(deps, { client: { value: client } }), async () =>
       createVapidKey(),

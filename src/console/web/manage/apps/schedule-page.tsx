@@ -111,7 +111,8 @@ function SchedulePage({ appId, scheduleId }: { appId: string; scheduleId: string
         { label: apps.miniApps, href: APPS_PATH },
         { label: app ? plainName(app.name) : apps.app, href: appPath(appId, "scheduled") },
       ]}
-      actions={schedule && <StateCell {...schedule} />}
+      // On a phone it has a line of its own.
+      actions={schedule ? <StateCell {...schedule} /> : <Pill>…</Pill>}
     >
       {() =>
         schedule ? (
