@@ -57,7 +57,7 @@ const MAX_CHECKS = 64;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
 /**
- * Whether a channel acts: like an API key it belongs to the custody address that made it, and not to whom the fid went. An fid that the index
+ * Whether a channel acts: like an API key it belongs to the custody address that made it, and ends with a transfer of the fid. An fid that the index
  * does not know yet says nothing about that.
  */
 export function acts(

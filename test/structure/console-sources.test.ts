@@ -13,13 +13,15 @@ const WORDS_OF_ELEMENT =
   /<[a-z]\w*(?:\s[^<>]*)?>[^<>{}]*[A-Za-z]{2}[^<>{}]*<\/|>\n\s+[A-Z][A-Za-z’',]*(?: [\w’',.:]+)+\n\s*</g;
 /** A sentence as a string: a capital, several words, a full stop. */
 const SENTENCE = /(?<=["`])[A-Z][a-z]+(?: [^"`\n]+){2,}\.(?=["`])/g;
+/** A word in place of a text, or a text in place of a word. */
+const WORD_OR_TEXT = /\? msg\.\w+(?:\([^()]*\))? : "[^"]*[A-Za-z][^"]*"|\? "[^"]*[A-Za-z][^"]*" : msg\.\w+/g;
 
 /** What a program reads: a command, a header, a name. */
 const LITERAL = /<code>[^<]*<\/$|<kbd>/;
 
 test("what a person reads is in text/en, so that another language is one more folder", () => {
   const found = scan("**/*.tsx").flatMap((path) =>
-    [READ_ATTRIBUTE, WORDS_OF_ELEMENT, SENTENCE].flatMap((pattern) =>
+    [READ_ATTRIBUTE, WORDS_OF_ELEMENT, SENTENCE, WORD_OR_TEXT].flatMap((pattern) =>
       [
         ...read(path)
           .replaceAll(/\/\*[\s\S]*?\*\/|\/\/ .*/g, "")

@@ -135,7 +135,7 @@ const anyDue = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-due",
   "SELECT 1 AS one FROM notice_channels WHERE due_at <= $1 AND leased_until <= $1 LIMIT 1",
 );
-/** Of an owner one channel at a time: those that do not respond delay none of another owner. */
+/** An owner has one channel called at a time: those that do not respond delay none of another owner. */
 const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number, maxOwnerFid: number]>(
   "notices.claim",
   `UPDATE notice_channels SET leased_until = $1, claims = claims + 1 WHERE channel_id =

@@ -97,7 +97,7 @@ function SessionRow(props: { session: Session; isThisBrowser: boolean; onEnd: ()
         </p>
         <p class="s dim user">
           {msg.canOnStartedEnds(
-            access === "operate" ? msg.readTestReplayEnableAndDisable : "read",
+            access === "operate" ? msg.readTestReplayEnableAndDisable : msg.read,
             <bdi>{origin}</bdi>,
             <Time ago at={created_at} />,
             last_used_at === null ? msg.notUsedYet : msg.lastUsed,

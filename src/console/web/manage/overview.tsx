@@ -7,6 +7,7 @@ import { leave } from "../owner/connection.ts";
 import { type Owner, owner } from "../owner/owner.ts";
 import { apiPrefix, pageConfig } from "../page-config.ts";
 import { Pill } from "../parts/pill.tsx";
+import { Skeleton } from "../parts/region.tsx";
 import { SinceCard } from "../status/since.tsx";
 import * as msg from "../text/en/manage/manage.ts";
 import { formatExact, formatMoment } from "../text/format.ts";
@@ -48,9 +49,11 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
 ];
 
 function Who({ current }: { current: Owner }) {
-  const { data } = useQuery(get("/user", { fid: current.fid }));
+  const { data, error } = useQuery(get("/user", { fid: current.fid }));
   const { session, fid } = current;
   const action = useAction();
+  // A name may need a second line.
+  if (!data && !error) return <Skeleton rows={1} />;
   const user = data?.user ?? { fid, username: String(fid), display_name: null };
   return (
     <section class="card pad stack" aria-label={msg.signedInAs}>
@@ -73,7 +76,7 @@ function Who({ current }: { current: Owner }) {
       {session && (
         <p class="s dim">
           {msg.thisBrowserForFidUntilSign(
-            session.access === "operate" ? msg.readsTestsAndReplays : "reads",
+            session.access === "operate" ? msg.readsTestsAndReplays : msg.reads,
             fid,
             <time
               dateTime={new Date(session.expiresAt * 1000).toISOString()}

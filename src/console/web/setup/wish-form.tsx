@@ -29,12 +29,12 @@ function useSaid(): Readonly<Record<string, string>> | undefined {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>();
   useEffect(() => {
     const load = async () => {
-      const [{ STEPS }, { DOCTOR }, { RULES }] = await Promise.all([
-        import("../text/en/tools/steps.ts"),
-        import("../text/en/tools/doctor.ts"),
-        import("../text/en/settings/rules.ts"),
+      const all = await Promise.all([
+        import("../text/en/tools/steps.ts").then(({ STEPS }) => STEPS),
+        import("../text/en/tools/doctor.ts").then(({ DOCTOR }) => DOCTOR),
+        import("../text/en/settings/rules.ts").then(({ RULES }) => RULES),
       ]);
-      setTexts({ ...STEPS, ...DOCTOR, ...RULES });
+      setTexts(Object.assign({}, ...all));
     };
     void load();
   }, []);

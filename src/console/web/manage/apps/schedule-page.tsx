@@ -76,6 +76,9 @@ function Send({ schedule, query }: { schedule: Schedule; query: OwnerQuery<Found
   const [first] = texts;
   return (
     <div class="stack">
+      <div class="row wrap">
+        <StateCell {...schedule} />
+      </div>
       <OpenResults of={of} texts={texts.map(({ title }) => title)} />
       <Parts query={query} />
       <div class="split even">
@@ -111,8 +114,6 @@ function SchedulePage({ appId, scheduleId }: { appId: string; scheduleId: string
         { label: apps.miniApps, href: APPS_PATH },
         { label: app ? plainName(app.name) : apps.app, href: appPath(appId, "scheduled") },
       ]}
-      // On a phone it has a line of its own.
-      actions={schedule ? <StateCell {...schedule} /> : <Pill>…</Pill>}
     >
       {() =>
         schedule ? (

@@ -53,6 +53,7 @@ export const canOnStartedEnds = (
   more: Rich,
   expiresAt: Rich,
 ): Rich => ["Darf ", part, ", auf ", name, ". Begonnen ", time, part2, more, ", endet ", expiresAt, "."];
+export const read = "lesen";
 export const readTestReplayEnableAndDisable = "lesen, testen, wiederholen und Webhooks ein- und ausschalten";
 export const notUsedYet = ", noch nicht benutzt";
 export const lastUsed = ", zuletzt benutzt ";
@@ -220,6 +221,7 @@ export const thisBrowserForFidUntilSign = (part: Rich, fid: Rich, time: Rich): R
   time,
   ". „Abmelden“ beendet das hier und auf dem Knoten.",
 ];
+export const reads = "liest";
 export const readsTestsAndReplays = "liest, testet und wiederholt";
 export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,

@@ -56,6 +56,7 @@ export const canOnStartedEnds = (
   more: Rich,
   expiresAt: Rich,
 ): Rich => ["Can ", part, ", on ", name, ". Started ", time, part2, more, ", ends ", expiresAt, "."];
+export const read = "read";
 export const readTestReplayEnableAndDisable = "read, test, replay, enable and disable webhooks";
 export const notUsedYet = ", not used yet";
 export const lastUsed = ", last used ";
@@ -223,6 +224,7 @@ export const thisBrowserForFidUntilSign = (part: Rich, fid: Rich, time: Rich): R
   time,
   ". “Sign out” ends that here and on the node.",
 ];
+export const reads = "reads";
 export const readsTestsAndReplays = "reads, tests and replays";
 export const isNotOpenInThisBrowser = (walletName: Rich): Rich => [
   walletName,
