@@ -2,33 +2,34 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Story, StoryStep } from "../../demo/story-report.ts";
 import { PhoneToast } from "../content/notification.tsx";
+import { callOf, type StoryStepKey, StorySteps } from "../content/story-steps.tsx";
 import { Icon } from "../icons/icons.tsx";
 import { ActionButton, Outcome, useAction } from "../owner/action.tsx";
 import { pageConfig } from "../page-config.ts";
 import { Pill } from "../parts/pill.tsx";
 import * as msg from "../text/en/demo/story.ts";
-import { oneClickFiveCalls, STORY_STEPS } from "../text/en/landing.ts";
+import { oneClickFiveCalls, STORY_STEPS, theirPhonesAreQuiet } from "../text/en/landing.ts";
 import { formatDuration } from "../text/format.ts";
 import { GenerateActivity } from "./add-people.tsx";
 import type { StoryRun } from "./run-story.ts";
 
-const STEPS = Object.keys(STORY_STEPS) as StoryStep["key"][];
+const STEPS = Object.keys(STORY_STEPS) as StoryStepKey[];
 /** The steps tick one after another, as they were made. */
 const TICK_MS = 250;
 
-function Step({ name, step }: { name: StoryStep["key"]; step: StoryStep | undefined }) {
+function Step({ name, step }: { name: StoryStepKey; step: StoryStep | undefined }) {
   return (
-    <li class="stack tight">
+    <>
       <span class="row tight">
         <Pill {...(step && { kind: "ok" as const })}>{step ? msg.done : STEPS.indexOf(name) + 1}</Pill>
         <b class="grow">{STORY_STEPS[name]}</b>
         {step && <span class="dim xs">{formatDuration(step.ms)}</span>}
       </span>
       <details class="xs">
-        <summary class="dim mono">{step?.call ?? msg.theCall}</summary>
+        <summary class="dim mono">{step?.call ?? callOf(name)}</summary>
         {step?.body && <pre>{JSON.stringify(step.body, null, 2)}</pre>}
       </details>
-    </li>
+    </>
   );
 }
 
@@ -71,33 +72,34 @@ export function StoryCard() {
           <Icon name="bell" size={16} /> {msg.buzzThemAgain}
         </ActionButton>
       </header>
-      <div class="story pad">
-        <ol class="stack">
-          {STEPS.map((name) => (
+      <div class="pad">
+        <StorySteps
+          step={(name) => (
             <Step
               name={name}
-              key={name}
               step={done.includes(name) ? story?.steps.find(({ key }) => key === name) : undefined}
             />
-          ))}
-        </ol>
-        <div class="stack">
-          <PhoneToast
-            clock={msg.CLOCK}
-            icon={<span class="face">{msg.APP.slice(0, 1)}</span>}
-            title={msg.APP}
-            body={isDone ? msg.TEXT : msg.theirPhonesAreQuiet}
-            when={<span class="xs dim">{msg.now}</span>}
-          />
-          <p class="s outcome" role="status">
-            {isDone && msg.notified(story.notified, story.verified)}{" "}
-            {isDone && pageConfig.manage && becomeItsPerson && (
-              <a href={campaignPage(story)} onClick={open}>
-                {msg.openThisCampaign}
-              </a>
-            )}
-          </p>
-        </div>
+          )}
+          phone={
+            <>
+              <PhoneToast
+                clock={msg.CLOCK}
+                icon={<span class="face">{msg.APP.slice(0, 1)}</span>}
+                title={msg.APP}
+                body={isDone ? msg.TEXT : theirPhonesAreQuiet}
+                when={<span class="xs dim">{msg.now}</span>}
+              />
+              <p class="s outcome" role="status">
+                {isDone && msg.notified(story.notified, story.verified)}{" "}
+                {isDone && pageConfig.manage && becomeItsPerson && (
+                  <a href={campaignPage(story)} onClick={open}>
+                    {msg.openThisCampaign}
+                  </a>
+                )}
+              </p>
+            </>
+          }
+        />
       </div>
       <div class="pad">
         <GenerateActivity />

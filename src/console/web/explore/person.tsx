@@ -56,8 +56,8 @@ function Addresses({ user }: { user: User }) {
 }
 
 const Address = ({ text }: { text: string }) => (
-  <span class="row wrap tight">
-    <span class="mono user">{text}</span>
+  <span class="row tight">
+    <span class="mono user grow">{text}</span>
     <CopyButton text={text} />
   </span>
 );

@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
 import { CastRow } from "../content/cast-row.tsx";
 import { COUNTS, Filling, isEmptyNode, NothingCast, ReadyPill, WaysToFill } from "../content/node-state.tsx";
+import { callOf, StorySteps } from "../content/story-steps.tsx";
 import { get } from "../data/call.ts";
 import { type Pulse, type Query, usePulse, useQuery } from "../data/query.ts";
 import { withinLimit } from "../data/stale-chunk.ts";
@@ -94,7 +95,7 @@ function Door(props: { href: string; icon: IconName; title: string; children: st
   );
 }
 
-/** One button that runs a push from its app to 25 phones. The code of the story loads with the click; its place has its size before. */
+/** One button that runs a push from its app to 25 phones. The code of the story loads with the click. */
 function Story() {
   const [Loaded, setLoaded] = useState<ComponentType>();
   const run = () =>
@@ -115,19 +116,26 @@ function Story() {
             </button>
           }
         >
-          <div class="story">
-            <ol class="stack">
-              {Object.values(msg.STORY_STEPS).map((step, at) => (
-                <li class="row tight" key={step}>
+          <StorySteps
+            step={(key, at) => (
+              <>
+                <span class="row tight">
                   <Pill>{at + 1}</Pill>
-                  <b>{step}</b>
-                </li>
-              ))}
-            </ol>
-            <div class="phone" aria-hidden="true">
-              <span class="clock">9:41</span>
-            </div>
-          </div>
+                  <b>{msg.STORY_STEPS[key]}</b>
+                </span>
+                <span class="xs dim mono">{callOf(key)}</span>
+              </>
+            )}
+            phone={
+              <>
+                <div class="phone" aria-hidden="true">
+                  <span class="clock">9:41</span>
+                  <p class="toast s">{msg.theirPhonesAreQuiet}</p>
+                </div>
+                <p class="s dim outcome">{msg.aDemoPersonSigns}</p>
+              </>
+            }
+          />
         </Card>
       )}
     </div>

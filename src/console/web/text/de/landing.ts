@@ -24,6 +24,8 @@ export const connectedTheNextEventOfThe = "Verbunden. Das nächste Ereignis des 
 export const openTheStream = "Stream öffnen";
 export const oneClickFiveCalls = "Ein Klick, fünf Aufrufe";
 export const buzz25Phones = "25 Handys anpiepen";
+export const theirPhonesAreQuiet = "25 Handys warten auf eine Push-Nachricht.";
+export const aDemoPersonSigns = "Eine Demo-Person signiert jeden Aufruf: ohne Wallet, ohne Dialog.";
 export const STORY_STEPS = {
   session: "Als Mira Wren anmelden",
   app: "Eine App registrieren",
