@@ -175,8 +175,26 @@ describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not writ
       await page.getByText(/has a section \[service\] already/).waitFor({ timeout: 60_000 });
       await page.evaluate(() => scrollTo(0, 0));
       expect(await axeViolations(page)).toEqual([]);
+      // A file that takes a moment: what the node says until it serves.
+      let starting: object = { task: "importing", stage: null, share: 0.4, messages: 1 };
+      await page.route("**/status", (route) => route.fulfill({ json: { starting } }));
+      await page.route("**/console/api/pulse", (route) => route.fulfill({ status: 503, json: {} }));
       await page.getByRole("button", { name: "Write and start" }).click();
+      const card = page.locator("main .card");
+      for (const [said, words, pill] of [
+        [{}, "It imports the file: 40 %", "Importing"],
+        [{ stage: "search", share: 0.05 }, "builds the index: 5 %", "Building"],
+        [{ stage: null, share: null }, "opens its index", "Starting"],
+      ] as const) {
+        starting = { ...starting, ...said };
+        await card.getByText(words).waitFor();
+        await card.getByText(pill, { exact: true }).waitFor();
+        expect(await card.innerText()).not.toMatch(/up to date|Empty|No response| old/);
+      }
+      await page.unroute("**/status");
+      await page.unroute("**/console/api/pulse");
       await page.getByRole("link", { name: "Run a first query" }).waitFor({ timeout: 60_000 });
+      await card.getByText("The node is up to date.").waitFor({ timeout: 60_000 });
       expect(await page.getByText("The node starts again").count()).toBe(0);
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain("https://node.example");
       expect(node.logs()).toContain("Imported the file");

@@ -18,6 +18,8 @@ import { startVerifierThreads } from "../verifier-threads.ts";
 import { workerUrl } from "../worker-urls.ts";
 import type { Starting } from "./starting.ts";
 
+/** What a node does between an import and its first response. */
+const OPENING = "opening the imported index";
 /** A smaller file is verified sooner than threads have started. */
 const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
@@ -85,6 +87,8 @@ export async function runNextImport(
           }),
       }),
   );
+  // The rest of the start takes seconds, of which the file is no part.
+  await starting.show({ task: OPENING });
   db.checkpoint();
   shutdown.signal.throwIfAborted();
   if (outcome === "unstored" || outcome === "stopped")

@@ -28,6 +28,8 @@ export function ReadyPill({
   pulse: Pulse | undefined;
   query: Pick<Query<unknown>, "error" | "isStale" | "loadedAtMs">;
 }) {
+  // The node responds, and says that it serves nothing yet or any more.
+  if (query.error?.status === 503) return <Pill kind="warn">{msg.notReady}</Pill>;
   if (query.isStale) return <SilencePill query={query} />;
   if (!pulse) return <Pill>{msg.askingTheNode}</Pill>;
   if (!pulse.ready) return <Pill kind="warn">{msg.notReady}</Pill>;

@@ -15,6 +15,7 @@ import {
 import { Outcome, useAction } from "../owner/action.tsx";
 import { pageConfig } from "../page-config.ts";
 import { PageHead } from "../parts/page-head.tsx";
+import { Pill } from "../parts/pill.tsx";
 import { Command } from "../parts/raw-text.tsx";
 import { Card, Skeleton } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
@@ -72,8 +73,8 @@ function Steps({ onApplied }: { onApplied: () => void }) {
     if (state.step === "apply" && !state.is_running && state.result) onApplied();
     if (state.error !== null) isApplying.current = false;
   }, [state]);
-  // The node that applied it has stopped, or started again without the session.
-  const hasLeft = query.error !== undefined && [0, 401].includes(query.error.status);
+  // The node that applied it has stopped, starts, or has started again without the session.
+  const hasLeft = query.error !== undefined && [0, 401, 503].includes(query.error.status);
   useEffect(() => {
     if (hasLeft && isApplying.current) onApplied();
   }, [hasLeft]);
@@ -101,14 +102,26 @@ function Steps({ onApplied }: { onApplied: () => void }) {
   );
 }
 
-const STATUS: Call<{ readonly starting?: { readonly share: number | null } }> = {
-  method: "GET",
-  path: "/status",
-};
+/** What a node does before it serves. `share` of the file, or of the index while that is built; null where neither is known. */
+interface Starting {
+  readonly stage: string | null;
+  readonly share: number | null;
+}
 
-/** A node that starts again, and how much of a file it has imported by then. @param onRunning called while it serves. */
-function StartingAgain({ onRunning }: { onRunning: () => void }) {
-  const { data, error, loadedAtMs } = useQuery(STATUS, { everyMs: EVERY_MS });
+const STATUS: Call<{ readonly starting?: Starting }> = { method: "GET", path: "/status" };
+
+/** A node that starts again. */
+interface Start {
+  readonly isAway: boolean;
+  /** Whether it serves after it was away. */
+  readonly runsAgain: boolean;
+  /** What it says that it does; undefined where it says nothing now. */
+  readonly starting: Starting | undefined;
+}
+
+/** Follows a node that starts again. @param onRunning called while it serves. */
+function useStart(isWaiting: boolean, onRunning: () => void): Start {
+  const { data, error, loadedAtMs } = useQuery(isWaiting ? STATUS : undefined, { everyMs: EVERY_MS });
   const wasAway = useRef(false);
   const isAway = error !== undefined || data?.starting !== undefined;
   wasAway.current ||= isAway;
@@ -116,18 +129,39 @@ function StartingAgain({ onRunning }: { onRunning: () => void }) {
   useEffect(() => {
     if (data && !isAway) onRunning();
   }, [loadedAtMs, isAway]);
-  const share = isAway ? data?.starting?.share : undefined;
+  return {
+    isAway,
+    runsAgain: wasAway.current && !isAway,
+    starting: error === undefined ? data?.starting : undefined,
+  };
+}
+
+/** What a node says while it starts again, and how far it is with that. */
+function StartingAgain({ start: { runsAgain, starting } }: { start: Start }) {
+  if (!starting)
+    return (
+      <div role="status">
+        <p>{runsAgain ? msg.itRunsAndIsEmpty : msg.theNodeStartsAgain}</p>
+      </div>
+    );
+  const { stage, share } = starting;
   const percent = Math.floor((share ?? 0) * 100);
-  const runsAgain = wasAway.current && !isAway;
+  const words =
+    share === null ? msg.itOpensItsIndex : stage === null ? msg.itImports(percent) : msg.itBuilds(percent);
   return (
     <div class="stack tight" role="status">
-      <p>
-        {share != null ? msg.itImports(percent) : runsAgain ? msg.itRunsAndIsEmpty : msg.theNodeStartsAgain}
-      </p>
-      {share != null && (
-        <progress class="fill" max={100} value={percent} aria-label={msg.itImports(percent)} />
-      )}
+      <p>{words}</p>
+      <progress class="fill" max={100} {...(share !== null && { value: percent })} aria-label={words} />
     </div>
+  );
+}
+
+/** The state of the node in a word, by what it said last. */
+function StatePill({ start: { starting }, query }: { start: Start; query: Query<Pulse> }) {
+  if (!starting) return <ReadyPill pulse={query.data} query={query} />;
+  const { stage, share } = starting;
+  return (
+    <Pill kind="warn">{share === null ? msg.starting : stage === null ? msg.importing : msg.building}</Pill>
   );
 }
 
@@ -136,14 +170,21 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
   const pulse = query.data;
   const hasPeople = pulse !== undefined && (pulse.counts.fids ?? 0) > 0;
   const isEmpty = pulse === undefined || isEmptyNode(pulse);
+  const isWaiting = isApplied && isEmpty;
+  const start = useStart(isWaiting, () => query.refresh());
+  const isReady = !isEmpty && pulse.ready && !query.isStale;
+  const isFilling = start.starting !== undefined || (!isEmpty && pulse.following !== null);
   return (
     <Card
-      title={isEmpty || pulse.ready ? msg.theNodeHasData : msg.itFills}
-      aside={<ReadyPill pulse={pulse} query={query} />}
+      title={
+        isReady ? msg.theNodeHasData : isFilling ? msg.itFills : isEmpty ? msg.theNodeHasData : msg.itStarts
+      }
+      aside={<StatePill start={start} query={query} />}
     >
-      {isApplied && isEmpty && <StartingAgain onRunning={() => query.refresh()} />}
+      {isWaiting && <StartingAgain start={start} />}
       {pulse && <Filling pulse={pulse} />}
-      {!isEmpty && pulse.ready && <p role="status">{msg.itIsReady}</p>}
+      {isReady && <p role="status">{msg.itIsReady}</p>}
+      {!isEmpty && !pulse.ready && pulse.reason !== null && <p class="s dim">{pulse.reason}</p>}
       {hasPeople && (
         <>
           <p>{msg.peopleAreHere(formatCount(pulse?.counts.fids ?? 0))}</p>

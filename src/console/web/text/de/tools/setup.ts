@@ -22,6 +22,12 @@ export const theNodeStartsAgain =
 export const itRunsAndIsEmpty =
   "Der Knoten läuft wieder. Was er hat, erscheint hier; erscheint nichts, sagt sein Log, was er abgelehnt hat.";
 export const itImports = (percent: Value) => `Er importiert die Datei: ${percent} %`;
+export const itBuilds = (percent: Value) => `Er hat die Datei gelesen und baut den Index: ${percent} %`;
+export const itOpensItsIndex = "Er hat die Daten und öffnet seinen Index. Das dauert einige Sekunden.";
+export const starting = "Startet";
+export const importing = "Importiert";
+export const building = "Baut";
+export const itStarts = "Er startet";
 export const itFills = "Er füllt seinen Index";
 export const peopleAreHere = (count: Value) => `${count} Personen sind schon hier.`;
 export const firstQuery = "Erste Abfrage ausführen";

@@ -22,6 +22,12 @@ export const theNodeStartsAgain = "The node starts again with its settings. This
 export const itRunsAndIsEmpty =
   "The node runs again. What it has appears here; if nothing does, its log says what it refused.";
 export const itImports = (percent: Value) => `It imports the file: ${percent} %`;
+export const itBuilds = (percent: Value) => `It has read the file and builds the index: ${percent} %`;
+export const itOpensItsIndex = "It has the data and opens its index. This takes a few seconds.";
+export const starting = "Starting";
+export const importing = "Importing";
+export const building = "Building";
+export const itStarts = "It starts";
 export const itFills = "It fills its index";
 export const peopleAreHere = (count: Value) => `${count} people are here already.`;
 export const firstQuery = "Run a first query";
