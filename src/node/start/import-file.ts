@@ -87,7 +87,7 @@ export async function runNextImport(
           }),
       }),
   );
-  // The rest of the start takes seconds, of which the file is no part.
+  // The rest of the start takes seconds, and reads no file.
   await starting.show({ task: OPENING });
   db.checkpoint();
   shutdown.signal.throwIfAborted();

@@ -12,14 +12,24 @@ export type StreamRow =
 /** The last rows of a stream, newest first, and how many events arrived. Rows are added in groups, so that the page draws seldom. */
 export class EventLog {
   readonly #maxRows: number;
+  readonly #beganMs: number;
+  /** Events of before the stream began. */
+  #before = 0;
+  /** What happened before this time is not known in full. */
+  #knownSinceMs = Number.NEGATIVE_INFINITY;
   #rows: readonly StreamRow[] = [];
   #waiting: StreamRow[] = [];
   #times: number[] = [];
   #nextId = 0;
   #total = 0;
 
-  constructor(maxRows = MAX_ROWS) {
+  /** @param beganMs when the stream began: with the newest `maxRows` events of before. Default: with none. */
+  constructor({
+    maxRows = MAX_ROWS,
+    beganMs = Number.NEGATIVE_INFINITY,
+  }: { readonly maxRows?: number; readonly beganMs?: number } = {}) {
     this.#maxRows = maxRows;
+    this.#beganMs = beganMs;
   }
 
   get rows(): readonly StreamRow[] {
@@ -35,11 +45,16 @@ export class EventLog {
     this.#waiting.push({ id: this.#nextId++, event });
     this.#total++;
     this.#times.push(nowMs);
+    if (nowMs <= this.#beganMs) this.#before++;
+    // There may be more than those it began with.
+    if (nowMs <= this.#beganMs && this.#before === this.#maxRows)
+      this.#knownSinceMs = this.#times[0] ?? nowMs;
     this.#dropWaiting();
   }
 
   addGap(nowMs: number): void {
     this.#waiting.push({ id: this.#nextId++, gapAtMs: nowMs });
+    this.#knownSinceMs = nowMs;
     this.#dropWaiting();
   }
 
@@ -51,12 +66,12 @@ export class EventLog {
     return added;
   }
 
-  /** Returns the events of the last minute. */
-  perMinute(nowMs: number): number {
+  /** Returns the number of events of the last minute, and whether there may have been more. */
+  perMinute(nowMs: number): { readonly count: number; readonly isAtLeast: boolean } {
     const from = nowMs - RATE_WINDOW_MS;
     const first = this.#times.findIndex((time) => time >= from);
     this.#times = first < 0 ? [] : this.#times.slice(first);
-    return this.#times.length;
+    return { count: this.#times.length, isAtLeast: this.#knownSinceMs > from };
   }
 
   #dropWaiting(): void {

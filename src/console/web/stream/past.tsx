@@ -45,7 +45,7 @@ export function PastStream(props: {
   const [part, setPart] = useState(0);
   const hasAll = query === "" && expected <= MAX_EVENTS;
   useEffect(() => {
-    const log = new EventLog(MAX_EVENTS);
+    const log = new EventLog({ maxRows: MAX_EVENTS });
     const opened = openEventStream(call, {
       onEvent: (event) => log.add(event, event.createdAt * 1000),
       onGap: () => log.addGap(time.from * 1000),

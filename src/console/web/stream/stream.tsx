@@ -82,8 +82,11 @@ export function Page() {
 interface Shown {
   readonly rows: readonly StreamRow[];
   readonly total: number;
-  readonly perMinute: number;
+  /** Of the last minute, as "300+" where there may have been more; empty for none. */
+  readonly perMinute: string;
 }
+
+const NONE: Shown = { rows: [], total: 0, perMinute: "" };
 
 function LiveStream({ query, readForm }: { query: string; readForm: FormReader }) {
   const last = `last=${MAX_ROWS}`;
@@ -93,7 +96,7 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
     isStream: true,
   };
   const [stream, setStream] = useState<EventStream>();
-  const [shown, setShown] = useState<Shown>({ rows: [], total: 0, perMinute: 0 });
+  const [shown, setShown] = useState<Shown>(NONE);
   const [isPaused, setPaused] = useState(false);
   /** Whether the rows that the stream begins with are here, or why they are not. */
   const [isBegun, setBegun] = useState(false);
@@ -101,8 +104,8 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
   const announced = useRef<number>(undefined);
   const [announcement, setAnnouncement] = useState("");
   useEffect(() => {
-    const log = new EventLog();
-    setShown({ rows: [], total: 0, perMinute: 0 });
+    const log = new EventLog({ beganMs: Date.now() });
+    setShown(NONE);
     setBegun(false);
     const opened = openEventStream(call, {
       // Those that the stream begins with do not count as events of this minute.
@@ -113,7 +116,8 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
     const draw = () => {
       if (opened.state !== "connecting") setBegun(true);
       const added = log.flush();
-      const perMinute = log.perMinute(Date.now());
+      const { count, isAtLeast } = log.perMinute(Date.now());
+      const perMinute = count === 0 ? "" : `${formatCount(count)}${isAtLeast ? "+" : ""}`;
       setShown((last) =>
         added === 0 && last.perMinute === perMinute ? last : { rows: log.rows, total: log.total, perMinute },
       );
@@ -137,9 +141,7 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
   const header = (
     <>
       <State stream={stream} isPaused={isPaused} />
-      <span class="grow dim s">
-        {shown.perMinute > 0 && msg.inTheLastMinute(formatCount(shown.perMinute))}
-      </span>
+      <span class="grow dim s">{shown.perMinute !== "" && msg.inTheLastMinute(shown.perMinute)}</span>
       <button type="button" class="btn" aria-pressed={isPaused} onClick={toggle}>
         <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? msg.resume : msg.pause}
       </button>

@@ -5,6 +5,7 @@ import {
   type CampaignHost,
   campaignCsv,
   draftOfCampaign,
+  outcomeOf,
   progressOf,
   reasonText,
 } from "../../../../src/console/web/manage/apps/campaign.ts";
@@ -31,6 +32,22 @@ const campaign = {
 };
 
 describe("the figures of a campaign", () => {
+  test("are said in plain words: who got it of how many, and why others did not", () => {
+    expect(outcomeOf(progressOf(campaign), { rate_limited: 1, invalid_token: 1 })).toBe(
+      "3 delivered of 10 recipients; 1 rate limited; 1 failed; 1 skipped",
+    );
+    const whole = {
+      ...campaign,
+      success_count: 1,
+      failure_count: 0,
+      not_attempted_count: 0,
+      audience_count: 1,
+    };
+    expect(outcomeOf(progressOf(whole), {})).toBe("1 delivered of 1 recipient");
+    const none = { ...campaign, success_count: 0, failure_count: 0, not_attempted_count: 0 };
+    expect(outcomeOf(progressOf(none), {})).toBeUndefined();
+  });
+
   test("add up to its audience", () => {
     expect(progressOf(campaign)).toEqual({
       delivered: 3,

@@ -17,6 +17,7 @@ import {
   campaignCsv,
   isUnderWay,
   type ListedCampaign,
+  outcomeOf,
   type Progress,
   type Reasons,
   reasonText,
@@ -147,9 +148,15 @@ export function ProgressCard(view: ProgressView) {
   const { campaign, progress } = view;
   const isRunning = isUnderWay(campaign);
   const { tokens_per_second } = campaign;
+  const outcome = outcomeOf(progress, campaign.errors);
   return (
     <section class="card" aria-label={msg.progress}>
       <div class="pad stack">
+        {outcome !== undefined && (
+          <p class="roomy">
+            <b data-outcome>{outcome}.</b>
+          </p>
+        )}
         <div class="stats lead">
           <Stat label={msg.delivered} name="delivered" value={formatCount(progress.delivered)} />
           <Stat label={msg.failed} name="failed" value={formatCount(progress.failed)} />

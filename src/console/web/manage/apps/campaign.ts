@@ -10,6 +10,7 @@ import {
 } from "../../parts/fields.ts";
 
 import * as msg from "../../text/en/manage/apps.ts";
+import { formatCount } from "../../text/format.ts";
 import type { ScheduleDraft } from "./send/schedule-fields.tsx";
 
 type CsvValue = string | number | boolean | null | undefined;
@@ -75,6 +76,26 @@ export function progressOf(campaign: Campaign, shown?: Progress): Progress {
     total,
     remaining: total === null ? null : total - settled,
   };
+}
+
+/**
+ * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known.
+ *
+ * @param errors of the campaign, by reason.
+ */
+export function outcomeOf(
+  { delivered, failed, notAttempted, settled, total }: Progress,
+  errors: Reasons,
+): string | undefined {
+  if (settled === 0) return undefined;
+  const rateLimited = Math.min(failed, errors.rate_limited ?? 0);
+  const others = [
+    rateLimited > 0 && msg.rateLimited(formatCount(rateLimited)),
+    failed > rateLimited && msg.failedOnes(formatCount(failed - rateLimited)),
+    notAttempted > 0 && msg.skippedOnes(formatCount(notAttempted)),
+  ].filter((part) => part !== false);
+  const all = total ?? settled;
+  return [msg.deliveredOf(formatCount(delivered), msg.countRecipients(all)), ...others].join("; ");
 }
 
 /** A draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */
