@@ -87,7 +87,7 @@ export async function runNextImport(
           }),
       }),
   );
-  // The rest of the start takes seconds, and reads no file.
+  // What is left of the start takes seconds.
   await starting.show({ task: OPENING });
   db.checkpoint();
   shutdown.signal.throwIfAborted();

@@ -82,7 +82,7 @@ export function Page() {
 interface Shown {
   readonly rows: readonly StreamRow[];
   readonly total: number;
-  /** Of the last minute, as "300+" where there may have been more; empty for none. */
+  /** Events of the last minute, as "300+" where there may have been more; empty for none. */
   readonly perMinute: string;
 }
 
