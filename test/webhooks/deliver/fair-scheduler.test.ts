@@ -216,6 +216,17 @@ test("a claim takes what the calls should end in 200 ms, up to 32, and one after
   expect(limitAfter(HANGING_MS)).toBe(1);
 });
 
+test("a claim for a slow webhook takes one, however many calls it may have at a time", () => {
+  const scheduler = new FairScheduler({ total: 128, perWebhook: 64, claimAheadMs: 200 });
+  const limits = Array.from({ length: 4 }, (_, n) => {
+    scheduler.wake("a", 0, 0);
+    const slot = scheduler.acquire(0);
+    slot?.release(0, delivered(n < 2 ? 1_999 : 2_000));
+    return slot?.claimLimit;
+  });
+  expect(limits).toEqual([1, 1, 2, 1]);
+});
+
 test("quick webhooks get equal shares", () => {
   const simulation = new Simulation(() => QUICK_MS);
   const names = Array.from({ length: 40 }, (_, n) => `hook-${n}`);
