@@ -14,6 +14,23 @@ test("a body that takes several chunks arrives whole up to the limit, and is cut
   });
 });
 
+/** The inflater makes chunks of so many bytes. */
+const CHUNK_BYTES = 16 * 1024;
+
+test.each([1, 2, 3])(
+  "a body is cut at the end of its chunk %i, and not where it ends there",
+  async (chunks) => {
+    const limit = chunks * CHUNK_BYTES;
+    for (const more of [0, 1, CHUNK_BYTES]) {
+      const plain = new Uint8Array(randomBytes(limit + more));
+      expect(await inflateUpTo(Bun.gzipSync(plain), "gzip", limit)).toEqual({
+        body: plain.subarray(0, limit),
+        truncated: more > 0,
+      });
+    }
+  },
+);
+
 test.each([null, "", "identity", " Identity "])(
   "a body with the encoding %j stays as it is, up to the limit",
   async (encoding) => {

@@ -13,6 +13,8 @@ interface Answer {
   readonly bytes: number;
   /** Instead of the cut, nothing more arrives. */
   readonly isSilent?: boolean;
+  /** Not even a head arrives. */
+  readonly isMute?: boolean;
   readonly etag?: string;
   /** Sends the whole file, whatever the range. */
   readonly hasNoRanges?: boolean;
@@ -29,8 +31,16 @@ async function startCuttingServer(answer: (request: number) => Answer) {
     socket.on("error", () => undefined);
     socket.once("data", (head) => {
       const range = /^range: (.*)\r$/im.exec(head.toString())?.[1];
-      const { bytes, isSilent = false, etag = '"a"', hasNoRanges = false, status } = answer(ranges.length);
+      const {
+        bytes,
+        isSilent = false,
+        isMute,
+        etag = '"a"',
+        hasNoRanges = false,
+        status,
+      } = answer(ranges.length);
       ranges.push(range);
+      if (isMute) return;
       const start = hasNoRanges ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
       const isPart = range !== undefined && !hasNoRanges;
       const lines = [
@@ -71,6 +81,12 @@ test("a read continues at the byte where its connection was cut", async () => {
   using server = await startCuttingServer(() => ({ bytes: 1300 }));
   expect(await server.read()).toEqual(CONTENT);
   expect(server.ranges).toEqual([undefined, "bytes=1300-", "bytes=2600-", "bytes=3900-"]);
+});
+
+test("a read asks again where no response begins", async () => {
+  using server = await startCuttingServer((request) => ({ bytes: CONTENT.length, isMute: request === 0 }));
+  expect(await server.read({ stallMs: 300, maxFailures: 1000 })).toEqual(CONTENT);
+  expect(server.ranges.length).toBeGreaterThan(1);
 });
 
 test("a read continues where nothing arrives any more", async () => {
