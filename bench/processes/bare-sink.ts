@@ -1,5 +1,6 @@
 /**
- * The baseline of `bench neighbour`: a server that does nothing for an attack but to receive and refuse it, by the same transports as the node.
+ * The baseline of `bench neighbour`: a server that does nothing for an attack but to receive and refuse it, by the same transports as the node. It
+ * receives as many bytes of it.
  * It prints the JSON of its addresses.
  */
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
@@ -8,12 +9,20 @@ const MAX_READ_BYTES = 64 * 1024;
 const path = "/HubService/GetCastsByFid";
 const bytes = (value: Buffer) => value;
 const refused = JSON.stringify({ message: "refused" });
+/** Refusals of large bodies that wait, which are as late as the node's (`src/http/limits/late-refusals.ts`). */
+let waiting = 0;
 
 const http = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
-  fetch({ headers }) {
+  async fetch({ headers, body }) {
     const closes = Number(headers.get("content-length") ?? 0) > MAX_READ_BYTES;
+    if (closes) {
+      body?.cancel().catch(() => undefined);
+      waiting += 1;
+      await Bun.sleep(1_000 + (waiting * 1_000) / 512);
+      waiting -= 1;
+    }
     return new Response(refused, { status: 429, headers: closes ? { connection: "close" } : {} });
   },
 });

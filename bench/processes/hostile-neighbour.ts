@@ -23,12 +23,14 @@ export interface AttackRun {
 
 /** What one client machine can send: a line of 1 Gbit/s. */
 const LINE_BYTES_PER_SEC = 125_000_000;
+const MAX_BURST_BYTES = LINE_BYTES_PER_SEC / 500;
 const ADDRESS = "203.0.113.66";
 const FROM = { "x-forwarded-for": ADDRESS };
 const CONNECTIONS = 64;
 const UPLOADS = 400;
 const BODY_BYTES = 4_000_000;
-const PART_BYTES = 256 * 1024;
+/** What the line takes half a millisecond for. */
+const PART_BYTES = 64 * 1024;
 const WARM_UP_MS = 500;
 /** Of a request without a body, with its headers. */
 const SMALL_BYTES = 300;
@@ -41,21 +43,49 @@ const {
 } = JSON.parse(import.meta.main ? (process.argv[2] ?? "{}") : "{}") as Attack;
 let attempts = 0;
 let bytes = 0;
-/** When the rate and the line have room for the next attempt. */
+/** When the rate has room for the next attempt. */
 let dueAtMs = performance.now();
-let lineFreeAtMs = dueAtMs;
+/** What the line has room for now, and the parts that wait for it. */
+let roomBytes = 0;
+const waiting: (() => void)[] = [];
 
-/** Waits until the rate and the line have room for the next attempt. */
+/** Waits until the rate has room for the next attempt. */
 async function turn(): Promise<void> {
   const nowMs = performance.now();
-  dueAtMs = Math.max(nowMs, dueAtMs) + 1000 / maxPerSec;
-  const waitMs = Math.max(dueAtMs - 1000 / maxPerSec, lineFreeAtMs) - nowMs;
-  if (waitMs >= 1) await Bun.sleep(waitMs);
+  const atMs = Math.max(nowMs, dueAtMs);
+  dueAtMs = atMs + 1000 / maxPerSec;
+  if (atMs - nowMs >= 1) await Bun.sleep(atMs - nowMs);
 }
 
-function send(sentBytes: number): void {
-  bytes += sentBytes;
-  lineFreeAtMs = Math.max(performance.now(), lineFreeAtMs) + (sentBytes / LINE_BYTES_PER_SEC) * 1000;
+/**
+ * Waits until the line has room, in order. What is due together is less than two milliseconds of the line, so that no burst of many connections, or
+ * of a sender that was held up, is faster than the line.
+ */
+async function send(partBytes: number): Promise<void> {
+  if (waiting.length > 0 || roomBytes <= 0) {
+    const turn = Promise.withResolvers<void>();
+    waiting.push(turn.resolve);
+    await turn.promise;
+  }
+  bytes += partBytes;
+  roomBytes -= partBytes;
+}
+
+/** Takes back what was not sent, because the system had no room for it. */
+function sendLess(unsentBytes: number): void {
+  bytes -= unsentBytes;
+  roomBytes += unsentBytes;
+}
+
+async function openLine(): Promise<never> {
+  for (let lastMs = performance.now(); ; ) {
+    await Bun.sleep(1);
+    const nowMs = performance.now();
+    roomBytes = Math.min(roomBytes + ((nowMs - lastMs) / 1000) * LINE_BYTES_PER_SEC, MAX_BURST_BYTES);
+    lastMs = nowMs;
+    // Each takes its room before the next one is asked.
+    for (; roomBytes > 0 && waiting.length > 0; await undefined) waiting.shift()?.();
+  }
 }
 
 async function forever(task: () => Promise<unknown>): Promise<never> {
@@ -75,7 +105,7 @@ function flood(connections: number, task: () => Promise<unknown>): void {
 }
 
 async function call(path: string, init: RequestInit & { readonly headers: Record<string, string> }) {
-  send(SMALL_BYTES + (init.body instanceof Uint8Array ? init.body.byteLength : 0));
+  await send(SMALL_BYTES + (init.body instanceof Uint8Array ? init.body.byteLength : 0));
   const response = await fetch(`${url}${path}`, init);
   await response.arrayBuffer();
 }
@@ -100,12 +130,11 @@ async function upload(bodyBytes: number): Promise<void> {
     isWriting = true;
     while (isOpen && sent < all.length) {
       const part = all.subarray(sent, sent + PART_BYTES);
-      const written = Math.max(0, socket.write(part));
+      await send(part.length);
+      const written = isOpen ? Math.max(0, socket.write(part)) : 0;
       sent += written;
-      send(written);
+      sendLess(part.length - written);
       if (written < part.length) break;
-      const waitMs = lineFreeAtMs - performance.now();
-      if (waitMs >= 1) await Bun.sleep(waitMs);
     }
     isWriting = false;
   };
@@ -169,21 +198,19 @@ const ATTACKS: Readonly<Record<Surface, () => void>> = {
       const client = new Client(hubAddress, credentials.createInsecure(), {
         "grpc.use_local_subchannel_pool": 1,
       });
-      flood(
-        64,
-        () =>
-          new Promise<void>((resolve) => {
-            send(SMALL_BYTES);
-            client.makeUnaryRequest(
-              "/HubService/GetCastsByFid",
-              (fid: number) => Buffer.from(FidRequest.encode(FidRequest.fromPartial({ fid })).finish()),
-              (bytes: Buffer) => bytes,
-              2,
-              metadata,
-              () => resolve(),
-            );
-          }),
-      );
+      flood(64, async () => {
+        await send(SMALL_BYTES);
+        await new Promise<void>((resolve) => {
+          client.makeUnaryRequest(
+            "/HubService/GetCastsByFid",
+            (fid: number) => Buffer.from(FidRequest.encode(FidRequest.fromPartial({ fid })).finish()),
+            (bytes: Buffer) => bytes,
+            2,
+            metadata,
+            () => resolve(),
+          );
+        });
+      });
     }
   },
   streams() {
@@ -198,6 +225,7 @@ const ATTACKS: Readonly<Record<Surface, () => void>> = {
 };
 
 if (import.meta.main) {
+  void openLine();
   ATTACKS[surface]();
   await Bun.sleep(WARM_UP_MS);
   [attempts, bytes] = [0, 0];

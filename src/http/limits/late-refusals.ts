@@ -3,14 +3,17 @@ import { clientKeyOf, type Exchange } from "../exchange.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** How late a refusal beyond the client's share is sent. Less than the `Retry-After` of every refusal. */
+/** How late a refusal beyond the client's share is sent, at least. Less than the `Retry-After` of every refusal. */
 const DEFAULT_DELAY_MS = 1_000;
-/** How many a thread sends to one client in a delay. They take some 30 ms of it. */
+/** A thread sends fewer to one client in a delay. They take less than 30 ms of it. */
 const SENT_IN_A_DELAY = 512;
 
-/** How many delays a refusal waits, by the number of its client that wait on its thread. */
-function delaysOf(waiting: number): number {
-  return Math.max(1, waiting / SENT_IN_A_DELAY);
+/**
+ * How many delays a refusal waits, by the number of its client that wait on its thread before it. Those of one moment are sent one after another:
+ * else all of their connections would be back in one turn of the event loop, which everyone else waits for.
+ */
+function delaysOf(before: number): number {
+  return 1 + before / SENT_IN_A_DELAY;
 }
 
 /**
@@ -31,9 +34,9 @@ export function createLateRefusals(
     const { request } = exchange;
     // Bun drops what arrives of a body meanwhile, and buffers none.
     if (!request.bodyUsed && !request.body?.locked) request.body?.cancel().catch(() => undefined);
-    const count = (waiting.get(client) ?? 0) + 1;
-    waiting.set(client, count);
-    return Bun.sleep(delayMs * delaysOf(count)).then(() => {
+    const before = waiting.get(client) ?? 0;
+    waiting.set(client, before + 1);
+    return Bun.sleep(delayMs * delaysOf(before)).then(() => {
       hold.end();
       const left = (waiting.get(client) ?? 1) - 1;
       if (left > 0) waiting.set(client, left);
