@@ -62,6 +62,19 @@ describe("quiet hours", () => {
     expect(due(at("2026-10-24T11:30:00Z", lunch), "UTC")).toBe("2026-10-24T11:30:00.000Z");
   });
 
+  test.each([
+    ["over midnight", NIGHT, "2026-10-24T22:00:00Z", "2026-10-25T08:00:00Z"],
+    ["within a day", { from: 12 * 60, to: 13 * 60 }, "2026-10-24T12:00:00Z", "2026-10-24T13:00:00Z"],
+  ])("%s begin with their first minute and end before their last one", (_, quiet, first, end) => {
+    const minute = 60_000;
+    const dueAt = (ms: number) => Date.parse(due(at(new Date(ms).toISOString(), quiet), "UTC"));
+    expect(dueAt(Date.parse(first))).toBe(Date.parse(end));
+    expect(dueAt(Date.parse(end) - minute)).toBe(Date.parse(end));
+    expect(dueAt(Date.parse(end))).toBe(Date.parse(end));
+    const quarterBefore = Date.parse(first) - 15 * minute;
+    expect(dueAt(quarterBefore)).toBe(quarterBefore);
+  });
+
   test("no one is notified in them, at any time of two years in any zone, and no one waits for more than a day", () => {
     const minute = fc.integer({ min: 0, max: 95 }).map((quarter) => quarter * 15);
     fc.assert(

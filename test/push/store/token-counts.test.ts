@@ -65,6 +65,25 @@ test("changes of any order become one change of each row, none of 0, in one orde
   expect(sumOfChanges(rows.toReversed())).toEqual(rows);
 });
 
+test("counts of weeks are in one order of app, week and age, in which their rows are locked", () => {
+  const nowSecs = startOfWeek(103);
+  const changes = ["a", "b"].flatMap((app) =>
+    [103, 101, 102].flatMap((week) =>
+      countRows(
+        app,
+        [{ client_fid: 2, host: null, enabled: true, has_token: true, created_at: startOfWeek(week) }],
+        1,
+        { isNew: true },
+      ),
+    ),
+  );
+  const expected = ["a", "b"].flatMap((appId) =>
+    [101, 102, 103].flatMap((week) => [ADDED, 103 - week].map((age) => ({ appId, week, age, count: 1 }))),
+  );
+  for (const shuffled of [changes, changes.toReversed()])
+    expect(cohortCounts(shuffled, nowSecs)).toEqual(expected);
+});
+
 test("days of any order become one count of each day and change, in one order", () => {
   fc.assert(
     fc.property(fc.array(day, { maxLength: 30 }), (days) => {
