@@ -1,5 +1,6 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import type { EncodedRecord } from "../ingest/record.ts";
+import { RetryableError, UserError } from "../lib/failure.ts";
 import { encodeEnvelope } from "./record-file.ts";
 
 const WRITE_BYTES = 1024 * 1024;
@@ -26,23 +27,50 @@ export async function writeRecords(
 }
 
 /**
- * Writes records to a file that is new; when it fails, none remains.
+ * Writes records to a file that is new: to `<path>.partial`, which gets its name once it is complete. When this fails, neither remains. A
+ * process that is killed leaves the partial file, which the next one for the same path removes.
  *
- * @throws the errors of the file system, EEXIST for a file that is there.
+ * @throws UserError for a file that is there, RetryableError where another process writes the same one; the errors of the file system.
  */
 export async function writeNewRecords(
   path: string,
   records: Iterable<EncodedRecord>,
   onWritten?: (written: WrittenRecords) => void,
 ): Promise<WrittenRecords> {
-  await using file = await open(path, "wx");
+  if (await isThere(path)) throw fileExists(path);
+  const partial = `${path}.partial`;
+  await unlink(partial).catch((cause) => {
+    if (codeOf(cause) !== "ENOENT") throw cause;
+  });
+  await using file = await open(partial, "wx");
+  const { ino } = await file.stat();
+  const isOwn = async () => (await lstat(partial).catch(() => undefined))?.ino === ino;
   try {
-    return await writeAll(file, records, onWritten);
-  } catch (cause) {
-    await rm(path, { force: true });
-    throw cause;
+    const written = await writeAll(file, records, onWritten);
+    if (!(await isOwn())) throw new RetryableError(`another process took the place of ${partial}`);
+    await giveName(partial, path);
+    return written;
+  } finally {
+    if (await isOwn()) await unlink(partial);
   }
 }
+
+/** A link never takes the place of a file. Some file systems have none. */
+async function giveName(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path);
+  } catch {
+    if (await isThere(path)) throw fileExists(path);
+    await rename(partial, path);
+  }
+}
+
+const fileExists = (path: string) => new UserError(`${path} exists already. Name a new file, or delete it.`);
+
+/** A link to nothing is there, too. */
+const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;
+
+const codeOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? cause.code : undefined);
 
 async function writeAll(
   file: FileHandle,

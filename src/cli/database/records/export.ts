@@ -18,7 +18,7 @@ export function registerExport(program: Command, context: CommandContext): void 
     .option("--fids <list>", "only these accounts, comma-separated; may be repeated", collecting(parseFids))
     .action(async (path: string, { fids }: ExportOptions) => {
       const { createCommon, runTask } = await import("../../common.ts");
-      const { existsSync, lstatSync } = await import("node:fs");
+      const { existsSync } = await import("node:fs");
       const { indexPath, openIndexReader } = await import("../../../db/index/database.ts");
       const { isDemo, networkOfIndex } = await import("../../../db/index/identity.ts");
       const { readTotals } = await import("../../../db/index/counts/totals.ts");
@@ -34,9 +34,6 @@ export function registerExport(program: Command, context: CommandContext): void 
       context.exitCode = await runTask(common, async () => {
         const index = indexPath(config.data.dir);
         if (!existsSync(index)) throw new UserError(`there is no index yet: ${index}`);
-        // A link to nothing, too.
-        if (lstatSync(path, { throwIfNoEntry: false }))
-          throw new UserError(`${path} exists already. Name a new file, or delete it.`);
         using db = openIndexReader(index);
         // One state of the index: a message and the key that signed it.
         db.sqlite.exec("BEGIN");
