@@ -173,6 +173,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       const { files } = await planOf(wish);
       if (files[0]?.text !== shown)
         throw new UserError("the settings changed since they were shown: check again");
+      if (follows(wish)) await refuseUnusable(wantedOf(wish));
       // A node whose import is not there would not start.
       if (scope.kind === "import") await importCostText(scope.path, config);
       writeFiles(files, dataDir);
@@ -181,6 +182,17 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       return { files };
     },
   };
+}
+
+/** A check of a followed node; one of several has its position. */
+const FOLLOWED_NODE = /^followed node( \d+)?$/;
+
+/** A node with an upstream is set up, and this page asks for it no more. @throws UserError where no node can be followed, as `test` finds. */
+async function refuseUnusable(wanted: Wanted): Promise<void> {
+  const unusable = (await testUpstreams(wanted)).find(
+    ({ check, level }) => level === "fail" && FOLLOWED_NODE.test(check),
+  );
+  if (unusable) throw new UserError(unusable.text);
 }
 
 const follows = ({ scope }: SetUpWish) => scope.kind !== "demo" && scope.kind !== "import";

@@ -90,8 +90,17 @@ export function writeFiles(files: readonly NewFile[], dataDir: string): void {
       renameSync(draft, target);
       if (isNew) added.push(target);
     } catch (cause) {
-      for (const left of [...added, draft]) if (left !== "") rmSync(left, { force: true });
+      for (const left of [...added, draft]) if (left !== "") removeIfPossible(left);
       throw new UserError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
     }
+  }
+}
+
+/** What keeps a file from being written may keep it from being removed: the reason to say is the first one. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It is said with the file that cannot be written.
   }
 }
