@@ -53,7 +53,12 @@ function Who({ current }: { current: Owner }) {
   const { session, fid } = current;
   const action = useAction();
   // A name may need a second line.
-  if (!data && !error) return <Skeleton rows={1} />;
+  if (!data && !error)
+    return (
+      <section class="card">
+        <Skeleton rows={1} />
+      </section>
+    );
   const user = data?.user ?? { fid, username: String(fid), display_name: null };
   return (
     <section class="card pad stack" aria-label={msg.signedInAs}>
