@@ -72,6 +72,14 @@ test("a name that takes the place of another one starts full: it does not inheri
   expect(buckets.take("new", 1, limit)).toMatchObject({ isAdmitted: false, retryInSecs: 1 });
 });
 
+test("a name whose place went to another one gets a new one, and a full bucket", () => {
+  const buckets = table(8);
+  // Found once, so that its place is remembered.
+  for (const left of [9, 8]) expect(buckets.take("first", 1, limit).left).toBe(left);
+  for (let n = 0; n < 8; n += 1) buckets.take(`in debt ${n}`, 10, limit);
+  expect(buckets.take("first", 10, limit)).toMatchObject({ isAdmitted: true, left: 0 });
+});
+
 test("threads that charge one bucket at once admit what it holds", async () => {
   const shared = new BucketTable(64).shared;
   const code = `

@@ -40,7 +40,8 @@ const NOTHING: RawQuery = {};
 export function askedOf(params: QueryParams) {
   const asking = (asks: "rows" | "items") =>
     Object.entries(params).filter(([, param]) => param.asks === asks);
-  const [ofRows, ofItems] = [asking("rows"), asking("items")];
+  const ofRows = asking("rows");
+  const itemKeys = asking("items").flatMap(([name, { keys = [name] }]) => keys);
   return (url: string) => {
     let raw: RawQuery | undefined;
     const query = (): RawQuery => {
@@ -56,11 +57,11 @@ export function askedOf(params: QueryParams) {
           return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
         }, 0),
       /** The items of its lists, such as ids. */
-      items: (): number =>
-        ofItems.reduce(
-          (sum, [name, { keys = [name] }]) => sum + countItems(keys.flatMap((key) => query()[key] ?? [])),
-          0,
-        ),
+      items(): number {
+        let sum = 0;
+        for (const key of itemKeys) sum += countItems(query()[key] ?? []);
+        return sum;
+      },
     };
   };
 }

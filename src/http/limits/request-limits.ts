@@ -1,6 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { BucketLimit, BucketState, BucketTable } from "../../admission/bucket-table.ts";
 import type { ShareName } from "../../admission/budgets.ts";
+import type { ApiKeyCaller } from "../caller.ts";
 import { ApiError } from "../errors.ts";
 import { clientKeyOf, type Exchange } from "../exchange.ts";
 
@@ -125,6 +126,18 @@ function limited({ retryInSecs }: BucketState): ApiError {
   });
 }
 
+const policies = new WeakMap<ApiKeyCaller, string>();
+
+/** The policy of a key, which its look-up returns as the same object for a while. */
+function policyOf(caller: ApiKeyCaller): string {
+  const known = policies.get(caller);
+  if (known !== undefined) return known;
+  const writes = caller.scopes.includes("write") ? `, "writes";q=${caller.writesPerMinute};w=60` : "";
+  const policy = `"key";q=${caller.unitsPerMinute};w=60${writes}`;
+  policies.set(caller, policy);
+  return policy;
+}
+
 /** The fields of draft-ietf-httpapi-ratelimit-headers, revision 08 and later. */
 function headersOf(
   { caller }: Exchange,
@@ -137,9 +150,8 @@ function headersOf(
       state: `"anonymous";r=${left};t=${fullInSecs}`,
     };
   }
-  const writes = caller.scopes.includes("write") ? `, "writes";q=${caller.writesPerMinute};w=60` : "";
   return {
-    policy: `"key";q=${caller.unitsPerMinute};w=60${writes}`,
+    policy: policyOf(caller),
     state: `"key";r=${left};t=${fullInSecs}`,
   };
 }
