@@ -13,43 +13,8 @@ import * as msg from "../text/en/manage/manage.ts";
 import { formatMoment, shortHex } from "../text/format.ts";
 import { plainName } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
+import { auditWords } from "./audit-words.ts";
 import { ManagePage } from "./manage-page.tsx";
-
-/** What an entry of the audit log says happened, as the beginning of a sentence. */
-const WORDS: Readonly<Record<string, string>> = {
-  "app.create": msg.aMiniAppWasRegistered,
-  "app.update": msg.aMiniAppWasChanged,
-  "app.delete": msg.aMiniAppWasDeleted,
-  "app.rotate_secret": msg.aMiniAppGotANew,
-  "webhook.create": msg.aWebhookWasCreated,
-  "webhook.update": msg.aWebhookWasChanged,
-  "webhook.delete": msg.aWebhookWasDeleted,
-  "webhook.rotate_secret": msg.aWebhookGotANewSecret,
-  "api_key.create": msg.anApiKeyWasCreated,
-  "api_key.update": msg.anApiKeyWasChanged,
-  "api_key.delete": msg.anApiKeyWasDeleted,
-  "api_key.rotate_secret": msg.anApiKeyGotANew,
-  "session.create": msg.aSessionWasStarted,
-  "session.delete": msg.aSessionWasEnded,
-  "signer.create": msg.aSignerWasCreated,
-  "signer.request": msg.aUserWasAskedToApprove,
-  "signer.approve": msg.aUserApprovedASigner,
-  "signer.import": msg.aSignerWasImported,
-  "signer.export": msg.thePrivateKeyOfASigner,
-  "signer.delete": msg.aSignerWasErased,
-  "notice_channel.create": msg.aChannelWasAdded,
-  "notice_channel.update": msg.aChannelWasChanged,
-  "notice_channel.delete": msg.aChannelWasDeleted,
-  "notice_channel.test": msg.aChannelWasTested,
-  "incident.ack": msg.anIncidentWasAcknowledged,
-};
-
-/** Says what happened; an action that this page does not know is named. */
-function auditWords(action: string): string {
-  if (Object.hasOwn(WORDS, action)) return WORDS[action] ?? action;
-  const [kind, what = ""] = action.split(".", 2);
-  return kind === "write" ? msg.aMessageWasSigned(what.replaceAll("_", " ")) : action;
-}
 
 type Session = Schemas["Session"];
 type AuditEntry = Schemas["AuditEntry"];

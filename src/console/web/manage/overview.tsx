@@ -46,6 +46,12 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
     title: msg.signIn,
     text: msg.appsWhoseVisitorsSignInHere,
   },
+  {
+    href: "/console/manage/notices",
+    icon: "broadcast",
+    title: msg.notices,
+    text: msg.whatHappensToYourRecords,
+  },
 ];
 
 function Who({ current }: { current: Owner }) {
