@@ -44,6 +44,7 @@ import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchVerifications } from "./verifications.ts";
 import { benchVerify } from "./verify.ts";
+import { benchVersions } from "./versions.ts";
 import { benchWhole } from "./whole.ts";
 import { benchWrites } from "./writes.ts";
 
@@ -78,6 +79,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   rules: benchRules,
   prices: benchPrices,
   throughput: benchThroughput,
+  versions: benchVersions,
   growth: benchGrowth,
   mixed: benchMixed,
   neighbour: benchNeighbour,

@@ -132,7 +132,9 @@ async function latencyOf(
   return [median(runs.map(({ p50Ms }) => p50Ms)), median(runs.map(({ p99Ms }) => p99Ms))];
 }
 
-async function startBareServer(bodies: Readonly<Record<string, string>>): Promise<AsyncDisposable & Server> {
+export async function startBareServer(
+  bodies: Readonly<Record<string, string>>,
+): Promise<AsyncDisposable & Server> {
   const file = join(tmpdir(), `bare-${process.pid}.json`);
   await Bun.write(file, JSON.stringify(bodies));
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "processes/bare-server.ts"), file], {
