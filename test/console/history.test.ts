@@ -44,7 +44,20 @@ describe("what a node has kept", () => {
   const { port1, port2 } = new MessageChannel();
   const others = { nodeFigures: async () => err("none"), nodes: async () => [] };
   serveRpc<HistoryRpc>(port1, { ...history.rpc, ...others });
-  const queries = historyQueries(connectRpc<HistoryRpc>(port2), SERIES);
+  const recorder = createHistoryRecorder({
+    series: SERIES.map(({ name }) => name),
+    record: async (batch) => history.rpc.record(structuredClone(batch)),
+    takeRequests: async () => [],
+    clock,
+    onFault: (cause) => {
+      throw cause;
+    },
+  });
+  const queries = historyQueries(connectRpc<HistoryRpc>(port2), {
+    series: SERIES,
+    pending: recorder.pending,
+    clock,
+  });
   const state = createState(dir);
   const deps = {
     node: { ...queries, pulse: async () => ({ uptime_secs: 60 }) } as never as HistoryQueries & PulseRpc,
@@ -60,15 +73,6 @@ describe("what a node has kept", () => {
   ];
 
   beforeAll(async () => {
-    const recorder = createHistoryRecorder({
-      series: SERIES.map(({ name }) => name),
-      record: async (batch) => history.rpc.record(structuredClone(batch)),
-      takeRequests: async () => [],
-      clock,
-      onFault: (cause) => {
-        throw cause;
-      },
-    });
     for (let at = 0; at < 24; at++) {
       clock.setSecs(NOW + at * 5);
       recorder.sample(
@@ -122,6 +126,18 @@ describe("what a node has kept", () => {
     const own = await operator.lanes({ ...range, buckets: 8 });
     expect(own.lanes.log?.info?.reduce((sum, n) => sum + n, 0)).toBe(24);
     expect(own.marks.map(({ kind, detail }) => `${kind} ${detail}`)).toEqual(["start 1.0.0", "pause sends"]);
+  });
+
+  test("counts what happened a moment ago, which is not on disk yet, and says up to when", async () => {
+    const last = { from: NOW + 120, to: NOW + 150, buckets: 2 };
+    expect((await anybody.lanes(last)).lanes).toEqual({});
+    recorder.sample(NOW + 121, { open: 1, hidden: 1 }, { "events:cast.created": 3 });
+    expect(await anybody.lanes(last)).toMatchObject({
+      lanes: { events: { "cast.created": [3, 0] } },
+      recorded_until: NOW + 120,
+    });
+    await recorder.flush();
+    expect((await anybody.lanes(last)).lanes).toEqual({ events: { "cast.created": [3, 0] } });
   });
 
   test("is refused for a range that ends before it begins, or with too many rows", async () => {

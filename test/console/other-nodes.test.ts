@@ -27,7 +27,7 @@ test("the figures of another node of the state, also one that was removed, have 
   const own = { figures: async () => err("history.enabled is off"), lanes: async () => err("off") };
   const rpc = { ...own, nodeFigures: shared.figures, nodes: shared.nodes };
   const deps = {
-    node: historyQueries(rpc as never, SERIES as never),
+    node: historyQueries(rpc as never, { series: SERIES as never, pending: () => [], clock }),
     incidents,
     showsIncidents: true,
     thresholds: configWith().checks,

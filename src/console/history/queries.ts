@@ -13,12 +13,18 @@ export interface FiguresRequest extends Pick<FiguresQuery, "from" | "to" | "step
   readonly node?: string | undefined;
 }
 
+/** Lanes up to now. */
+export interface RecentLanes extends LanesPage {
+  /** What happened later is not counted yet, unix seconds. */
+  readonly recorded_until: number;
+}
+
 /** The methods of the main thread for the history. An error says why there is none. */
 export interface HistoryQueries {
   historyFigures(request: FiguresRequest, audience: Audience): Promise<Result<FiguresPage, string>>;
   /** The nodes whose figures this one has; none with state.db. */
   historyNodes(): Promise<readonly string[]>;
-  historyLanes(query: LanesQuery, audience: Audience): Promise<Result<LanesPage, string>>;
+  historyLanes(query: LanesQuery, audience: Audience): Promise<Result<RecentLanes, string>>;
   historyLog(search: LogSearch): Promise<Result<LogPage, string>>;
   historyRequests(range: {
     readonly from: number;

@@ -209,7 +209,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       })),
       ...settings,
       log: (after) => lines.after(after),
-      ...historyQueries(maintenance, series),
+      ...historyQueries(maintenance, { series, pending: recorder.pending, clock }),
       ...noticesRpc(deps.checks.notices, {
         maxOfOwner: () => config.notify.max_channels_per_owner,
         clock,

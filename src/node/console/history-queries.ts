@@ -1,18 +1,28 @@
 import type { Audience, HistoryQueries } from "../../console/history/queries.ts";
+import type { Counts } from "../../history/counts.ts";
 import type { Stat } from "../../history/figure-rows.ts";
-import type { FiguresQuery, HistoryRpc } from "../../history/rpc.ts";
+import type { FiguresQuery, HistoryRpc, LanesPage } from "../../history/rpc.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
 import { mapOk } from "../../lib/result.ts";
+import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
 
 /** What happened to a node that its users notice. */
 const PUBLIC_MARKS: ReadonlySet<string> = new Set(["start", "stop", "crash", "release"]);
 const SUFFIX = /\.(mean|max|min)$/;
 
-/** Serves queries for the history from the maintenance thread, with what the audience may see. */
+/** What the main thread has for the history. */
+export interface HistoryQueriesDeps {
+  readonly series: readonly Series[];
+  /** What was counted and not handed over to `history` yet. */
+  readonly pending: () => readonly Counts[];
+  readonly clock: Clock;
+}
+
+/** Serves queries for the history from the maintenance thread and for its last minute, with what the audience may see. */
 export function historyQueries(
   history: Pick<RpcClient<HistoryRpc>, "figures" | "nodeFigures" | "nodes" | "lanes" | "log" | "requests">,
-  all: readonly Series[],
+  { series: all, pending, clock }: HistoryQueriesDeps,
 ): HistoryQueries {
   const seriesFor = (audience: Audience, wanted: readonly string[] | undefined): FiguresQuery["series"] => {
     const shown = all.filter(({ isPrivate }) => audience === "operator" || !isPrivate);
@@ -31,7 +41,13 @@ export function historyQueries(
     },
     historyNodes: () => history.nodes(),
     async historyLanes(query, audience) {
-      const page = await history.lanes(query);
+      // In one turn: what is handed over later is in neither of them otherwise, or in both.
+      const [asked, recent, now] = [history.lanes(query), pending(), nowSecs(clock)];
+      const page = mapOk(await asked, (stored) => ({
+        ...stored,
+        lanes: withPending(stored, recent),
+        recorded_until: now,
+      }));
       if (audience === "operator") return page;
       return mapOk(page, ({ lanes: { log: _, ...lanes }, marks, kept, ...rest }) => ({
         ...rest,
@@ -43,4 +59,26 @@ export function historyQueries(
     historyLog: (search) => history.log(search),
     historyRequests: (range) => history.requests(range),
   };
+}
+
+/** The lanes of a page with counts that are not stored yet. A name is `<lane>:<kind>`. */
+function withPending(
+  { from, bucket_secs: bucketSecs, buckets, lanes }: LanesPage,
+  pending: readonly Counts[],
+): LanesPage["lanes"] {
+  const sums: Record<string, Record<string, number[]>> = {};
+  for (const [lane, kinds] of Object.entries(lanes))
+    sums[lane] = Object.fromEntries(Object.entries(kinds).map(([kind, counts]) => [kind, [...counts]]));
+  for (const { t, counts } of pending) {
+    const bucket = Math.floor((t - from) / bucketSecs);
+    if (bucket < 0 || bucket >= buckets) continue;
+    for (const [name, count] of Object.entries(counts)) {
+      const [lane, kind] = name.split(":");
+      if (lane === undefined || kind === undefined || count === 0) continue;
+      sums[lane] ??= {};
+      sums[lane][kind] ??= new Array<number>(buckets).fill(0);
+      sums[lane][kind][bucket] = (sums[lane][kind][bucket] ?? 0) + count;
+    }
+  }
+  return sums;
 }

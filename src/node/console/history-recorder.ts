@@ -102,6 +102,8 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps) {
       marks.push({ at: nowSecs(clock), kind: "setting", detail: key });
     },
     flush,
+    /** What was counted and is not handed over yet. */
+    pending: (): readonly Counts[] => counts,
     /** Starts to hand over. Returns what stops it, with all that was collected. */
     schedule(): () => Promise<void> {
       let underWay: Promise<void> | undefined;

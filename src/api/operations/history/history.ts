@@ -70,6 +70,7 @@ const HistoryLanes = object(
       log: nullable(UnixSecs("The oldest line of the log; null for all but the operator")),
     }),
     watched_since: nullable(UnixSecs("When the node began to keep a history")),
+    recorded_until: UnixSecs("What happened later is not counted yet"),
   },
   { $id: "HistoryLanes" },
 );

@@ -16,7 +16,7 @@ import { FAR, GoTo, whatIn } from "./go-to.tsx";
 import { Lanes, sumsOf } from "./lanes.tsx";
 import { type Selection, type TimeWindow, windowOf, withSelection } from "./window.ts";
 
-const EVERY_MS = 60_000;
+const EVERY_MS = 15_000;
 const BUCKETS = 240;
 const DAY_SECS = 86_400;
 
@@ -229,6 +229,13 @@ function Tracks({ page, window, incidents, select, events, onEvents, children }:
               class="unkept"
               title={msg.notWatched}
               style={{ inlineSize: `${part(page.watched_since)}%` }}
+            />
+          )}
+          {page.recorded_until < window.to && (
+            <div
+              class="unkept late"
+              title={msg.notRecordedYet}
+              style={{ inlineSize: `${100 - part(page.recorded_until)}%` }}
             />
           )}
           {selection && (

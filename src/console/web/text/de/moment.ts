@@ -37,6 +37,7 @@ export const countWarnings = (count: number) => plural(count, "Warnung", "Warnun
 export const keysOfTheScrubber =
   "Pfeiltasten bewegen eine Kante, mit Umschalt um zehn; l für live, [ und ] für Vorfälle.";
 export const notWatched = "Davor hat der Knoten keinen Verlauf aufgezeichnet.";
+export const notRecordedYet = "Noch nicht aufgezeichnet.";
 export const marks: Readonly<Record<string, string>> = {
   start: "Gestartet",
   stop: "Gestoppt",

@@ -23,6 +23,7 @@ export const countFailed = (count: number) => plural(count, "failed delivery", "
 export const countWarnings = (count: number) => plural(count, "warning");
 export const keysOfTheScrubber = "Arrows move an edge, Shift by ten; l for live, [ and ] for incidents.";
 export const notWatched = "The node kept no history before this.";
+export const notRecordedYet = "Not recorded yet.";
 export const marks: Readonly<Record<string, string>> = {
   start: "Started",
   stop: "Stopped",
