@@ -44,7 +44,7 @@ const DIALOGS: readonly OpenedDialog[] = [
     file: "demo/prompt.tsx",
     fid: 82,
     async open({ page, goto }) {
-      await page.addInitScript(() => sessionStorage.setItem("demo-fid", "82"));
+      await page.addInitScript(() => localStorage.setItem("demo-fid", "82"));
       await goto(MANAGE);
       await page.getByRole("button", { name: "A demo person's wallet" }).click();
       await page.getByRole("button", { name: "Start a session" }).click();

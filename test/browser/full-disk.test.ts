@@ -69,8 +69,8 @@ describe.skipIf(!HAS_BROWSER || !Bun.which("prlimit"))("while the disk takes no 
     async (open) => {
       const { page, goto } = await open({ origin: node.url });
       await page.addInitScript((borrowed) => {
-        sessionStorage.setItem("demo-fid", String(borrowed));
-        sessionStorage.setItem("demo-signs-unasked", "1");
+        localStorage.setItem("demo-fid", String(borrowed));
+        localStorage.setItem("demo-signs-unasked", "1");
       }, OWNER);
       await goto("/console/manage");
       await page.getByRole("button", { name: "A demo person's wallet" }).click();

@@ -76,8 +76,8 @@ describe("the page that tries a sign-in", () => {
       const one = await open();
       const { page, goto } = one;
       await page.addInitScript((fid) => {
-        sessionStorage.setItem("demo-fid", String(fid));
-        sessionStorage.setItem("demo-signs-unasked", "1");
+        localStorage.setItem("demo-fid", String(fid));
+        localStorage.setItem("demo-signs-unasked", "1");
       }, VISITOR);
       await goto("/console/sign-in");
       await page.getByRole("button", { name: "Sign in: A demo person's wallet" }).click();

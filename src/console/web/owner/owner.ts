@@ -44,7 +44,7 @@ export function noSessionReason(): string | undefined {
 
 /** The fid of the last visit. Not a secret; the key is elsewhere. */
 const FID_KEY = "console.owner";
-/** For the tab: who its owner is and by which wallet, so that a reload without a session need not ask. */
+/** For the tab, of a demo person for all tabs: who its owner is and by which wallet, so that a reload without a session need not ask. */
 const TAB_KEY = "console.owner-of-tab";
 
 type TabOwner = Omit<Owner, "wallet" | "session">;
@@ -56,10 +56,12 @@ export function setOwner(next: Owner | undefined): void {
   if (next === undefined) {
     localStorage.removeItem(FID_KEY);
     sessionStorage.removeItem(TAB_KEY);
+    localStorage.removeItem(TAB_KEY);
   } else {
     const { fid, address, walletId, walletName, isDemo } = next;
     localStorage.setItem(FID_KEY, String(fid));
-    sessionStorage.setItem(TAB_KEY, JSON.stringify({ fid, address, walletId, walletName, isDemo }));
+    const storage = isDemo ? localStorage : sessionStorage;
+    storage.setItem(TAB_KEY, JSON.stringify({ fid, address, walletId, walletName, isDemo }));
   }
   if (isOther) forgetResponses();
 }
@@ -110,7 +112,8 @@ async function restore(): Promise<void> {
 
 /** Undefined unless the tab acted for this fid before it was reloaded. */
 function ownerOfTab(fid: number): TabOwner | undefined {
-  const known = JSON.parse(sessionStorage.getItem(TAB_KEY) ?? "null") as TabOwner | null;
+  const kept = sessionStorage.getItem(TAB_KEY) ?? localStorage.getItem(TAB_KEY);
+  const known = JSON.parse(kept ?? "null") as TabOwner | null;
   return known?.fid === fid ? known : undefined;
 }
 

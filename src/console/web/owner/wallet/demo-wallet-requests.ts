@@ -6,8 +6,8 @@ import {
   type DemoPrompt,
   demoPrompt,
   emit,
-  KEPT_FID,
-  KEPT_TRUST,
+  keepBorrowed,
+  signsUnasked,
 } from "./demo-wallet.ts";
 
 /** An error of a wallet, as EIP-1193 defines them. */
@@ -53,8 +53,7 @@ async function ask<Answer>(
 /** Borrows the wallet of a person, as if it was chosen in the wallet's own list of accounts. */
 export async function borrowWallet(fid: number): Promise<string> {
   const { address } = (await keysOf(fid)).custody;
-  sessionStorage.setItem(KEPT_FID, String(fid));
-  borrowedFid.value = fid;
+  keepBorrowed(fid);
   emit("accountsChanged", [address]);
   return address;
 }
@@ -74,8 +73,7 @@ async function keyFor(address: unknown, message: Readonly<Record<string, unknown
     (one) => one?.address === String(address).toLowerCase(),
   );
   if (!held || !account) throw new WalletError(4100, "The wallet does not have this account.");
-  if (sessionStorage.getItem(KEPT_TRUST) === null)
-    await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message, settle }));
+  if (!signsUnasked()) await ask<true>((settle) => ({ kind: "sign", fid: held.fid, message, settle }));
   return account.privateKey;
 }
 

@@ -22,22 +22,30 @@ export type DemoPrompt =
 /** The name by which a page recognises this wallet (EIP-6963). */
 export const DEMO_WALLET_RDNS = "console.demo";
 
-/** For this tab only, so that a reload keeps the borrowed wallet. */
-export const KEPT_FID = "demo-fid";
-export const KEPT_TRUST = "demo-signs-unasked";
+/** Known to all tabs of the browser: the keys of a demo person are everybody's. */
+const KEPT_FID = "demo-fid";
+const KEPT_TRUST = "demo-signs-unasked";
 
-const keptFid = Number(sessionStorage.getItem(KEPT_FID));
+const fidOf = (text: string | null) => (Number(text) > 0 ? Number(text) : undefined);
 
 /** Whose wallet is borrowed. */
-export const borrowedFid = signal<number | undefined>(keptFid > 0 ? keptFid : undefined);
+export const borrowedFid = signal(fidOf(localStorage.getItem(KEPT_FID)));
+
+/** Borrows the wallet of a person, in all tabs. */
+export function keepBorrowed(fid: number): void {
+  localStorage.setItem(KEPT_FID, String(fid));
+  borrowedFid.value = fid;
+}
 
 /** The question that is open. There is one at a time; others wait. */
 export const demoPrompt = signal<DemoPrompt | undefined>(undefined);
 
-/** Has the wallet sign without asking, until the tab is closed. */
+/** Has the wallet sign without asking, until it is given back. */
 export function signUnasked(): void {
-  sessionStorage.setItem(KEPT_TRUST, "1");
+  localStorage.setItem(KEPT_TRUST, "1");
 }
+
+export const signsUnasked = () => localStorage.getItem(KEPT_TRUST) !== null;
 
 /** Gets the value of an event. */
 export type Listener = (value: unknown) => void;
@@ -48,8 +56,23 @@ export function emit(event: string, value: unknown): void {
 
 /** Gives the wallet back. Pages see that it has no accounts any more. */
 export function returnWallet(): void {
-  sessionStorage.removeItem(KEPT_FID);
-  sessionStorage.removeItem(KEPT_TRUST);
+  localStorage.removeItem(KEPT_FID);
+  localStorage.removeItem(KEPT_TRUST);
   borrowedFid.value = undefined;
   emit("accountsChanged", []);
 }
+
+// Another tab has borrowed or returned it.
+window.addEventListener("storage", ({ key, newValue }) => {
+  if (key !== KEPT_FID && key !== null) return;
+  const fid = fidOf(newValue);
+  if (fid === borrowedFid.peek()) return;
+  borrowedFid.value = fid;
+  if (fid === undefined) emit("accountsChanged", []);
+  else
+    void import("./demo-wallet-requests.ts")
+      .then(({ keysOf }) => keysOf(fid))
+      .then(({ custody }) => emit("accountsChanged", [custody.address]))
+      // A page without a wallet asks again when it needs one.
+      .catch(() => undefined);
+});
