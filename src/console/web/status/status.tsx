@@ -85,6 +85,7 @@ function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }
           </span>
         </div>
         {following?.proof && !isStale && <ProofLine proof={following.proof} />}
+        {!isStale && <HowToProve pulse={pulse} />}
         <Filling pulse={pulse} />
         <div class="stats">
           <Stat label={msg.requestsPerSecond} value={orDash(pulse.requests_per_second, formatRate)} />
@@ -226,6 +227,14 @@ function ProofLine({ proof }: { proof: Proof }) {
   ) : (
     <p class="s dim">{rightIn(proof)}</p>
   );
+}
+
+/** How a visitor finds out that nothing is wrong, without believing this page. */
+function HowToProve({ pulse: { demo, following } }: { pulse: Pulse }) {
+  const command = <code>{service} verify --roots</code>;
+  if (demo) return <p class="s dim">{msg.aDemoIsNotProven(command)}</p>;
+  if (!following?.proof) return null;
+  return <p class="s dim">{msg.proveIt(<NodePath path="/ready?for=proof" />, command)}</p>;
 }
 
 /** What is wrong, and what to do. */

@@ -1,6 +1,6 @@
 import { pageConfig } from "../../page-config.ts";
 import * as msg from "../../text/en/common.ts";
-import { DEMO_WALLET_RDNS, type Listener, listeners } from "./demo-wallet.ts";
+import { DEMO_WALLET_RDNS, followTabs, type Listener, listeners } from "./demo-wallet.ts";
 
 /** An EIP-1193 provider like that of a browser wallet, with the keys of one demo person at a time. */
 const demoProvider = {
@@ -36,4 +36,8 @@ export function announceDemoWallet(): void {
   const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
   window.addEventListener("eip6963:requestProvider", announce);
   announce();
+  followTabs(async (fid) => {
+    const { keysOf } = await import("./demo-wallet-requests.ts");
+    return (await keysOf(fid)).custody.address;
+  });
 }

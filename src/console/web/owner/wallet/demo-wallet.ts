@@ -26,10 +26,10 @@ export const DEMO_WALLET_RDNS = "console.demo";
 const KEPT_FID = "demo-fid";
 const KEPT_TRUST = "demo-signs-unasked";
 
-const fidOf = (text: string | null) => (Number(text) > 0 ? Number(text) : undefined);
+const fidIn = (text: string | null) => (Number(text) > 0 ? Number(text) : undefined);
 
 /** Whose wallet is borrowed. */
-export const borrowedFid = signal(fidOf(localStorage.getItem(KEPT_FID)));
+export const borrowedFid = signal(fidIn(localStorage.getItem(KEPT_FID)));
 
 /** Borrows the wallet of a person, in all tabs. */
 export function keepBorrowed(fid: number): void {
@@ -62,17 +62,19 @@ export function returnWallet(): void {
   emit("accountsChanged", []);
 }
 
-// Another tab has borrowed or returned it.
-window.addEventListener("storage", ({ key, newValue }) => {
-  if (key !== KEPT_FID && key !== null) return;
-  const fid = fidOf(newValue);
-  if (fid === borrowedFid.peek()) return;
-  borrowedFid.value = fid;
-  if (fid === undefined) emit("accountsChanged", []);
-  else
-    void import("./demo-wallet-requests.ts")
-      .then(({ keysOf }) => keysOf(fid))
-      .then(({ custody }) => emit("accountsChanged", [custody.address]))
-      // A page without a wallet asks again when it needs one.
-      .catch(() => undefined);
-});
+/** Follows another tab that borrows or returns a wallet. `accountOf` gives the address that the wallet has of an fid. */
+export function followTabs(accountOf: (fid: number) => Promise<string>): void {
+  window.addEventListener("storage", ({ key, newValue }) => {
+    if (key !== KEPT_FID && key !== null) return;
+    const fid = fidIn(newValue);
+    if (fid === borrowedFid.peek()) return;
+    borrowedFid.value = fid;
+    if (fid === undefined) emit("accountsChanged", []);
+    else
+      accountOf(fid).then(
+        (address) => emit("accountsChanged", [address]),
+        // A page whose node is away asks again when it needs the wallet.
+        () => undefined,
+      );
+  });
+}

@@ -155,6 +155,18 @@ export const askNow = "Jetzt fragen";
 export const now = "Jetzt";
 export const theseAreItsLastFigures = "Dies sind seine letzten Werte.";
 export const itHasNoPeopleAndNo = "Er hat weder Personen noch Casts und folgt keinem anderen Knoten.";
+export const aDemoIsNotProven = (command: Rich): Rich => [
+  "Ein Demo-Netz hat keine Validatoren, gegen die es sich nachweisen ließe. ",
+  command,
+  " berechnet jedes Konto aus seinen Nachrichten neu und nennt, was abweicht.",
+];
+export const proveIt = (ready: Rich, command: Rich): Rich => [
+  "Prüfe es nach: ",
+  ready,
+  " ist nur 200, solange der Zustand nachgewiesen ist, und ",
+  command,
+  " berechnet alles neu.",
+];
 export const upToDate = "Auf dem neuesten Stand.";
 export const notTheNetworks = "nicht bewiesen";
 export const provenAt = (height: Value, shard: Value, ago: Value, quorum: Value) =>

@@ -160,6 +160,18 @@ export const askNow = "Ask now";
 export const now = "Now";
 export const theseAreItsLastFigures = "These are its last figures.";
 export const itHasNoPeopleAndNo = "It has no people and no casts, and follows no other node.";
+export const aDemoIsNotProven = (command: Rich): Rich => [
+  "A demo network has no validators to prove it against. ",
+  command,
+  " computes each account from its messages again and names what differs.",
+];
+export const proveIt = (ready: Rich, command: Rich): Rich => [
+  "Prove it: ",
+  ready,
+  " is 200 only while the state is proven, and ",
+  command,
+  " computes all of it again.",
+];
 export const upToDate = "Up to date.";
 export const notTheNetworks = "not proven";
 export const provenAt = (height: Value, shard: Value, ago: Value, quorum: Value) =>
