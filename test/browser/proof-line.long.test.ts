@@ -106,6 +106,7 @@ function lineTest(
       await line.waitFor({ timeout: PATIENCE_MS });
       expect(await line.locator(".pill", { hasText: "not proven" }).count()).toBe(Number(isWrong));
       expect(await line.getAttribute("role")).toBe(isWrong ? "status" : null);
+      await page.getByText("/ready?for=proof is 200 only while the state is proven").waitFor();
       if (SHOTS) await page.screenshot({ path: `${SHOTS}/${title.replaceAll(/\W+/g, "-")}.png` });
     },
     2 * PATIENCE_MS,
