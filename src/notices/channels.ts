@@ -11,7 +11,7 @@ import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { isSameCustody, OPERATOR, testNotice } from "./notice.ts";
 import { quietHoursText, readQuietHours } from "./quiet-hours.ts";
-import type { ChannelReport, ChannelRequest, ChannelTerms } from "./report.ts";
+import type { ChannelReport, ChannelRequest, ChannelTerms, NamedCheck } from "./report.ts";
 import { MAX_OWNERS_CHANNELS, type NoticeStore } from "./store/notice-store.ts";
 import type { NoticeChannel } from "./store/queue-notices.ts";
 import { hookTargetOf, type NoticeTarget, pushTargetOf, storeSecret } from "./target.ts";
@@ -66,6 +66,12 @@ export function acts(
 ): boolean {
   const current = ownerFid === OPERATOR ? undefined : custodyOf(ownerFid);
   return current === undefined || isSameCustody(current, custody);
+}
+
+/** The checks whose incidents an owner or the operator may get; those that only Prometheus sees have none. */
+export function checksOf(ownerFid: number): readonly NamedCheck[] {
+  const ofNodes = ownerFid === OPERATOR ? CHECK_TABLE.filter(({ value }) => value !== undefined) : [];
+  return [...ofNodes, ...OWNER_CHECKS].map(({ id, title }) => ({ check: id, title }));
 }
 
 /** The channels of one owner, or of the operator. Each change is in the audit log in its transaction, where `auditOf` is given. */

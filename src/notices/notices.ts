@@ -6,7 +6,7 @@ import { createLogThrottle } from "../runtime/log/log-throttle.ts";
 import type { Logger } from "../runtime/log/logger.ts";
 import type { Sealer } from "../vault/sealer.ts";
 import { type CallChannelDeps, type CallEnd, createCallChannel } from "./call-channel.ts";
-import { acts, type ChannelOwner, type ChannelsDeps, createChannels } from "./channels.ts";
+import { acts, type ChannelOwner, type ChannelsDeps, checksOf, createChannels } from "./channels.ts";
 import { digestOf, type Notice, OPERATOR } from "./notice.ts";
 import type { NoticeCounts, NoticeStats } from "./notice-figures.ts";
 import type { ChannelsReport } from "./report.ts";
@@ -195,6 +195,7 @@ export function createNotices(deps: NoticesDeps) {
     },
     report: async (): Promise<ChannelsReport> => ({
       channels: await operators.list(),
+      checks: checksOf(OPERATOR),
       push: hasPush(),
     }),
     /** The public key for `PushManager.subscribe`; it is made at the first need. */

@@ -18,9 +18,16 @@ export interface ChannelReport {
   readonly last_error: string | null;
 }
 
+/** A check that a channel may be narrowed to. */
+export interface NamedCheck {
+  readonly check: string;
+  readonly title: string;
+}
+
 /** The channels of the operator. */
 export interface ChannelsReport {
   readonly channels: readonly ChannelReport[];
+  readonly checks: readonly NamedCheck[];
   /** Whether the node sends to browsers: `notify.push_hosts` lists a push service. */
   readonly push: boolean;
 }

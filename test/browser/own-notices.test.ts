@@ -88,8 +88,15 @@ consoleTest(
     await page.getByRole("button", { name: "Edit" }).click();
     const form = page.getByRole("form", { name: "Edit" });
     await form.getByLabel("Quiet hours").fill("22:00-07:00");
+    await form.getByText("Kinds of incident: all").click();
+    await form.getByLabel("Webhook failing").check();
+    await form.getByText("Kinds of incident: 1 of 6").waitFor();
     await form.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("row").filter({ hasText: "pager" }).getByText("quiet 22:00-07:00").waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "pager" })
+      .getByText("All, only Webhook failing, quiet 22:00-07:00")
+      .waitFor();
 
     const other = await open({ origin: node.url });
     await becomeDemoPerson(other, OTHER);

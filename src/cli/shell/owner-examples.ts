@@ -6,7 +6,7 @@ export const OWNER_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "notice-channel list": ["notice-channel list --fid 3 --key-file fid-3.key"],
   "notice-channel update": [
-    "notice-channel update 4fQ7xk2Zb9Ln phone --quiet-hours 22:00-07:00 --zone Europe/Berlin --fid 3 --key-file fid-3.key",
+    "notice-channel update 4fQ7xk2Zb9Ln phone --checks webhook_failing,send_held --quiet-hours 22:00-07:00 --zone Europe/Berlin --fid 3 --key-file fid-3.key",
   ],
   "notice-channel delete": ["notice-channel delete 4fQ7xk2Zb9Ln --fid 3 --key-file fid-3.key"],
   "notice-channel test": ["notice-channel test 4fQ7xk2Zb9Ln --fid 3 --key-file fid-3.key"],

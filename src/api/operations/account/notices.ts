@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OWNER_CHECKS } from "../../../checks/owners/owner-table.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { optional, text } from "../../../http/request/params.ts";
+import { checksOf } from "../../../notices/channels.ts";
 import type { OwnerNotices, OwnIncident } from "../../../notices/owner-notices.ts";
 import {
   AcknowledgeIncidentRequest,
@@ -10,6 +11,7 @@ import {
   UpdateNoticeChannelRequest,
 } from "../../../notices/owner-requests.ts";
 import type { ChannelReport } from "../../../notices/report.ts";
+import type { CommandFlag } from "../../command.ts";
 import type { ApiDeps } from "../../deps.ts";
 import { nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { unwrapOrThrow } from "../../respond.ts";
@@ -60,6 +62,15 @@ const Incident = object(
 
 const One = object({ channel: NoticeChannel });
 
+const termFlags = {
+  severity: {
+    type: "text",
+    choices: ["critical", "warning", "notice"],
+    help: "the lowest severity that it gets; notice, the default, is all",
+  },
+  checks: { type: "texts", help: "these checks only, as webhook_failing,send_held; all if empty" },
+} as const satisfies Readonly<Record<string, CommandFlag>>;
+
 /** The incidents of an owner, and the channels that get notices of them. */
 export const noticeOperations = [
   signed({
@@ -83,6 +94,7 @@ export const noticeOperations = [
         },
         preset: { type: "text", within: "hook", help: "json, slack, discord, ntfy or telegram" },
         to: { type: "text", within: "hook", help: "of telegram: the id of the chat", valueName: "<id>" },
+        ...termFlags,
       },
     },
     summary: "Add a channel of notices",
@@ -108,12 +120,15 @@ export const noticeOperations = [
     description: `\`push_key\` is the node's key for \`PushManager.subscribe\`. ${OFF}`,
     response: object({
       channels: Type.Array(NoticeChannel),
+      checks: Type.Array(object({ check: Type.String(), title: Type.String() }), {
+        description: "What a channel can be narrowed to",
+      }),
       push_key: nullable(Type.String({ description: "Null where the node sends nothing to browsers" })),
     }),
     errors: ["notFound"],
     run: async (deps, { fid }) => {
       const { channels, pushKey } = await noticesOf(deps).list(fid);
-      return { channels: channels.map(presentChannel), push_key: pushKey };
+      return { channels: channels.map(presentChannel), checks: [...checksOf(fid)], push_key: pushKey };
     },
   }),
   signed({
@@ -127,6 +142,7 @@ export const noticeOperations = [
     command: {
       usage: "notice-channel update <channel_id> <label>",
       help: "change which incidents a channel gets, and when",
+      flags: termFlags,
     },
     summary: "Change a channel of notices",
     description: `Its label and quiet hours, and which incidents it gets; where it leads stays. ${OFF}`,

@@ -56,8 +56,9 @@ function OwnChannels() {
   const query = useOwnerQuery(signed("GET /notice_channel/list"), { everyMs: EVERY_MS });
   return (
     <OwnerRegion title={msg.notices} query={query}>
-      {({ channels, push_key: pushKey }) => (
+      {({ channels, checks, push_key: pushKey }) => (
         <Channels
+          checks={checks}
           channels={channels.map(reportOf)}
           isPushOn={pushKey !== null}
           severity="notice"

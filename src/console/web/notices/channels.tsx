@@ -4,6 +4,7 @@ import type {
   ChannelReport,
   ChannelTerms,
   HookRequest,
+  NamedCheck,
   PushSubscriptionRequest,
 } from "../../../notices/report.ts";
 import { type Action, ActionButton, Outcome, useAction } from "../owner/action.tsx";
@@ -13,7 +14,7 @@ import { Command } from "../parts/raw-text.tsx";
 import { DataTable, timeOrNever } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/notices.ts";
 import { pushObstacle, subscribe } from "./push.ts";
-import { EditChannel, TermFields, type TermTexts, termsOf, ZONE } from "./terms.tsx";
+import { EditChannel, TermFields, Terms, type TermTexts, termsOf, ZONE } from "./terms.tsx";
 
 /** What a new channel leads to. */
 export type ChannelTarget = ({ readonly kind: "hook" } & HookRequest) | PushSubscriptionRequest;
@@ -36,12 +37,13 @@ type Preset = keyof typeof msg.PRESETS;
 
 function ChannelTable(props: {
   channels: readonly ChannelReport[];
+  checks: readonly NamedCheck[];
   action: Action;
   changes: ChannelChanges | undefined;
   onChanged: () => void;
   onEdit: (channel: ChannelReport) => void;
 }) {
-  const { channels, action, changes, onChanged, onEdit } = props;
+  const { channels, checks, action, changes, onChanged, onEdit } = props;
   /** Whose row shows how the last action ended. */
   const [subject, setSubject] = useState<string>();
   const run = (channel: ChannelReport, what: "test" | "remove") => {
@@ -74,12 +76,7 @@ function ChannelTable(props: {
           },
           {
             title: msg.from,
-            cell: ({ severity, quiet_hours: hours }) => (
-              <div>
-                {msg.FROM[severity]}
-                {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
-              </div>
-            ),
+            cell: (channel) => <Terms channel={channel} checks={checks} />,
           },
           {
             title: msg.lastCall,
@@ -131,15 +128,16 @@ function ChannelTable(props: {
 
 function AddChannel(props: {
   changes: ChannelChanges;
+  checks: readonly NamedCheck[];
   isPushOn: boolean;
   severity: Severity;
   onChanged: () => void;
 }) {
-  const { changes, isPushOn, severity, onChanged } = props;
+  const { changes, checks, isPushOn, severity, onChanged } = props;
   // Each button has the outcome of its own.
   const browser = useAction();
   const hook = useAction();
-  const [texts, setTexts] = useState<TermTexts>({ label: "", severity, quiet: "" });
+  const [texts, setTexts] = useState<TermTexts>({ label: "", severity, quiet: "", checks: [] });
   const { label } = texts;
   const [url, setUrl] = useState("");
   const [preset, setPreset] = useState<Preset>("json");
@@ -161,6 +159,7 @@ function AddChannel(props: {
         <TermFields
           id="notice"
           texts={texts}
+          checks={checks}
           zone={ZONE}
           onChange={(more) => setTexts({ ...texts, ...more })}
         />
@@ -240,6 +239,8 @@ function AddChannel(props: {
 /** The channels of the operator or of an owner, and the form of a new one. Without `changes` they are only shown. */
 export function Channels(props: {
   channels: readonly ChannelReport[];
+  /** What a channel can be narrowed to. */
+  checks: readonly NamedCheck[];
   /** Whether the node sends to browsers. */
   isPushOn: boolean;
   /** What a new channel gets unless another one is chosen. */
@@ -249,7 +250,7 @@ export function Channels(props: {
   words: string;
   onChanged: () => void;
 }) {
-  const { channels, isPushOn, severity, changes, words, onChanged } = props;
+  const { channels, checks, isPushOn, severity, changes, words, onChanged } = props;
   const action = useAction();
   const [edited, setEdited] = useState<ChannelReport>();
   return (
@@ -263,6 +264,7 @@ export function Channels(props: {
       ) : (
         <ChannelTable
           channels={channels}
+          checks={checks}
           action={action}
           changes={changes}
           onChanged={onChanged}
@@ -273,6 +275,7 @@ export function Channels(props: {
         <EditChannel
           key={edited.id}
           channel={edited}
+          checks={checks}
           edit={changes.edit}
           onSaved={() => {
             onChanged();
@@ -283,7 +286,13 @@ export function Channels(props: {
         />
       )}
       {changes && (
-        <AddChannel changes={changes} isPushOn={isPushOn} severity={severity} onChanged={onChanged} />
+        <AddChannel
+          changes={changes}
+          checks={checks}
+          isPushOn={isPushOn}
+          severity={severity}
+          onChanged={onChanged}
+        />
       )}
     </>
   );

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Severity } from "../../../checks/check.ts";
-import type { ChannelReport, ChannelTerms } from "../../../notices/report.ts";
+import type { ChannelReport, ChannelTerms, NamedCheck } from "../../../notices/report.ts";
 import { Outcome, useAction } from "../owner/action.tsx";
-import { Field, Radios } from "../parts/form.tsx";
+import { Checkbox, Field, Radios } from "../parts/form.tsx";
 import { focusHeading } from "../parts/page-head.tsx";
+import { TITLES } from "../text/en/incidents.ts";
 import * as msg from "../text/en/operator/notices.ts";
+import { saidIn } from "../text/format.ts";
 
 /** That of this browser. */
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -14,25 +16,46 @@ export interface TermTexts {
   readonly label: string;
   readonly severity: Severity;
   readonly quiet: string;
+  /** None: all. */
+  readonly checks: readonly string[];
 }
 
 /** @param zone of the hours. */
-export const termsOf = ({ label, severity, quiet }: TermTexts, zone: string): ChannelTerms => ({
+export const termsOf = ({ label, severity, quiet, checks }: TermTexts, zone: string): ChannelTerms => ({
   label: label.trim(),
   severity,
+  checks,
   // Empty ends the hours of a channel that is changed.
   quiet_hours: quiet.trim(),
   ...(quiet.trim() !== "" && { zone }),
 });
 
+/** Which incidents a channel gets, and when not. */
+export function Terms(props: { channel: ChannelReport; checks: readonly NamedCheck[] }) {
+  const { channel, checks } = props;
+  const { severity, quiet_hours: hours } = channel;
+  const titles = channel.checks.map((id) =>
+    saidIn(TITLES, checks.find(({ check }) => check === id)?.title ?? id),
+  );
+  return (
+    <div>
+      {msg.FROM[severity]}
+      {titles.length > 0 && msg.onlyKinds(titles.join(", "))}
+      {hours !== null && msg.quietFor(<bdi>{hours}</bdi>)}
+    </div>
+  );
+}
+
 /** @param id apart from that of another form on the page. */
 export function TermFields(props: {
   id: string;
   texts: TermTexts;
+  checks: readonly NamedCheck[];
   zone: string;
   onChange: (change: Partial<TermTexts>) => void;
 }) {
-  const { id, texts, zone, onChange } = props;
+  const { id, texts, checks, zone, onChange } = props;
+  const chosen = new Set(texts.checks);
   return (
     <>
       <Field
@@ -51,6 +74,30 @@ export function TermFields(props: {
           onChange={(severity) => onChange({ severity })}
         />
       </fieldset>
+      <details>
+        <summary>
+          {msg.kinds(chosen.size === 0 ? msg.allKinds : msg.someKinds(chosen.size, checks.length))}
+        </summary>
+        <fieldset class="stack tight">
+          <legend class="s dim">{msg.kindsHint}</legend>
+          {checks.map(({ check, title }) => (
+            <Checkbox
+              class="row tight"
+              key={check}
+              checked={chosen.has(check)}
+              onChange={(isChosen) =>
+                onChange({
+                  checks: checks
+                    .map((one) => one.check)
+                    .filter((one) => (one === check ? isChosen : chosen.has(one))),
+                })
+              }
+            >
+              {saidIn(TITLES, title)}
+            </Checkbox>
+          ))}
+        </fieldset>
+      </details>
       <Field
         label={msg.quietHours}
         name={`${id}-quiet`}
@@ -65,11 +112,12 @@ export function TermFields(props: {
 /** Edits who is called for which incidents, and when. */
 export function EditChannel(props: {
   channel: ChannelReport;
+  checks: readonly NamedCheck[];
   edit: (channel: ChannelReport, terms: ChannelTerms) => Promise<unknown>;
   onSaved: () => void;
   onClose: () => void;
 }) {
-  const { channel, edit, onSaved, onClose } = props;
+  const { channel, checks, edit, onSaved, onClose } = props;
   const action = useAction();
   const [hours = "", zone = ZONE] = channel.quiet_hours?.split(" ") ?? [];
   const [texts, setTexts] = useState<TermTexts>({ ...channel, quiet: hours });
@@ -97,6 +145,7 @@ export function EditChannel(props: {
       <TermFields
         id="notice-edit"
         texts={texts}
+        checks={checks}
         zone={zone}
         onChange={(more) => setTexts({ ...texts, ...more })}
       />

@@ -26,8 +26,9 @@ export function NoticesCard({ mayChange }: { mayChange: boolean }) {
   });
   return (
     <Region title={msg.notices} call={undefined} query={query}>
-      {({ channels, push }) => (
+      {({ channels, checks, push }) => (
         <Channels
+          checks={checks}
           channels={channels}
           isPushOn={push}
           severity="critical"

@@ -41,6 +41,11 @@ export const addAChannel = "Kanal hinzufügen";
 export const name = "Name";
 export const myPhone = "mein Handy";
 export const severity = "Schwere";
+export const kinds = (which: Value) => `Arten von Vorfällen: ${which}`;
+export const allKinds = "alle";
+export const someKinds = (chosen: Value, all: Value) => `${chosen} von ${all}`;
+export const kindsHint = "Keine gewählt: alle.";
+export const onlyKinds = (titles: Rich): Rich => [", nur ", titles];
 export const quietHours = "Ruhezeit";
 export const quietHoursHint = (zone: Value) =>
   `Etwa 22:00-07:00, in ${zone}. Kritische Mitteilungen kommen trotzdem.`;

@@ -42,6 +42,11 @@ export const addAChannel = "Add a channel";
 export const name = "Name";
 export const myPhone = "my phone";
 export const severity = "Severity";
+export const kinds = (which: Value) => `Kinds of incident: ${which}`;
+export const allKinds = "all";
+export const someKinds = (chosen: Value, all: Value) => `${chosen} of ${all}`;
+export const kindsHint = "None chosen: all.";
+export const onlyKinds = (titles: Rich): Rich => [", only ", titles];
 export const quietHours = "Quiet hours";
 export const quietHoursHint = (zone: Value) =>
   `As 22:00-07:00, in ${zone}. Critical notices are sent anyway.`;
