@@ -123,5 +123,5 @@ test(
     if (IS_LONG) expect(cut).toBeGreaterThan(0);
     expect(await node.stop()).toBe(0);
   },
-  IS_LONG ? 300_000 : 30_000,
+  IS_LONG ? 300_000 : 120_000,
 );

@@ -45,7 +45,7 @@ consoleTest(
       demoCast(32, { text: "of another person" }),
       demoCast(31, { text: "seen at once" }),
     ]);
-    await rowWith(page, "seen at once").waitFor({ timeout: 5000 });
+    await rowWith(page, "seen at once").waitFor();
     // The long form runs by itself; beside other tests a browser may take longer.
     if (IS_LONG) expect(performance.now() - startedMs).toBeLessThan(1000);
     expect(await rowWith(page, "of another person").count()).toBe(0);

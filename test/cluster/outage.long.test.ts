@@ -100,7 +100,7 @@ describe.skipIf(!HAS_POSTGRES || !IS_LONG)("a node that does not reach PostgreSQ
       expect(after.filter((name) => name !== `while it is ${how}`)).toEqual(before);
       expect(after.length - before.length).toBeLessThanOrEqual(1);
     },
-    40_000,
+    120_000,
   );
 
   test("is fenced before another node may take its work, and continues with its lease afterwards", async () => {

@@ -53,7 +53,7 @@ describe("a settings file that was found", () => {
     const { exitCode, stderr } = Bun.spawnSync([...fromSources, "config", "print"], {
       cwd: dir.path,
       env: { PATH: process.env.PATH ?? "", HOME: dir.path },
-      timeout: 20_000,
+      timeout: 50_000,
     });
     expect(stderr.toString()).toContain("svc.toml: is not a regular file");
     expect(exitCode).toBe(1);

@@ -47,20 +47,16 @@ test.each([
       mkdirSync(dataDir);
     },
   ],
-])(
-  "a node whose data directory is %s ends with 75 and leaves the place alone",
-  async (_, change) => {
-    using dir = tempDir();
-    const dataDir = `${dir.path}/data`;
-    await using node = await startNode({ command: compiledProgram, dataDir });
-    change(dataDir);
-    const existed = existsSync(dataDir);
-    expect(await node.exited).toBe(75);
-    expect(node.logs()).toContain("The data directory is no longer the one that was opened");
-    expect(existsSync(dataDir)).toBe(existed);
-  },
-  30_000,
-);
+])("a node whose data directory is %s ends with 75 and leaves the place alone", async (_, change) => {
+  using dir = tempDir();
+  const dataDir = `${dir.path}/data`;
+  await using node = await startNode({ command: compiledProgram, dataDir });
+  change(dataDir);
+  const existed = existsSync(dataDir);
+  expect(await node.exited).toBe(75);
+  expect(node.logs()).toContain("The data directory is no longer the one that was opened");
+  expect(existsSync(dataDir)).toBe(existed);
+});
 
 /** What happens to a log under a running node. */
 const LOG_LOSSES: Readonly<Record<string, (log: string) => void>> = {

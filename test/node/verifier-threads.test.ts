@@ -48,11 +48,7 @@ async function crashOf(verifierUrl: string): Promise<string> {
 test.each([
   ["throws", "throwing.worker.ts", "a bug"],
   ["exits", "exiting.worker.ts", "ended by itself"],
-])(
-  "the upstream worker crashes, and with it the node, if a verifier thread %s",
-  async (_, file, reason) => {
-    const url = new URL(`../ingest/verify/processes/${file}`, import.meta.url).href;
-    expect(await crashOf(url)).toContain(reason);
-  },
-  20_000,
-);
+])("the upstream worker crashes, and with it the node, if a verifier thread %s", async (_, file, reason) => {
+  const url = new URL(`../ingest/verify/processes/${file}`, import.meta.url).href;
+  expect(await crashOf(url)).toContain(reason);
+});

@@ -3,7 +3,7 @@ import { MessageType } from "../../src/protocol/wire/generated/message.ts";
 import { Scene, said } from "../support/upstream/scene.ts";
 
 // Longer than a scene waits for a follower without progress, so that the scene reports the reason.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const cast = (fid: number, text: string) =>
   said(fid, { type: MessageType.MESSAGE_TYPE_CAST_ADD, body: { $case: "castAddBody", value: { text } } });

@@ -13,7 +13,7 @@ import { Watch } from "../support/upstream/watch.ts";
 /** An index whose scope was narrowed, beside one that was filled with the narrow scope. */
 
 // Longer than an index waits for a follower without progress, so that it reports the reason.
-setDefaultTimeout(IS_LONG ? 200_000 : 40_000);
+setDefaultTimeout(IS_LONG ? 200_000 : 120_000);
 
 const HISTORY = 90;
 /** The number of blocks that a fill applies again: they must not mention anybody that no live message mentions. */

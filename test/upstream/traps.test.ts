@@ -21,7 +21,7 @@ import type { Action } from "../support/upstream/script.ts";
 /** Behaviours of the upstream that lose data if a follower does not handle them, one by one. */
 
 // Longer than a scene waits for a follower without progress, so that the scene reports the reason.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const cast = (fid: number, text: string): Action =>
   said(fid, { type: MessageType.MESSAGE_TYPE_CAST_ADD, body: { $case: "castAddBody", value: { text } } });
