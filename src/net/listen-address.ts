@@ -31,13 +31,18 @@ const MAX_PORT = 65_535;
  * @throws RetryableError when other processes listen there or an address is missing, UserError without permission; it names every one.
  */
 export function checkListenAddresses(addresses: readonly ListenAddress[]): void {
-  const faults = addresses.flatMap((address) => listenFaultAt(address) ?? []);
-  const [first, ...others] = faults;
-  if (!first) return;
+  const fault = oneFaultOf(addresses.flatMap((address) => listenFaultAt(address) ?? []));
+  if (fault) throw fault;
+}
+
+/** One error for several: of the operator's settings where any of them is, because then another try does not help. */
+export function oneFaultOf(faults: readonly Error[]): Error | undefined {
+  const [first] = faults;
+  if (!first) return undefined;
   const message = faults.map((fault) => fault.message).join("; ");
-  if (others.some((fault) => fault instanceof UserError)) throw new UserError(message);
+  if (faults.some((fault) => fault instanceof UserError)) return new UserError(message);
   first.message = message;
-  throw first;
+  return first;
 }
 
 /** Why an address cannot be listened on; undefined when it can. */

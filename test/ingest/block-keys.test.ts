@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
+import { storedAccount } from "../../src/db/index/trie/account-roots.ts";
 import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
 import {
   areRootsKept,
@@ -10,9 +11,12 @@ import {
 } from "../../src/db/index/trie/shard-proofs.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import type { RelayedBatch } from "../../src/ingest/relayed-op.ts";
+import { encodeKeyRecord } from "../../src/ingest/trie/key-records.ts";
 import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { NO_BUDGET } from "../../src/ingest/trie/work-budget.ts";
+import { packBytes } from "../../src/lib/bytes.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { accountPrefix } from "../../src/trust/trie-key.ts";
 import { ManualClock } from "../support/clock.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 
@@ -26,9 +30,9 @@ const BLOCK = {
   isJournal: false,
 };
 
-/** Returns what an index that knows all keys, and has the roots of all accounts, still has after a batch. */
-function leftAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly keepsRoots: boolean }) {
-  using db = openIndexInMemory();
+/** Applies a batch to an index that knows all keys, and has the roots of all accounts. */
+function indexAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly keepsRoots: boolean }) {
+  const db = openIndexInMemory();
   claimNetwork(db, "mainnet");
   const engine = createIngestEngine({
     db,
@@ -52,6 +56,12 @@ function leftAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly 
     setKeysKnown(db, 1, 0);
   });
   engine.applyRelayed({ ops: [], positions: [], shards: 1, ...batch });
+  return db;
+}
+
+/** Returns what such an index still has after a batch. */
+function leftAfter(batch: Parameters<typeof indexAfter>[0]) {
+  using db = indexAfter(batch);
   return [
     areRootsKept(db) && `roots, proven at ${shardProof(db, 1).provenHeight}`,
     areKeysKnown(db) && "keys",
@@ -69,3 +79,20 @@ test.each([
   ["what no block says, by a writer that keeps none", [KEYS], { keepsRoots: false }],
   ["blocks that are not verified, by a writer that keeps none", [], { keepsRoots: false, blocks: BLOCK }],
 ])("after %s, an index has %j", (_, left, batch) => expect(leftAfter(batch)).toEqual(left));
+
+test("of the roots that transactions name for accounts, an index keeps those that differ from its own, once the root of the shard does", () => {
+  const [named, without, own] = [accountPrefix(5), accountPrefix(6), new Uint8Array()];
+  const claim = (account: Uint8Array, root: Uint8Array) => encodeKeyRecord({ kind: "root", account, root });
+  const root = new Uint8Array(20).fill(7);
+  const keyRecords = packBytes([claim(named, own), claim(named, root), claim(without, own)]);
+  using db = indexAfter({
+    keepsRoots: true,
+    followsKeys: true,
+    blocks: { ...BLOCK, parts: [{ number: 8, time: DEFAULT_NOW_SECS, ops: 0, keyRecords }] },
+    positions: [{ key: "upstream 1 applied", position: 8 }],
+    heads: [{ shard: 1, height: 8, hash: root, timestamp: DEFAULT_NOW_SECS, root, certified: 8 }],
+  });
+  expect(shardProof(db, 1)).toMatchObject({ mismatchHeight: 8, mismatches: 1 });
+  expect(storedAccount(db, 1, named)?.claimed).toEqual(root);
+  expect(storedAccount(db, 1, without)).toBeUndefined();
+});

@@ -19,7 +19,7 @@ import {
   signedCast,
   type TestSigner,
 } from "../support/messages.ts";
-import { accountRecords, startTestNode, type TestNode } from "../support/node.ts";
+import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 
 const REFUSED = "bad_request.validation_failure";
 const APP = 9;
@@ -112,6 +112,18 @@ describe("a key message that is submitted again unchanged", () => {
     expect(appNonce(node.db, APP)).toBe(6);
   });
 });
+
+test.each(["itself", "custody"] as const)(
+  "an on-chain key that has signed before is neither added nor removed by %s without a chain",
+  (by) => {
+    using node = startNode();
+    const own = accountSigner(1);
+    expect(node.ingestMessage(signedCast(1, "first", own))).toBe("ok");
+    expect(node.ingestMessage(add(1, own, 1))).toBe(REFUSED);
+    expect(node.ingestMessage(remove(1, own, 2, by))).toBe(REFUSED);
+    expect([userNonce(node.db, 1), appNonce(node.db, APP)]).toEqual([0, 0]);
+  },
+);
 
 test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {
   using node = startNode();

@@ -40,3 +40,11 @@ test.each([null, "", "identity", " Identity "])(
     expect(await inflateUpTo(body, encoding, 2)).toEqual({ body: Uint8Array.of(1, 2), truncated: true });
   },
 );
+
+test("what follows the limit is not inflated", async () => {
+  const packed = Bun.gzipSync(new Uint8Array(randomBytes(4_000_000)));
+  const damaged = packed.slice();
+  damaged.fill(255, packed.length / 2);
+  expect(await inflateUpTo(damaged, "gzip", 1_000)).toMatchObject({ truncated: true });
+  expect(await inflateUpTo(damaged, "gzip", 4_000_000)).toBeUndefined();
+});

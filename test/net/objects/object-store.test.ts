@@ -74,6 +74,21 @@ describe("an object store", () => {
     expect(server.uploads.size).toBe(0);
   });
 
+  test("lists names with every way to write a character", async () => {
+    const name = "a&amp;&#38;&lt;&gt;&quot;&apos;&#128512;";
+    server.fault = async () =>
+      new Response(`<L><Contents><Key>${name}</Key><Size>3</Size></Contents></L>`, { status: 200 });
+    expect(await storeWith().list("", UNENDING)).toMatchObject([{ key: `a&&<>"'\u{1f600}`, bytes: 3 }]);
+  });
+
+  test("writes an object of several megabytes in one request, because a store refuses small parts", async () => {
+    const store = createObjectStore({ endpoint: server.url, bucket: "bucket", credentials: CREDENTIALS });
+    const bytes = content(6_000_000);
+    const chunks = Array.from({ length: 6 }, (_, at) => bytes.subarray(at * 1_000_000, (at + 1) * 1_000_000));
+    await store.write("large", chunks, UNENDING);
+    expect(server.requests).toHaveLength(1);
+  });
+
   test("writes a part again that a busy store refused", async () => {
     const bytes = content(5000);
     let refused = 0;

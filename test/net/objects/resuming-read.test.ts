@@ -150,3 +150,16 @@ test("a read ends that was aborted while its response was on the way", async () 
   };
   await expect(readAll(open, stop.signal)).rejects.toThrow("the node is shutting down");
 });
+
+test.each(["bytes 2000-4999/5000", "bytes 4000-4999/5000", "bytes 3000-4999/*", "bytes", ""])(
+  "a read takes nothing of a response with the range %j where it asked for bytes from 3000 on",
+  async (contentRange) => {
+    const open = async ({ range }: Readonly<Record<string, string>>) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+      const status = from === 0 ? 200 : 206;
+      const headers = { etag: '"a"', "content-length": "5000", "content-range": contentRange };
+      return new Response(new Blob([CONTENT.subarray(from, from + 3000)]).stream(), { status, headers });
+    };
+    await expect(readAll(open)).rejects.toThrow("the server sent another range");
+  },
+);
