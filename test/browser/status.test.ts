@@ -219,6 +219,8 @@ describe("the status page", () => {
         (globalThis as { isSame?: boolean }).isSame = true;
       });
       const port = Number(new URL(node.url).port);
+      // A script that the kill cuts off would be a fault of the page.
+      await page.waitForLoadState("networkidle");
       await node.kill();
       await page.clock.fastForward(6_000);
       await page.getByText(/The figures below are \d+ s old/).waitFor();
