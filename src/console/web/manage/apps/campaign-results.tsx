@@ -148,7 +148,7 @@ export function ProgressCard(view: ProgressView) {
   const { campaign, progress } = view;
   const isRunning = isUnderWay(campaign);
   const { tokens_per_second } = campaign;
-  const outcome = outcomeOf(progress, campaign.errors);
+  const outcome = outcomeOf(progress, campaign);
   return (
     <section class="card" aria-label={msg.progress}>
       <div class="pad stack">

@@ -78,23 +78,30 @@ export function progressOf(campaign: Campaign, shown?: Progress): Progress {
   };
 }
 
+/** Why someone is not a recipient: the send was not meant for them. */
+const OUTSIDE_REASONS = ["not_in_segment", "not_following", "excluded"] as const;
+
 /**
- * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known.
+ * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known. Who is outside of its
+ * audience is not a recipient.
  *
- * @param errors of the campaign, by reason.
+ * @param campaign its reasons.
  */
 export function outcomeOf(
   { delivered, failed, notAttempted, settled, total }: Progress,
-  errors: Reasons,
+  { errors, not_attempted: reasons }: Pick<CampaignDetails, "errors" | "not_attempted">,
 ): string | undefined {
   if (settled === 0) return undefined;
+  const named = OUTSIDE_REASONS.reduce((sum, reason) => sum + (reasons[reason] ?? 0), 0);
+  const outside = Math.min(notAttempted, named);
   const rateLimited = Math.min(failed, errors.rate_limited ?? 0);
   const others = [
     rateLimited > 0 && msg.rateLimited(formatCount(rateLimited)),
     failed > rateLimited && msg.failedOnes(formatCount(failed - rateLimited)),
-    notAttempted > 0 && msg.skippedOnes(formatCount(notAttempted)),
+    notAttempted > outside && msg.skippedOnes(formatCount(notAttempted - outside)),
+    outside > 0 && msg.outsideOnes(formatCount(outside)),
   ].filter((part) => part !== false);
-  const all = total ?? settled;
+  const all = (total ?? settled) - outside;
   return [msg.deliveredOf(formatCount(delivered), msg.countRecipients(all)), ...others].join("; ");
 }
 

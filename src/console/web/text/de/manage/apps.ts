@@ -94,7 +94,7 @@ export const reachableAtTheEnd =
 export const partOf = (link: Rich): Rich => [
   "Ein Teil von ",
   link,
-  ", mit den Ergebnissen aller Teile und dem Vergleich der Texte.",
+  ", deren Seite die Ergebnisse aller Teile und Texte zeigt.",
 ];
 export const aScheduledSend = "einer geplanten Sendung";
 export const inParts = (parts: number) => `in ${plural(parts, "Teil", "Teilen")}`;
@@ -171,6 +171,7 @@ export const deliveredOf = (delivered: Value, recipients: Value) =>
 export const rateLimited = (count: Value) => `${count} vom Client gedrosselt`;
 export const failedOnes = (count: Value) => `${count} fehlgeschlagen`;
 export const skippedOnes = (count: Value) => `${count} übersprungen`;
+export const outsideOnes = (count: Value) => `${count} gehören nicht dazu`;
 export const settledIn = (count: Value, took: Value) => `${count} erledigt in ${took}.`;
 export const progress = "Fortschritt";
 export const remaining = "Übrig";

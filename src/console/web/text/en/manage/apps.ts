@@ -154,6 +154,7 @@ export const deliveredOf = (delivered: Value, recipients: Value) => `${delivered
 export const rateLimited = (count: Value) => `${count} rate limited`;
 export const failedOnes = (count: Value) => `${count} failed`;
 export const skippedOnes = (count: Value) => `${count} skipped`;
+export const outsideOnes = (count: Value) => `${count} not among them`;
 export const settledIn = (count: Value, took: Value) => `${count} settled in ${took}.`;
 export const progress = "Progress";
 export const remaining = "Remaining";
@@ -239,7 +240,7 @@ export const saveASegment = "save a segment";
 export const partOf = (link: Rich): Rich => [
   "A part of ",
   link,
-  ", which has the results of all parts and compares its texts.",
+  ", whose page has the results of all its parts and texts.",
 ];
 export const aScheduledSend = "a scheduled send";
 export const inParts = (parts: number) => `in ${plural(parts, "part")}`;
