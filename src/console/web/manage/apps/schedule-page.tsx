@@ -5,9 +5,10 @@ import { DemoPhones } from "../../demo/phones.tsx";
 import { type OwnerQuery, OwnerRegion, useOwnerQuery, useWhileDue } from "../../owner/owner-data.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { Pill, Time } from "../../parts/pill.tsx";
-import { DataTable } from "../../parts/table.tsx";
+import { DataTable, Stat } from "../../parts/table.tsx";
 import * as apps from "../../text/en/manage/apps.ts";
 import * as msg from "../../text/en/manage/schedules.ts";
+import { formatCount } from "../../text/format.ts";
 import { plainName } from "../../text/name.ts";
 import { UserName } from "../../text/user-text.tsx";
 import { ManagePage } from "../manage-page.tsx";
@@ -68,17 +69,33 @@ function Parts({ query }: { query: OwnerQuery<Found> }) {
   );
 }
 
+/** What all parts have come to so far. */
+function Totals({ query }: { query: OwnerQuery<ResponseOf<"GET /frame/app/campaign/results">> }) {
+  return (
+    <OwnerRegion title={msg.results} query={query}>
+      {({ results }) => (
+        <div class="pad stats">
+          <Stat label={apps.delivered} name="delivered" value={formatCount(results.delivered)} />
+          <Stat label={apps.failed} name="failed" value={formatCount(results.failed)} />
+          <Stat label={apps.skipped} name="not-attempted" value={formatCount(results.not_attempted)} />
+        </div>
+      )}
+    </OwnerRegion>
+  );
+}
+
 function Send({ schedule, query }: { schedule: Schedule; query: OwnerQuery<Found> }) {
   const { app_id, schedule_id, texts } = schedule;
   const app = useOwnerQuery(appCall(app_id)).data?.app;
   const of = { schedule_id };
-  const results = useOwnerQuery(resultsCall(of));
+  const results = useOwnerQuery(resultsCall(of), { everyMs: WATCH_MS });
   const [first] = texts;
   return (
     <div class="stack">
       <div class="row wrap">
         <StateCell {...schedule} />
       </div>
+      <Totals query={results} />
       <OpenResults of={of} texts={texts.map(({ title }) => title)} />
       <Parts query={query} />
       <div class="split even">

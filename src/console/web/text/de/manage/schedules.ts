@@ -106,6 +106,7 @@ export const verified = "Geprüft";
 export const goals = "Ziele";
 export const medianMinutes = "Median in Minuten";
 export const turnedOff = "In 24 h abgeschaltet";
+export const results = "Ergebnisse";
 export const parts = "Teile";
 export const text = "Text";
 export const winner = "Der beste Text";

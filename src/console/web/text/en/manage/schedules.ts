@@ -29,6 +29,7 @@ export const cancelled = "Cancelled";
 
 // manage/apps/schedule-page.tsx
 export const scheduledSend = "Scheduled send";
+export const results = "Results";
 export const parts = "Parts";
 export const text = "Text";
 export const winner = "The text that did best";
