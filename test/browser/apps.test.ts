@@ -243,7 +243,7 @@ describe("a mini app", () => {
       await compared.getByText("in 2 parts").waitFor();
       await compared.getByRole("link", { name: "Rye bread" }).click();
       await page.getByRole("heading", { name: "Results", exact: true }).waitFor();
-      await page.locator('[data-stat="not-attempted"]').waitFor();
+      await page.locator('[data-figure="not-attempted"]').waitFor();
       await page.getByText("No clear difference yet. It is decided from 100 opens of each text.").waitFor();
       await page.getByRole("row").filter({ hasText: "Wheat bread" }).first().waitFor();
       expect(await axeViolations(page)).toEqual([]);

@@ -153,12 +153,19 @@ describe("signers", () => {
       await page.getByRole("checkbox", { name: "Everything" }).uncheck();
       await page.getByRole("checkbox", { name: "Publish casts" }).check();
       await page.getByRole("button", { name: "Sign and create" }).click();
+      await page
+        .getByRole("dialog")
+        .getByText(new RegExp(`for .+ \\(fid ${SIGNER_USER}\\) .* It may then: Publish casts\\.`))
+        .waitFor();
       await confirm(one);
       await page.locator('[data-signer="pending_approval"]').waitFor();
       await page.getByRole("img", { name: "QR code of the link" }).waitFor();
       await page.getByText(", who has not approved it yet").waitFor();
       expect(await axeViolations(page)).toEqual([]);
-      await page.locator("form.stack input[name=fid]").fill(String(SIGNER_USER));
+      // Nobody else can approve it.
+      const person = page.locator("form.stack input[name=fid]");
+      expect(await person.inputValue()).toBe(String(SIGNER_USER));
+      expect(await person.isEditable()).toBe(false);
       await page.getByRole("button", { name: "Approve as a demo person" }).click();
       const approved = page.locator('[data-signer="approved"]');
       await approved.waitFor();

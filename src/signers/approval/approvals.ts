@@ -152,9 +152,13 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   /** Only the first user of a signer can approve it again, and only the first who submits a request can submit it again. */
   function refuseStranger({ approval, submitted }: StoredSigner, fid: number) {
     if (approval !== null && approval.fid !== fid)
-      return refuse("conflict", `this signer is that of fid ${approval.fid}`, { code: "conflict" });
+      return refuse(
+        "conflict",
+        `this signer is that of fid ${approval.fid}: approve as that fid, or ask the app for another signer`,
+        { code: "conflict" },
+      );
     if (submitted === null || submitted.fid === fid) return undefined;
-    const why = `this link is for fid ${submitted.fid}; ask the app for another one`;
+    const why = `this link is for fid ${submitted.fid}: approve as that fid, or ask the app for another one`;
     return refuse("conflict", why, { code: "conflict" });
   }
 

@@ -40,8 +40,15 @@ function QrCode({ text }: { text: string }) {
   );
 }
 
+interface ApprovalProps {
+  readonly url: string;
+  /** The only person who can approve; null for anyone. */
+  readonly userFid: number | null;
+  readonly onApproved: () => void;
+}
+
 /** On a demo network anyone may approve, as its people's keys are public. */
-function DemoApproval({ url, onApproved }: { url: string; onApproved: () => void }) {
+function DemoApproval({ url, userFid, onApproved }: ApprovalProps) {
   const action = useAction();
   const approve = (fid: number) =>
     action.run(async () => {
@@ -54,7 +61,8 @@ function DemoApproval({ url, onApproved }: { url: string; onApproved: () => void
   return (
     <>
       <DemoForm
-        words={msg.thisIsADemoNetworkApprove}
+        words={userFid === null ? msg.thisIsADemoNetworkApprove : msg.thisIsADemoNetworkApproveAs}
+        fid={userFid === null ? undefined : String(userFid)}
         action={() => msg.approveAsADemoPerson}
         isBusy={action.isBusy}
         onSign={approve}
@@ -65,7 +73,7 @@ function DemoApproval({ url, onApproved }: { url: string; onApproved: () => void
 }
 
 /** The link on which a user approves a signer. */
-export function Approval({ url, onApproved }: { url: string; onApproved: () => void }) {
+export function Approval({ url, userFid, onApproved }: ApprovalProps) {
   return (
     <>
       <p class="s">{msg.sendThisLinkToTheUser}</p>
@@ -79,7 +87,7 @@ export function Approval({ url, onApproved }: { url: string; onApproved: () => v
         <QrCode text={url} />
         {pageConfig.demo && (
           <div class="grow roomy">
-            <DemoApproval url={url} onApproved={onApproved} />
+            <DemoApproval url={url} userFid={userFid} onApproved={onApproved} />
           </div>
         )}
       </div>

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
+import { usePeople } from "../../data/query.ts";
 import { nowMs } from "../../data/visibility.ts";
 import { useAction } from "../../owner/action.tsx";
 import { signed } from "../../owner/signed-call.ts";
 import { Checkbox, Labelled } from "../../parts/form.tsx";
 import * as msg from "../../text/en/manage/signers.ts";
+import { displayNameOf, plainName } from "../../text/name.ts";
 import { SignedForm } from "../action.tsx";
 import { PeopleField } from "../webhooks/chips.tsx";
 
@@ -20,6 +22,12 @@ export function NewSigner({ onCreated }: { onCreated: () => void }) {
   const [chosen, setChosen] = useState<readonly Permission[]>(ALL);
   const [spanSecs, setSpan] = useState<number>(msg.LINK_SPANS[1][0]);
   const isAll = chosen.length === ALL.length;
+  const people = usePeople(user.values.map(Number));
+  function nameOf(fid: string | undefined) {
+    if (fid === undefined) return msg.whoeverHasTheLink;
+    const person = people.get(Number(fid));
+    return person ? msg.nameAndFid(plainName(displayNameOf(person)), fid) : msg.onlyFid(fid);
+  }
   async function create() {
     const [fid] = user.values;
     const made = await action.operate({
@@ -31,7 +39,10 @@ export function NewSigner({ onCreated }: { onCreated: () => void }) {
         },
       }),
       title: msg.createASigner,
-      words: msg.theNodeMakesAKey,
+      words: msg.theNodeMakesAKey(
+        nameOf(fid),
+        isAll ? msg.everything : chosen.map((name) => msg.PERMISSION_NAMES[name]).join(", "),
+      ),
     });
     if (!made) return;
     setUser({ values: [], typed: "" });

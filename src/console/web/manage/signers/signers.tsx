@@ -80,7 +80,7 @@ function Signer({ signer, onChanged }: { signer: ManagedSigner; onChanged: () =>
         </ActionButton>
       </div>
       {status === "pending_approval" && approval_url !== null && (
-        <Approval url={approval_url} onApproved={onChanged} />
+        <Approval url={approval_url} userFid={user_fid} onApproved={onChanged} />
       )}
       {status === "approved" && signer.owner_fid === owner.value?.fid && <Publishing signer={signer} />}
       <Facts

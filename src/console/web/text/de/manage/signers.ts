@@ -54,6 +54,8 @@ export const qrCode = "QR-Code des Links";
 export const approveAsADemoPerson = "Als Demo-Person bestätigen";
 export const thisIsADemoNetworkApprove =
   "Dies ist ein Demo-Netz: Jeder darf als eine seiner Personen bestätigen.";
+export const thisIsADemoNetworkApproveAs =
+  "Das ist ein Demo-Netz: Du darfst als diese Person bestätigen, die das als einzige kann.";
 export const publishATestCast = "Test-Cast veröffentlichen";
 export const itPublishesForFid = (text: Value, fid: Value) =>
   `Der Knoten veröffentlicht „${text}“ für fid ${fid}, für alle lesbar.`;
@@ -84,8 +86,11 @@ export const LINK_SPANS = [
   [604_800, "in 7 Tagen"],
 ] as const;
 export const createASigner = "Signierer erstellen";
-export const theNodeMakesAKey =
-  "Der Knoten erzeugt einen Schlüssel und einen Link. Der Schlüssel signiert nichts, bis seine Person ihn bestätigt.";
+export const theNodeMakesAKey = (who: Value, what: Value) =>
+  `Der Knoten erzeugt einen Schlüssel für ${who} und einen Link. Der Schlüssel signiert nichts, bis seine Person ihn bestätigt. Danach darf er: ${what}.`;
+export const whoeverHasTheLink = "die erste Person, die ihn bestätigt,";
+export const onlyFid = (fid: Value) => `fid ${fid}`;
+export const nameAndFid = (name: Value, fid: Value) => `${name} (fid ${fid})`;
 export const PERMISSION_NAMES = {
   PUBLISH_CAST: "Casts veröffentlichen",
   DELETE_CAST: "Casts löschen",

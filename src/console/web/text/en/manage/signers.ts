@@ -50,6 +50,8 @@ export const signers = "Signers";
 export const qrCode = "QR code of the link";
 export const approveAsADemoPerson = "Approve as a demo person";
 export const thisIsADemoNetworkApprove = "This is a demo network: anyone may approve as one of its people.";
+export const thisIsADemoNetworkApproveAs =
+  "This is a demo network: you may approve as this person, the only one who can.";
 export const publishATestCast = "Publish a test cast";
 export const itPublishesForFid = (text: Value, fid: Value) =>
   `The node publishes “${text}” for fid ${fid}, where everyone can read it.`;
@@ -81,8 +83,11 @@ export const LINK_SPANS = [
   [604_800, "in 7 days"],
 ] as const;
 export const createASigner = "Create a signer";
-export const theNodeMakesAKey =
-  "The node makes a key and a link. The key signs nothing until its user approves it.";
+export const theNodeMakesAKey = (who: Value, what: Value) =>
+  `The node makes a key for ${who} and a link. The key signs nothing until its user approves it. It may then: ${what}.`;
+export const whoeverHasTheLink = "the first person who approves it";
+export const onlyFid = (fid: Value) => `fid ${fid}`;
+export const nameAndFid = (name: Value, fid: Value) => `${name} (fid ${fid})`;
 export const PERMISSION_NAMES = {
   PUBLISH_CAST: "Publish casts",
   DELETE_CAST: "Delete casts",
