@@ -9,7 +9,7 @@ import { hasUnprintable } from "../lib/text.ts";
 import type { RegistrationGuard } from "../net/guard.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { Sealer } from "../vault/sealer.ts";
-import { isSameCustody, OPERATOR, testNotice } from "./notice.ts";
+import { isOfCustody, OPERATOR, testNotice } from "./notice.ts";
 import { quietHoursText, readQuietHours } from "./quiet-hours.ts";
 import type { ChannelReport, ChannelRequest, ChannelTerms, NamedCheck } from "./report.ts";
 import { MAX_OWNERS_CHANNELS, type NoticeStore } from "./store/notice-store.ts";
@@ -65,7 +65,7 @@ export function acts(
   custodyOf: CustodyOf,
 ): boolean {
   const current = ownerFid === OPERATOR ? undefined : custodyOf(ownerFid);
-  return current === undefined || isSameCustody(current, custody);
+  return current === undefined || isOfCustody(custody, current);
 }
 
 /** The checks whose incidents an owner or the operator may get; those that only Prometheus sees have none. */
@@ -102,13 +102,16 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
       if (!made.ok) return wrong(made.error);
       const target: NoticeTarget = made.value;
       const url = target.kind === "push" ? target.endpoint : target.url;
+      const id = target.kind === "push" ? pushId(url) : randomBase58(ID_CHARS);
+      const owned = own(id);
       const checked = await guard.check(url, isOperator ? "notices" : `fid:${ownerFid}`);
       if (!checked.ok) return wrong(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
-      const id = target.kind === "push" ? pushId(url) : randomBase58(ID_CHARS);
+      // The name server of the host decides how long that took, and may be the previous owner's.
+      if (!acts(owned, custodyOf)) return wrong("the fid got another custody address meanwhile");
       // What happens to owners' records is hardly ever critical.
       const { label, severity = isOperator ? "critical" : "notice", checks = [] } = request;
       const channel: NoticeChannel = {
-        ...own(id),
+        ...owned,
         kind: target.kind,
         label,
         host: new URL(url).hostname,

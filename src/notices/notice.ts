@@ -66,9 +66,9 @@ export function noticeOf(
 /** Whose channels no fid owns: the operator's. */
 export const OPERATOR = 0;
 
-/** Whether two custody addresses are one; null of the operator. */
-export const isSameCustody = (a: Uint8Array | null, b: Uint8Array | null) =>
-  a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0);
+/** Whether a channel of its owner belongs to a custody address. One without any, of the operator or of before it was kept, does. */
+export const isOfCustody = (own: Uint8Array | null, custody: Uint8Array | null) =>
+  own === null || (custody !== null && Buffer.compare(own, custody) === 0);
 
 /** The page with the channels of an owner, or of the operator. */
 const pageOf = (ownerFid: number) =>

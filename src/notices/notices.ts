@@ -47,6 +47,7 @@ export function createNotices(deps: NoticesDeps) {
   const { store, sealer, custodyOf, clock, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
+  let isBound = false;
   let underWay = 0;
   const counts: NoticeCounts = { push: newCounts(), hook: newCounts() };
   let opened: (VapidKey & Pick<StoredVapidKey, "secret">) | undefined;
@@ -63,6 +64,16 @@ export function createNotices(deps: NoticesDeps) {
   function newVapidKey(): StoredVapidKey {
     const { publicKey, privateKey } = createVapidKey();
     return { publicKey, ...storeSecret(sealer, publicKey, privateKey), createdAt: nowSecs(clock) };
+  }
+
+  /** Channels of before their custody was kept become the fid's present one's. An fid that the index does not know waits for a later start. */
+  async function bindChannels(): Promise<void> {
+    if (isBound) return;
+    for (const { channelId, ownerFid } of await store.listUnbound()) {
+      const custody = custodyOf(ownerFid);
+      if (custody) await store.bind(channelId, custody);
+    }
+    isBound = true;
   }
 
   const callChannel = createCallChannel(deps, vapidKey);
@@ -102,6 +113,11 @@ export function createNotices(deps: NoticesDeps) {
     let end: CallEnd = { kind: "taken" };
     let count = 0;
     for (const { of, notice } of messages) {
+      // A transfer may come between two calls.
+      if (!acts(channel, custodyOf)) {
+        done.push(...of);
+        continue;
+      }
       const [first] = of;
       const id = `${channelId}.${first?.incidentId ?? ""}.${first?.sentAt ?? 0}`;
       end = target
@@ -183,6 +199,7 @@ export function createNotices(deps: NoticesDeps) {
       if (isQueueing) return;
       isQueueing = true;
       try {
+        await bindChannels();
         const isDue = await store.isDue(nowSecs(clock));
         if (isDue) await store.queue(nowSecs(clock));
         isQueueing = false;

@@ -35,10 +35,15 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>) {
   const state = await open();
   const service = startPushService();
   const clock = new ManualClock(T0);
+  /** What happens while a name is looked up. */
+  const lookUps = { before: () => {} };
   const guard = createUrlGuard({
     allowCidrs: ["127.0.0.0/8"],
     allowHttp: false,
-    resolve: async (name) => (name.startsWith("private.") ? ["10.0.0.1"] : ["127.0.0.1"]),
+    async resolve(name) {
+      lookUps.before();
+      return name.startsWith("private.") ? ["10.0.0.1"] : ["127.0.0.1"];
+    },
   });
   const { incidents, store } = state;
   /** Of each fid, as of late. */
@@ -76,6 +81,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>) {
       state,
       service,
       clock,
+      lookUps,
       custodies,
       custodyOf,
       incidents,

@@ -346,6 +346,52 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect([...new Set(called())]).toEqual(["/new0", "/new1", "/new2"]);
   });
 
+  test("a channel of before the custody of channels was kept becomes one of the fid's custody, and ends with it", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, owners, addHook, fails, custodies, called, clock, store } = fixture;
+    const id = String(await addHook(OWNER, "older"));
+    const [channel] = await store.list(OWNER);
+    if (!channel) throw new Error("no channel");
+    await store.remove(channel);
+    await store.add({ ...channel, custody: null }, MAX);
+    expect((await owners.list(OWNER)).channels).toMatchObject([{ id, label: "older" }]);
+    await addHook(OWNER, "newer");
+    expect(await owners.update(actor(OWNER), { channel_id: id, label: "old" })).toMatchObject({ ok: true });
+    await fails("i1", OWNER);
+    await notices.run();
+    expect(called()).toEqual(["/newer", "/older"]);
+    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    clock.advanceSecs(1);
+    await fails("i2", OWNER);
+    await notices.run();
+    expect(called()).toHaveLength(2);
+    expect((await owners.list(OWNER)).channels).toEqual([]);
+  });
+
+  test("a fid that is transferred while the host of a channel is looked up gets no channel of its previous owner, and loses none", async () => {
+    await using fixture = await ownersFixture(open);
+    const { owners, addHook, custodies, lookUps } = fixture;
+    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    await addHook(OWNER, "new");
+    custodies.delete(OWNER);
+    lookUps.before = () => void custodies.set(OWNER, new Uint8Array(20).fill(99));
+    expect(await addHook(OWNER, "former")).toMatchObject({ kind: "badRequest" });
+    expect((await owners.list(OWNER)).channels).toMatchObject([{ label: "new" }]);
+  });
+
+  test("a transfer between two messages of a channel leaves the rest unsent", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, custodies, called, fails, lookUps } = fixture;
+    await addHook(OWNER, "own");
+    for (const id of ["i1", "i2", "i3"]) await fails(id, OWNER);
+    lookUps.before = () => void custodies.set(OWNER, new Uint8Array(20).fill(99));
+    await notices.run();
+    expect(called()).toEqual(["/own"]);
+    custodies.delete(OWNER);
+    await notices.run();
+    expect(called()).toEqual(["/own"]);
+  });
+
   test("an owner has at most 200 incidents: the oldest that are resolved go first, and the open ones stay", async () => {
     await using fixture = await ownersFixture(open);
     const { incidents, fails } = fixture;

@@ -3,7 +3,8 @@ import { OWNER_CHECKS } from "../../checks/owners/owner-table.ts";
 import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Tx } from "../../db/state/state-db.ts";
 import { type RecordOf, type Row, recordCodec } from "../../db/state/table.ts";
-import { isSameCustody, type Notice, OPERATOR } from "../notice.ts";
+import { isOfCustody, type Notice, OPERATOR } from "../notice.ts";
+import { type ChannelBinding, createChannelBinding } from "./channel-binding.ts";
 import {
   HOUR_SECS,
   listOwn,
@@ -48,7 +49,7 @@ const MAX_CLAIMED = 100;
 export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid" | "custody">;
 
 /** Each change adds `audit` to the audit log in its transaction, if given; a refusal does not. */
-export interface NoticeStore {
+export interface NoticeStore extends ChannelBinding {
   /** The channels of everyone, or of one owner. */
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
   /**
@@ -106,7 +107,7 @@ const countOwners = sql<{ count: number }>(
 const findOne = sql<Stored, [id: string, ownerFid: number, custody: Uint8Array | null]>(
   "notices.channel",
   `SELECT ${codec.columns} FROM notice_channels
-   WHERE channel_id = $1 AND owner_fid = $2 AND custody IS NOT DISTINCT FROM $3::bytea FOR UPDATE`,
+   WHERE channel_id = $1 AND owner_fid = $2 AND (custody IS NULL OR custody = $3::bytea) FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
 /** Not a new row: what waits for the old one, such as another node that sends, would find none. */
@@ -200,6 +201,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
     return (await tx.run(remove, channelId)) === 1;
   };
   return {
+    ...createChannelBinding(db),
     list: async (ownerFid) =>
       (ownerFid === undefined ? await db.all(listAll) : await db.all(listOwn, ownerFid)).map(codec.toRecord),
     add: db.decision<Parameters<NoticeStore["add"]>, "added" | "full">(
@@ -209,9 +211,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         await tx.lock("owner", "notice-channels");
         const open = await lockOpenIn(tx, ownerFid);
         const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
-        const over = there.filter(
-          (one) => one.channelId === channelId || !isSameCustody(one.custody, custody),
-        );
+        const over = there.filter((one) => one.channelId === channelId || !isOfCustody(one.custody, custody));
         for (const one of over) await removeIn(tx, one);
         if (there.length - over.length >= max) return "full";
         if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)

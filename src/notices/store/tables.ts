@@ -37,7 +37,7 @@ export const noticeChannels = table(
     last_error: nullable(text()),
     /** The fid whose channel it is; 0 for the operator's. */
     owner_fid: withDefault(whole(), 0),
-    /** The owner's custody address when it was added; null of the operator's. */
+    /** The owner's custody address when it was added; null of the operator's, and of one of before it was kept. */
     custody: nullable(bytes()),
   },
   {
