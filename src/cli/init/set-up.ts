@@ -170,12 +170,18 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
         onApplied({ isDemo: true });
         return {};
       }
-      const { files } = await planOf(wish);
-      if (files[0]?.text !== shown)
-        throw new UserError("the settings changed since they were shown: check again");
+      const filesAsShown = async () => {
+        const { files } = await planOf(wish);
+        if (files[0]?.text !== shown)
+          throw new UserError("the settings changed since they were shown: check again");
+        return files;
+      };
+      await filesAsShown();
       if (follows(wish)) await refuseUnusable(wantedOf(wish));
       // A node whose import is not there would not start.
       if (scope.kind === "import") await importCostText(scope.path, config);
+      // Both took their time.
+      const files = await filesAsShown();
       writeFiles(files, dataDir);
       if (scope.kind === "import") importAtNextStart(dataDir, scope.path);
       onApplied({ isDemo: false });

@@ -312,6 +312,12 @@ describe("the set-up of a running node", () => {
     writeFileSync(file, "[http]\nport = 8098\n");
     await expect(setUp.apply(all())).rejects.toThrow("changed since they were shown");
     expect(readFileSync(file, "utf8")).toBe("[http]\nport = 8098\n");
+    await setUp.check(all());
+    // While the node to follow is asked.
+    const applying = setUp.apply(all());
+    writeFileSync(file, "[http]\nport = 8097\n");
+    await expect(applying).rejects.toThrow("changed since they were shown");
+    expect(readFileSync(file, "utf8")).toBe("[http]\nport = 8097\n");
     expect(applied).toEqual([]);
   }, 60_000);
 });
