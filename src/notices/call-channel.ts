@@ -22,7 +22,7 @@ export interface CallChannelDeps {
   readonly sender: SenderSettings;
   /** The name of the service. */
   readonly service: string;
-  /** Without a slash at the end; empty where the node does not know it. */
+  /** Without a slash at the end; empty where the node does not know it, and notices have only the path of their page. */
   readonly publicUrl: string;
   /** See `vapidAuthorization`. */
   readonly contact: string;
@@ -73,7 +73,7 @@ export function createCallChannel(
   }
 
   function hookCall(target: HookTarget, notice: Notice, id: string): OutboundCall {
-    const body = hookBody(target, notice, publicUrl && `${publicUrl}${notice.path}`, service);
+    const body = hookBody(target, notice, `${publicUrl}${notice.path}`, service);
     const timestamp = nowSecs(clock);
     const secret = { uid: "", value: target.secret, createdAt: 0, expiresAt: null };
     return {

@@ -101,7 +101,7 @@ function fill(body: string, texts: Texts): string {
 
 const inJson = (text: string) => JSON.stringify(text.toWellFormed()).slice(1, -1);
 
-/** The body of a hook's call. @param url of the page that says more; empty where the node does not know its own. */
+/** The body of a hook's call. @param url of the page that says more; its path where the node does not know its own URL. */
 export function hookBody(
   { body }: Pick<HookTarget, "body">,
   notice: Notice,

@@ -31,7 +31,7 @@ const sealerOf = (...digits: string[]) => {
 };
 
 /** Nodes of one state with a push service, a hook and a clock. */
-export async function fixtureOf(open: () => Promise<NoticeFixture>) {
+export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = "https://node.example") {
   const state = await open();
   const service = startPushService();
   const clock = new ManualClock(T0);
@@ -59,7 +59,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>) {
       pushHosts: ["push.example", "*.push.example", "private.example"],
       sender: { userAgent: "svc/1", signatureHeader: "X-Svc-Signature", replayHeader: "X-Svc-Replay" },
       service: "svc",
-      publicUrl: "https://node.example",
+      publicUrl,
       contact: "mailto:ops@node.example",
       clock,
       log: silentLog,

@@ -44,13 +44,14 @@ test("an owner's hook is called when their own webhook fails and when it works a
   const db = openStateInMemory();
   const stateClock = new ManualClock(T0);
   const stores = localStores(db, { clock: stateClock });
-  await using fixture = await fixtureOf(async () => ({
+  const open = async () => ({
     incidents: stores.incidents,
     store: stores.notices,
     audit: stores.audit,
     findings: stores.ownerFindings,
     [Symbol.asyncDispose]: async () => db[Symbol.dispose](),
-  }));
+  });
+  await using fixture = await fixtureOf(open, "");
   const { notices, service, clock, hooked } = fixture;
   const owners = createOwnerNotices({
     node: noticesRpc(notices, { maxOfOwner: () => 5, clock }),
@@ -99,8 +100,11 @@ test("an owner's hook is called when their own webhook fails and when it works a
   expect(service.requests.map(({ path }) => path)).toEqual(["/owner-3"]);
   expect(hooked()[0]).toMatchObject({
     check: "webhook_failing",
-    text: expect.stringContaining("Deliveries to receiver-3.example fail: 5 of the last 5."),
-    url: "https://node.example/console/manage/webhooks/hook-3",
+    text: expect.stringContaining(
+      "Deliveries of webhook hook-3 to receiver-3.example fail: 5 of the last 5. Last failure: 500.",
+    ),
+    // The node does not know its own URL.
+    url: "/console/manage/webhooks/hook-3",
   });
   expect((await owners.incidents(3))[0]?.resolution).toEndWith(": 0 / 10.");
   for (let success = 0; success < 5; success++) await next(false);

@@ -82,11 +82,18 @@ interface FailingRow {
   readonly target_url: string;
   readonly failed: number;
   readonly total: number;
+  /** How its last failed delivery ended: a status, or an error class; null once the log has it no more. */
+  readonly last: string | null;
 }
 
+/** The end of the last failed delivery of a webhook `w`. */
+const LAST = `(SELECT coalesce(a.status::text, a.error) FROM delivery_attempts a WHERE a.delivery =
+     (SELECT d.seq FROM deliveries d WHERE d.webhook = w.seq AND d.state = 'failed' ORDER BY d.created_at DESC, d.seq DESC LIMIT 1)
+   ORDER BY a.seq DESC LIMIT 1) AS last`;
 const failingRuns = sql<FailingRow, [since: number, max: number]>(
   "owner-checks.failing-runs",
-  `SELECT w.webhook_id, w.owner_fid, w.target_url, h.consecutive_failures AS failed, h.consecutive_failures AS total
+  `SELECT w.webhook_id, w.owner_fid, w.target_url, h.consecutive_failures AS failed, h.consecutive_failures AS total,
+     ${LAST}
    FROM webhook_health h JOIN webhooks w ON w.seq = h.webhook
    WHERE h.failing_since <= $1 AND h.consecutive_failures >= ${MIN_FAILURES} AND w.active
      AND ${hasNone("'webhook_failing'", "w.webhook_id")} AND ${hasRoom("'webhook_failing'", "w.owner_fid")} ORDER BY h.failing_since LIMIT $2`,
@@ -94,7 +101,7 @@ const failingRuns = sql<FailingRow, [since: number, max: number]>(
 const SHARE = `sum(a.failed)::bigint AS failed, sum(a.delivered + a.failed)::bigint AS total`;
 const failingShares = sql<FailingRow, [since: number, max: number]>(
   "owner-checks.failing-shares",
-  `SELECT w.webhook_id, w.owner_fid, w.target_url, s.failed, s.total
+  `SELECT w.webhook_id, w.owner_fid, w.target_url, s.failed, s.total, ${LAST}
    FROM (SELECT a.webhook, ${SHARE} FROM attempt_stats a
      WHERE a.webhook IN (SELECT f.webhook FROM attempt_stats f WHERE f.failed > 0 AND f.starts_at >= $1)
        AND a.starts_at >= $1 GROUP BY a.webhook) s
@@ -104,7 +111,7 @@ const failingShares = sql<FailingRow, [since: number, max: number]>(
 );
 const deactivated = sql<Omit<FailingRow, "failed" | "total">, [since: number, max: number]>(
   "owner-checks.deactivated",
-  `SELECT w.webhook_id, w.owner_fid, w.target_url
+  `SELECT w.webhook_id, w.owner_fid, w.target_url, ${LAST}
    FROM webhook_health h JOIN webhooks w ON w.seq = h.webhook
    WHERE h.deactivated_at >= $1 AND ${hasNone("'webhook_disabled'", "w.webhook_id")}
      AND ${hasRoom("'webhook_disabled'", "w.owner_fid")} LIMIT $2`,
@@ -239,8 +246,10 @@ export function createOwnerFindings(db: StateDb): OwnerFindings {
 }
 
 function findingOf(checkId: OwnerCheckId, row: FailingRow): OwnerFinding {
-  const { webhook_id: subject, owner_fid: ownerFid, target_url: url, failed, total } = row;
+  const { webhook_id: subject, owner_fid: ownerFid, target_url: url, failed, total, last } = row;
   const labels = {
+    webhook: subject,
+    last: last ?? "unknown",
     host: URL.parse(url)?.hostname ?? "",
     failed: String(failed),
     total: String(total),

@@ -24,7 +24,7 @@ function sendPath(subject: string): string {
 }
 
 /**
- * The checks of owners' records, in the order of lists. Rows are added and never renamed. Sentences have hosts, prefixes and fids only:
+ * The checks of owners' records, in the order of lists. Rows are added and never renamed. Sentences have ids, hosts, prefixes and fids only:
  * what an owner wrote could address people in the chat of the operator.
  */
 export const OWNER_CHECKS = [
@@ -33,7 +33,8 @@ export const OWNER_CHECKS = [
     id: "webhook_failing",
     title: "Webhook failing",
     severity: "warning",
-    sentence: "Deliveries to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }}.",
+    sentence:
+      "Deliveries of webhook {{ $labels.webhook }} to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }}. Last failure: {{ $labels.last }}.",
     resolution: `Resolves after ${MIN_SUCCESSES} successes in a row.`,
     remedy: "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.",
     path: webhookPath,
@@ -43,7 +44,8 @@ export const OWNER_CHECKS = [
     id: "webhook_disabled",
     title: "Webhook disabled",
     severity: "warning",
-    sentence: "The node has disabled the webhook at {{ $labels.host }}: its receiver takes no deliveries.",
+    sentence:
+      "The node has disabled the webhook {{ $labels.webhook }} at {{ $labels.host }}: its receiver takes no deliveries. Last failure: {{ $labels.last }}.",
     resolution: "Resolves once the webhook is enabled.",
     remedy: "Enable it once the receiver responds, and replay what it missed.",
     path: webhookPath,

@@ -104,7 +104,9 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     await later();
     expect(await openNow()).toEqual([["webhook_failing", "hook", OWNER]]);
     // Neither the title nor the path, which the owner wrote.
-    expect(await sentences()).toEqual(["Deliveries to hook.example fail: 7 of the last 7."]);
+    expect(await sentences()).toEqual([
+      "Deliveries of webhook hook to hook.example fail: 7 of the last 7. Last failure: unknown.",
+    ]);
     await health("hook", `consecutive_failures = 0, failing_since = NULL, last_success_at = ${T0 + 100}`);
     const step = Math.ceil(clock.nowMs() / 1000 / 300) * 300;
     await attempts("hook", step, 9, 0);

@@ -139,11 +139,12 @@ export const CHECKS: Readonly<Record<string, string>> = {
   "A campaign has waited for {} to begin.": "Eine Kampagne wartet seit {} auf ihren Beginn.",
   "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.":
     "Es sind mehr Kampagnen, als die Knoten schaffen: sieh dir die Token je Sekunde und langsame Hosts an.",
-  "Deliveries to {} fail: {} of the last {}.": "Zustellungen an {} schlagen fehl: {} der letzten {}.",
+  "Deliveries of webhook {} to {} fail: {} of the last {}. Last failure: {}.":
+    "Zustellungen des Webhooks {} an {} schlagen fehl: {} der letzten {}. Letzter Fehler: {}.",
   "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.":
     "Die Versuche der letzten Zustellungen sagen, warum. Wiederhole die fehlgeschlagenen, sobald der Empfänger antwortet.",
-  "The node has disabled the webhook at {}: its receiver takes no deliveries.":
-    "Der Knoten hat den Webhook bei {} deaktiviert: Sein Empfänger nimmt keine Zustellungen an.",
+  "The node has disabled the webhook {} at {}: its receiver takes no deliveries. Last failure: {}.":
+    "Der Knoten hat den Webhook {} bei {} deaktiviert: Sein Empfänger nimmt keine Zustellungen an. Letzter Fehler: {}.",
   "Enable it once the receiver responds, and replay what it missed.":
     "Aktiviere ihn, sobald der Empfänger antwortet, und sende nach, was er verpasst hat.",
   "The API key {} expires in less than seven days.":
