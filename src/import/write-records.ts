@@ -39,20 +39,32 @@ export async function writeNewRecords(
 ): Promise<WrittenRecords> {
   if (await isThere(path)) throw fileExists(path);
   const partial = `${path}.partial`;
-  await unlink(partial).catch((cause) => {
-    if (codeOf(cause) !== "ENOENT") throw cause;
+  await removeIfThere(partial);
+  await using file = await open(partial, "wx").catch((cause) => {
+    throw codeOf(cause) === "EEXIST" ? partialTaken(partial) : cause;
   });
-  await using file = await open(partial, "wx");
   const { ino } = await file.stat();
-  const isOwn = async () => (await lstat(partial).catch(() => undefined))?.ino === ino;
+  const isOwn = async (name: string) => (await lstat(name).catch(() => undefined))?.ino === ino;
   try {
     const written = await writeAll(file, records, onWritten);
-    if (!(await isOwn())) throw new RetryableError(`another process took the place of ${partial}`);
+    if (!(await isOwn(partial))) throw partialTaken(partial);
     await giveName(partial, path);
+    // It was taken between the two: what has the name is not complete.
+    if (!(await isOwn(path))) {
+      await removeIfThere(path);
+      throw partialTaken(partial);
+    }
     return written;
   } finally {
-    if (await isOwn()) await unlink(partial);
+    if (await isOwn(partial)) await removeIfThere(partial);
   }
+}
+
+/** Two writers may remove it at once. */
+async function removeIfThere(path: string): Promise<void> {
+  await unlink(path).catch((cause) => {
+    if (codeOf(cause) !== "ENOENT") throw cause;
+  });
 }
 
 /** A link never takes the place of a file. Some file systems have none. */
@@ -61,11 +73,14 @@ async function giveName(partial: string, path: string): Promise<void> {
     await link(partial, path);
   } catch {
     if (await isThere(path)) throw fileExists(path);
+    if (!(await isThere(partial))) throw partialTaken(partial);
     await rename(partial, path);
   }
 }
 
 const fileExists = (path: string) => new UserError(`${path} exists already. Name a new file, or delete it.`);
+
+const partialTaken = (partial: string) => new RetryableError(`another process took the place of ${partial}`);
 
 /** A link to nothing is there, too. */
 const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;

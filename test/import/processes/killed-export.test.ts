@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { writeNewRecords } from "../../../src/import/write-records.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
+import { RetryableError, UserError } from "../../../src/lib/failure.ts";
 import { tempDir } from "../../support/program.ts";
 
 /** Writes records without an end, and says so after each piece. */
@@ -14,6 +15,9 @@ const WRITE = `
 
 const message: EncodedRecord = { kind: "message", bytes: new Uint8Array(100) };
 const few = [message, message];
+
+/** Of writers at once. */
+const ROUNDS = 2000;
 
 /** Kills a process that writes a file, after its first piece. */
 async function killWhileItWrites(path: string): Promise<void> {
@@ -54,6 +58,28 @@ test("what appears under the name meanwhile stays, and what takes the place of t
   expect(await meanwhile(other)).toContain("another process");
   expect(readdirSync(dir.path)).toEqual(["export.partial"]);
   expect(readFileSync(`${path}.partial`, "utf8")).toBe("theirs");
+});
+
+test("of several writers of one name one succeeds at most, with its own records; the others say why", async () => {
+  using dir = tempDir();
+  const path = `${dir.path}/export`;
+  for (let round = 0; round < ROUNDS; round++) {
+    rmSync(path, { force: true });
+    const write = async (tag: number) => {
+      if (tag > 1) await new Promise(setImmediate);
+      const record: EncodedRecord = { kind: "message", bytes: new Uint8Array(100).fill(tag) };
+      const { bytes } = await writeNewRecords(path, [record, record]);
+      const there = readFileSync(path);
+      return { bytes: there.length - bytes, tag: (there.at(-1) ?? 0) - tag };
+    };
+    const ended = await Promise.allSettled([1, 2, 3].map(write));
+    const written = ended.filter(({ status }) => status === "fulfilled");
+    expect(written.length).toBeLessThanOrEqual(1);
+    for (const end of ended)
+      if (end.status === "fulfilled") expect(end.value).toEqual({ bytes: 0, tag: 0 });
+      else expect(end.reason instanceof UserError || end.reason instanceof RetryableError).toBe(true);
+    expect(readdirSync(dir.path)).toEqual(written.length === 1 ? ["export"] : []);
+  }
 });
 
 test("a link in the place of the partial file goes, and what it leads to stays", async () => {
