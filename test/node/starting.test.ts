@@ -2,8 +2,15 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdirSync, statSync, truncateSync } from "node:fs";
 import { Registry } from "prom-client";
+import { newestSnapshot, storeRankings } from "../../src/db/index/counts/rankings.ts";
 import { readTotals } from "../../src/db/index/counts/totals.ts";
-import { indexPath, indexVersion, openIndexAsIs, openIndexReader } from "../../src/db/index/database.ts";
+import {
+  indexPath,
+  indexVersion,
+  openIndexAsIs,
+  openIndexReader,
+  openIndexWriter,
+} from "../../src/db/index/database.ts";
 import { embeddedMigrations } from "../../src/db/sqlite/migrations.macro.ts";
 import { openWriter } from "../../src/db/sqlite/open.ts";
 import { importAtNextStart, nextImport } from "../../src/import/next-import.ts";
@@ -144,3 +151,32 @@ test("imports the file that the set-up named, also after an import that was kill
   expect(totals()).toMatchObject({ fids: 2 });
   expect(nextImport(dataDir)).toBeUndefined();
 });
+
+for (const filling of ["an import", "the demo network"] as const)
+  test(`the empty rankings of a node that had nothing end with ${filling}, so that the start makes new ones`, async () => {
+    using dir = tempDir();
+    const file = `${dir.path}/records`;
+    const dataDir = `${dir.path}/data`;
+    mkdirSync(dataDir, { mode: 0o700 });
+    const demo = filling === "the demo network";
+    const prepare = (options: { demo: boolean }) =>
+      prepareDatabases(commonIn(dataDir), {
+        ...{ newState: false, migrate: false, starting: { show: async () => {} } },
+        ...options,
+      });
+    const ranked = () => {
+      using index = openIndexReader(indexPath(dataDir));
+      return newestSnapshot(index, "casts");
+    };
+    await prepare({ demo: false });
+    {
+      using index = openIndexWriter(indexPath(dataDir));
+      storeRankings(index, { snapshot: 60_000, rankings: { casts: [], channels: [] } });
+    }
+    await prepare({ demo: false });
+    expect(ranked()).toBe(60_000);
+    await writeRecords(file, accountRecords(FID));
+    if (!demo) importAtNextStart(dataDir, file);
+    await prepare({ demo });
+    expect(ranked()).toBeUndefined();
+  });

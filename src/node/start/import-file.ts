@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { deleteRankings } from "../../db/index/counts/rankings.ts";
 import type { IndexDatabase } from "../../db/index/database.ts";
 import { endHubLog } from "../../db/index/log/hub-log.ts";
 import { getPosition } from "../../db/index/positions.ts";
@@ -31,8 +32,12 @@ export async function withImport<T>(
   { db, fileBytes }: { readonly db: IndexDatabase; readonly fileBytes: number },
   work: (parts: ImportParts) => Promise<T>,
 ): Promise<T> {
-  // An import is history and not logged.
-  db.transaction(() => endHubLog(db));
+  db.transaction(() => {
+    // An import is history and not logged.
+    endHubLog(db);
+    // Those of a node that had nothing would be shown until their minute or their hour is over.
+    deleteRankings(db);
+  });
   const network = networkOf(config.protocol.network);
   const onFault = (cause: unknown) => log.error({ err: cause }, "A record could not be stored");
   const bound = createSizeBound({ db, maxBytes: config.index.max_bytes });
