@@ -141,7 +141,11 @@ test("imports the file that the set-up named, also after an import that was kill
   // The file of an import that was killed is incomplete at its next start, and has grown at the one after it.
   truncateSync(file, statSync(file).size - 1);
   await prepare();
-  expect(shown).toEqual([`importing ${file} 0`, expect.stringMatching(/ 0\.\d+$/)]);
+  expect(shown).toEqual([
+    `importing ${file} 0`,
+    expect.stringMatching(/ 0\.\d+$/),
+    "opening the imported index undefined",
+  ]);
   expect(totals()).toMatchObject({ on_chain_events: 3, fids: 1 });
   await writeRecords(file, accountRecords(FID + 1));
   await prepare();
