@@ -46,7 +46,6 @@ const DIALOGS: readonly OpenedDialog[] = [
     async open({ page, goto }) {
       await page.addInitScript(() => localStorage.setItem("demo-fid", "82"));
       await goto(MANAGE);
-      await page.getByRole("button", { name: "A demo person's wallet" }).click();
       await page.getByRole("button", { name: "Start a session" }).click();
       return page.getByRole("dialog", { name: "Signature request" });
     },

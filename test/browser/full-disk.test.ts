@@ -73,7 +73,6 @@ describe.skipIf(!HAS_BROWSER || !Bun.which("prlimit"))("while the disk takes no 
         localStorage.setItem("demo-signs-unasked", "1");
       }, OWNER);
       await goto("/console/manage");
-      await page.getByRole("button", { name: "A demo person's wallet" }).click();
       await page.getByRole("button", { name: "Start a session" }).waitFor();
       const [, running] = await Promise.all([
         limitFiles(1),

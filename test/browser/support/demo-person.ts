@@ -7,7 +7,6 @@ export async function becomeDemoPerson({ page, goto }: ConsolePage, fid: number)
     localStorage.setItem("demo-signs-unasked", "1");
   }, fid);
   await goto("/console/manage");
-  await page.getByRole("button", { name: "A demo person's wallet" }).click();
   await page.getByRole("button", { name: "Start a session" }).click();
   await page.getByText(/This browser reads/).waitFor();
 }

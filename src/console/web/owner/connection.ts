@@ -17,6 +17,7 @@ import {
 } from "./owner.ts";
 import { createSessionKey, sessionRequest } from "./session-request.ts";
 import { signed } from "./signed-call.ts";
+import { borrowedFid, returnWallet } from "./wallet/demo-wallet.ts";
 import { accountsOf, shortAddress, walletFailure } from "./wallet/wallet-signature.ts";
 import { findWallet, type Wallet } from "./wallet/wallets.ts";
 
@@ -76,6 +77,8 @@ export async function becomeOwner(wallet: Wallet, { address, user }: Identity): 
     stored?.address === address && stored.expiresAt * 1000 > Date.now() ? sessionOf(stored) : undefined;
   const { id: walletId, name: walletName, isDemo } = wallet;
   const next = { fid: user.fid, address, walletId, walletName, isDemo, wallet, session };
+  // The page would name two persons.
+  if (!isDemo && borrowedFid.peek() !== undefined) returnWallet();
   setOwner(next);
   walletNote.value = undefined;
   listenTo(wallet);
@@ -126,10 +129,11 @@ export async function attachWallet(): Promise<Wallet | undefined> {
   return wallet;
 }
 
-/** Stops to act for the owner in this tab. */
+/** Stops to act for the owner in this tab; for a person of the demo network in all tabs. */
 export function disconnect(): void {
   stopListening();
   stopListening = () => {};
+  if (owner.peek()?.isDemo) returnWallet();
   setOwner(undefined);
 }
 

@@ -19,7 +19,8 @@ import {
   startSession,
   walletNote,
 } from "./connection.ts";
-import { hasSessionEnded, isOwnerKnown, noSessionReason, type Owner, owner, restoreOwner } from "./owner.ts";
+import { hasSessionEnded, isOwnerKnown, noSessionReason, type Owner, owner } from "./owner.ts";
+import { restoreOwner } from "./restore-owner.ts";
 import { discoverWallets, offeredWallets, type Wallet } from "./wallet/wallets.ts";
 
 const FIRST_LOOK_MS = 400;
@@ -204,8 +205,8 @@ function SessionOffer() {
  * them; they stay mounted when a session ends, so that no form loses its text.
  */
 export function OwnerOnly({ children }: { children: (current: Owner) => ComponentChildren }) {
-  useEffect(() => void restoreOwner().then(attachWallet), []);
   const current = owner.value;
+  useEffect(() => void restoreOwner().then(attachWallet), [current?.fid]);
   if (!current) return isOwnerKnown.value ? <ConnectPanel /> : <Skeleton />;
   return (
     <div class="stack" key={current.fid}>

@@ -9,7 +9,8 @@ import * as msg from "../text/en/common.ts";
 import { displayNameOf, plainName } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
 import { type PendingOperation, pendingOperation } from "./operation.ts";
-import { type Owner, owner, restoreOwner } from "./owner.ts";
+import { type Owner, owner } from "./owner.ts";
+import { restoreOwner } from "./restore-owner.ts";
 
 /** The sheet of the operation that waits for the wallet, over every page. */
 export function PendingSheet() {

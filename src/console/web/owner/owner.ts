@@ -44,7 +44,7 @@ export function noSessionReason(): string | undefined {
 
 /** The fid of the last visit. Not a secret; the key is elsewhere. */
 const FID_KEY = "console.owner";
-/** For the tab, of a demo person for all tabs: who its owner is and by which wallet, so that a reload without a session need not ask. */
+/** For the tab: who its owner is and by which wallet, so that a reload without a session need not ask. */
 const TAB_KEY = "console.owner-of-tab";
 
 type TabOwner = Omit<Owner, "wallet" | "session">;
@@ -56,12 +56,10 @@ export function setOwner(next: Owner | undefined): void {
   if (next === undefined) {
     localStorage.removeItem(FID_KEY);
     sessionStorage.removeItem(TAB_KEY);
-    localStorage.removeItem(TAB_KEY);
   } else {
     const { fid, address, walletId, walletName, isDemo } = next;
     localStorage.setItem(FID_KEY, String(fid));
-    const storage = isDemo ? localStorage : sessionStorage;
-    storage.setItem(TAB_KEY, JSON.stringify({ fid, address, walletId, walletName, isDemo }));
+    sessionStorage.setItem(TAB_KEY, JSON.stringify({ fid, address, walletId, walletName, isDemo }));
   }
   if (isOther) forgetResponses();
 }
@@ -89,31 +87,15 @@ export async function dropSession(): Promise<void> {
   await forgetSession(fid, session.id);
 }
 
-let restoring: Promise<void> | undefined;
-
-/** Brings back the owner of the last visit, who needs no wallet while the session lasts; without one, that of this tab. */
-export function restoreOwner(): Promise<void> {
-  restoring ??= restore().finally(() => {
-    isOwnerKnown.value = true;
-  });
-  return restoring;
-}
-
-async function restore(): Promise<void> {
+/** The fid of the last visit. */
+export function lastFid(): number | undefined {
   const fid = Number(localStorage.getItem(FID_KEY));
-  if (!Number.isSafeInteger(fid) || fid < 1) return;
-  const stored = noSessionReason() === undefined ? await readSession(fid) : undefined;
-  if (owner.peek()) return;
-  const known = stored ?? ownerOfTab(fid);
-  if (!known) return;
-  const { address, walletId, walletName, isDemo } = known;
-  setOwner({ fid, address, walletId, walletName, isDemo, session: stored && sessionOf(stored) });
+  return Number.isSafeInteger(fid) && fid > 0 ? fid : undefined;
 }
 
 /** Undefined unless the tab acted for this fid before it was reloaded. */
-function ownerOfTab(fid: number): TabOwner | undefined {
-  const kept = sessionStorage.getItem(TAB_KEY) ?? localStorage.getItem(TAB_KEY);
-  const known = JSON.parse(kept ?? "null") as TabOwner | null;
+export function ownerOfTab(fid: number): TabOwner | undefined {
+  const known = JSON.parse(sessionStorage.getItem(TAB_KEY) ?? "null") as TabOwner | null;
   return known?.fid === fid ? known : undefined;
 }
 
