@@ -137,7 +137,11 @@ export function IncidentsCard<Shown extends IncidentReport>({
         );
         return (
           <>
-            {incidents.length === 0 && <p class="pad dim">{msg.noIncidents(watched(days).length)}</p>}
+            {incidents.length === 0 && (
+              <p class="pad dim">
+                {(isPublic ? msg.noPublicIncidents : msg.noIncidents)(watched(days).length)}
+              </p>
+            )}
             {open.map(row)}
             {ended.slice(0, MAX_RESOLVED).map(row)}
             {ended.length > MAX_RESOLVED && (

@@ -9,8 +9,10 @@ export const SEVERITIES = { critical: "Kritisch", warning: "Warnung", notice: "H
 export const openIncidents = (count: number) => (count === 0 ? "Keiner offen" : `${count} offen`);
 export const publicly = (open: string) => `Öffentlich: ${open.toLowerCase()}`;
 export const yours = (open: string) => `Deine: ${open.toLowerCase()}`;
-export const noIncidents = (days: number) =>
-  `Keine Vorfälle in ${days === 1 ? "einem Tag" : `${days} Tagen`} aufgezeichnet.`;
+const inDays = (days: number) => (days === 1 ? "einem Tag" : `${days} Tagen`);
+export const noIncidents = (days: number) => `Keine Vorfälle in ${inDays(days)} aufgezeichnet.`;
+export const noPublicIncidents = (days: number) =>
+  `Keine öffentlichen Vorfälle in ${inDays(days)} aufgezeichnet.`;
 export const lasted = (time: Value) => `, dauerte ${time}`;
 export const openedAgain = (flaps: number) => `, ${flaps === 1 ? "einmal" : `${flaps}-mal`} wieder geöffnet`;
 export const onNode = (node: Rich): Rich => [", auf ", node];

@@ -10,8 +10,9 @@ export const openIncidents = (count: number) => (count === 0 ? "None open" : `${
 /** @param open as `openIncidents` says it. */
 export const publicly = (open: string) => `Public: ${open.toLowerCase()}`;
 export const yours = (open: string) => `Yours: ${open.toLowerCase()}`;
-export const noIncidents = (days: number) =>
-  `No incidents recorded in ${days === 1 ? "one day" : `${days} days`}.`;
+const inDays = (days: number) => (days === 1 ? "one day" : `${days} days`);
+export const noIncidents = (days: number) => `No incidents recorded in ${inDays(days)}.`;
+export const noPublicIncidents = (days: number) => `No public incidents recorded in ${inDays(days)}.`;
 export const lasted = (time: Value) => `, lasted ${time}`;
 export const openedAgain = (flaps: number) => `, opened again ${flaps === 1 ? "once" : `${flaps} times`}`;
 export const onNode = (node: Rich): Rich => [", on ", node];
