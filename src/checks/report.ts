@@ -2,7 +2,7 @@ import type { Thresholds } from "./check.ts";
 import type { DayState, IncidentReport, IncidentsReport, OperatorIncident } from "./incident-report.ts";
 import type { Incident, IncidentStore } from "./incident-store.ts";
 import { ownerCheckOf } from "./owners/owner-table.ts";
-import { resolutionOf } from "./resolution.ts";
+import { type OwnContext, resolutionOf, resolutionOfOwn } from "./resolution.ts";
 import { checkOf } from "./table.ts";
 
 const DAY_SECS = 86_400;
@@ -33,8 +33,18 @@ function reportOf(incident: Incident, thresholds: Thresholds): IncidentReport {
 }
 
 /** An incident as the owner of its record sees it: without what the operator wrote. */
-export function ownReportOf(incident: Incident, thresholds: Thresholds): IncidentReport {
-  return { ...reportOf(incident, thresholds), note: null };
+export async function ownReportOf(incident: Incident, context: OwnContext): Promise<IncidentReport> {
+  return withProgress(incident, { ...reportOf(incident, context.thresholds), note: null }, context);
+}
+
+/** The report of an owner's incident says how far its record is while it is open. */
+async function withProgress<Report extends IncidentReport>(
+  incident: Incident,
+  report: Report,
+  context: OwnContext,
+): Promise<Report> {
+  if (incident.resolvedAt !== null) return report;
+  return { ...report, resolution: await resolutionOfOwn(incident, context) };
 }
 
 function operatorReportOf(incident: Incident, thresholds: Thresholds): OperatorIncident {
@@ -90,15 +100,27 @@ export async function publicReport(
   };
 }
 
+/** All incidents of the nodes. */
+export async function nodeIncidents(
+  store: Pick<IncidentStore, "list">,
+  { nowSecs, thresholds }: Pick<ReportContext, "nowSecs" | "thresholds">,
+): Promise<readonly OperatorIncident[]> {
+  return (await read(store, nowSecs)).map((incident) => operatorReportOf(incident, thresholds));
+}
+
 /** All incidents of the nodes, as `publicReport`, then the open ones of owners, which are on no day. */
 export async function operatorReport(
   store: Pick<IncidentStore, "list" | "openOfOwners">,
-  { nowSecs, watchedSince, thresholds }: ReportContext,
+  context: ReportContext & OwnContext,
 ): Promise<IncidentsReport<OperatorIncident>> {
+  const { nowSecs, watchedSince, thresholds } = context;
   const [all, open] = await Promise.all([read(store, nowSecs), store.openOfOwners()]);
-  const own = open.toSorted((a, b) => b.openedAt - a.openedAt).slice(0, MAX_OWNERS_SHOWN);
+  const shown = open.toSorted((a, b) => b.openedAt - a.openedAt).slice(0, MAX_OWNERS_SHOWN);
+  const own = await Promise.all(
+    shown.map((incident) => withProgress(incident, operatorReportOf(incident, thresholds), context)),
+  );
   return {
-    incidents: [...all, ...own].map((incident) => operatorReportOf(incident, thresholds)),
+    incidents: [...all.map((incident) => operatorReportOf(incident, thresholds)), ...own],
     days: daysOf(all, nowSecs, watchedSince),
   };
 }

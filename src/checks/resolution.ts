@@ -1,6 +1,14 @@
 import { type Check, durationText, linesOf, sentenceOf, type Thresholds } from "./check.ts";
-import { MAX_SHARE, MIN_DELIVERIES, SHARE_SECS, type WebhookStanding } from "./owners/owner-findings.ts";
-import { MIN_SUCCESSES, ownerCheckOf } from "./owners/owner-table.ts";
+import type { Incident } from "./incident-store.ts";
+import type { OwnerFindings, WebhookStanding } from "./owners/owner-findings.ts";
+import {
+  MIN_DELIVERIES,
+  MIN_SUCCESSES,
+  ownerCheckOf,
+  percentOf,
+  WORKS_AFTER_RUN,
+  WORKS_AFTER_SHARE,
+} from "./owners/owner-table.ts";
 import { checkOf } from "./table.ts";
 
 /** When an open incident of a check resolves, as one sentence; null for a check of another release. */
@@ -25,12 +33,26 @@ function resolutionOfRow(check: Check, thresholds: Thresholds): string {
 }
 
 const WHILE_DEACTIVATED = "Resolves once the webhook is enabled and its deliveries succeed again.";
-const RUN = `Resolves after ${MIN_SUCCESSES} successes in a row, or one and a day without a failure`;
-const AFTER_RUN = `${RUN}: {{ $labels.progress }}.`;
-const AFTER_RUN_AND_SHARE = `${RUN}, and at most ${percentOf(MAX_SHARE)} failed within ${SHARE_SECS / 60} min: {{ $labels.progress }}, {{ $labels.share }}.`;
+const AFTER_RUN = `${WORKS_AFTER_RUN}: {{ $labels.progress }}.`;
+const AFTER_RUN_AND_SHARE = `${WORKS_AFTER_SHARE}: {{ $labels.progress }}, {{ $labels.share }}.`;
 
-/** When the incident of a failing webhook resolves, with how far it is. */
-export function resolutionOfWebhook(standing: WebhookStanding): string {
+/** What it takes to say how far the record of an owner is. */
+export interface OwnContext {
+  readonly findings: Pick<OwnerFindings, "webhook">;
+  readonly nowSecs: number;
+  readonly thresholds: Thresholds;
+}
+
+/** `resolutionOf` an open incident of an owner's record, with how far a failing webhook is. */
+export async function resolutionOfOwn(
+  { checkId, nodeId: subject }: Incident,
+  { findings, nowSecs, thresholds }: OwnContext,
+): Promise<string | null> {
+  const standing = checkId === "webhook_failing" ? await findings.webhook(subject, nowSecs) : undefined;
+  return standing ? resolutionOfWebhook(standing) : resolutionOf(checkId, thresholds);
+}
+
+function resolutionOfWebhook(standing: WebhookStanding): string {
   const { isDeactivated, failures, deliveredSince, failed, total } = standing;
   if (isDeactivated) return WHILE_DEACTIVATED;
   const done = failures > 0 ? 0 : Math.min(deliveredSince, MIN_SUCCESSES);
@@ -38,10 +60,6 @@ export function resolutionOfWebhook(standing: WebhookStanding): string {
   const sentence = total < MIN_DELIVERIES ? AFTER_RUN : AFTER_RUN_AND_SHARE;
   const labels = { progress: `${done} / ${MIN_SUCCESSES}`, share: percentOf(failed / Math.max(1, total)) };
   return sentenceOf({ sentence }, { value: 0, labels });
-}
-
-function percentOf(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }
 
 /** The sentences that say when something resolves and that no row has as its own. */

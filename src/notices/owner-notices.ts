@@ -4,7 +4,6 @@ import type { IncidentStore } from "../checks/incident-store.ts";
 import type { OwnerFindings } from "../checks/owners/owner-findings.ts";
 import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { ownReportOf, SHOWN_DAYS } from "../checks/report.ts";
-import { resolutionOfWebhook } from "../checks/resolution.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Actor, recordChange } from "../management/owned-service.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
@@ -111,16 +110,10 @@ export function createOwnerNotices(deps: OwnerNoticesDeps): OwnerNotices {
       const own = await incidents.listOf(fid, now - SHOWN_DAYS * DAY_SECS);
       return Promise.all(
         own.map(async (incident) => {
-          const { checkId, nodeId: subject, resolvedAt } = incident;
+          const { checkId, nodeId: subject } = incident;
           const check = ownerCheckOf(checkId);
-          const report = ownReportOf(incident, thresholds);
-          const standing =
-            checkId === "webhook_failing" && resolvedAt === null
-              ? await findings.webhook(subject, now)
-              : undefined;
           return {
-            ...report,
-            resolution: standing ? resolutionOfWebhook(standing) : report.resolution,
+            ...(await ownReportOf(incident, { findings, nowSecs: now, thresholds })),
             remedy: check?.remedy ?? "",
             path: check?.path(subject) ?? "/console/manage",
           };

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createIncidents } from "../../src/checks/incident-store.ts";
+import { createOwnerFindings } from "../../src/checks/owners/owner-findings.ts";
 import { operatorReport, publicReport, SHOWN_DAYS } from "../../src/checks/report.ts";
 import { atomFeed } from "../../src/console/incidents/routes.ts";
 import { openStateInMemory } from "../../src/db/state/database.ts";
@@ -48,7 +49,8 @@ test("anybody sees the incidents of public checks with the note, the operator al
   expect(shown.days).toHaveLength(SHOWN_DAYS);
   expect(shown.days.slice(-5)).toEqual(["ok", "critical", "critical", "ok", "warning"]);
 
-  const all = await operatorReport(incidents, CONTEXT);
+  const findings = createOwnerFindings(taskStateDb(db));
+  const all = await operatorReport(incidents, { ...CONTEXT, findings });
   expect(all.incidents.map(({ id, is_public: isPublic }) => [id, isPublic])).toEqual([
     ["of-of_another_release", false],
     ["of-slow", true],
@@ -73,7 +75,8 @@ test("the operator also sees what is open of owners, with whose it is; the days 
     { incidentId: "node", checkId: "disk_almost_full", nodeId: "a", severity: "notice", sentence: "Full." },
     NOW,
   );
-  const report = await operatorReport(incidents, CONTEXT);
+  const findings = createOwnerFindings(taskStateDb(db));
+  const report = await operatorReport(incidents, { ...CONTEXT, findings });
   expect(report.incidents.map(({ id, owner_fid, node, title }) => [id, owner_fid, node, title])).toEqual([
     ["node", null, "a", "Disk almost full"],
     ["open", 3, null, "Webhook failing"],

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createOwnerChecks } from "../../src/checks/owners/owner-checks.ts";
+import { operatorReport } from "../../src/checks/report.ts";
 import { openStateInMemory } from "../../src/db/state/database.ts";
 import { createOwnerNotices } from "../../src/notices/owner-notices.ts";
 import { noticesRpc } from "../../src/notices/rpc.ts";
@@ -101,12 +102,22 @@ test("an owner's hook is called when their own webhook fails and when it works a
   expect(hooked()[0]).toMatchObject({
     check: "webhook_failing",
     text: expect.stringContaining(
-      "Deliveries of webhook hook-3 to receiver-3.example fail: 5 of the last 5. Last failure: 500.",
+      "Deliveries of webhook hook-3 to receiver-3.example fail: 5 of the last 5 when this opened. Last failure: 500.",
     ),
     // The node does not know its own URL.
     url: "/console/manage/webhooks/hook-3",
   });
   expect((await owners.incidents(3))[0]?.resolution).toEndWith(": 0 / 10.");
+  // The operator reads the same of it.
+  const context = {
+    nowSecs: Math.floor(clock.nowMs() / 1000),
+    watchedSince: 0,
+    thresholds: configWith().checks,
+  };
+  const asOperator = await operatorReport(stores.incidents, { ...context, findings: stores.ownerFindings });
+  expect(asOperator.incidents).toMatchObject([
+    { owner_fid: 3, resolution: (await owners.incidents(3))[0]?.resolution },
+  ]);
   for (let success = 0; success < 5; success++) await next(false);
   // What was delivered is counted in steps of five minutes, from the one after the last failure on.
   expect((await owners.incidents(3))[0]?.resolution).toMatch(

@@ -11,13 +11,11 @@ import {
   type FoundSigner,
   MAX_FOUND,
   MAX_OPEN_OF_CHECK,
-  MAX_SHARE,
-  MIN_DELIVERIES,
   type OwnerFinding,
   type OwnerFindings,
   type WebhookStanding,
 } from "./owner-findings.ts";
-import { MIN_SUCCESSES, ownerCheckOf } from "./owner-table.ts";
+import { MAX_SHARE, MIN_DELIVERIES, MIN_SUCCESSES, ownerCheckOf } from "./owner-table.ts";
 
 const ID_CHARS = 12;
 const INTERVAL_SECS = 60;

@@ -2,7 +2,7 @@ import { sql } from "../../db/state/sql.ts";
 import type { StateDb } from "../../db/state/state-db.ts";
 import { STATS_STEP_SECS } from "../../webhooks/store/attempt-stats.ts";
 import type { Measured } from "../check.ts";
-import type { OwnerCheckId } from "./owner-table.ts";
+import { MAX_SHARE, MIN_DELIVERIES, type OwnerCheckId, SHARE_SECS } from "./owner-table.ts";
 
 /** Something wrong with a record, of which no incident is open. */
 export interface OwnerFinding {
@@ -58,11 +58,6 @@ export const MAX_FOUND = 100;
 export const MAX_OPEN_OF_CHECK = 20;
 export const MIN_FAILURES = 5;
 export const FAILING_SECS = 600;
-/** The time over which the share of failures is looked at, and how many deliveries say something. */
-export const SHARE_SECS = 1800;
-export const MIN_DELIVERIES = 50;
-/** One in five. */
-export const MAX_SHARE = 0.2;
 export const EXPIRES_SECS = 7 * 86_400;
 const DAY_SECS = 86_400;
 /** How long a send that was not sent is news. */

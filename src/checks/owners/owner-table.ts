@@ -13,6 +13,19 @@ export interface OwnerCheck
 
 /** Successes in a row after which a webhook works. */
 export const MIN_SUCCESSES = 10;
+/** The time over which the share of failures is looked at, and how many deliveries say something. */
+export const SHARE_SECS = 1800;
+export const MIN_DELIVERIES = 50;
+/** One in five. */
+export const MAX_SHARE = 0.2;
+
+/** When a failing webhook works: always, and where enough was delivered to say something of a share. */
+export const WORKS_AFTER_RUN = `Resolves after ${MIN_SUCCESSES} successes in a row, or one and a day without a failure`;
+export const WORKS_AFTER_SHARE = `${WORKS_AFTER_RUN}, and at most ${percentOf(MAX_SHARE)} failed within ${SHARE_SECS / 60} min`;
+
+export function percentOf(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
 
 const common = { isPublic: false, isSentOnce: false } as const;
 const webhookPath = (id: string) => `/console/manage/webhooks/${id}`;
@@ -34,8 +47,8 @@ export const OWNER_CHECKS = [
     title: "Webhook failing",
     severity: "warning",
     sentence:
-      "Deliveries of webhook {{ $labels.webhook }} to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }}. Last failure: {{ $labels.last }}.",
-    resolution: `Resolves after ${MIN_SUCCESSES} successes in a row.`,
+      "Deliveries of webhook {{ $labels.webhook }} to {{ $labels.host }} fail: {{ $labels.failed }} of the last {{ $labels.total }} when this opened. Last failure: {{ $labels.last }}.",
+    resolution: `${WORKS_AFTER_SHARE}.`,
     remedy: "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.",
     path: webhookPath,
   },

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { AuditStore } from "../../audit/audit-store.ts";
 import type { OperatorIncident } from "../../checks/incident-report.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
+import type { OwnerFindings } from "../../checks/owners/owner-findings.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Common } from "../../runtime/common.ts";
 import type { CommandContext } from "../context.ts";
@@ -22,8 +23,8 @@ export function registerIncidents(program: Command, context: CommandContext): vo
     .action(async ({ open = false, json = false }: { open?: boolean; json?: boolean }) => {
       const { operatorReport } = await import("../../checks/report.ts");
       const { nowSecs } = await import("../../runtime/clock.ts");
-      await onIncidents(context, async (store, { clock, config }) => {
-        const context = { nowSecs: nowSecs(clock), watchedSince: 0, thresholds: config.checks };
+      await onIncidents(context, async (store, { clock, config, findings }) => {
+        const context = { nowSecs: nowSecs(clock), watchedSince: 0, thresholds: config.checks, findings };
         const report = await operatorReport(store, context);
         const shown = report.incidents.filter(({ state }) => !open || state !== "resolved");
         if (json) print(`${JSON.stringify({ incidents: shown }, null, 2)}\n`);
@@ -124,12 +125,13 @@ async function onIncidents(
   context: CommandContext,
   work: (
     store: IncidentStore,
-    deps: Pick<Common, "clock" | "config"> & { readonly audit: AuditStore },
+    deps: Pick<Common, "clock" | "config"> & { readonly audit: AuditStore; readonly findings: OwnerFindings },
   ) => Promise<void>,
 ): Promise<void> {
   const { createAudit } = await import("../../audit/audit-store.ts");
   const { createIncidents } = await import("../../checks/incident-store.ts");
+  const { createOwnerFindings } = await import("../../checks/owners/owner-findings.ts");
   await onState(context, (db, { clock, config }) =>
-    work(createIncidents(db), { clock, config, audit: createAudit(db) }),
+    work(createIncidents(db), { clock, config, audit: createAudit(db), findings: createOwnerFindings(db) }),
   );
 }

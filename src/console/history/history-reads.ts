@@ -1,6 +1,6 @@
 import type { Thresholds } from "../../checks/check.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
-import { operatorReport, publicReport } from "../../checks/report.ts";
+import { nodeIncidents, publicReport } from "../../checks/report.ts";
 import { isTooFine, MAX_POINTS } from "../../history/read-figures.ts";
 import type { FiguresPage, LanesQuery } from "../../history/rpc.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -22,7 +22,7 @@ export type HistoryReads = ReturnType<typeof createHistoryReads>;
 
 export interface HistoryReadsDeps {
   readonly node: RpcClient<HistoryQueries & Pick<PulseRpc, "pulse">>;
-  readonly incidents: Pick<IncidentStore, "list" | "openOfOwners">;
+  readonly incidents: Pick<IncidentStore, "list">;
   /** Whether anybody may see incidents. */
   readonly showsIncidents: boolean;
   readonly thresholds: Thresholds;
@@ -44,8 +44,7 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
   };
   const incidentsOf = async (now: number) => {
     const context = { nowSecs: now, watchedSince: 0, thresholds };
-    if (audience === "operator")
-      return (await operatorReport(incidents, context)).incidents.filter((one) => one.owner_fid === null);
+    if (audience === "operator") return nodeIncidents(incidents, context);
     return showsIncidents ? (await publicReport(incidents, context)).incidents : [];
   };
   return {

@@ -3,6 +3,7 @@ import { type OperatorAction, type OperatorOrigin, operatorEntry } from "../../a
 import { createSessionHeadersReader } from "../../auth/signed-headers.ts";
 import type { Thresholds } from "../../checks/check.ts";
 import type { IncidentStore } from "../../checks/incident-store.ts";
+import type { OwnerFindings } from "../../checks/owners/owner-findings.ts";
 import { operatorReport } from "../../checks/report.ts";
 import type { SwitchStore } from "../../cluster/switch-store.ts";
 import type { ServiceNames } from "../../config/names.ts";
@@ -50,6 +51,7 @@ export interface OperatorRoutesDeps {
   readonly node: RpcClient<OperatorRpc & HistoryQueries>;
   readonly switches: SwitchStore;
   readonly incidents: IncidentStore;
+  readonly findings: Pick<OwnerFindings, "webhook">;
   readonly audit: Pick<AuditStore, "append">;
   /** What the operator may see of it. */
   readonly history: HistoryReads;
@@ -79,7 +81,7 @@ const posted = { ...hidden, parse: captureBody } as const;
  * machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
-  const { node, switches, incidents, audit, history, thresholds } = deps;
+  const { node, switches, incidents, findings, audit, history, thresholds } = deps;
   const { own, names, nodeId, isOpen, clock, rotateTokenKey } = deps;
   const { admit, hasSession } = createAdmit(node, names);
   const series = createCachedSeries((step, since) => node.series(step, since), clock);
@@ -217,7 +219,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
       "/incidents",
       read(async () => {
         const watchedSince = await history.watchedSince();
-        return operatorReport(incidents, { nowSecs: nowSecs(clock), watchedSince, thresholds });
+        return operatorReport(incidents, { nowSecs: nowSecs(clock), watchedSince, thresholds, findings });
       }),
       hidden,
     )

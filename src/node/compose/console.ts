@@ -39,6 +39,7 @@ export interface ConsoleDeps {
   readonly nodeId: string;
   readonly switches: SwitchStore;
   readonly incidents: IncidentStore;
+  readonly findings: OperatorRoutesDeps["findings"];
   readonly audit: Pick<AuditStore, "append">;
   /** Undefined while web sign-in is off. */
   readonly signInPage: Omit<SignInPageDeps, "assets" | "own"> | undefined;
@@ -66,7 +67,7 @@ export function createPublicHistory({
 /** Returns the routes of the pages and of what they call. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, rotateTokenKey, clock } = deps;
-  const { switches, incidents, audit } = deps;
+  const { switches, incidents, findings, audit } = deps;
   const assets = createWebAssets(
     loadBuild,
     pageSettingsOf(config, { isDemo: demo !== undefined, hasMasterKey }),
@@ -120,6 +121,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
             node,
             switches,
             incidents,
+            findings,
             audit,
             history,
             thresholds: config.checks,

@@ -268,6 +268,7 @@ export function createNodeHttp(deps: {
             nodeId: stateNode.nodeId,
             switches: state.switches,
             incidents: state.incidents,
+            findings: state.ownerFindings,
             audit: state.audit,
             rotateTokenKey: signIn.rotateTokenKey,
             login: { logins: login.logins, userOf: userFromIndex(source) },

@@ -337,7 +337,7 @@ async function noticeExamples(
       ownerFid: OWNER_FID,
       severity: "warning",
       sentence:
-        "Deliveries of webhook 6fce4b7a-5d36-4b1e-8f4e-0c5a7d1c9b20 to bread.example fail: 7 of the last 7. Last failure: 500.",
+        "Deliveries of webhook 6fce4b7a-5d36-4b1e-8f4e-0c5a7d1c9b20 to bread.example fail: 7 of the last 7 when this opened. Last failure: 500.",
     },
     Math.floor(api.node.clock.nowMs() / 1000),
   );

@@ -105,7 +105,7 @@ export function ownerChecksContract(open: () => Promise<OwnerCheckFixture>): voi
     expect(await openNow()).toEqual([["webhook_failing", "hook", OWNER]]);
     // Neither the title nor the path, which the owner wrote.
     expect(await sentences()).toEqual([
-      "Deliveries of webhook hook to hook.example fail: 7 of the last 7. Last failure: unknown.",
+      "Deliveries of webhook hook to hook.example fail: 7 of the last 7 when this opened. Last failure: unknown.",
     ]);
     await health("hook", `consecutive_failures = 0, failing_since = NULL, last_success_at = ${T0 + 100}`);
     const step = Math.ceil(clock.nowMs() / 1000 / 300) * 300;

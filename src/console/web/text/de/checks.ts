@@ -139,8 +139,8 @@ export const CHECKS: Readonly<Record<string, string>> = {
   "A campaign has waited for {} to begin.": "Eine Kampagne wartet seit {} auf ihren Beginn.",
   "More campaigns than the nodes can run: see the tokens a second, and hosts that are slow.":
     "Es sind mehr Kampagnen, als die Knoten schaffen: sieh dir die Token je Sekunde und langsame Hosts an.",
-  "Deliveries of webhook {} to {} fail: {} of the last {}. Last failure: {}.":
-    "Zustellungen des Webhooks {} an {} schlagen fehl: {} der letzten {}. Letzter Fehler: {}.",
+  "Deliveries of webhook {} to {} fail: {} of the last {} when this opened. Last failure: {}.":
+    "Zustellungen des Webhooks {} an {} schlagen fehl: {} der letzten {} zu Beginn des Vorfalls. Letzter Fehler: {}.",
   "The attempts of its last deliveries say why. Retry the failed ones once the receiver responds.":
     "Die Versuche der letzten Zustellungen sagen, warum. Wiederhole die fehlgeschlagenen, sobald der Empfänger antwortet.",
   "The node has disabled the webhook {} at {}: its receiver takes no deliveries. Last failure: {}.":
@@ -193,7 +193,8 @@ export const CHECKS: Readonly<Record<string, string>> = {
   "Resolves with the next backup.": "Endet mit der nächsten Sicherung.",
   "Resolves once the webhook is enabled and its deliveries succeed again.":
     "Endet, sobald der Webhook aktiviert ist und Zustellungen wieder gelingen.",
-  "Resolves after 10 successes in a row.": "Endet nach 10 Erfolgen in Folge.",
+  "Resolves after 10 successes in a row, or one and a day without a failure, and at most 20 % failed within 30 min.":
+    "Endet nach 10 Erfolgen in Folge, oder nach einem und einem Tag ohne Fehlschlag, wenn in 30 min höchstens 20 % fehlschlugen.",
   "Resolves after 10 successes in a row, or one and a day without a failure: {}.":
     "Endet nach 10 Erfolgen in Folge, oder nach einem und einem Tag ohne Fehlschlag: {}.",
   "Resolves after 10 successes in a row, or one and a day without a failure, and at most 20 % failed within 30 min: {}, {}.":
