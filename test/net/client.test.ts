@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import {
   createOutboundClient,
   type OutboundCall,
@@ -492,6 +493,22 @@ describe("the caller", () => {
     await receiver.hungUp;
     expect((await failureOf(client.request(call(url, { signal: abort.signal })))).kind).toBe("cancelled");
     expect(receiver.connections).toBe(1);
+  });
+
+  test("may use one signal for any number of calls: a call that is over no longer listens to it", async () => {
+    await using receiver = startReceiver();
+    const client = clientOf({ allowHttp: true });
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, "abort").length;
+    const served = client.request(call(`http://a.example:${receiver.port}/`, { signal }));
+    expect(listeners()).toBe(1);
+    await responseOf(served);
+    expect(listeners()).toBe(0);
+    await failureOf(client.request(call(`http://down.example:${CLOSED_PORT}/`, { signal })));
+    expect(listeners()).toBe(0);
+    const invalid = call(`http://a.example:${receiver.port}/`, { signal, headers: { "x-a": "1\r\nx-b: 2" } });
+    await expect(client.request(invalid)).rejects.toBeInstanceOf(TypeError);
+    expect(listeners()).toBe(0);
   });
 
   test("cannot inject a header", async () => {

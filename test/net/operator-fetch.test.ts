@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createOperatorFetch } from "../../src/net/operator-fetch.ts";
+import { createOperatorFetch, noResponseReason } from "../../src/net/operator-fetch.ts";
+import { CLOSED_PORT } from "../support/addresses.ts";
 import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver, startReceiver } from "../support/receiver.ts";
 
@@ -44,5 +45,37 @@ describe("createOperatorFetch", () => {
     });
     // Another client in this process may have used it.
     expect(asked).not.toContain(url);
+  });
+});
+
+describe("noResponseReason", () => {
+  const reasonAt = async (url: string, signal?: AbortSignal) => {
+    const cause = await fetch(url, { signal, proxy: false }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return noResponseReason(new URL(url), cause);
+  };
+
+  test("names the origin, and the path unless it is the root, and what happened", async () => {
+    await using closing = startRawReceiver((socket) => socket.end());
+    await using garbling = startRawReceiver((socket) => socket.end("220 mail.example ESMTP\r\n"));
+    await using silent = startRawReceiver(() => {});
+    const origin = `http://127.0.0.1:${closing.port}`;
+    const closed = "closed the connection without a response";
+    expect(await reasonAt(`${origin}/`)).toBe(`${origin} ${closed}`);
+    expect(await reasonAt(`${origin}/v1/info?key=1`)).toBe(`${origin}/v1/info ${closed}`);
+    const other = `http://127.0.0.1:${garbling.port}`;
+    expect(await reasonAt(`${other}/v1/info`)).toBe(`what listens at ${other} does not speak HTTP`);
+    const slow = `http://127.0.0.1:${silent.port}/v1/info`;
+    expect(await reasonAt(slow, AbortSignal.timeout(1))).toBe(`${slow} did not respond in time`);
+    expect(await reasonAt(slow, AbortSignal.abort(new Error("stopped")))).toBe(
+      `${slow} did not respond: stopped`,
+    );
+  });
+
+  test("says how to start a node if none listens", async () => {
+    const origin = `http://127.0.0.1:${CLOSED_PORT}`;
+    expect(await reasonAt(`${origin}/v1/info`)).toStartWith(`no node listens at ${origin}: start one (`);
   });
 });
