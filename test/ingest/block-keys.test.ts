@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { storedAccount } from "../../src/db/index/trie/account-roots.ts";
+import { correctedAccounts } from "../../src/db/index/trie/corrections.ts";
 import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
 import {
   areRootsKept,
@@ -16,8 +17,10 @@ import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { NO_BUDGET } from "../../src/ingest/trie/work-budget.ts";
 import { packBytes } from "../../src/lib/bytes.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
-import { accountPrefix } from "../../src/trust/trie-key.ts";
+import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
+import { accountPrefix, onChainKey } from "../../src/trust/trie-key.ts";
 import { ManualClock } from "../support/clock.ts";
+import { rentEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 
 const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
@@ -30,8 +33,8 @@ const BLOCK = {
   isJournal: false,
 };
 
-/** Applies a batch to an index that knows all keys, and has the roots of all accounts. */
-function indexAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly keepsRoots: boolean }) {
+/** An index that knows all keys, and has the roots of all accounts, and its engine. */
+function startIndex(keepsRoots: boolean) {
   const db = openIndexInMemory();
   claimNetwork(db, "mainnet");
   const engine = createIngestEngine({
@@ -55,7 +58,15 @@ function indexAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly
     putShardProof(db, 1, PROVEN);
     setKeysKnown(db, 1, 0);
   });
-  engine.applyRelayed({ ops: [], positions: [], shards: 1, ...batch });
+  const apply = (batch: Partial<RelayedBatch>) =>
+    engine.applyRelayed({ ops: [], positions: [], shards: 1, ...batch });
+  return { db, apply };
+}
+
+/** Applies a batch to such an index. */
+function indexAfter({ keepsRoots, ...batch }: Partial<RelayedBatch> & { readonly keepsRoots: boolean }) {
+  const { db, apply } = startIndex(keepsRoots);
+  apply(batch);
   return db;
 }
 
@@ -95,4 +106,24 @@ test("of the roots that transactions name for accounts, an index keeps those tha
   expect(shardProof(db, 1)).toMatchObject({ mismatchHeight: 8, mismatches: 1 });
   expect(storedAccount(db, 1, named)?.claimed).toEqual(root);
   expect(storedAccount(db, 1, without)).toBeUndefined();
+});
+
+test("an on-chain event that comes again stays in the trie, whether or not the block names its key again", () => {
+  const event = OnChainEvent.encode(rentEvent(5, 1, { block: 1 })).finish();
+  const key = onChainKey(event);
+  if (!key) throw new Error("an on-chain event has a key");
+  const keyRecords = packBytes([encodeKeyRecord({ kind: "key", key, isPresent: true })]);
+  const ops = [{ kind: "onChainEvent" as const, event, happenedAt: DEFAULT_NOW_SECS }];
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  for (const [number, named] of [{ keyRecords }, { keyRecords }, {}].entries()) {
+    const part = { number: 8 + number, time: DEFAULT_NOW_SECS, ops: 1, ...named };
+    apply({
+      ops,
+      followsKeys: true,
+      blocks: { ...BLOCK, first: part.number, last: part.number, parts: [part] },
+    });
+    // The rows alone say that the trie has the key.
+    expect([...correctedAccounts(db, 1)]).toEqual([]);
+  }
 });

@@ -69,7 +69,6 @@ async function* piecesOf(response: Response, signal: AbortSignal): AsyncGenerato
   if (!response.body) return;
   const reader = response.body.getReader();
   const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort);
   try {

@@ -142,6 +142,18 @@ test("a read continues where a response ends without an error before the end of 
   expect(ranges).toEqual([undefined, "bytes=3000-"]);
 });
 
+test("a read gives up where a server without ranges sends no more than it sent before", async () => {
+  let requests = 0;
+  const open = async () => {
+    requests += 1;
+    const headers = { etag: '"a"', "content-length": "5000" };
+    return new Response(new Blob([CONTENT.subarray(0, 3000)]).stream(), { headers });
+  };
+  const bounded = () => (requests < 20 ? open() : Promise.reject(new UserError("the read does not give up")));
+  await expect(readAll(bounded)).rejects.toThrow(RetryableError);
+  expect(requests).toBe(QUICK.maxFailures);
+});
+
 test("a read ends that was aborted while its response was on the way", async () => {
   const stop = new AbortController();
   const open = async () => {
