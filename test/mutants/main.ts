@@ -23,6 +23,7 @@ const TESTS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "console/{operator/*,private-routes}",
     "demo/acceptance",
     "push/tokens/*",
+    "upstream/peers/confirm-owners",
   ],
   "src/ingest": [
     "hub/**/*",

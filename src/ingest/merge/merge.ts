@@ -67,7 +67,7 @@ export function mergeMessage(context: MergeContext, message: SignedMessage): Rej
   if (!context.store.hasRoomFor(message)) return SECOND_IS_FULL;
   context.store.put(message, messageSlot);
   context.hubEvents.merged(message);
-  if (messageSlot.store === Store.StorageLends) dropEmptyLend(context, message, messageSlot);
+  dropEmptyLend(context, message, messageSlot);
   return prune(context, message, messageSlot.store);
 }
 
