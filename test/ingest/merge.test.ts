@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { type IndexDatabase, indexPath } from "../../src/db/index/database.ts";
 import { verifyIndex } from "../../src/db/index/verify/verify.ts";
-import { MessageType, ReactionType, UserDataType } from "../../src/protocol/wire/generated/message.ts";
+import {
+  MessageType,
+  ReactionType,
+  StorageUnitType,
+  UserDataType,
+} from "../../src/protocol/wire/generated/message.ts";
 import { type Hash, loadCastsByHash } from "../../src/read/hydrate/casts.ts";
 import { loadUsers } from "../../src/read/hydrate/users.ts";
+import { liveHashes } from "../support/live-messages.ts";
 import { DEFAULT_TIMESTAMP, signedCast, signMessage } from "../support/messages.ts";
 import { accountRecords, accountSigner, startTestNode, type TestNode } from "../support/node.ts";
 import { hashOf, linkMessage, reactionMessage } from "../support/social.ts";
@@ -120,6 +126,28 @@ describe("merge", () => {
       "bad_request.prunable",
     );
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
+  });
+
+  test("a lend of 0 units ends the one before it and is not stored", () => {
+    using node = startTestNode();
+    node.ingestAll([...accountRecords(1, 2000), ...accountRecords(2)]);
+    const lend = (numUnits: number, timestamp: number) =>
+      signMessage(
+        {
+          type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
+          fid: 1,
+          timestamp,
+          body: {
+            $case: "lendStorageBody",
+            value: { toFid: 2, numUnits, unitType: StorageUnitType.UNIT_TYPE_2025 },
+          },
+        },
+        accountSigner(1),
+      );
+    expect(node.ingestMessage(lend(5, DEFAULT_TIMESTAMP - 1))).toBe("ok");
+    expect(liveHashes(node.db)).toHaveLength(1);
+    expect(node.ingestMessage(lend(0, DEFAULT_TIMESTAMP))).toBe("ok");
+    expect(liveHashes(node.db)).toEqual([]);
   });
 
   test("a full store loses its oldest messages and refuses a message older than all others as prunable", () => {

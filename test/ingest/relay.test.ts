@@ -111,6 +111,18 @@ describe("relayed operations", () => {
     expect(inOrder.hashes()).toEqual([hex(unlike)]);
   });
 
+  test("a message that comes after a later one of its slot, or again, changes nothing", () => {
+    using index = startIndex();
+    const [first, last] = [like(10), like(12)];
+    index.relay(merge(last));
+    const before = dumpIndex(index.db);
+    for (const late of [first, last]) {
+      index.relay(merge(late));
+      expect(index.hashes()).toEqual([hex(last)]);
+      expect(dumpIndex(index.db)).toBe(before);
+    }
+  });
+
   test("a live message replaces another in its slot, even if the other would win", () => {
     using index = startIndex();
     index.relay(merge(like(20)));

@@ -95,6 +95,15 @@ describe("lookups", () => {
     expect(names().at(-1)).toBe("d");
   });
 
+  test("of a requester that had used its share start at once after the others ended", async () => {
+    const { resolve, names, respond } = startResolver({ perRequester: 1 });
+    for (const [at, name] of ["a", "b", "c"].entries()) {
+      void resolve(name, { requester: "1" });
+      await respond(at, "8.8.8.8");
+      expect(names()[at]).toBe(name);
+    }
+  });
+
   test("that were cancelled are not started", async () => {
     const { resolve, names, respond } = startResolver({ total: 1 });
     const ended = new AbortController();
