@@ -79,6 +79,12 @@ const CASES: readonly {
     events: ["user.updated 1", "user.updated 2"],
   },
   {
+    name: "a proof of an fname again",
+    given: [fname(1, "same", 9000)],
+    ops: [{ ...at, kind: "proof", added: fname(1, "same", 9000).bytes }],
+    events: [],
+  },
+  {
     name: "a registration",
     ops: [
       {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
+import { createServer } from "node:tls";
 import {
   createOutboundClient,
   type OutboundCall,
@@ -102,6 +103,25 @@ describe("a call over TLS", () => {
     expect(await responseOf(client.request(call(`https://[::1]:${six.port}/`)))).toMatchObject({
       status: 200,
     });
+  });
+
+  test("sends a name to the server in TLS, and no address", async () => {
+    const { cert, key } = authority.issue(["hooks.example", "127.0.0.1", "::1"]);
+    const named: unknown[] = [];
+    const server = createServer({ cert, key }, (socket) => {
+      named.push(socket.servername);
+      socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { readonly port: number };
+    try {
+      const client = clientOf();
+      await responseOf(client.request(call(`https://hooks.example:${port}/`)));
+      await responseOf(client.request(call(`https://127.0.0.1:${port}/`)));
+    } finally {
+      server.close();
+    }
+    expect(named).toEqual(["hooks.example", false]);
   });
 
   test("calls a name over IPv6, and without its trailing dot", async () => {
@@ -437,9 +457,12 @@ describe("a misbehaving receiver", () => {
     await receiver.hungUp;
   });
 
-  test("with an endless body is truncated at the limit and disconnected", async () => {
+  test.each([
+    ["of a stated length", "Content-Length: 100000000000\r\n"],
+    ["without a length", ""],
+  ])("with an endless body %s is truncated at the limit and disconnected", async (_what, length) => {
     await using receiver = startRawReceiver((socket) => {
-      socket.write(`${head}Content-Length: 100000000000\r\n\r\n`);
+      socket.write(`${head}${length}\r\n`);
       const more = setInterval(
         () => (socket.write("z".repeat(50_000)) < 0 ? clearInterval(more) : undefined),
         1,

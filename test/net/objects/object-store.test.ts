@@ -89,6 +89,17 @@ describe("an object store", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test("writes no part without bytes", async () => {
+    const requestsOf = async (size: number) => {
+      server.requests.length = 0;
+      await storeWith().write("object", [content(size)], UNENDING);
+      return server.requests.length;
+    };
+    // The start of an upload, its parts and its end are a request each.
+    const sizes = [0, PART_BYTES, 2 * PART_BYTES, 2 * PART_BYTES + 1];
+    expect(await Array.fromAsync(sizes, requestsOf)).toEqual([1, 1, 4, 5]);
+  });
+
   test("writes a part again that a busy store refused", async () => {
     const bytes = content(5000);
     let refused = 0;

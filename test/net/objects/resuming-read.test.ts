@@ -142,6 +142,23 @@ test("a read continues where a response ends without an error before the end of 
   expect(ranges).toEqual([undefined, "bytes=3000-"]);
 });
 
+test("a read skips the chunks that a server without ranges sends again, each of them", async () => {
+  const chunks = Array.from({ length: 10 }, (_, at) => CONTENT.subarray(at * 500, at * 500 + 500));
+  const ends = [4, 10];
+  const open = async () => {
+    const sent = chunks.slice(0, ends.shift()).values();
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const { done, value } = sent.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    });
+    return new Response(body, { headers: { etag: '"a"', "content-length": "5000" } });
+  };
+  expect(await readAll(open)).toEqual(CONTENT);
+});
+
 test("a read gives up where a server without ranges sends no more than it sent before", async () => {
   let requests = 0;
   const open = async () => {
