@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
 import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord, type EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
@@ -9,6 +10,7 @@ import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { cast } from "../support/records.ts";
 import { expectOk } from "../support/result.ts";
+import { unverifiedRecords } from "../support/unverified-records.ts";
 
 let db: IndexDatabase;
 let engine: IngestEngine;
@@ -57,4 +59,31 @@ test("an operation that needs the index is reported while that is built, and the
   build();
   expect(faults).toEqual(["Error: the operation put needs the index that is being built"]);
   expect(merge(key, rent, cast(1, "gm"))).toEqual(["ok", "ok", "ok"]);
+});
+
+test("an import that could not store one record stores the others, and not its position", () => {
+  const records = [registration, key, rent, cast(1, "gm")];
+  const batch = {
+    records: records.map((record, offset) => ({ record, offset })),
+    validated: unverifiedRecords(records),
+  };
+  const positions = [{ key: "import", position: 7 }];
+  let events = 0;
+  db.beforeStatement = (name) => {
+    if (name === "registry.insert-event" && ++events === 3) throw new Error("a fault of one record");
+  };
+  const outcomes = engine.spoolImport(batch, positions, 100);
+  expect(outcomes).toEqual([
+    undefined,
+    undefined,
+    expect.objectContaining({ code: "unavailable" }),
+    "deferred",
+  ]);
+  expect(getPosition(db, "import")).toBeUndefined();
+  engine.spoolImport(
+    { records: batch.records.slice(2), validated: unverifiedRecords(records.slice(2)) },
+    positions,
+    100,
+  );
+  expect(getPosition(db, "import")).toBe(7);
 });

@@ -4,6 +4,7 @@ import { createImportSink } from "../../src/import/import-sink.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { appNonce, userNonce } from "../../src/ingest/merge/keys/gasless-key-store.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
+import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { keyOwner } from "../../src/read/queries/users/owners.ts";
@@ -124,6 +125,15 @@ test.each(["itself", "custody"] as const)(
     expect([userNonce(node.db, 1), appNonce(node.db, APP)]).toEqual([0, 0]);
   },
 );
+
+test("an fid has at most 1,000 keys", () => {
+  using node = startNode();
+  // As if it had added 999.
+  node.db.sqlite.run("INSERT INTO store_counts (fid, store, used) VALUES (1, ?, 999)", [Store.GaslessKeys]);
+  expect(node.ingestMessage(add(1, first, 1))).toBe("ok");
+  expect(node.ingestMessage(add(1, second, 2))).toBe(REFUSED);
+  expect(node.ingestMessage(add(2, second, 1))).toBe("ok");
+});
 
 test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {
   using node = startNode();

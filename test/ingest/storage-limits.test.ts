@@ -15,7 +15,7 @@ test("the cache of limits serves an fid without its rows, and holds at most 50,0
   storeOnChainEvent(db, rentEvent(1, 1, { block: 1, at: DEFAULT_NOW_SECS }));
   const limit = castsOf(1);
   expect(limit).toBeGreaterThan(0);
-  // Nobody tells the cache of this rent, so the limit changes once the entry has left.
+  // The cache does not learn of this rent: its limit shows once the entry has left.
   storeOnChainEvent(db, rentEvent(1, 1, { block: 2, at: DEFAULT_NOW_SECS }));
   for (let fid = 2; fid <= MAX_CACHED_FIDS; fid++) castsOf(fid);
   expect(castsOf(1)).toBe(limit);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createConfiguredClient } from "../../src/net/configured-client.ts";
+import { withProxy } from "../support/proxy.ts";
 import { startRawReceiver } from "../support/receiver.ts";
 
 const SETTINGS = { allow_cidrs: ["127.0.0.1/32"], allow_http: false };
@@ -16,6 +17,9 @@ test.each<
   const proxyUrl = setting(`http://127.0.0.1:${proxy.port}`);
   const client = createConfiguredClient(SETTINGS, proxyUrl === undefined ? {} : { proxyUrl });
   const url = `https://127.0.0.1:${receiver.port}/`;
-  expect((await client.request({ url, method: "GET", timeoutMs: 5_000 })).ok).toBe(false);
+  // Bun takes an empty proxy for none that is set, and then follows the environment.
+  await withProxy(`http://127.0.0.1:${proxy.port}`, async () => {
+    expect((await client.request({ url, method: "GET", timeoutMs: 5_000 })).ok).toBe(false);
+  });
   expect([proxy.connections, receiver.connections]).toEqual(connections);
 });
