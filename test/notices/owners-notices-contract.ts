@@ -379,6 +379,22 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect((await owners.list(OWNER)).channels).toMatchObject([{ label: "new" }]);
   });
 
+  test("a browser that subscribes again where the limit is lower now keeps the channel that it has", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, service, browser, store } = fixture;
+    const push = {
+      kind: "push",
+      label: "phone",
+      endpoint: `${service.origin}/send/a`,
+      keys: browser.keys,
+    } as const;
+    for (const path of ["a", "b"]) await addHook(OWNER, path);
+    const ofOwner = (maxChannels: number) => notices.channelsOf({ ownerFid: OWNER, maxChannels });
+    expect((await ofOwner(MAX).add(push)).ok).toBe(true);
+    expect(await ofOwner(1).add(push)).toMatchObject({ ok: false, error: { isFull: true } });
+    expect((await store.list(OWNER)).map(({ label }) => label).toSorted()).toEqual(["a", "b", "phone"]);
+  });
+
   test("a transfer between two messages of a channel leaves the rest unsent", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, addHook, custodies, called, fails, lookUps } = fixture;

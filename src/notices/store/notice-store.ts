@@ -212,10 +212,10 @@ export function createNoticeStore(db: StateDb): NoticeStore {
         const open = await lockOpenIn(tx, ownerFid);
         const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
         const over = there.filter((one) => one.channelId === channelId || !isOfCustody(one.custody, custody));
-        for (const one of over) await removeIn(tx, one);
         if (there.length - over.length >= max) return "full";
-        if (ownerFid !== OPERATOR && ((await tx.get(countOwners))?.count ?? 0) >= MAX_OWNERS_CHANNELS)
-          return "full";
+        const ofOwners = ownerFid === OPERATOR ? 0 : ((await tx.get(countOwners))?.count ?? 0);
+        if (ofOwners - over.length >= MAX_OWNERS_CHANNELS) return "full";
+        for (const one of over) await removeIn(tx, one);
         await tx.run(insert, ...codec.values(channel));
         await putOpenIn(tx, channel, open, channel.createdAt);
         await record(tx, audit);
