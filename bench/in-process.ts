@@ -111,6 +111,7 @@ export async function startInProcess(dataDir: string): Promise<InProcess> {
     ops: {
       notReadyReason: () => undefined,
       readyFacts: () => ({ degraded: [], isSetUp: true }),
+      canBeProven: () => true,
       status: () => ({}),
       metrics: async () => ({ text: "", contentType: "" }),
     },

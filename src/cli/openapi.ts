@@ -22,6 +22,7 @@ export function registerOpenApi(program: Command, context: CommandContext): void
           ops: {
             notReadyReason: () => undefined,
             readyFacts: () => ({ degraded: [], isSetUp: true }),
+            canBeProven: () => true,
             status: () => ({}),
             metrics: () => ({ text: "", contentType: "" }),
           },

@@ -62,8 +62,8 @@ export function logLevelOf(status: number): "debug" | ErrorLogLevel {
 export interface ApiErrorOptions {
   /** The internal cause. It is logged and never sent. */
   readonly cause?: unknown;
-  /** Sent as `retry-after`, whole seconds. Default: that of the kind. */
-  readonly retryAfterSecs?: number;
+  /** Sent as `retry-after`, whole seconds; null where no wait helps. Default: that of the kind. */
+  readonly retryAfterSecs?: number | null;
   /** A stable name of the cause, sent as `x-error-code`. Default: that of the kind. */
   readonly code?: string;
   /** Sent as `allow`: the methods of the path. */
@@ -85,7 +85,8 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.kind = kind;
     const row: ErrorKind = errorKinds[kind];
-    this.retryAfterSecs = options.retryAfterSecs ?? row.retryAfterSecs;
+    const { retryAfterSecs = row.retryAfterSecs } = options;
+    this.retryAfterSecs = retryAfterSecs ?? undefined;
     this.code = options.code ?? row.code;
     this.allow = options.allow;
     this.scheme = options.scheme;

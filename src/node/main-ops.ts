@@ -235,6 +235,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
     storageWatch,
     indexSize: () => stats.ingest.latest?.size,
     notReadyReason,
+    canBeProven: () => upstream !== undefined,
     readyFacts: () => {
       const engine = upstream?.latest()?.engine;
       return { degraded: engine ? degradedReasons(engine) : [], isSetUp: isSetUp(config, db) };

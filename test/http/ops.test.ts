@@ -49,6 +49,21 @@ describe("/ready", () => {
   });
 });
 
+describe("/ready?for=proof", () => {
+  test("names no time to wait where the index can never be proven", async () => {
+    const retryAfter = async (canBeProven: boolean, path: string) => {
+      await using http = runHttp({
+        ops: { notReadyReason: () => "nothing is proven", canBeProven: () => canBeProven },
+      });
+      const response = await fetch(`${http.url}${path}`);
+      return [response.status, response.headers.get("retry-after")];
+    };
+    expect(await retryAfter(true, "/ready?for=proof")).toEqual([503, "5"]);
+    expect(await retryAfter(false, "/ready?for=proof")).toEqual([503, null]);
+    expect(await retryAfter(false, "/ready")).toEqual([503, "5"]);
+  });
+});
+
 describe("/status", () => {
   test("returns version, uptime and the status of the parts", async () => {
     let nowMs = 1_000_000;

@@ -120,6 +120,7 @@ export function makeHttp(options: RunHttpOptions = {}): { server: HttpServer; lo
     ops: {
       notReadyReason: () => undefined,
       readyFacts: () => ({ degraded: [], isSetUp: true }),
+      canBeProven: () => true,
       status: () => ({}),
       metrics: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
       ...options.ops,

@@ -12,6 +12,8 @@ export interface OpsProviders {
   /** Returns why the node is not ready; undefined while it is. */
   readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
   readonly readyFacts: () => MaybePromise<ReadyFacts>;
+  /** Whether the index can come to be proven: not while the node follows no network. */
+  readonly canBeProven: () => MaybePromise<boolean>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
   /** Content of `/metrics`. */
@@ -100,7 +102,10 @@ export function opsRoutes({ providers, clock, version }: OpsOptions) {
       "/ready",
       async ({ query }) => {
         const reason = await providers.notReadyReason(query);
-        if (reason !== undefined) throw new ApiError("unavailable", reason);
+        if (reason !== undefined) {
+          const isForever = query.for === "proof" && !(await providers.canBeProven());
+          throw new ApiError("unavailable", reason, isForever ? { retryAfterSecs: null } : {});
+        }
         const { degraded, isSetUp } = await providers.readyFacts();
         return {
           status: "ready",
