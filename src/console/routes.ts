@@ -28,6 +28,7 @@ export function pageSettingsOf(
     | "history"
     | "auth"
     | "http"
+    | "net"
     | "stream"
     | "signers"
     | "quick_auth"
@@ -61,6 +62,7 @@ export function pageSettingsOf(
     get anonymous() {
       return config.http.anonymous;
     },
+    allowHttp: config.net.allow_http,
     stream: config.stream.enabled,
     signers: !config.signers.enabled ? "off" : hasMasterKey ? "on" : "no_key",
     quickAuth: config.quick_auth.enabled,

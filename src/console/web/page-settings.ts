@@ -34,6 +34,8 @@ export interface PageSettings {
   readonly sessions: boolean;
   /** Whether reads need no API key. */
   readonly anonymous: boolean;
+  /** Whether receivers may have http URLs. */
+  readonly allowHttp: boolean;
   /** Whether the node has a stream of events. */
   readonly stream: boolean;
   /** Whether the node keeps keys of users; `no_key`: it has nothing to seal them with. */

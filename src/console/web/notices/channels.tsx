@@ -13,6 +13,7 @@ import { Pill } from "../parts/pill.tsx";
 import { Command } from "../parts/raw-text.tsx";
 import { DataTable, timeOrNever } from "../parts/table.tsx";
 import * as msg from "../text/en/operator/notices.ts";
+import { HookUrlField, isHookUrl } from "./hook-url.tsx";
 import { pushObstacle, subscribe } from "./push.ts";
 import { EditChannel, TermFields, Terms, type TermTexts, termsOf, ZONE } from "./terms.tsx";
 
@@ -193,7 +194,7 @@ function AddChannel(props: {
             }));
           }}
         >
-          <Field label={msg.url} name="notice-url" type="url" value={url} onInput={setUrl} />
+          <HookUrlField value={url} onInput={setUrl} />
           <Labelled id="notice-preset" label={msg.kindOfHook}>
             <select
               id="notice-preset"
@@ -212,7 +213,7 @@ function AddChannel(props: {
             <button
               type="submit"
               class="btn"
-              disabled={url.trim() === "" || label.trim() === ""}
+              disabled={!isHookUrl(url) || label.trim() === ""}
               aria-disabled={hook.isBusy}
             >
               {msg.addHook}
