@@ -69,6 +69,9 @@ consoleTest(
     await page.getByText("No incidents.").waitFor();
     await page.getByText("No channels yet.").waitFor();
     await page.getByText("Add a channel").click();
+    await page.getByLabel("URL").fill("ftp://hooks.example/x");
+    await page.getByText("An https URL.").waitFor();
+    expect(await page.getByRole("button", { name: "Add hook" }).isDisabled()).toBe(true);
     await addHook(one, "pager", "http://10.0.0.1/x");
     await page.getByText("url must").waitFor();
     await addHook(one, "pager", `http://127.0.0.1:${service.port}/own`);
@@ -195,6 +198,9 @@ consoleTest(
       await goto(path);
       await page.getByRole("button", { name }).waitFor();
     }
+    await goto("/console/manage");
+    await page.getByRole("link", { name: "1 open incident" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await goto("/console/status");
     await page.getByRole("link", { name: "Yours: 1 open" }).click();
     await page.getByText("Resolves after a day.").waitFor();

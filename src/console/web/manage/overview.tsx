@@ -2,6 +2,7 @@ import { Face } from "../content/face.tsx";
 import { get } from "../data/call.ts";
 import { useQuery } from "../data/query.ts";
 import { Icon, type IconName } from "../icons/icons.tsx";
+import { useOwnIncidents } from "../notices/own-incidents.ts";
 import { ActionButton, useAction } from "../owner/action.tsx";
 import { leave } from "../owner/connection.ts";
 import { type Owner, owner } from "../owner/owner.ts";
@@ -52,7 +53,25 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
     title: msg.notices,
     text: msg.whatHappensToYourRecords,
   },
+  {
+    href: "/console/manage/activity",
+    icon: "recast",
+    title: msg.activity,
+    text: msg.whatChangedAndWhoIsSignedIn,
+  },
 ];
+
+/** How many incidents of the owner's records are open. */
+function OpenIncidents() {
+  const incidents = useOwnIncidents().data?.incidents ?? [];
+  const open = incidents.filter(({ state }) => state !== "resolved").length;
+  if (open === 0) return null;
+  return (
+    <a href="/console/manage/notices">
+      <Pill kind="bad">{msg.openIncidents(open)}</Pill>
+    </a>
+  );
+}
 
 function Who({ current }: { current: Owner }) {
   const { data, error } = useQuery(get("/user", { fid: current.fid }));
@@ -79,6 +98,7 @@ function Who({ current }: { current: Owner }) {
           </p>
           <p class="xs mono dim user">{current.address}</p>
         </div>
+        <OpenIncidents />
         {current.isDemo && <Pill kind="warn">{msg.demoPerson}</Pill>}
         <ActionButton action={action} onClick={() => action.run(() => leave().then(() => undefined))}>
           {msg.signOut}

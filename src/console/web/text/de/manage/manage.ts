@@ -208,6 +208,8 @@ export const forProgramsThatWriteOrThat = "Für Programme, die schreiben oder me
 export const keysThatLetYourAppsAct = "Schlüssel, mit denen deine Apps für Personen handeln.";
 export const appsWhoseVisitorsSignInHere =
   "Apps, deren Besucher sich hier anmelden, und eine Seite zum Ausprobieren.";
+export const whatChangedAndWhoIsSignedIn = "Was sich geändert hat, und die Sitzungen deiner fid.";
+export const openIncidents = (count: number) => plural(count, "offener Vorfall", "offene Vorfälle");
 export const signedInAs = "Angemeldet als";
 export const userAndFid = (user: Rich, fid: Rich): Rich => [user, " · fid ", fid];
 export const demoPerson = "Demo-Person";

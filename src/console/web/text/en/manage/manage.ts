@@ -211,6 +211,8 @@ export const eventsAtYourServerAsThey = "Events at your server as they happen, t
 export const forProgramsThatWriteOrThat = "For programs that write, or that read more.";
 export const keysThatLetYourAppsAct = "Keys that let your apps act for users.";
 export const appsWhoseVisitorsSignInHere = "Apps whose visitors sign in here, and a page that tries it.";
+export const whatChangedAndWhoIsSignedIn = "What changed, and the sessions of your fid.";
+export const openIncidents = (count: number) => plural(count, "open incident");
 export const signedInAs = "Signed in as";
 export const userAndFid = (user: Rich, fid: Rich): Rich => [user, " · fid ", fid];
 export const demoPerson = "demo person";
