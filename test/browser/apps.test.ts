@@ -201,6 +201,8 @@ describe("a mini app", () => {
       await page.getByText("A quarter of an hour, such as 07:15.").waitFor();
       await page.getByLabel("Time", { exact: true }).fill(`${day}T07:15`);
       await page.getByLabel("Segment").selectOption({ label: "Followers of 3" });
+      await page.getByLabel("Everyone in the segment “Followers of 3”").waitFor();
+      expect(await page.getByLabel("Everyone who has the app").count()).toBe(0);
       await page.getByText("More options").click();
       await page.getByLabel("Quiet from").fill("22:00");
       await page.getByLabel("Quiet to").fill("08:00");

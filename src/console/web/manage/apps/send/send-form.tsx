@@ -13,6 +13,7 @@ import { obstacleOf, readFidList } from "../../../parts/fields.ts";
 import { Fields, Radios } from "../../../parts/form.tsx";
 import * as msg from "../../../text/en/manage/apps.ts";
 import { formatCount } from "../../../text/format.ts";
+import { plainName } from "../../../text/name.ts";
 import { SignedForm } from "../../action.tsx";
 import { type App, appPath } from "../apps.tsx";
 import { ClientName, useClients } from "../audience-card.tsx";
@@ -128,7 +129,8 @@ interface FormProps {
   readonly onChange: (draft: SendDraft) => void;
 }
 
-function Recipients({ draft, problems, onChange, children }: FormProps & { children: ComponentChildren }) {
+function Recipients(props: FormProps & { segment: string | undefined; children: ComponentChildren }) {
+  const { draft, problems, onChange, segment, children } = props;
   const { audience, target_fids, exclude_fids, following_fid, uuid } = draft;
   const [targets, ...filters] = AUDIENCE_FIELDS;
   const { fids } = readFidList(target_fids);
@@ -139,7 +141,7 @@ function Recipients({ draft, problems, onChange, children }: FormProps & { child
       <Radios
         name="send-audience"
         options={[
-          ["everyone", msg.everyoneWhoHasTheApp],
+          ["everyone", segment === undefined ? msg.everyoneWhoHasTheApp : msg.everyoneIn(plainName(segment))],
           ["some", msg.someOfThem],
         ]}
         value={audience}
@@ -254,7 +256,7 @@ export function SendForm({ app }: { app: App }) {
           <legend>{msg.message}</legend>
           <Fields form="send" fields={NOTIFICATION_FIELDS} draft={draft} problems={problems} onChange={set} />
         </fieldset>
-        <Recipients draft={draft} problems={problems} onChange={set}>
+        <Recipients draft={draft} problems={problems} onChange={set} segment={segment}>
           {schedule && segments.length > 0 && (
             <SegmentChoice segments={segments} draft={schedule} onChange={setSchedule} />
           )}

@@ -54,12 +54,12 @@ export const acceptedClients = "Akzeptierte Clients";
 export const fidsOfTheClientAppsWhose = "Fids der Client-Apps, deren Meldungen zählen; leer: alle.";
 export const registerAMiniApp = "Mini-App registrieren";
 export const atBecomesOneOfYourApps = (name: Value, appUrl: Value) =>
-  `„${name}“ unter ${appUrl} wird eine deiner Apps. Ihr Sendegeheimnis wird einmal gezeigt.`;
+  `„${name}“ unter ${appUrl} wird eine deiner Apps. Die nächste Seite zeigt ihr Sendegeheimnis; es wieder aufzudecken braucht eine Signatur.`;
 export const changeTheApp = "App ändern";
 export const ofWillChange = (value: Value, name: Value) => `An „${name}“ ändert sich: ${value}.`;
 export const rotateTheSendSecret = "Sendegeheimnis erneuern";
 export const getsANewSendSecretWhich = (name: Value) =>
-  `„${name}“ bekommt ein neues Sendegeheimnis, das einmal gezeigt wird. Das jetzige gilt noch bis zum Ende seiner Frist.`;
+  `„${name}“ bekommt ein neues Sendegeheimnis, das diese Seite dann zeigt; es wieder aufzudecken braucht eine Signatur. Das jetzige gilt noch bis zum Ende seiner Frist.`;
 export const revealTheSendSecrets = "Sendegeheimnisse aufdecken";
 export const theNodeShowsTheSendSecrets = (name: Value) =>
   `Der Knoten zeigt die Sendegeheimnisse von „${name}“ noch einmal. Es ändert sich nichts.`;
@@ -248,6 +248,7 @@ export const withLabel = (bold: Rich, count: Rich, more: Rich): Rich => [bold, "
 export const ofThemHaveItAlreadyAnd = (sentBefore: Value) =>
   `; ${sentBefore} davon haben sie schon und bekommen sie nicht noch einmal`;
 export const everyoneWhoHasTheApp = "Alle, die die App haben";
+export const everyoneIn = (segment: Value) => `Alle im Segment „${segment}“`;
 export const someOfThem = "Einige davon";
 export const narrowItDown = "Eingrenzen";
 export const thisNotificationWasSentBefore =

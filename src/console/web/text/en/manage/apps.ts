@@ -56,12 +56,12 @@ export const acceptedClients = "Accepted clients";
 export const fidsOfTheClientAppsWhose = "Fids of the client apps whose reports count; empty for all.";
 export const registerAMiniApp = "Register a mini app";
 export const atBecomesOneOfYourApps = (name: Value, appUrl: Value) =>
-  `“${name}” at ${appUrl} becomes one of your apps. Its send secret is shown once.`;
+  `“${name}” at ${appUrl} becomes one of your apps. The next page shows its send secret; revealing it again requires one signature.`;
 export const changeTheApp = "Change the app";
 export const ofWillChange = (value: Value, name: Value) => `${value} of “${name}” will change.`;
 export const rotateTheSendSecret = "Rotate the send secret";
 export const getsANewSendSecretWhich = (name: Value) =>
-  `“${name}” gets a new send secret, which is shown once. The current one works until the end of its grace period.`;
+  `“${name}” gets a new send secret, which this page then shows; revealing it again requires one signature. The current one works until the end of its grace period.`;
 export const revealTheSendSecrets = "Reveal the send secrets";
 export const theNodeShowsTheSendSecrets = (name: Value) =>
   `The node shows the send secrets of “${name}” once more. Nothing changes.`;
@@ -234,6 +234,7 @@ export const withLabel = (bold: Rich, count: Rich, more: Rich): Rich => [bold, "
 export const ofThemHaveItAlreadyAnd = (sentBefore: Value) =>
   `; ${sentBefore} of them have it already and do not get it again`;
 export const everyoneWhoHasTheApp = "Everyone who has the app";
+export const everyoneIn = (segment: Value) => `Everyone in the segment “${segment}”`;
 export const someOfThem = "Some of them";
 export const aSegmentIs = (link: Rich): Rich => ["To send to some of them again and again, ", link, "."];
 export const saveASegment = "save a segment";
