@@ -64,7 +64,9 @@ describe("a node that serves only some of the console", () => {
     await goto("/console");
     await settled(page);
     expect(await page.getByText("a valid API key is required").count()).toBeGreaterThan(1);
-    await page.getByLabel(/This node requires an API key/).fill("pasted");
+    await page.getByLabel(/This node requires an API key/).fill("wrong");
+    await page.getByRole("button", { name: "Use it" }).click();
+    await page.getByLabel(/The node refused this API key/).fill("pasted");
     await page.getByRole("button", { name: "Use it" }).click();
     await page.getByText("a valid API key is required").first().waitFor({ state: "detached" });
     await page.waitForFunction(() => !document.body.textContent?.includes("a valid API key is required"));

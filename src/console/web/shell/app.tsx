@@ -140,7 +140,8 @@ function ApiKeyNotice() {
       }}
     >
       <label for="api-key" class="grow">
-        {msg.thisNodeRequiresAnApiKey}
+        {apiKey.value === undefined ? msg.thisNodeRequiresAnApiKey : msg.theNodeRefusedTheApiKey}{" "}
+        {pageConfig.manage && <a href="/console/manage/keys">{msg.whereApiKeysAreMade}</a>}
       </label>
       <input
         id="api-key"

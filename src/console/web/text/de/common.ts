@@ -202,6 +202,9 @@ export const light = "hell";
 export const dark = "dunkel";
 export const thisNodeRequiresAnApiKey =
   "Dieser Knoten verlangt einen API-Schlüssel. Er bleibt in diesem Tab.";
+export const theNodeRefusedTheApiKey =
+  "Der Knoten hat diesen API-Schlüssel abgelehnt. Versuche einen anderen.";
+export const whereApiKeysAreMade = "Mit deiner fid einen erstellen";
 export const useIt = "Verwenden";
 export const theNodeWasUpdatedThisTab = "Der Knoten wurde aktualisiert. Lade die Seite neu.";
 export const theNodeDoesNotRespondThe =

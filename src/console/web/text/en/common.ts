@@ -218,6 +218,8 @@ export const light = "light";
 export const dark = "dark";
 export const thisNodeRequiresAnApiKey =
   "This node requires an API key. It stays in this tab and is not stored.";
+export const theNodeRefusedTheApiKey = "The node refused this API key. Try another one.";
+export const whereApiKeysAreMade = "Create one with your fid";
 export const useIt = "Use it";
 export const theNodeWasUpdatedThisTab = "The node was updated. Reload to use the new version.";
 export const theNodeDoesNotRespondThe = "The node does not respond. The page opens once it does.";
