@@ -175,7 +175,9 @@ describe("a mini app", () => {
       const { appId } = await register(one, "Bread club");
       await one.goto(`/console/manage/apps/${appId}?tab=segments`);
       await page.getByText("No segments.").waitFor();
+      await page.getByText("Name it first.").waitFor();
       await page.getByLabel("Name").fill("Followers of 3");
+      await page.getByText("Set at least one condition.").waitFor();
       await page.getByLabel("Followers of").fill("3");
       const before = wallet.prompts.length;
       await page.getByRole("button", { name: "Save segment" }).click();

@@ -103,7 +103,8 @@ export function SegmentsTab({ appId }: { appId: string }) {
   const action = useAction();
   const problems = problemsIn(draft);
   const hasCondition = Object.keys(filterOf(draft, edited)).length > 0;
-  const isReady = draft.name !== "" && hasCondition && Object.keys(problems).length === 0;
+  const missing = draft.name === "" ? msg.nameItFirst : hasCondition ? undefined : msg.setACondition;
+  const isReady = missing === undefined && Object.keys(problems).length === 0;
   const save = () =>
     action.run(async () => {
       await sessionRequest({
@@ -184,6 +185,7 @@ export function SegmentsTab({ appId }: { appId: string }) {
           >
             {msg.saveSegment}
           </button>
+          {missing !== undefined && <span class="s dim">{missing}</span>}
           {edited && (
             <button type="button" class="btn" onClick={() => edit(undefined)}>
               {msg.stopEditing}

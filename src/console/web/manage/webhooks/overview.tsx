@@ -180,7 +180,10 @@ function Health({ webhook }: { webhook: Webhook }) {
             [msg.lastFailure]: timeOrNever(webhook.last_failure_at),
             [msg.consecutiveFailures]: msg.theNodeDisablesItAfterA(formatCount(consecutive_failures)),
             [msg.queuedTitle]: formatCount(queued_deliveries),
-            [msg.dropped]: msg.afterMoreThan15MinutesIn(formatCount(dropped_deliveries)),
+            [msg.dropped]:
+              dropped_deliveries === 0
+                ? formatCount(0)
+                : msg.afterMoreThan15MinutesIn(formatCount(dropped_deliveries)),
           }}
         />
       </section>
