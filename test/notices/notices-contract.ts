@@ -196,18 +196,46 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
       "/first i3 resolved",
       "/first i5 open",
       "/second i1 open",
-      "/second i3 resolved",
       "/second i5 open",
     ]);
     clock.advanceSecs(60);
     await notices.run();
-    expect(service.requests).toHaveLength(5);
+    expect(service.requests).toHaveLength(4);
     service.requests.length = 0;
     const { id } = added.ok ? added.value : { id: "" };
     await notices.edit(id, { label: "all", severity: "warning" });
     await notices.edit(id, { label: "all of them" });
     await notices.run();
     expect(calledWith()).toEqual(["/second i2 open"]);
+  });
+
+  test("a channel that is added, or that gets more, after the end of an incident is not told of it; the others are", async () => {
+    await using fixture = await fixtureOf(open);
+    const { clock, incidents, notices, service, hooked } = fixture;
+    const path = (name: string) => ({ url: `${service.hooks}/${name}` }) as Partial<ChannelRequest>;
+    const calledWith = () =>
+      hooked()
+        .map(({ incident, type }, at) => `${service.requests[at]?.path} ${incident} ${type}`)
+        .toSorted();
+    await notices.add(hook(service, { ...path("first"), severity: "notice" }));
+    const narrow = await notices.add(hook(service, path("second")));
+    await incidents.open(opening("i1", { severity: "warning" }), T0);
+    await notices.run();
+    expect(calledWith()).toEqual(["/first i1 incident.open"]);
+    service.requests.length = 0;
+    clock.advanceSecs(60);
+    await incidents.resolve("disk_fills_up", "a", T0 + 60);
+    // In the second of the end, and before the next look.
+    await notices.edit(narrow.ok ? narrow.value.id : "", { label: "wider", severity: "warning" });
+    await notices.add(hook(service, { ...path("third"), severity: "warning" }));
+    await notices.run();
+    expect(calledWith()).toEqual(["/first i1 incident.resolved"]);
+    await incidents.open(opening("i2", { nodeId: "b" }), T0 + 60);
+    await notices.add(hook(service, path("fourth")));
+    await incidents.resolve("disk_fills_up", "b", T0 + 60);
+    await notices.run();
+    // Nobody has heard of it.
+    expect(service.requests).toHaveLength(1);
   });
 
   test("a channel that is added while others get an incident gets it too, once", async () => {

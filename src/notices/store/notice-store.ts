@@ -12,6 +12,7 @@ import {
   type NoticeChannel,
   putIn,
   putOpenIn,
+  queueEndsIn,
   queueIn,
 } from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
@@ -209,6 +210,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       async (tx, channel, max, audit) => {
         const { ownerFid, channelId, custody } = channel;
         await tx.lock("owner", "notice-channels");
+        await queueEndsIn(tx, ownerFid, channel.createdAt);
         const open = await lockOpenIn(tx, ownerFid);
         const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
         const over = there.filter((one) => one.channelId === channelId || !isOfCustody(one.custody, custody));
@@ -226,6 +228,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       "notices.edit",
       async (tx, { channelId, ownerFid, custody }, terms, nowSecs, audit) => {
         await tx.lock("owner", "notice-channels");
+        await queueEndsIn(tx, ownerFid, nowSecs);
         const open = await lockOpenIn(tx, ownerFid);
         const row = await tx.get(findOne, channelId, ownerFid, custody);
         if (!row) return undefined;

@@ -41,6 +41,13 @@ const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid
   `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 AND owner_fid BETWEEN $3 AND $4
    ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
 );
+/** Not `SKIP LOCKED`: what another node sends at this time has been given to its channels before this goes on. */
+const ended = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid: number, toFid: number]>(
+  "notices.ended",
+  `SELECT ${incidentCodec.columns} FROM incidents
+   WHERE unsent_at <= $1 AND resolved_at IS NOT NULL AND owner_fid BETWEEN $3 AND $4
+   ORDER BY unsent_at LIMIT $2 FOR UPDATE`,
+);
 const setSent = sql<
   unknown,
   [unsentAt: number | null, sentState: string | null, sentAt: number | null, id: string]
@@ -57,6 +64,11 @@ const openNow = sql<Row<typeof incidents>, [fromFid: number, toFid: number, max:
 );
 
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
+
+const ALL_OWNERS = [OPERATOR + 1, Number.MAX_SAFE_INTEGER] as const;
+/** The owners whose incidents the channels of an owner get: the operator's get those of all. */
+const ownersOf = (ownerFid: number) =>
+  ownerFid === OPERATOR ? ALL_OWNERS : ([ownerFid, ownerFid] as const);
 
 /** What is sent of an incident now, and when it is looked at again. */
 function nextNoticeOf(incident: Incident, nowSecs: number) {
@@ -112,10 +124,9 @@ function putIncidentIn(
  * them, or does so after this one. To be called before a channel is locked, which is the order of `queueIn`.
  */
 export async function lockOpenIn(tx: Tx, ownerFid: number): Promise<readonly Incident[]> {
-  const ofOwners = ownerFid === OPERATOR ? [OPERATOR + 1, Number.MAX_SAFE_INTEGER] : [ownerFid, ownerFid];
-  const [from = 0, to = 0] = ofOwners;
   const ofNode = ownerFid === OPERATOR ? await tx.all(openNow, OPERATOR, OPERATOR, MAX_UNSENT) : [];
-  return [...ofNode, ...(await tx.all(openNow, from, to, MAX_UNSENT))].map(incidentCodec.toRecord);
+  const ofOwners = await tx.all(openNow, ...ownersOf(ownerFid), MAX_UNSENT);
+  return [...ofNode, ...ofOwners].map(incidentCodec.toRecord);
 }
 
 /**
@@ -143,9 +154,23 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
   // Owners' incidents, however many, delay none of the node.
   const rows = [
     ...(await tx.all(unsent, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR)),
-    ...(await tx.all(unsent, nowSecs, MAX_UNSENT, OPERATOR + 1, Number.MAX_SAFE_INTEGER)),
+    ...(await tx.all(unsent, nowSecs, MAX_UNSENT, ...ALL_OWNERS)),
   ];
-  if (rows.length === 0) return 0;
+  await giveIn(tx, rows, nowSecs);
+  return rows.length;
+}
+
+/**
+ * Gives the ends of incidents to the channels as they are. To be called before a channel of the owner is added or gets more: it would be
+ * told the end of what it never saw open.
+ */
+export async function queueEndsIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<void> {
+  const ofNode = ownerFid === OPERATOR ? await tx.all(ended, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR) : [];
+  const ofOwners = await tx.all(ended, nowSecs, MAX_UNSENT, ...ownersOf(ownerFid));
+  await giveIn(tx, [...ofNode, ...ofOwners], nowSecs);
+}
+
+async function giveIn(tx: Tx, rows: readonly Row<typeof incidents>[], nowSecs: number): Promise<void> {
   const channels = new Map<number, readonly NoticeChannel[]>();
   const channelsOf = async (ownerFid: number) => {
     const known = channels.get(ownerFid) ?? (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
@@ -160,5 +185,4 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
       if (gets(channel, incident)) await putIncidentIn(tx, channel, incident, state ?? "open", nowSecs);
     await tx.run(setSent, unsentAt, sentState, sentAt, incidentId);
   }
-  return rows.length;
 }
