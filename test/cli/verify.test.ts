@@ -140,6 +140,16 @@ test("verify compares with each followed node, and says from which one the index
   expect([text.exitCode, json.exitCode]).toEqual([1, 1]);
 }, 180_000);
 
+test("verify --roots says why it exits with 1 where no account differs: nobody has signed a root, as on a demo network", async () => {
+  using dir = filledDir();
+  const { out, exitCode } = await run(["verify", "--roots", "--data-dir", dir.path]);
+  expect(out).toMatch(/accounts computed, 0 differ\n/);
+  expect(out).toEndWith(
+    "not proven, so the exit code is 1: no signed root is stored to compare with. A demo network has no validators that sign one\n",
+  );
+  expect(exitCode).toBe(1);
+}, 180_000);
+
 test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {
   using dir = filledDir();
   const [none, empty, stranger, down] = await Promise.all([

@@ -180,6 +180,10 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
     lines.push(`fid ${fid} on shard ${shard} has differed since ${day}, and no upstream could repair it`);
   }
   if (differing > differences.length) lines.push(`and ${count(differing - differences.length)} more`);
+  if (shards.some(({ verdict }) => verdict === "unsigned"))
+    lines.push(
+      "not proven, so the exit code is 1: no signed root is stored to compare with. A demo network has no validators that sign one",
+    );
   return `${lines.join("\n")}\n`;
 }
 

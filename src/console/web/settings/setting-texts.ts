@@ -23,7 +23,8 @@ export function useSettingTexts(): SettingTexts | undefined {
       const meaningOfKey = Object.assign({}, ...parts) as Readonly<Record<string, string>>;
       setTexts({
         meaningOf: ({ key, meaning }) => meaningOfKey[key] ?? meaning,
-        ruleOf: ({ rule }) => saidWith(forms, rule),
+        // Bounds as a setting is typed.
+        ruleOf: ({ rule }) => saidWith(forms, rule, (value) => value),
       });
     });
   }, []);

@@ -117,17 +117,37 @@ export const plural = (count: number, one: string, many = `${one}s`) =>
 export const saidIn = (texts: Readonly<Record<string, string>>, text: string) =>
   (Object.hasOwn(texts, text) ? texts[text] : undefined) ?? text;
 
-/** Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages. */
-export function saidWith(texts: Readonly<Record<string, string>>, text: string): string {
+/** A number as the node writes it, alone or before its unit. One without separators may be a port or an id. */
+const NUMBER = /^(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?= ?[%\p{L}]*$)/u;
+
+/** A value of a text of the node: a number gets the separators of the language. */
+export function localValue(value: string, tag = locale): string {
+  return value.replace(NUMBER, (number) => {
+    const digits = number.split(".")[1]?.length ?? 0;
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return Number(number.replaceAll(",", "")).toLocaleString(tag, options);
+  });
+}
+
+/**
+ * Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages.
+ *
+ * @param valueOf what a value is called that is no such text.
+ */
+export function saidWith(
+  texts: Readonly<Record<string, string>>,
+  text: string,
+  valueOf: (value: string) => string = (value) => localValue(value),
+): string {
   const whole = saidIn(texts, text);
   if (whole !== text) return whole;
   for (const [form, other] of Object.entries(texts)) {
     const parts = form.split("{}");
     if (parts.length < 2) continue;
     const values = new RegExp(`^${parts.map(RegExp.escape).join("(.*?)")}$`, "s").exec(text)?.slice(1);
-    if (values) return other.replaceAll("{}", () => saidWith(texts, values.shift() ?? ""));
+    if (values) return other.replaceAll("{}", () => saidWith(texts, values.shift() ?? "", valueOf));
   }
-  return text;
+  return valueOf(text);
 }
 
 /** `0x658a…19e0`. */

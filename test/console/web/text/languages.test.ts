@@ -91,7 +91,7 @@ import type * as enDoctor from "../../../../src/console/web/text/en/tools/doctor
 import type * as enHelp from "../../../../src/console/web/text/en/tools/help.ts";
 import type * as enSetup from "../../../../src/console/web/text/en/tools/setup.ts";
 import type * as enSteps from "../../../../src/console/web/text/en/tools/steps.ts";
-import { saidWith } from "../../../../src/console/web/text/format.ts";
+import { localValue, saidWith } from "../../../../src/console/web/text/format.ts";
 import { typedTime } from "../../../../src/lib/iso-time.ts";
 import { configWith } from "../../../runtime/config.ts";
 import { textsIn } from "../../../support/source-texts.ts";
@@ -281,7 +281,11 @@ test("each finding of the doctor, and what it advises, has a German text", async
 });
 
 test.each([
-  ["5,000 MB are free for /data", "5,000 MB sind frei für /data"],
+  ["5,000 MB are free for /data", "5.000 MB sind frei für /data"],
+  [
+    "a sync takes 1.0 ms, 12,345 MB are written in a second",
+    "ein Sync dauert 1,0 ms, je Sekunde werden 12.345 MB geschrieben",
+  ],
   [
     "512 MB for a node with 2 HTTP workers are too few",
     "512 MB für einen Knoten mit 2 HTTP-Workern sind zu wenig",
@@ -308,8 +312,15 @@ test.each([
     "/data/index.db ist von dieser Version, und sie ist unbeschädigt",
   ],
 ])("the finding “%s” is German on a German page", (english, german) => {
-  expect(saidWith(DOCTOR, english)).toBe(german);
+  expect(saidWith(DOCTOR, english, (value) => localValue(value, "de"))).toBe(german);
 });
+
+test.each(["3383", "10.0.0.1", "0.14.0", "5,000,00 MB", "/data/1.5 GB", "1.5:3383"])(
+  "%s in a finding is no number with separators",
+  (value) => {
+    expect(localValue(value, "de")).toBe(value);
+  },
+);
 
 describe("times in German", () => {
   test("a distance in a sentence has the dative", () => {

@@ -82,8 +82,8 @@ export function progressOf(campaign: Campaign, shown?: Progress): Progress {
 const OUTSIDE_REASONS = ["not_in_segment", "not_following", "excluded"] as const;
 
 /**
- * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known. Who is outside of its
- * audience is not a recipient.
+ * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known. It counts tokens, of
+ * which a person has one for each client, but not those of people outside of its audience.
  *
  * @param campaign its reasons.
  */
@@ -102,7 +102,7 @@ export function outcomeOf(
     outside > 0 && msg.outsideOnes(formatCount(outside)),
   ].filter((part) => part !== false);
   const all = (total ?? settled) - outside;
-  return [msg.deliveredOf(formatCount(delivered), msg.countRecipients(all)), ...others].join("; ");
+  return [msg.deliveredOf(formatCount(delivered), msg.countTokens(all)), ...others].join("; ");
 }
 
 /** A draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */

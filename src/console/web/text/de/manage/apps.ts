@@ -165,9 +165,7 @@ export const settledInYouMayCloseThis = (of: Value, took: Value) =>
   `${of} erledigt in ${took}. Du kannst diese Seite schließen: Der Knoten macht weiter.`;
 export const abortedAfterTheAppWasDeleted = (count: Value) =>
   `Abgebrochen nach ${count}: Die App wurde gelöscht, oder der Knoten stand länger still, als er weiß, wer die Benachrichtigung hat.`;
-export const countRecipients = (count: number) => plural(count, "Empfänger", "Empfängern");
-export const deliveredOf = (delivered: Value, recipients: Value) =>
-  `${delivered} von ${recipients} zugestellt`;
+export const deliveredOf = (delivered: Value, tokens: Value) => `${delivered} von ${tokens} zugestellt`;
 export const rateLimited = (count: Value) => `${count} vom Client gedrosselt`;
 export const failedOnes = (count: Value) => `${count} fehlgeschlagen`;
 export const skippedOnes = (count: Value) => `${count} übersprungen`;

@@ -149,8 +149,7 @@ export const settledInYouMayCloseThis = (of: Value, took: Value) =>
   `${of} settled in ${took}. You may close this page: the node continues.`;
 export const abortedAfterTheAppWasDeleted = (count: Value) =>
   `Aborted after ${count}: the app was deleted, or the node was down for longer than it remembers who has the notification.`;
-export const countRecipients = (count: number) => plural(count, "recipient");
-export const deliveredOf = (delivered: Value, recipients: Value) => `${delivered} delivered of ${recipients}`;
+export const deliveredOf = (delivered: Value, tokens: Value) => `${delivered} delivered of ${tokens}`;
 export const rateLimited = (count: Value) => `${count} rate limited`;
 export const failedOnes = (count: Value) => `${count} failed`;
 export const skippedOnes = (count: Value) => `${count} skipped`;
