@@ -153,11 +153,16 @@ async function verifyRoots(context: CommandContext, named: readonly number[], js
     report = await upstream.verifyRoots(db, shutdown.signal, named.length > 0 ? named : undefined);
   });
   if (report) print(json ? `${JSON.stringify(report, null, 2)}\n` : formatRoots(report));
-  const isProven = report?.differing === 0 && report.shards.every(({ verdict }) => verdict === "proven");
-  context.exitCode = exitCode === EXIT_OK && !isProven ? EXIT_USER : exitCode;
+  context.exitCode = exitCode === EXIT_OK && !(report && isProven(report)) ? EXIT_USER : exitCode;
 }
 
-function formatRoots({ shards, accounts, differences, differing, quarantined }: RootsReport): string {
+function isProven({ shards, areAccountsCompared, differing }: RootsReport): boolean {
+  if (shards.length === 0) return areAccountsCompared && differing === 0;
+  return differing === 0 && shards.every(({ verdict }) => verdict === "proven");
+}
+
+function formatRoots(report: RootsReport): string {
+  const { shards, accounts, areAccountsCompared, differences, differing, quarantined } = report;
   const count = (value: number) => value.toLocaleString("en-US");
   const lines = shards.map(
     ({ shard, height, verdict, areKeysKnown, keys, accounts: ofShard, foreign, opaque }) => {
@@ -169,7 +174,10 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
       return `shard ${shard}: ${said} (${count(keys)} keys, ${count(ofShard)} accounts, ${count(foreign)} foreign, ${count(opaque)} opaque)`;
     },
   );
-  lines.push(`${count(accounts)} accounts computed, ${count(differing)} differ`);
+  const compared = areAccountsCompared
+    ? `${count(differing)} differ`
+    : "and no roots of them are stored to compare with";
+  lines.push(`${count(accounts)} accounts computed, ${compared}`);
   for (const { fid, shard, kinds, from } of differences) {
     const what =
       from === "network" ? "the root that the network names for it" : `its stored root: ${kinds.join(", ")}`;
@@ -182,7 +190,7 @@ function formatRoots({ shards, accounts, differences, differing, quarantined }: 
   if (differing > differences.length) lines.push(`and ${count(differing - differences.length)} more`);
   if (shards.some(({ verdict }) => verdict === "unsigned"))
     lines.push(
-      "not proven, so the exit code is 1: no signed root is stored to compare with. A demo network has no validators that sign one",
+      "not proven, so the exit code is 1: no signed root is stored, as in a demo network, which has no validators",
     );
   return `${lines.join("\n")}\n`;
 }

@@ -59,6 +59,8 @@ export interface RootsReport {
   readonly shards: readonly ShardRoots[];
   /** Number of verified accounts, each once for each shard that has it. */
   readonly accounts: number;
+  /** Whether roots of accounts are stored. Without them only the shards are compared. */
+  readonly areAccountsCompared: boolean;
   /** At most 1,000 of them. */
   readonly differences: readonly AccountDifference[];
   readonly differing: number;
@@ -121,7 +123,14 @@ class Verification {
   report(shards: readonly ShardRoots[]): RootsReport {
     const differences = this.#differences.toSorted((a, b) => a.fid - b.fid || a.shard - b.shard);
     const { quarantined } = healedAccounts(this.#db);
-    return { shards, accounts: this.#accounts, differences, differing: this.#differing, quarantined };
+    return {
+      shards,
+      accounts: this.#accounts,
+      areAccountsCompared: areRootsKept(this.#db),
+      differences,
+      differing: this.#differing,
+      quarantined,
+    };
   }
 
   /** Compares the accounts of the next fids after `fid` with the stored roots. Returns the last of them; undefined at the end. */
