@@ -151,7 +151,10 @@ test("verify --roots exits with 1 and says why where there is nothing to compare
   const fid = await verify("--fid", "1");
   expect(fid.out).toBe("1 accounts computed, and no roots of them are stored to compare with\n");
   expect([whole.exitCode, fid.exitCode]).toEqual([1, 1]);
-  expect(JSON.parse((await verify("--json")).out)).toMatchObject({ areAccountsCompared: false, differing: 0 });
+  expect(JSON.parse((await verify("--json")).out)).toMatchObject({
+    areAccountsCompared: false,
+    differing: 0,
+  });
 }, 180_000);
 
 test("verify exits with 1 without an upstream, an index or a followed fid, and with 75 when the upstream is down", async () => {

@@ -67,8 +67,7 @@ const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critic
 
 const ALL_OWNERS = [OPERATOR + 1, Number.MAX_SAFE_INTEGER] as const;
 /** The owners whose incidents the channels of an owner get: the operator's get those of all. */
-const ownersOf = (ownerFid: number) =>
-  ownerFid === OPERATOR ? ALL_OWNERS : ([ownerFid, ownerFid] as const);
+const ownersOf = (ownerFid: number) => (ownerFid === OPERATOR ? ALL_OWNERS : ([ownerFid, ownerFid] as const));
 
 /** What is sent of an incident now, and when it is looked at again. */
 function nextNoticeOf(incident: Incident, nowSecs: number) {

@@ -132,12 +132,12 @@ export function localValue(value: string, tag = locale): string {
 /**
  * Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages.
  *
- * @param valueOf what a value is called that is no such text.
+ * @param nameOf what a value is called that is no such text.
  */
 export function saidWith(
   texts: Readonly<Record<string, string>>,
   text: string,
-  valueOf: (value: string) => string = (value) => localValue(value),
+  nameOf: (value: string) => string = (value) => localValue(value),
 ): string {
   const whole = saidIn(texts, text);
   if (whole !== text) return whole;
@@ -145,9 +145,9 @@ export function saidWith(
     const parts = form.split("{}");
     if (parts.length < 2) continue;
     const values = new RegExp(`^${parts.map(RegExp.escape).join("(.*?)")}$`, "s").exec(text)?.slice(1);
-    if (values) return other.replaceAll("{}", () => saidWith(texts, values.shift() ?? "", valueOf));
+    if (values) return other.replaceAll("{}", () => saidWith(texts, values.shift() ?? "", nameOf));
   }
-  return valueOf(text);
+  return nameOf(text);
 }
 
 /** `0x658a…19e0`. */
