@@ -209,7 +209,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     expect(calledWith()).toEqual(["/second i2 open"]);
   });
 
-  test("a channel that is added, or that gets more, after the end of an incident is not told of it; the others are", async () => {
+  test("a channel that is added, or that gets more, after the end of an incident does not get it; the others do", async () => {
     await using fixture = await fixtureOf(open);
     const { clock, incidents, notices, service, hooked } = fixture;
     const path = (name: string) => ({ url: `${service.hooks}/${name}` }) as Partial<ChannelRequest>;
@@ -234,7 +234,7 @@ export function noticesContract(open: () => Promise<NoticeFixture>): void {
     await notices.add(hook(service, path("fourth")));
     await incidents.resolve("disk_fills_up", "b", T0 + 60);
     await notices.run();
-    // Nobody has heard of it.
+    // No channel got its opening.
     expect(service.requests).toHaveLength(1);
   });
 

@@ -12,7 +12,6 @@ import {
   type NoticeChannel,
   putIn,
   putOpenIn,
-  queueEndsIn,
   queueIn,
 } from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
@@ -210,8 +209,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       async (tx, channel, max, audit) => {
         const { ownerFid, channelId, custody } = channel;
         await tx.lock("owner", "notice-channels");
-        await queueEndsIn(tx, ownerFid, channel.createdAt);
-        const open = await lockOpenIn(tx, ownerFid);
+        const open = await lockOpenIn(tx, ownerFid, channel.createdAt);
         const there = (await tx.all(listOwn, ownerFid)).map(codec.toRecord);
         const over = there.filter((one) => one.channelId === channelId || !isOfCustody(one.custody, custody));
         if (there.length - over.length >= max) return "full";
@@ -228,8 +226,7 @@ export function createNoticeStore(db: StateDb): NoticeStore {
       "notices.edit",
       async (tx, { channelId, ownerFid, custody }, terms, nowSecs, audit) => {
         await tx.lock("owner", "notice-channels");
-        await queueEndsIn(tx, ownerFid, nowSecs);
-        const open = await lockOpenIn(tx, ownerFid);
+        const open = await lockOpenIn(tx, ownerFid, nowSecs);
         const row = await tx.get(findOne, channelId, ownerFid, custody);
         if (!row) return undefined;
         const before = codec.toRecord(row);

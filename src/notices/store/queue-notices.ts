@@ -41,7 +41,7 @@ const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid
   `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 AND owner_fid BETWEEN $3 AND $4
    ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
 );
-/** Not `SKIP LOCKED`: what another node sends at this time has been given to its channels before this goes on. */
+/** Not `SKIP LOCKED`: this waits until another node has given the channels what it sends. */
 const ended = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid: number, toFid: number]>(
   "notices.ended",
   `SELECT ${incidentCodec.columns} FROM incidents
@@ -120,9 +120,11 @@ function putIncidentIn(
 
 /**
  * The open incidents that a channel of an owner may get, locked: a transaction that queues notices at the same time has either queued
- * them, or does so after this one. To be called before a channel is locked, which is the order of `queueIn`.
+ * them, or does so after this one. Those that have ended go to the channels that are there. To be called before a channel is locked, which
+ * is the order of `queueIn`.
  */
-export async function lockOpenIn(tx: Tx, ownerFid: number): Promise<readonly Incident[]> {
+export async function lockOpenIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<readonly Incident[]> {
+  await queueEndsIn(tx, ownerFid, nowSecs);
   const ofNode = ownerFid === OPERATOR ? await tx.all(openNow, OPERATOR, OPERATOR, MAX_UNSENT) : [];
   const ofOwners = await tx.all(openNow, ...ownersOf(ownerFid), MAX_UNSENT);
   return [...ofNode, ...ofOwners].map(incidentCodec.toRecord);
@@ -160,10 +162,10 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
 }
 
 /**
- * Gives the ends of incidents to the channels as they are. To be called before a channel of the owner is added or gets more: it would be
- * told the end of what it never saw open.
+ * Gives the ends of incidents to the channels as they are, before one of the owner is added or gets more: it would get the end of what it
+ * never saw open.
  */
-export async function queueEndsIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<void> {
+async function queueEndsIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<void> {
   const ofNode = ownerFid === OPERATOR ? await tx.all(ended, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR) : [];
   const ofOwners = await tx.all(ended, nowSecs, MAX_UNSENT, ...ownersOf(ownerFid));
   await giveIn(tx, [...ofNode, ...ofOwners], nowSecs);

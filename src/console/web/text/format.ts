@@ -117,7 +117,7 @@ export const plural = (count: number, one: string, many = `${one}s`) =>
 export const saidIn = (texts: Readonly<Record<string, string>>, text: string) =>
   (Object.hasOwn(texts, text) ? texts[text] : undefined) ?? text;
 
-/** A number as the node writes it, alone or before its unit. One without separators may be a port or an id. */
+/** A number as the node writes it, with or without a unit. One without separators may be a port or an id. */
 const NUMBER = /^(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?= ?[%\p{L}]*$)/u;
 
 /** A value of a text of the node: a number gets the separators of the language. */
@@ -132,7 +132,7 @@ export function localValue(value: string, tag = locale): string {
 /**
  * Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages.
  *
- * @param nameOf what a value is called that is no such text.
+ * @param nameOf what other values are called.
  */
 export function saidWith(
   texts: Readonly<Record<string, string>>,
