@@ -1,3 +1,4 @@
+import { channelsActiveAt } from "../db/index/channels/follows.ts";
 import { channelKeysAfter, findRegistrationByKey } from "../db/index/channels/registrations.ts";
 import { slotsOfChannel } from "../db/index/channels/slots.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
@@ -8,6 +9,7 @@ import { statement } from "../db/index/statement.ts";
 import { fidWithKeysAfter } from "../db/index/trie/derived-keys.ts";
 import type { EncodedRecord } from "../ingest/record.ts";
 import { Store } from "../protocol/message/merge-rules.ts";
+import { CHANNELS_VERSION, engineSchedule } from "../protocol/network/engine-versions.ts";
 import { type FarcasterNetwork, UserNameProof } from "../protocol/wire/generated/message.ts";
 import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 
@@ -21,6 +23,17 @@ export interface ExportSource {
   /** A connection within a read transaction, whose state does not change. */
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
+}
+
+/**
+ * The entry of `protocol.engine_versions` with which another node accepts the channels of an index; undefined where it accepts them by
+ * itself, and for an index without channels.
+ */
+export function undatedChannels(db: IndexDatabase, network: FarcasterNetwork): string | undefined {
+  const activeAt = channelsActiveAt(db);
+  const scheduledAt = engineSchedule(network).activeAt(CHANNELS_VERSION);
+  if (activeAt === undefined || (scheduledAt !== undefined && scheduledAt <= activeAt)) return undefined;
+  return `${CHANNELS_VERSION}=${activeAt}`;
 }
 
 const EVENT_TYPES = Object.values(OnChainEventType).filter(

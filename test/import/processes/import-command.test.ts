@@ -6,12 +6,14 @@ import { claimNetwork } from "../../../src/db/index/identity.ts";
 import { getPosition } from "../../../src/db/index/positions.ts";
 import { verifyIndex } from "../../../src/db/index/verify/verify.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
+import { fillWithDemo } from "../../../src/demo/network.ts";
 import { createImportSink } from "../../../src/import/import-sink.ts";
 import { runImport as runImportOf } from "../../../src/import/run-import.ts";
 import { writeRecords } from "../../../src/import/write-records.ts";
 import { createIngestEngine } from "../../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../../src/ingest/record.ts";
 import { FarcasterNetwork } from "../../../src/protocol/wire/generated/message.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
 import { type Place, run, withFileLimit } from "../../cli/run.ts";
 import { ANCHOR_SECS, demoRecords } from "../../demo/records.ts";
 import { ManualClock } from "../../support/clock.ts";
@@ -176,6 +178,31 @@ test("what export writes while a node holds the index is imported into the same 
   const link = await runExport(`${dir.path}/link`);
   expect([link.exitCode, link.errors]).toEqual([1, expect.stringContaining("exists already")]);
   expect(existsSync(`${dir.path}/nothing`)).toBe(false);
+  expect(again.errors).not.toContain("protocol.engine_versions");
   const nowhere = await run(["--data-dir", `${dir.path}/none`, "export", `${dir.path}/other`]);
   expect([nowhere.exitCode, nowhere.errors]).toEqual([1, expect.stringContaining("there is no index yet")]);
+}, 180_000);
+
+test("export says with which setting a node accepts channels that its network has no date for, and it does", async () => {
+  using dir = tempDir();
+  const [source, target] = [`${dir.path}/source`, `${dir.path}/target`];
+  mkdirSync(source, { mode: 0o700 });
+  {
+    using db = openIndexWriter(indexPath(source));
+    claimNetwork(db, "mainnet");
+    fillWithDemo({ db, network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET, clock: systemClock });
+  }
+  const file = `${dir.path}/export`;
+  const { exitCode, errors } = await run(["--data-dir", source, "export", file]);
+  expect(exitCode).toBe(0);
+  const setting = /--set (protocol\.engine_versions=21=\d+)/.exec(errors)?.[1] ?? "";
+  expect(await runImport(`${dir.path}/without`, file)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("channels are not part of this network's protocol yet"),
+  });
+  const imported = await run(["--data-dir", target, "--set", setting, "import", file]);
+  expect(imported).toMatchObject({
+    exitCode: 0,
+    out: expect.not.stringContaining("not part of this network"),
+  });
 }, 180_000);

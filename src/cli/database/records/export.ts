@@ -22,7 +22,7 @@ export function registerExport(program: Command, context: CommandContext): void 
       const { indexPath, openIndexReader } = await import("../../../db/index/database.ts");
       const { isDemo, networkOfIndex } = await import("../../../db/index/identity.ts");
       const { readTotals } = await import("../../../db/index/counts/totals.ts");
-      const { exportedRecords } = await import("../../../import/export-records.ts");
+      const { exportedRecords, undatedChannels } = await import("../../../import/export-records.ts");
       const { writeNewRecords } = await import("../../../import/write-records.ts");
       const { UserError } = await import("../../../lib/failure.ts");
       const { refuseLongLog } = await import("../../../node/snapshot/database-task.ts");
@@ -58,6 +58,12 @@ export function registerExport(program: Command, context: CommandContext): void 
         });
         progress.finish();
         if (records === 0) log.warn({ path }, "The index has no record of these accounts");
+        const undated = fids ? undefined : undatedChannels(db, source.network);
+        if (undated !== undefined)
+          log.warn(
+            { setting: `--set protocol.engine_versions=${undated}` },
+            "The network has no date for channels: a node accepts those of this file with this setting",
+          );
         if (isDemo(db)) log.warn("These are accounts of a demo: everybody has their keys");
         print(`${grouped(records)} records, ${grouped(bytes)} bytes: ${path}\n`);
       });
