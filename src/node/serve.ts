@@ -65,7 +65,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   checkListenAddresses(listenersOf(named.config));
   const starting = createStarting(named.config, { lines, startedAtMs: named.clock.nowMs() });
   shutdown.add("listener of the start", () => starting.stop());
-  await prepareDatabases(named, { ...options, starting });
+  const refusals = await prepareDatabases(named, { ...options, starting });
   const isLocal = named.config.state.url === "";
   const databases = [
     { database: "index", file: databaseFile(indexPath(dataDir.path)) } as const,
@@ -126,7 +126,6 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     loopbackTargets.push(...demo.targets);
     shutdown.add("demo", () => demo.stop());
   }
-
   const upstream = watchUpstream(common, channels.upstream);
   liveness = createLiveness({ progress: upstream && (() => upstream.latest()), clock: common.clock });
   const streamSlots = openStreamSlots(common, admission, () => lagSecsOf(upstream?.latest()));
@@ -196,6 +195,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
         settingFiles: options.settingFiles,
         operatorToken,
         setUp: options.setUp,
+        refusals,
       })
     : undefined;
   // An index without a ranking gets one before the first request is served.

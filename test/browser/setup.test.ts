@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeRecords } from "../../src/import/write-records.ts";
 import { run } from "../cli/run.ts";
-import { demoRecords } from "../demo/records.ts";
+import { demoChannelRecords, demoRecords } from "../demo/records.ts";
 import { compiledProgram } from "../support/compiled-program.ts";
 import { type RunningNode, startNode, tempDir } from "../support/program.ts";
 import { axeViolations } from "./support/axe.ts";
@@ -154,7 +154,8 @@ describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not writ
       using dir = tempDir();
       const dataDir = join(dir.path, "data");
       const records = join(dir.path, "records");
-      await writeRecords(records, demoRecords().slice(0, 2_000));
+      // Mainnet has no date for channels.
+      await writeRecords(records, [...demoRecords().slice(0, 2_000), ...demoChannelRecords()]);
       const settings = join(dir.path, "svc.toml");
       writeFileSync(settings, "[service]\nready_when_empty = false\n");
       await using node = await startNode({
@@ -195,6 +196,8 @@ describe.skipIf(!HAS_BROWSER)("an empty node whose settings file it may not writ
       await page.unroute("**/console/api/pulse");
       await page.getByRole("link", { name: "Run a first query" }).waitFor({ timeout: 60_000 });
       await card.getByText("The node is up to date.").waitFor({ timeout: 60_000 });
+      await card.getByText(/^\d+ records of the file were refused:$/).waitFor();
+      await card.getByText(/^\d+ × channels are not part of this network's protocol yet$/).waitFor();
       expect(await page.getByText("The node starts again").count()).toBe(0);
       expect(readFileSync(join(dataDir, "settings.toml"), "utf8")).toContain("https://node.example");
       expect(node.logs()).toContain("Imported the file");

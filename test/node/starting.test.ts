@@ -18,6 +18,7 @@ import { writeRecords } from "../../src/import/write-records.ts";
 import { prepareDatabases } from "../../src/node/start/prepare-databases.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { createShutdown } from "../../src/runtime/shutdown.ts";
+import { demoChannelRecords, demoRecords } from "../demo/records.ts";
 import { configWith } from "../runtime/config.ts";
 import { silentLog } from "../support/log.ts";
 import { until } from "../support/manual-time.ts";
@@ -184,3 +185,21 @@ for (const filling of ["an import", "the demo network"] as const)
     await prepare({ demo });
     expect(ranked()).toBeUndefined();
   });
+
+test("a start says what its import refused, by reasons", async () => {
+  using dir = tempDir();
+  const file = `${dir.path}/records`;
+  const dataDir = `${dir.path}/data`;
+  mkdirSync(dataDir, { mode: 0o700 });
+  const prepare = () =>
+    prepareDatabases(commonIn(dataDir), {
+      ...{ demo: false, newState: false, migrate: false, starting: { show: async () => {} } },
+    });
+  // Mainnet has no date for channels.
+  await writeRecords(file, [...accountRecords(FID), ...demoRecords(), ...demoChannelRecords()]);
+  importAtNextStart(dataDir, file);
+  expect(await prepare()).toMatchObject([
+    { reason: "channels are not part of this network's protocol yet", count: 24 },
+  ]);
+  expect(await prepare()).toEqual([]);
+});

@@ -9,6 +9,11 @@ export interface PauseReport {
   readonly paused_at: number;
 }
 
+export interface RefusedRecords {
+  readonly reason: string;
+  readonly count: number;
+}
+
 /** The public figures of the node. */
 export interface Pulse {
   readonly version: string;
@@ -24,6 +29,8 @@ export interface Pulse {
   readonly paused: readonly PauseReport[];
   /** Rows of the index by kind, as in `/status`. */
   readonly counts: Readonly<Record<string, number>>;
+  /** The records that the import of this start refused, by reasons, the most frequent first. */
+  readonly refused: readonly RefusedRecords[];
   /** How far an index that follows another node has come; null for one that follows none. */
   readonly following: Following | null;
   readonly merged_per_second: number | null;

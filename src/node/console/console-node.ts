@@ -18,6 +18,7 @@ import { isDemo, isEmpty } from "../../db/index/identity.ts";
 import { httpFigures, summedFigures } from "../../http/metrics/http-figures.ts";
 import type { HttpFigures } from "../../http/metrics/http-metrics.ts";
 import type { NotableResponse } from "../../http/metrics/notable-requests.ts";
+import type { RefusalClass } from "../../import/summary.ts";
 import type { IndexSize } from "../../ingest/size-bound.ts";
 import { reasonOf } from "../../lib/failure.ts";
 import type { RpcClient } from "../../lib/port-rpc.ts";
@@ -85,6 +86,8 @@ export interface ConsoleNodeDeps {
   readonly settingSources: ReadonlyMap<string, string>;
   readonly settingFiles: SettingFiles | undefined;
   readonly setUp?: SetUp | undefined;
+  /** What the import of this start refused. */
+  readonly refusals: readonly RefusalClass[];
   /** See `OperatorSessionsDeps`. */
   readonly operatorToken: string | undefined;
 }
@@ -169,6 +172,7 @@ export function createConsoleNode(deps: ConsoleNodeDeps): ConsoleNode {
       reason: reason ?? null,
       paused: deps.pauses.latest().map(pauseReport),
       counts: readTotals(db),
+      refused: deps.refusals.map(({ reason, count }) => ({ reason, count })),
       following: upstream ? followingOf(upstream) : null,
       merged_per_second: rounded(merged_per_second),
       requests_per_second: rounded(requests_per_second),

@@ -6,7 +6,7 @@ import { getPosition } from "../../db/index/positions.ts";
 import { createImportSink } from "../../import/import-sink.ts";
 import { endNextImport, nextImportFile } from "../../import/next-import.ts";
 import { type ImportOptions, runImport } from "../../import/run-import.ts";
-import { shareDone } from "../../import/summary.ts";
+import { type RefusalClass, shareDone } from "../../import/summary.ts";
 import { createInlineVerifier } from "../../ingest/bulk/verify/verifier.ts";
 import { createIngestEngine } from "../../ingest/engine.ts";
 import { createSizeBound } from "../../ingest/size-bound.ts";
@@ -60,13 +60,14 @@ export async function withImport<T>(
 /**
  * Imports the file of `nextImport`. One whose end cannot be read counts as imported up to there.
  *
+ * @returns what it refused, the most frequent first.
  * @throws UserError without that file; RetryableError when a record could not be stored; see `runImport`.
  */
 export async function runNextImport(
   common: Common,
   db: IndexDatabase,
   { path, starting }: { readonly path: string; readonly starting: Pick<Starting, "show"> },
-): Promise<void> {
+): Promise<readonly RefusalClass[]> {
   const { config, log, shutdown } = common;
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile())
@@ -104,4 +105,5 @@ export async function runNextImport(
   for (const { code, reason, count } of refusals) log.warn({ code, count }, `Refused records: ${reason}`);
   if (outcome !== "complete") log.warn({ path, detail }, "The file could not be read to its end");
   endNextImport(config.data.dir);
+  return refusals;
 }

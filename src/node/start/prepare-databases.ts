@@ -10,6 +10,7 @@ import { openState, statePath } from "../../db/state/database.ts";
 import { refuseEarlierRequests } from "../../db/state/state-clock.ts";
 import { nextImport } from "../../import/next-import.ts";
 import { refusalOfUnfinished } from "../../import/resume.ts";
+import type { RefusalClass } from "../../import/summary.ts";
 import { UserError } from "../../lib/failure.ts";
 import { networkOf } from "../../protocol/network/network.ts";
 import { nowSecs } from "../../runtime/clock.ts";
@@ -31,11 +32,11 @@ export interface PrepareOptions {
   readonly starting: Pick<Starting, "show">;
 }
 
-/** Creates the databases or migrates them before the workers open them. */
+/** Creates the databases or migrates them before the workers open them. Returns what an import of this start refused. */
 export async function prepareDatabases(
   common: Common,
   { demo, newState, migrate, starting }: PrepareOptions,
-): Promise<void> {
+): Promise<readonly RefusalClass[]> {
   const { config, log, clock } = common;
   const startedMs = performance.now();
   const follows = isFollowing(config);
@@ -77,9 +78,10 @@ export async function prepareDatabases(
         refuseEarlierRequests(state, nowSecs(clock) + config.auth.signed_at_window_secs),
       );
   }
+  let refused: readonly RefusalClass[] = [];
   if (toImport !== undefined) {
     const { runNextImport } = await import("./import-file.ts");
-    await runNextImport(common, db, { path: toImport, starting });
+    refused = await runNextImport(common, db, { path: toImport, starting });
   }
   let records = 0;
   if (demo) {
@@ -90,6 +92,7 @@ export async function prepareDatabases(
   const durationMs = Math.round(performance.now() - startedMs);
   if (records > 0) log.info({ records, durationMs }, "Filled the index with the demo network");
   if (isDemo(db)) log.warn("This data directory holds the demo network, whose keys are public");
+  return refused;
 }
 
 const LOST: Readonly<Record<DatabaseName, string>> = {

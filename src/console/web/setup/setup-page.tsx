@@ -56,11 +56,10 @@ function Locked() {
   );
 }
 
-/** The form, with the step that runs in the node. */
-function Steps({ onApplied }: { onApplied: () => void }) {
+/** The form, with the step that runs in the node. `isApplying`: whether that is the last one. */
+function Steps({ isApplying, onApplied }: { isApplying: { current: boolean }; onApplied: () => void }) {
   const [isRunning, setRunning] = useState(false);
   const startedMs = useRef(0);
-  const isApplying = useRef(false);
   const action = useAction();
   const query = useQuery(operatorRead<SetUpState>("/setup"), {
     send: operatorRequest,
@@ -165,6 +164,26 @@ function StatePill({ start: { starting }, query }: { start: Start; query: Query<
   );
 }
 
+/** The records of a file that the node did not accept, with the reasons. */
+function Refused({ refused }: Pick<Pulse, "refused">) {
+  if (refused.length === 0) return null;
+  const total = refused.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <div class="notice boxed">
+      <div class="stack tight">
+        <p>{msg.recordsWereRefused(total)}</p>
+        <ul>
+          {refused.map(({ reason, count }) => (
+            <li key={reason}>
+              {formatCount(count)} × <bdi>{reason}</bdi>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
 /** A node that fills, and what can be asked meanwhile. */
 function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolean }) {
   const pulse = query.data;
@@ -184,6 +203,7 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
       {isWaiting && <StartingAgain start={start} />}
       {pulse && <Filling pulse={pulse} />}
       {isReady && <p role="status">{msg.itIsReady}</p>}
+      {pulse && <Refused refused={pulse.refused} />}
       {!isEmpty && !pulse.ready && pulse.reason !== null && <p class="s dim">{pulse.reason}</p>}
       {hasPeople && (
         <>
@@ -209,6 +229,12 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
 export function Page() {
   const query = usePulse();
   const [isApplied, setApplied] = useState(false);
+  const isApplying = useRef(false);
+  const isLocked = access.value === "locked";
+  // A node that starts again between two requests is never away: it only has no session any more.
+  useEffect(() => {
+    if (isLocked && isApplying.current) setApplied(true);
+  }, [isLocked]);
   useEffect(() => {
     const take = () => void enter();
     take();
@@ -226,7 +252,7 @@ export function Page() {
       ) : !isEmpty ? (
         <Progress query={query} isApplied={isApplied} />
       ) : access.value === "open" ? (
-        <Steps onApplied={() => setApplied(true)} />
+        <Steps isApplying={isApplying} onApplied={() => setApplied(true)} />
       ) : (
         <Locked />
       )}

@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../../format.ts";
+import { formatCount, type Rich, type Value } from "../../format.ts";
 
 export const setUpYourNode = "Richte deinen Knoten ein";
 export const notSetUpYet = "Dieser Knoten ist noch nicht eingerichtet";
@@ -33,6 +33,10 @@ export const peopleAreHere = (count: Value) => `${count} Personen sind schon hie
 export const firstQuery = "Erste Abfrage ausführen";
 export const explore = "Ansehen, was hier ist";
 export const itIsReady = "Der Knoten ist auf dem neuesten Stand.";
+export const recordsWereRefused = (count: number) =>
+  count === 1
+    ? "1 Datensatz der Datei wurde abgelehnt:"
+    : `${formatCount(count)} Datensätze der Datei wurden abgelehnt:`;
 
 export const whatShouldItBe = "Quelle";
 export const followANode = "Einem Knoten folgen";

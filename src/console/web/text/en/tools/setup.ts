@@ -1,4 +1,4 @@
-import type { Rich, Value } from "../../format.ts";
+import { formatCount, type Rich, type Value } from "../../format.ts";
 
 // setup/setup-page.tsx
 export const setUpYourNode = "Set up your node";
@@ -33,6 +33,10 @@ export const peopleAreHere = (count: Value) => `${count} people are here already
 export const firstQuery = "Run a first query";
 export const explore = "Explore what is here";
 export const itIsReady = "The node is up to date.";
+export const recordsWereRefused = (count: number) =>
+  count === 1
+    ? "1 record of the file was refused:"
+    : `${formatCount(count)} records of the file were refused:`;
 
 // setup/wish-form.tsx
 export const whatShouldItBe = "Source";
