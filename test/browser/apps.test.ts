@@ -178,7 +178,10 @@ describe("a mini app", () => {
       await page.getByText("Name it first.").waitFor();
       await page.getByLabel("Name").fill("Followers of 3");
       await page.getByText("Set at least one condition.").waitFor();
-      await page.getByLabel("Followers of").fill("3");
+      await page.getByRole("textbox", { name: "Followers of" }).fill("3");
+      await page.getByText("Set at least one condition.").waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("list", { name: "Followers of" }).getByRole("button").waitFor();
       const before = wallet.prompts.length;
       await page.getByRole("button", { name: "Save segment" }).click();
       const saved = page.getByRole("row").filter({ hasText: "Followers of 3" });

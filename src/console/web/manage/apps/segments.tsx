@@ -10,6 +10,7 @@ import { Card } from "../../parts/region.tsx";
 import { DataTable, timeOrNever } from "../../parts/table.tsx";
 import * as msg from "../../text/en/manage/schedules.ts";
 import { UserName } from "../../text/user-text.tsx";
+import { PeopleField } from "../webhooks/chips.tsx";
 
 const FIELDS = [
   { name: "name", label: msg.name, isRequired: true, maxChars: 128 },
@@ -17,13 +18,15 @@ const FIELDS = [
   { name: "added_before", label: msg.addedBefore, kind: "date" },
   { name: "opened_within_days", label: msg.openedWithin, kind: "count", hint: msg.days },
   { name: "not_opened_within_days", label: msg.notOpenedWithin, kind: "count", hint: msg.days },
-  { name: "following_fid", label: msg.following, kind: "fid", hint: msg.anFid },
+  { name: "following_fid", label: msg.following, kind: "fid" },
   { name: "channel_id", label: msg.channel, hint: msg.channelId },
   { name: "client_fids", label: msg.client, kind: "fids", hint: msg.fidsOfClients },
   { name: "fids", label: msg.people, kind: "fids", rows: 3, hint: msg.fidsOfPeople },
 ] as const satisfies readonly FieldSpec[];
 
 const [NAME, ...CONDITIONS] = FIELDS;
+/** Those that are typed: the person whose followers are meant is found by name. */
+const TYPED = CONDITIONS.filter(({ name }) => name !== "following_fid");
 type Segment = Schemas["AudienceSegment"];
 
 /** The segments of an app. */
@@ -96,15 +99,17 @@ export function SegmentsTab({ appId }: { appId: string }) {
   const [edited, setEdited] = useState<Segment>();
   const edit = (segment: Segment | undefined) => {
     setEdited(segment);
+    setFollowed("");
     setDraft(segment ? draftOfSegment(segment) : emptySegment());
     // Its button goes away, or the form is elsewhere.
     document.getElementById("segment-name")?.focus();
   };
   const action = useAction();
+  const [followed, setFollowed] = useState("");
   const problems = problemsIn(draft);
   const hasCondition = Object.keys(filterOf(draft, edited)).length > 0;
   const missing = draft.name === "" ? msg.nameItFirst : hasCondition ? undefined : msg.setACondition;
-  const isReady = missing === undefined && Object.keys(problems).length === 0;
+  const isReady = missing === undefined && followed.trim() === "" && Object.keys(problems).length === 0;
   const save = () =>
     action.run(async () => {
       await sessionRequest({
@@ -172,7 +177,18 @@ export function SegmentsTab({ appId }: { appId: string }) {
       <Card title={edited ? msg.editSegment : msg.newSegment}>
         <p class="s dim">{msg.allConditionsHold}</p>
         <Fields form="segment" fields={[NAME]} draft={draft} problems={problems} onChange={setDraft} />
-        <Fields form="segment" fields={CONDITIONS} draft={draft} problems={problems} onChange={setDraft} />
+        <PeopleField
+          label={msg.following}
+          name="segment-following"
+          values={draft.following_fid === "" ? [] : [draft.following_fid]}
+          typed={followed}
+          onChange={(fids, text) => {
+            setFollowed(text);
+            setDraft({ ...draft, following_fid: fids.at(-1) ?? "" });
+          }}
+          problem={followed.trim() === "" ? undefined : msg.chooseAPerson}
+        />
+        <Fields form="segment" fields={TYPED} draft={draft} problems={problems} onChange={setDraft} />
         <Outcome action={action} />
         {edited && <p class="s dim">{msg.scheduledSendsKeepIt}</p>}
         <div class="row wrap">
