@@ -1,5 +1,4 @@
 import { settleChannelsActive } from "../db/index/channels/follows.ts";
-import { deleteRankings } from "../db/index/counts/rankings.ts";
 import { readTotals } from "../db/index/counts/totals.ts";
 import type { IndexDatabase } from "../db/index/database.ts";
 import { markDemo } from "../db/index/identity.ts";
@@ -186,11 +185,7 @@ export function fillWithDemo({
 /** Marks an index as that of the demo network, in which channels are part of the protocol. */
 export function beginDemo(db: IndexDatabase): void {
   markDemo(db);
-  db.transaction(() => {
-    settleChannelsActive(db, { seenAt: CHANNELS_SINCE_SECS });
-    // The node may have run without anything before.
-    deleteRankings(db);
-  });
+  db.transaction(() => settleChannelsActive(db, { seenAt: CHANNELS_SINCE_SECS }));
 }
 
 function readRecord(record: DemoRecord): Result<IngestRecord, Rejection> {

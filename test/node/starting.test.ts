@@ -157,34 +157,31 @@ test("imports the file that the set-up named, also after an import that was kill
   expect(nextImport(dataDir)).toBeUndefined();
 });
 
-for (const filling of ["an import", "the demo network"] as const)
-  test(`the empty rankings of a node that had nothing end with ${filling}, so that the start makes new ones`, async () => {
-    using dir = tempDir();
-    const file = `${dir.path}/records`;
-    const dataDir = `${dir.path}/data`;
-    mkdirSync(dataDir, { mode: 0o700 });
-    const demo = filling === "the demo network";
-    const prepare = (options: { demo: boolean }) =>
-      prepareDatabases(commonIn(dataDir), {
-        ...{ newState: false, migrate: false, starting: { show: async () => {} } },
-        ...options,
-      });
-    const ranked = () => {
-      using index = openIndexReader(indexPath(dataDir));
-      return newestSnapshot(index, "casts");
-    };
-    await prepare({ demo: false });
-    {
-      using index = openIndexWriter(indexPath(dataDir));
-      storeRankings(index, { snapshot: 60_000, rankings: { casts: [], channels: [] } });
-    }
-    await prepare({ demo: false });
-    expect(ranked()).toBe(60_000);
-    await writeRecords(file, accountRecords(FID));
-    if (!demo) importAtNextStart(dataDir, file);
-    await prepare({ demo });
-    expect(ranked()).toBeUndefined();
-  });
+test("the empty rankings of a node that had nothing end with an import, so that the start makes new ones", async () => {
+  using dir = tempDir();
+  const file = `${dir.path}/records`;
+  const dataDir = `${dir.path}/data`;
+  mkdirSync(dataDir, { mode: 0o700 });
+  const prepare = () =>
+    prepareDatabases(commonIn(dataDir), {
+      ...{ demo: false, newState: false, migrate: false, starting: { show: async () => {} } },
+    });
+  const ranked = () => {
+    using index = openIndexReader(indexPath(dataDir));
+    return newestSnapshot(index, "casts");
+  };
+  await prepare();
+  {
+    using index = openIndexWriter(indexPath(dataDir));
+    storeRankings(index, { snapshot: 60_000, rankings: { casts: [], channels: [] } });
+  }
+  await prepare();
+  expect(ranked()).toBe(60_000);
+  await writeRecords(file, accountRecords(FID));
+  importAtNextStart(dataDir, file);
+  await prepare();
+  expect(ranked()).toBeUndefined();
+});
 
 test("a start says what its import refused, by reasons", async () => {
   using dir = tempDir();
