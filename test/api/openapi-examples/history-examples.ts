@@ -38,6 +38,7 @@ export const historyExamples: Readonly<Record<string, OperationExample>> = {
         ],
         kept: { figures: FROM - 3600, log: null },
         watched_since: FROM - 3600,
+        recorded_until: TO,
       },
     },
   },
