@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { databaseFile } from "../../db/sqlite/open.ts";
+import { deleteUnfinishedCopies } from "../snapshot/unfinished-copy.ts";
 
 /** The file into which an index is rewritten. It is next to the file that a symbolic link names. */
 export function compactFileOf(path: string): string {
@@ -10,4 +11,5 @@ export function compactFileOf(path: string): string {
 export function dropCompactFile(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"])
     rmSync(compactFileOf(path) + suffix, { force: true });
+  deleteUnfinishedCopies(compactFileOf(path));
 }

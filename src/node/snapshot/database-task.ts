@@ -1,8 +1,9 @@
-import { statSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
 import type { DatabaseFile, DatabaseName } from "../../db/sqlite/storage-error.ts";
 import { EXIT_USER, RetryableError, UserError } from "../../lib/failure.ts";
 import { ownProgram } from "../../runtime/process.ts";
 import { megabytes } from "./snapshot-directory.ts";
+import { unfinishedCopyOf } from "./unfinished-copy.ts";
 
 /** The hidden command that runs a task. */
 export const DATABASE_TASK = "database-task";
@@ -50,15 +51,22 @@ export async function copyDatabase(
   const { file } = where;
   const limit = logLimitBytes ?? defaultLogLimit(file);
   const tooLong = new AbortController();
+  const copy = unfinishedCopyOf(to);
   const watch = () => {
-    onBytes(sizeOf(to));
+    onBytes(sizeOf(copy));
     if (sizeOf(`${file}-wal`) > limit) tooLong.abort();
   };
   const watching = setInterval(watch, POLL_INTERVAL_MS);
   try {
     watch();
-    return await runDatabaseTask({ name: "copy", ...where, to }, AbortSignal.any([signal, tooLong.signal]));
+    const result = await runDatabaseTask(
+      { name: "copy", ...where, to: copy },
+      AbortSignal.any([signal, tooLong.signal]),
+    );
+    renameSync(copy, to);
+    return result;
   } catch (cause) {
+    for (const suffix of ["", "-journal"]) rmSync(copy + suffix, { force: true });
     if (!tooLong.signal.aborted || signal.aborted) throw cause;
     throw logTooLong(file, limit, { cause });
   } finally {

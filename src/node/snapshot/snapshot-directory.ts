@@ -6,6 +6,7 @@ import { LOCK_FILES, lockDirectory } from "../../runtime/data-dir.ts";
 import { syncPath } from "../../runtime/files.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
+import { deleteUnfinishedCopies } from "./unfinished-copy.ts";
 
 /** A snapshot that is being made, in a directory that no other process uses. */
 export interface SnapshotDirectory extends Disposable {
@@ -35,6 +36,7 @@ export function createSnapshotDirectory(dir: string): SnapshotDirectory {
     path,
     plainFile: (part) => plainFile(path, part),
     complete() {
+      deleteUnfinished(path);
       syncPath(path);
       renameSync(path, target);
       isComplete = true;
@@ -94,7 +96,12 @@ function plainFile(path: string, part: SnapshotPart): string {
   return join(path, `${part}.db`);
 }
 
+function deleteUnfinished(path: string): void {
+  for (const part of SNAPSHOT_PARTS) deleteUnfinishedCopies(plainFile(path, part));
+}
+
 function deleteFiles(path: string): void {
+  deleteUnfinished(path);
   rmSync(join(path, MANIFEST_FILE), { force: true });
   for (const part of SNAPSHOT_PARTS) {
     const plain = plainFile(path, part);

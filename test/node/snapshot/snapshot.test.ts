@@ -19,10 +19,12 @@ import { putPosition } from "../../../src/db/index/positions.ts";
 import { openState, statePath } from "../../../src/db/state/database.ts";
 import { nonceFloor } from "../../../src/db/state/state-clock.ts";
 import { makeBackup } from "../../../src/node/backup/backup.ts";
+import { checkDatabase, copyDatabase } from "../../../src/node/snapshot/database-task.ts";
 import { COPY_TREATMENT } from "../../../src/node/snapshot/detach-index.ts";
 import type { SnapshotProgress } from "../../../src/node/snapshot/manifest.ts";
 import { directoryPlace } from "../../../src/node/snapshot/places/directory-place.ts";
 import { faultOfCopy } from "../../../src/node/snapshot/run-database-task.ts";
+import { deleteUnfinishedCopies } from "../../../src/node/snapshot/unfinished-copy.ts";
 import { decodeMessage } from "../../../src/protocol/message/signed-message.ts";
 import { openDataDir } from "../../../src/runtime/data-dir.ts";
 import { Scope } from "../../../src/upstream/scope.ts";
@@ -35,6 +37,20 @@ import { openSnapshotNode, tablesOf, UNENDING } from "./snapshot-node.ts";
 
 const UPSTREAM = "upstream.url=http://127.0.0.1:1";
 const SIGNED_AT_WINDOW_SECS = 300;
+
+test("copies of one database that are made at once are both whole: the process of a killed one keeps copying", async () => {
+  using fixture = await openSnapshotNode();
+  const { node, path } = fixture;
+  mkdirSync(path("copies"));
+  const to = join(path("copies"), "index.db");
+  const where = { database: "index", file: indexPath(node.dir) } as const;
+  const copy = () => copyDatabase(where, to, { signal: UNENDING, onBytes: () => undefined });
+  writeFileSync(`${to}-copy-0badcafe`, "of a killed process");
+  expect(await Promise.all([copy(), copy()])).toEqual([{ damage: [] }, { damage: [] }]);
+  expect(await checkDatabase({ database: "index", file: to }, UNENDING)).toEqual({ damage: [] });
+  deleteUnfinishedCopies(to);
+  expect(readdirSync(path("copies"))).toEqual(["index.db"]);
+});
 
 describe("a snapshot of a node that runs", () => {
   test("holds every table, and its manifest says what it holds", async () => {
