@@ -71,10 +71,12 @@ async function removeIfThere(path: string): Promise<void> {
 async function giveName(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
-  } catch {
+  } catch (cause) {
     if (await isThere(path)) throw fileExists(path);
-    if (!(await isThere(partial))) throw partialTaken(partial);
-    await rename(partial, path);
+    if (codeOf(cause) === "ENOENT") throw partialTaken(partial);
+    await rename(partial, path).catch((fault) => {
+      throw codeOf(fault) === "ENOENT" ? partialTaken(partial) : fault;
+    });
   }
 }
 
