@@ -77,7 +77,7 @@ interface FailingRow {
   readonly target_url: string;
   readonly failed: number;
   readonly total: number;
-  /** How its last failed delivery ended: a status, or an error class; null once the log has it no more. */
+  /** How its last failed delivery ended: a status, or an error class; null once the log no longer has it. */
   readonly last: string | null;
 }
 
