@@ -1,6 +1,6 @@
 import { name, version as packageVersion } from "../package.json" with { type: "json" };
 
-// `bun build --define` sets these. They are undefined when the sources run.
+// Set by `bun build --define`; undefined when the sources run.
 declare const BUILD_VERSION: string | undefined;
 declare const BUILD_COMMIT: string | undefined;
 declare const BUILD_DATE: string | undefined;
@@ -9,7 +9,7 @@ declare const BUILD_WITHOUT: string | undefined;
 /** The name of the program on the command line. */
 export const programName: string = name;
 
-/** The release, as in package.json. */
+/** The release version, as in package.json. */
 export const version: string = typeof BUILD_VERSION === "string" ? BUILD_VERSION : packageVersion;
 
 /** The commit that the binary was built from; "dev" when the sources run. */
@@ -18,5 +18,5 @@ export const commit: string = typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : 
 /** When the binary was built (ISO 8601); "dev" when the sources run. */
 export const buildDate: string = typeof BUILD_DATE === "string" ? BUILD_DATE : "dev";
 
-/** The names of the parts that the binary was built without. */
+/** The names of the parts that this build leaves out. */
 export const leftOut: readonly string[] = typeof BUILD_WITHOUT === "string" ? BUILD_WITHOUT.split(",") : [];

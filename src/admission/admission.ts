@@ -10,14 +10,14 @@ import {
   type ShareName,
 } from "./budgets.ts";
 
-/** The memory of all counts, for other threads. */
+/** The shared memory of all counts, to pass to other threads. */
 export interface SharedAdmission {
   readonly descriptorCap: number;
   readonly budgets: Readonly<Record<BudgetName, SharedArrayBuffer>>;
   readonly buckets: Readonly<Record<BucketsName, SharedArrayBuffer>>;
 }
 
-/** What clients hold and spend, counted by all threads together. */
+/** Counts what clients hold and spend, over all threads together. */
 export interface Admission {
   readonly budgets: Readonly<Record<BudgetName, Budget>>;
   readonly buckets: Readonly<Record<BucketsName, BucketTable>>;
@@ -26,8 +26,10 @@ export interface Admission {
 }
 
 /**
- * @param source the file descriptors from which the process refuses connections, by default without a bound; or the memory of the thread
- * that has created the counts.
+ * Creates the counts of a process.
+ *
+ * @param source the number of file descriptors at which the process refuses connections (default: no limit), or the shared memory of the
+ * thread that created the counts.
  */
 export function createAdmission(source: number | SharedAdmission = Number.POSITIVE_INFINITY): Admission {
   const shared = typeof source === "number" ? undefined : source;
@@ -59,7 +61,7 @@ function mapValues<K extends string, V, W>(
 
 const figure = figureOf<Pick<Admission, "budgets">>();
 
-/** What clients hold of each budget, and how often one had no room. */
+/** Metrics: the amount held of each budget, and how often each bound refused a client. */
 export const admissionFigures = [
   figure({
     read: ({ budgets }) => mapValues(budgets, (budget) => budget.use().held),

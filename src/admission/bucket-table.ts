@@ -1,4 +1,4 @@
-/** The refill and the size of a token bucket. */
+/** The refill rate and the size of a token bucket. */
 export interface BucketLimit {
   readonly perMinute: number;
   readonly burst: number;
@@ -7,7 +7,7 @@ export interface BucketLimit {
 /** A bucket after a request. */
 export interface BucketState {
   readonly isAdmitted: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens left. */
   readonly left: number;
   readonly fullInSecs: number;
   /** When the request would be admitted; 0 if it was. */
@@ -16,21 +16,21 @@ export interface BucketState {
 
 const NS_PER_MINUTE = 60e9;
 const NS_PER_SEC = 1e9;
-/** A name may be in this many entries, so a look-up reads two cache lines. */
+/** A name may be in any of this many entries, so a lookup reads two cache lines. */
 const WAYS = 8;
-/** For each entry, the hash of its name, and the time at which its bucket is full, ns since the table was made. */
+/** For each entry, the hash of its name, and the time at which its bucket is full, in ns since the table was created. */
 const WORDS = 2;
-/** Words ahead of the entries: the seed of the hash, and the time at which the table was made, ms. */
+/** Words before the entries: the seed of the hash, and the time at which the table was created, in ms. */
 const HEADER = 2;
-/** Names whose place a thread remembers. */
+/** Names whose position a thread remembers. */
 const MAX_PLACES = 4_096;
-/** Attempts against other threads that charge the same bucket. */
+/** Attempts of a charge while other threads change the same bucket. */
 const MAX_TRIES = 1000;
 
 /**
- * Token buckets by name, shared by threads: a fixed table, each bucket one number (the time at which it is full again), charged by
- * compare-and-swap. Buckets start full. A new name takes the place of the idlest of eight; no client can choose which, since names are hashed
- * with a secret. Time is monotonic.
+ * Token buckets by name, shared by threads. The table is fixed, and each bucket is one number (the time at which it is full again),
+ * charged by compare-and-swap. Buckets start full. A new name replaces the idlest of eight; clients cannot choose which, because names
+ * are hashed with a secret. Time is monotonic.
  */
 export class BucketTable {
   readonly shared: SharedArrayBuffer;
@@ -38,7 +38,7 @@ export class BucketTable {
   readonly #seed: bigint;
   readonly #originMs: number;
   readonly #nowMs: () => number;
-  /** Where names were found, valid while their hash is there: a look-up takes a third of a charge. */
+  /** Where names were found, valid while their hash is there. The cache makes a lookup cost a third of a charge. */
   readonly #places = new Map<string, { readonly at: number; readonly hash: bigint }>();
 
   /**
@@ -60,7 +60,7 @@ export class BucketTable {
     this.#originMs = Number(this.#words[1]);
   }
 
-  /** Takes tokens if they are there. A request for more than the bucket holds costs the whole bucket. */
+  /** Takes tokens if the bucket has them. A request for more than the bucket's size costs the whole bucket. */
   take(name: string, tokens: number, { perMinute, burst }: BucketLimit): BucketState {
     const nsPerToken = NS_PER_MINUTE / perMinute;
     const sizeNs = burst * nsPerToken;
@@ -86,7 +86,7 @@ export class BucketTable {
     return stateOf(nowNs, 0);
   }
 
-  /** Takes tokens whether they are there or not, or gives back some that were taken. The debt is at most one bucket. */
+  /** Takes tokens even if the bucket has too few, or returns tokens if `tokens` is negative. The debt is at most one bucket. */
   charge(name: string, tokens: number, { perMinute, burst }: BucketLimit): void {
     const nsPerToken = NS_PER_MINUTE / perMinute;
     const nowNs = Math.floor((this.#nowMs() - this.#originMs) * 1e6);
@@ -99,7 +99,7 @@ export class BucketTable {
     }
   }
 
-  /** The position of a name's entry, which is claimed if there is none. */
+  /** Returns the position of a name's entry, and claims an entry for a new name. */
   #entryOf(name: string, nowNs: number): number {
     const place = this.#places.get(name);
     if (place !== undefined && Atomics.load(this.#words, place.at) === place.hash) return place.at;
@@ -124,7 +124,7 @@ export class BucketTable {
         idlestTime = time;
       }
       if (Atomics.compareExchange(this.#words, idlest, idlestHash, hash) !== idlestHash) continue;
-      // A bucket that was full needs no change. Another one is made full, unless another thread has charged it already.
+      // A bucket that was full needs no change. Any other is filled, unless another thread has charged it already.
       if (idlestTime > BigInt(nowNs)) {
         Atomics.compareExchange(this.#words, idlest + 1, idlestTime, BigInt(nowNs));
       }
@@ -132,18 +132,18 @@ export class BucketTable {
     }
   }
 
-  /** Not where it was claimed: another thread may have claimed one further ahead, which all look-ups find. */
+  /** Called when an entry is found, not when it is claimed: another thread may have claimed an earlier one, which all lookups find. */
   #remember(name: string, at: number, hash: bigint): void {
     if (this.#places.size >= MAX_PLACES) this.#places.clear();
     this.#places.set(name, { at, hash });
   }
 }
 
-/** Times are whole nanoseconds, so that many small charges add up to a little more than the tokens. */
+/** Times are whole nanoseconds, so many small charges add up to slightly more than their tokens. */
 const ROUNDING_NS = 1000;
 const ROUNDING = 1e-3;
 
-/** A clock that all threads share, and that no one sets. */
+/** A clock that all threads share and that nobody can set. */
 function sharedMonotonicMs(): number {
   return performance.timeOrigin + performance.now();
 }

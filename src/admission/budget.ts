@@ -1,30 +1,31 @@
 import { type BudgetTerms, roomFor } from "./budgets.ts";
 
-/** Which bound of a budget has no room: what one client may hold, or what all may. */
+/** Which bound of a budget is exhausted: that of one client, or that of all. */
 export type Shortage = "client" | "total";
 
-/** What is held and what was refused, of all clients. */
+/** What all clients hold, and how often each bound refused one. */
 export interface BudgetUse {
   readonly held: number;
   readonly refused: Readonly<Record<Shortage, number>>;
 }
 
-/** Positions of the words ahead of the entries. */
+/** Positions of the words before the entries. */
 const HELD = 0;
 const REFUSED = { client: 1, total: 2 } as const satisfies Record<Shortage, number>;
 const SEED = 3;
 const HEADER = 4;
-/** For each entry, the hash of its client, and what the client holds. */
+/** For each entry, the hash of its client, and the amount that the client holds. */
 const WORDS = 2;
-/** A client may be in this many entries, so a look-up reads one cache line. */
+/** A client may be in any of this many entries, so a lookup reads one cache line. */
 const WAYS = 8;
-/** A power of two, above the number of clients that hold something at once. */
+/** A power of two, larger than the number of clients that hold something at the same time. */
 const ENTRIES = 8192;
 
 /**
- * What clients hold at once, such as bytes of request bodies, with a bound for all and a share for each client. The counts are in memory that
- * threads share, so taking is two atomic additions. Only clients that hold something have an entry. Clients are hashed with a secret, so none
- * can choose with which others it shares an entry; where all entries that a client may have are in use, it is counted with the smallest of them.
+ * Bounds what clients hold at once, such as bytes of request bodies, with a total and a share for each client. The counts are in memory
+ * that threads share, so taking is two atomic additions. Only clients that hold something have an entry. Clients are hashed with a
+ * secret, so they cannot choose whom they share an entry with. If all entries that a client may use are taken, it shares the one with the
+ * smallest amount.
  */
 export class Budget {
   readonly terms: BudgetTerms;
@@ -46,7 +47,7 @@ export class Budget {
     this.#seed = BigInt(Atomics.load(this.#words, SEED));
   }
 
-  /** Opens a hold of nothing yet. */
+  /** Opens an empty hold. */
   open(client: string): Hold {
     return new Hold(this, client);
   }
@@ -58,7 +59,7 @@ export class Budget {
     return { held: held ?? 0, refused: { client: client ?? 0, total: total ?? 0 } };
   }
 
-  /** Adds to an entry, unless a bound has no room. For `Hold`. */
+  /** Adds to an entry unless that exceeds a bound, which is returned. Only for `Hold`. */
   take(entry: number, amount: number): Shortage | undefined {
     const { perClient } = this.terms;
     const own = Atomics.add(this.#words, entry + 1, amount) + amount;
@@ -73,13 +74,13 @@ export class Budget {
     return undefined;
   }
 
-  /** For `Hold`. */
+  /** Only for `Hold`. */
   release(entry: number, amount: number): void {
     Atomics.sub(this.#words, entry + 1, amount);
     Atomics.sub(this.#words, HELD, amount);
   }
 
-  /** Returns the position of a client's entry, which stays its own while it holds something. For `Hold`. */
+  /** Returns the position of a client's entry, which the client keeps while it holds something. Only for `Hold`. */
   entryOf(client: string): number {
     const hash = Bun.hash.wyhash(client, this.#seed);
     const tag = Number(BigInt.asIntN(32, hash)) || 1;
@@ -106,7 +107,7 @@ export class Budget {
   }
 }
 
-/** What one request or connection holds of a budget. It may grow and shrink until it ends. */
+/** The share of a budget that one request or connection holds. It may grow and shrink until it ends. */
 export class Hold {
   readonly #budget: Budget;
   readonly #client: string;
@@ -123,7 +124,7 @@ export class Hold {
     return this.#amount;
   }
 
-  /** Takes more. Returns the bound that has no room for it; what was held before stays. After the end it takes nothing. */
+  /** Takes more. Returns the bound that this would exceed; what was held before stays. Takes nothing after the end. */
   grow(amount: number): Shortage | undefined {
     if (this.#isOver) return "client";
     if (this.#amount === 0) this.#entry = this.#budget.entryOf(this.#client);
@@ -132,7 +133,7 @@ export class Hold {
     return shortage;
   }
 
-  /** Returns the bound that has no room for more, without taking it. */
+  /** Returns the bound that taking more would exceed, without taking it. */
   shortageOf(amount: number): Shortage | undefined {
     const before = this.#amount;
     const shortage = this.grow(amount);

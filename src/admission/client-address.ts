@@ -2,32 +2,32 @@ import ipaddr from "ipaddr.js";
 import type { Config } from "../config/schema.ts";
 import { type Address, parseAddress } from "../net/address-class.ts";
 
-/** How many addresses of a header are looked at. Chains of proxies are shorter. */
+/** How many addresses of a header are read. Real chains of proxies are shorter. */
 const MAX_HOPS = 32;
 /** An IPv6 address with brackets, quotes and a port is shorter. */
 const MAX_VALUE_CHARS = 96;
-/** For an element of `Forwarded`, which may also name a host, a protocol and the proxy. */
+/** For an element of `Forwarded`, which may also contain a host, a protocol and the proxy. */
 const MAX_ELEMENT_CHARS = 512;
 /** Peers whose address is remembered: parsing one takes a microsecond or two. */
 const MAX_PEERS = 4_096;
 const IPV6_CLIENT_BITS = 64;
 const MAPPED_PREFIX_BITS = 96;
 
-/** Address, port (a number, or a name in `Forwarded`), with IPv6 addresses in brackets unless there is no port. */
+/** Address, and port (a number, or in `Forwarded` also a name). IPv6 addresses are in brackets unless there is no port. */
 const NODE = /^(?:\[([0-9a-f:.]+)\](?::\w[\w.-]*)?|([0-9.]+)(?::\w[\w.-]*)?|([0-9a-f:.]+))$/i;
 
-/** A parameter of an element of `Forwarded`, with the semicolon behind it; an element may have empty ones. */
+/** A parameter of an element of `Forwarded`, with the semicolon that follows it; an element may contain empty ones. */
 const PARAMETER = /\s*(?:([\w!#$%&'*+.^`|~-]+)=("(?:[^"\\]|\\.)*"|[^\s;"]*))?\s*(?:;|$)/sy;
 
-/** Who sent a request, according to its connection and to the proxies that the operator trusts. */
+/** Who sent a request, according to its connection and the proxies that the operator trusts. */
 export interface ClientAddress {
   /** In the usual notation; `unknown` for a request without a connection. */
   readonly address: string;
-  /** What limits count by: an IPv4 address, or the /64 network of an IPv6 address, which one client has whole. */
+  /** The key of limits: an IPv4 address, or the /64 network of an IPv6 address, because one client usually has all of it. */
   readonly bucket: string;
 }
 
-/** Returns all values of a header, joined with commas in the order of the lines; nothing if there is none. */
+/** Returns all values of a header, joined with commas in the order of the lines; undefined or null without the header. */
 export type HeaderValue = (name: string) => string | null | undefined;
 
 /** The other end of a connection. */
@@ -51,10 +51,10 @@ export interface ClientAddresses {
 const UNKNOWN: ClientAddress = { address: "unknown", bucket: "unknown" };
 
 /**
- * Creates the one rule for client addresses. The client is the peer of the connection. If that is a trusted proxy, the header
- * of the settings is read from the right, where each proxy appends the address that called it: the client is the first address
- * that is not a trusted proxy. A value that is not an address, and the bound of 32, end the walk at the last trusted address.
- * Clients can write whatever they want to the left of that, which is therefore never read.
+ * Creates the only rule for client addresses. The client is the peer of the connection. If the peer is a trusted proxy, the header from
+ * the settings is read from the right, where each proxy appends the address that called it, and the client is the first address that is
+ * not a trusted proxy. The walk ends at the last trusted address if it meets a value that is not an address, or after 32 addresses.
+ * Clients can write anything to the left of that, so it is never read.
  */
 export function createClientAddresses({
   trusted_proxies: trustedProxies,
@@ -110,7 +110,7 @@ function describe(address: Address): ClientAddress {
   return { address: text, bucket: `${network}/${IPV6_CLIENT_BITS}` };
 }
 
-/** IPv4 networks in the form of IPv4-mapped IPv6 are IPv4 networks, as the addresses are. */
+/** Converts IPv4-mapped IPv6 networks to IPv4 networks, as `unmapped` does for addresses. */
 function parseNetwork(cidr: string): [Address, number] {
   const [base, bits] = ipaddr.parseCIDR(cidr);
   return base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= MAPPED_PREFIX_BITS
@@ -122,12 +122,12 @@ function unmapped(address: Address | undefined): Address | undefined {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** The system adds the zone of a link-local address. */
+/** Removes the zone, which the system adds to a link-local address. */
 function parsePeer(peer: string): Address | undefined {
   return unmapped(parseAddress(peer.replace(/%.*$/s, "")));
 }
 
-/** Parses an address with quotes, brackets and port, or without them. */
+/** Parses an address with or without quotes, brackets and port. */
 function parseNode(value: string): Address | undefined {
   const text = value.trim();
   if (text.length > MAX_VALUE_CHARS) return undefined;
@@ -167,7 +167,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/** The names of parameters do not count their case. Two `for` are none. */
+/** Parameter names are case-insensitive. An element with two `for` parameters counts as having none. */
 function forOf(element: string): string {
   if (element.length > MAX_ELEMENT_CHARS) return "";
   const found: string[] = [];

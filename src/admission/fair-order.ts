@@ -5,56 +5,60 @@ import { roomFor, WAITING_REQUESTS } from "./budgets.ts";
 type MaybePromise<T> = T | Promise<T>;
 
 export interface FairOrderDeps<Task, Result> {
-  /** Does a task. What it does in this turn of the event loop is what counts. */
+  /** Runs a task. Only the time it takes in this turn of the event loop counts. */
   readonly run: (task: Task) => MaybePromise<Result>;
   readonly clientOf: (task: Task) => string;
-  /** Called before a task has to wait. Returns the bound that has no room for what it holds meanwhile. */
+  /** Called before a task has to wait. Returns the bound that holding the waiting task would exceed. */
   readonly hold?: (task: Task, client: string) => Shortage | undefined;
-  /** The result of a task for which the queue has no room. Called in its client's turn, ahead of the tasks that wait. */
+  /** Returns the result of a task for which the queue has no room. Called in its client's turn, before the tasks that wait. */
   readonly refuse: (task: Task, shortage: Shortage) => Result;
-  /** Monotonic, ms. Default: the clock of the process. */
+  /** Monotonic clock, ms. Default: that of the process. */
   readonly nowMs?: () => number;
 }
 
 interface Waiting<Task, Result> {
   readonly task: Task;
   readonly done: PromiseWithResolvers<Result>;
-  /** Why it is refused in its turn; undefined if it is not. */
+  /** Why it will be refused in its turn; undefined if it will run. */
   readonly shortage: Shortage | undefined;
 }
 
 interface Client<Task, Result> {
   readonly queue: Waiting<Task, Result>[];
-  /** Tasks to refuse. Each holds a connection, whose number is bounded. */
+  /** Tasks to refuse. Each holds a connection, and the number of connections is bounded. */
   readonly refused: Waiting<Task, Result>[];
-  /** Its virtual time, ms: what its tasks have taken, and at least as much as of those that were served before it arrived. */
+  /** Its virtual time, ms: what its tasks have taken, but at least that of the client served last when it arrived. */
   usedMs: number;
 }
 
-/** A thread that has worked for so long without a pause is busy. */
+/** A thread that has worked this long without a pause is busy. */
 const BUSY_MS = 2;
-/** A pause between two tasks. */
+/** The shortest gap between two tasks that counts as a pause. */
 const PAUSE_MS = 0.25;
-/** So long tasks run before the event loop reads the sockets again, where they are of several clients. */
+/** How long tasks of several clients run before the event loop reads the sockets again. */
 const SLICE_MS = 0.5;
-/** How long they run while all are of one client: another client waits no longer. A turn costs the time of a cheap read. */
+/** How long tasks run if all are of one client: another client waits no longer than this. A turn costs as much as a cheap read. */
 const TURN_MS = 4;
-/** A share of the most that a task has taken after its promise, for each later one. */
+/** How much of the longest recent time after a promise still counts, per later task. */
 const ASYNC_DECAY = 0.9;
-/** While all tasks of a busy thread are one client's, a task looks up its own once in half of this time; at random, so that no rhythm escapes. */
+/**
+ * While all tasks of a busy thread are one client's, a task looks up its client on average once per half of this time. The moment is
+ * random, so no rhythm can evade it.
+ */
 const LOOK_UP_MS = 1;
-/** How often a busy thread looks whether the event loop turns. */
+/** How often a busy thread checks whether the event loop turns. */
 const TURN_CHECK_MS = 1;
-/** So long after it had tasks of two clients the thread keeps an order. */
+/** How long a thread keeps the order after it had tasks of two clients. */
 const MIXED_MS = 1_000;
 
 /**
- * The order of the tasks of a thread. While the thread is not busy, or works for one client, each runs when it arrives. Otherwise they wait, and
- * the next is always one of the client whose tasks have taken the least time: a client that asks for much waits for itself. A task is not
- * interrupted, so others wait for at most one of its tasks.
+ * Orders the tasks of a thread. While the thread is not busy, or works for one client, each task runs when it arrives. Otherwise tasks
+ * wait, and the next is always one of the client whose tasks have taken the least time, so a client that asks for much waits for itself.
+ * Tasks are not interrupted, so other clients wait for at most one of its tasks.
  *
- * No response is sent in the turn of the event loop that has taken too long, refusals included: Bun accepts connections until none is left, and
- * calls the server for each at once, so clients that connect again after each response would keep the loop from ever turning.
+ * No response, not even a refusal, is sent in a turn of the event loop that has taken too long. Bun accepts connections until none is
+ * left and calls the server for each at once, so clients that reconnect after each response would otherwise prevent the loop from ever
+ * turning.
  */
 export class FairOrder<Task, Result> {
   readonly #deps: FairOrderDeps<Task, Result>;
@@ -63,7 +67,7 @@ export class FairOrder<Task, Result> {
   #waiting = 0;
   #refused = 0;
   #isScheduled = false;
-  /** Since when the thread works without a pause, and until when it has worked. */
+  /** Since when the thread has worked without a pause, and until when. */
   #busySinceMs = 0;
   #workedUntilMs = 0;
   #lookUpAtMs = Number.NEGATIVE_INFINITY;
@@ -72,11 +76,11 @@ export class FairOrder<Task, Result> {
   #mixedUntilMs = Number.NEGATIVE_INFINITY;
   /** The virtual time of the client that was served last. */
   #usedMs = 0;
-  /** When the first task of this turn of the event loop began that is more than a moment's work; undefined if there was none. */
+  /** The start of the first task in this turn of the event loop that took more than a moment; undefined if there was none. */
   #turnSinceMs: number | undefined;
-  /** What a task may take after it has returned a promise: the most of the last ones. */
+  /** How long a task may work after it has returned a promise: the maximum of recent ones. */
   #asyncMs = SLICE_MS;
-  /** Until when the work of this turn has been charged. */
+  /** Until when the work of this turn is charged. */
   #chargedUntilMs = 0;
 
   constructor(deps: FairOrderDeps<Task, Result>) {
@@ -84,7 +88,7 @@ export class FairOrder<Task, Result> {
     this.#nowMs = deps.nowMs ?? (() => performance.now());
   }
 
-  /** Runs a task now or in its turn. */
+  /** Runs a task now, or later in its turn. */
   run(task: Task): MaybePromise<Result> {
     const nowMs = this.#nowMs();
     const isPause = this.#turnSinceMs === undefined && nowMs - this.#workedUntilMs > PAUSE_MS;
@@ -102,7 +106,7 @@ export class FairOrder<Task, Result> {
     return this.#waiting + this.#refused > 0;
   }
 
-  /** Notes that a task has run. The work of one that has returned a promise, or sends much, follows before the next task of the same turn. */
+  /** Notes that a task has run. If it returned a promise, or sends much, its work continues before the next task of the same turn. */
   #noteWork(result: MaybePromise<Result>, startedMs: number): void {
     this.#workedUntilMs = this.#nowMs();
     if (this.#turnSinceMs !== undefined) return;
@@ -110,7 +114,7 @@ export class FairOrder<Task, Result> {
     this.#beginTurn(startedMs);
   }
 
-  /** Notes that a turn continues, so that cheap tasks end up late in it, too. */
+  /** Notes that the turn continues, so that cheap tasks count as late in it, too. */
   #checkTurn(nowMs: number): void {
     if (this.#turnSinceMs !== undefined || nowMs < this.#checkTurnAtMs) return;
     this.#checkTurnAtMs = nowMs + TURN_CHECK_MS;
@@ -207,7 +211,7 @@ export class FairOrder<Task, Result> {
     return isAsync;
   }
 
-  /** Charges a client for the work that follows its task in the same turn, which begins when that of the tasks before has ended. */
+  /** Charges a client for the work that follows its task in the same turn. That work begins when the work of earlier tasks has ended. */
   #chargeAfter(result: Promise<Result>, client: Client<Task, Result>): void {
     const turn = this.#turnSinceMs;
     const startedMs = this.#nowMs();

@@ -16,8 +16,8 @@ type Limits = Pick<TurnTerms, "running" | "waiting" | "perClient">;
 
 /**
  * Runs a bounded number of tasks at a time and queues a bounded number of others. A free turn goes to the waiting client with the fewest
- * running tasks, and of those to the one whose last turn is the longest ago; the tasks of one client run in order. Where the queue is full,
- * a client with fewer waiting tasks takes the place of the last one of the client with the most.
+ * running tasks, and among those to the one whose last turn is longest ago. Tasks of one client run in order. If the queue is full, a
+ * client with fewer waiting tasks displaces the last task of the client with the most.
  */
 export class FairTurns {
   readonly #limits: Limits;
@@ -52,7 +52,7 @@ export class FairTurns {
   #turnsOf(client: string): ClientTurns {
     let turns = this.#clients.get(client);
     if (turns === undefined) {
-      // Behind those that wait already.
+      // After the clients that wait already.
       turns = { running: 0, waiting: [], lastTurn: this.#turns };
       this.#clients.set(client, turns);
     }
@@ -74,7 +74,7 @@ export class FairTurns {
     turns.lastTurn = this.#turns;
   }
 
-  /** Resolves with whether the task has its turn. */
+  /** Resolves to whether the task gets its turn; false if it is displaced or the queue is full. */
   #wait(turns: ClientTurns): Promise<boolean> | false {
     const { waiting, perClient } = this.#limits;
     if (turns.waiting.length >= perClient.waiting) return false;
@@ -104,7 +104,7 @@ export class FairTurns {
     const started = next?.waiting.shift();
     if (next === undefined || started === undefined) return;
     this.#waiting -= 1;
-    // Now, so that a new task does not overtake it.
+    // Takes the turn now, so that a new task does not overtake this one.
     this.#begin(next);
     started.start();
   }

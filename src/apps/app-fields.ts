@@ -2,7 +2,7 @@ import type { TUnsafe } from "@sinclair/typebox";
 import { description, NAME, type RecordFields } from "../management/record-fields.ts";
 import { bodySchemas, schemaOf } from "../management/request-schema.ts";
 
-/** What the owner of a mini app sets. */
+/** The fields that the owner of a mini app sets. */
 export const APP_FIELDS = {
   name: NAME,
   app_url: {

@@ -40,7 +40,7 @@ export function createAppService(options: {
   readonly settings: OwnedSettings;
 }): AppService {
   const parts = createOwnedParts({ ...options, noun: "app", idKey: "app_id" });
-  // Last: it is the only check that needs a DNS lookup.
+  // The last check, because only this one needs a DNS lookup.
   const checkUrl = <T extends string | undefined>(fid: number, url: T) =>
     checkUrlField(options.guard, { fid, url, name: "app_url" });
 

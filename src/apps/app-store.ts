@@ -50,7 +50,7 @@ export type AppChanges = ChangedMembers<typeof APP_FIELDS>;
 
 /** The mini apps. */
 export interface AppStore extends OwnedStore<App, AppChanges> {
-  /** The app of an unexpired secret with this digest. The caller compares the secret itself. */
+  /** Finds the app with an unexpired secret that has this digest. The caller compares the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<App | undefined>;
 }
 

@@ -15,28 +15,28 @@ import {
 import type { ErrorName } from "../http/errors.ts";
 import type { Result } from "../lib/result.ts";
 
-/** What was changed by owners, and what API keys, managed signers and writes have done. Rows are only added, and deleted after their time. */
+/** Changes by owners, and actions of API keys, managed signers and writes. Rows are only added, and deleted after their retention. */
 export const auditEntries = table(
   "audit_entries",
   {
     seq: sequence(),
     at_ms: whole(),
-    /** The fid whose log it is: the owner of the key that acted, or the signer of the operation. */
+    /** The fid whose log contains it: the owner of the key that acted, or the signer of the operation. */
     owner_fid: whole(),
-    /** What was done, such as `api_key.create`, `signer.create` or `write.cast`. */
+    /** The action, such as `api_key.create`, `signer.create` or `write.cast`. */
     action: text(),
     api_key_id: nullable(text()),
     signer_uuid: nullable(text()),
-    /** The user that was acted for. */
+    /** The user on whose behalf it happened. */
     user_fid: nullable(whole()),
     /** The hash of the message, 20 bytes. */
     hash: nullable(bytes()),
-    /** The id of the mini app or webhook that was changed. */
+    /** The id of the changed mini app or webhook. */
     record_id: nullable(text()),
     /** `ok`, or the stable code of the refusal. */
     outcome: text(),
     request_id: text(),
-    /** The client's. */
+    /** The client's address. */
     address: text(),
   },
   {
@@ -49,13 +49,13 @@ export const auditEntries = table(
   },
 );
 
-/** One change by an owner, or action of an API key, a signer or a write, as it is recorded. */
+/** A recorded change by an owner, or action of an API key, a signer or a write. */
 export type AuditEntry = Omit<RecordOf<typeof auditEntries>, "recordId"> & {
   /** Default: null. */
   readonly recordId?: string | null;
 };
 
-/** The place of an entry in its owner's log, newest first. */
+/** The position of an entry in its owner's log, newest first. */
 export interface AuditPosition {
   readonly atMs: number;
   readonly seq: number;
@@ -64,11 +64,12 @@ export interface AuditPosition {
 export type StoredAuditEntry = AuditEntry & AuditPosition & { readonly recordId: string | null };
 
 /**
- * How many entries of one owner are retained: beyond them the oldest go. A transaction that adds an entry deletes them with this probability,
- * because finding the first of them reads as many entries of the index as are retained. The log of the process still names every operation.
+ * How many entries are retained per owner; beyond that the oldest are deleted. A transaction that adds an entry deletes them with this
+ * probability, because finding the first of them reads as many index entries as are retained. The log of the process still names every
+ * operation.
  */
 export const AUDIT_BOUND = { entriesPerOwner: 100_000, trimShare: 1 / 1024 } as const;
-/** This many at once: more than come between two deletions. */
+/** The maximum deleted at once: more than are added between two deletions. */
 const MAX_TRIMMED = 8192;
 type AuditBound = { readonly [K in keyof typeof AUDIT_BOUND]: number };
 
@@ -82,13 +83,13 @@ export const AUDIT_RETENTION_SECS = 400 * 86_400;
 export interface AuditStore {
   /** Adds entries in one transaction. */
   append(entries: readonly AuditEntry[]): Promise<void>;
-  /** The entries of one owner before a position, the newest first. */
+  /** Lists the entries of one owner before a position, newest first. */
   list(
     ownerFid: number,
     page: {
       readonly limit: number;
       readonly before: AuditPosition | undefined;
-      /** Only those of mini apps and webhooks. */
+      /** Only entries of mini apps and webhooks. */
       readonly ofRecords?: boolean;
     },
   ): Promise<StoredAuditEntry[]>;
@@ -98,7 +99,7 @@ type AuditRow = Row<typeof auditEntries>;
 
 const codec = recordCodec(auditEntries);
 const insert = sql<unknown, SqlValue[]>("audit.insert", codec.insert);
-/** Selects a page of an owner's entries, of all of them or of those of apps and webhooks, from the start or before a position. */
+/** Selects a page of an owner's entries (all, or those of apps and webhooks), from the start or before a position. */
 const page = (condition: string, limit: string) =>
   `SELECT seq, ${codec.columns} FROM audit_entries WHERE owner_fid = $1 ${condition} ORDER BY at_ms DESC, seq DESC LIMIT ${limit}`;
 const OF_RECORDS = "AND record_id IS NOT NULL";
@@ -120,13 +121,13 @@ const EARLIER = {
     page(`${OF_RECORDS} ${BEFORE}`, "$4"),
   ),
 };
-/** SQLite has no partitions. Where a transaction holds the table in PostgreSQL, the next sweep drops them. */
+/** SQLite has no partitions. If a transaction locks the table in PostgreSQL, the next sweep drops the partitions. */
 const maintainDays = sql<{ dropped: number | null }, [nowMs: number, keepFromMs: number]>(
   "audit.maintain",
   "SELECT maintain_audit_entries_v1($1::bigint, $2::bigint) AS dropped",
   "SELECT 0 * ?1 * ?2 AS dropped",
 );
-/** In PostgreSQL, of days without a partition of their own, because there was no maintenance before them. */
+/** In PostgreSQL these are rows of days without a partition of their own, because no maintenance ran before them. */
 const deleteOld = sql<unknown, [untilMs: number, max: number]>(
   "audit.sweep",
   `DELETE FROM audit_entries_default WHERE (at_ms, seq) IN
@@ -167,7 +168,7 @@ export async function addAuditEntry(
   if (Math.random() < trimShare) await tx.run(trim, entry.ownerFid, entriesPerOwner);
 }
 
-/** Deletes old entries, in PostgreSQL by dropping the partitions of days that are over. One process at a time runs it. */
+/** Deletes old entries; in PostgreSQL by dropping the partitions of past days. Only one process runs it at a time. */
 export function auditSweep(db: StateDb): Sweep {
   return db.sweep("audit", async (tx, maxRows) => {
     const keepFromMs = (tx.clock.sweepableSecs() - AUDIT_RETENTION_SECS) * 1000;
@@ -186,10 +187,10 @@ interface Refused {
 }
 
 /**
- * Adds an entry for an action that was refused, so that the log shows what was tried, too. What the node cannot do now has none.
+ * Adds an entry for a refused action, so that the log also shows attempts. A temporary refusal of the node adds none.
  *
- * @param entry of the action; its outcome is that of a success
- * @returns the result
+ * @param entry the entry of the action, with the outcome of a success
+ * @returns the result unchanged
  */
 export async function recordRefusal<T, E extends Refused>(
   audit: Pick<AuditStore, "append">,

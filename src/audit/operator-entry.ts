@@ -1,6 +1,6 @@
 import type { AuditEntry } from "./audit-store.ts";
 
-/** What the operator, or the node by the operator's settings, has changed. */
+/** A change by the operator, or by the node according to the operator's settings. */
 export type OperatorAction =
   | "backup.check"
   | "backup.download"
@@ -17,21 +17,21 @@ export type OperatorAction =
   | "signin_key.create"
   | "signin_key.replace";
 
-/** Who has changed something without an fid. */
+/** Who changed something without an fid. */
 export interface OperatorOrigin {
-  /** Empty where no request did it. */
+  /** Empty if no request caused it. */
   readonly requestId: string;
-  /** The address of the client, who ran the command, or `node`. */
+  /** The address of the client, the user who ran the command, or `node`. */
   readonly address: string;
 }
 
-/** The node itself, in time for what a setting asks. */
+/** The node itself, which acts on the schedule of a setting. */
 export const BY_NODE: OperatorOrigin = { requestId: "", address: "node" };
 
 /** The operator has no fid. */
 const OPERATOR_FID = 0;
 
-/** What was done to a record of the operator's, for the audit log. */
+/** Returns the audit entry of a change to one of the operator's records. */
 export function operatorEntry(
   done: OperatorOrigin & { readonly action: OperatorAction; readonly id: string; readonly atMs: number },
 ): AuditEntry {

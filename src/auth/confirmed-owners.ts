@@ -6,25 +6,25 @@ import { OnChainEventType } from "../protocol/wire/generated/on-chain.ts";
 import { custodyFromIndex } from "./custody.ts";
 
 /**
- * Whose decision waits for a confirmation: one of somebody who has signed something, or one that anybody can cause. Neither takes the
- * place of the other.
+ * Whether a decision that waits for a confirmation is for someone who has signed something, or one that anybody can cause. The lanes do
+ * not take places from each other.
  */
 export type Lane = "signed" | "open";
 
-/** What two nodes say alike of an fid, or why that is not known yet, in words for clients. */
+/** What two nodes agree on about an fid, or why that is not known yet, as text for clients. */
 export type Confirmed<T> =
   | { readonly isConfirmed: true; readonly value: T }
   | { readonly isConfirmed: false; readonly reason: string };
 
-/** Compares what no block binds with a second node. */
+/** Compares with a second node what no block commits to. */
 export interface ConfirmRpc {
-  /** Returns the custody address of an fid: of the events that two nodes have. */
+  /** Returns the custody address of an fid, from the events that both nodes have. */
   confirmCustody(fid: number, lane: Lane): Promise<Confirmed<Uint8Array | undefined>>;
-  /** Returns whether two nodes have the event that added a key. */
+  /** Returns whether both nodes have the event that added a key. */
   confirmKey(fid: number, key: Uint8Array, lane: Lane): Promise<Confirmed<boolean>>;
 }
 
-/** A decision has to wait until a second node has what the first one said. */
+/** A decision has to wait until a second node confirms what the first one said. */
 export class UnconfirmedError extends ApiError {
   override name = "UnconfirmedError";
 
@@ -34,28 +34,29 @@ export class UnconfirmedError extends ApiError {
 }
 
 /**
- * Returns the custody address that decisions rest on; undefined for an unregistered fid.
+ * Returns the custody address that decisions rely on; undefined for an unregistered fid.
  *
- * @param claimant the address that acts as the owner, where one does. If it never owned the fid, no second node is asked, and the result is the address of the index.
- * @throws UnconfirmedError while a second node has not confirmed it.
+ * @param claimant the address that acts as the owner, if any. If it never owned the fid, no second node is asked, and the result is the
+ * address in the index.
+ * @throws UnconfirmedError while a second node has not confirmed the address.
  */
 export type ConfirmedCustodyOf = (
   fid: number,
   claimant?: Uint8Array,
 ) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
-/** What decisions rest on, of the owners of fids. */
+/** The facts about the owners of fids that decisions rely on. */
 export interface Owners {
   readonly custodyOf: ConfirmedCustodyOf;
   /**
-   * Whether a key that the index has was added to the fid.
+   * Reports whether a key in the index was really added to the fid.
    *
-   * @throws UnconfirmedError as above.
+   * @throws UnconfirmedError while a second node has not confirmed it.
    */
   hasKey(fid: number, key: Uint8Array): boolean | Promise<boolean>;
 }
 
-/** @param confirm undefined where one node is trusted, or none followed: then the index decides. */
+/** @param confirm undefined if one node is trusted or none is followed: then the index decides. */
 export function createOwners(
   db: IndexDatabase,
   confirm: ConfirmRpc | undefined,
@@ -89,10 +90,10 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** Longer than the calls of one comparison take, unless nodes hang. */
+/** Longer than the calls of one comparison take unless nodes hang. */
 const TIMEOUT_MS = 8000;
 
-/** Connects to the thread that follows other nodes, which asks a second one; undefined where one is trusted. */
+/** Connects to the thread that follows other nodes and asks a second one; undefined if one node is trusted. */
 export function connectConfirm(port: MessagePort | undefined): ConfirmRpc | undefined {
   if (!port) return undefined;
   const client = connectRpc<ConfirmRpc>(port, {

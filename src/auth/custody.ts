@@ -9,14 +9,14 @@ const custody = statement<{ custody: Uint8Array | null }, [fid: number]>(
   "SELECT custody FROM fids WHERE fid = ?",
 );
 
-/** Reads the index at every call: an address becomes invalid as soon as its fid is transferred. */
+/** Reads the index at every call, because an address becomes invalid as soon as its fid is transferred. */
 export function custodyFromIndex(db: IndexDatabase): CustodyOf {
   return (fid) => db.get(custody, fid)?.custody ?? undefined;
 }
 
 /**
- * Returns why the custody addresses and keys in the index may be out of date, as text for clients; undefined while
- * they are current. They are always current in a node that fills its index itself.
+ * Returns why the custody addresses and keys in the index may be out of date, as text for clients; undefined while they are current. A
+ * node that fills its index itself is always current.
  */
 export type StaleReason = () => Promise<string | undefined>;
 

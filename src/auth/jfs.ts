@@ -19,15 +19,15 @@ export interface Envelope {
 /** The content and the signer of a verified envelope. */
 export interface VerifiedEnvelope {
   readonly fid: number;
-  /** The fid of the client app that holds the key; 0 where the key's metadata names none. */
+  /** The fid of the client app that holds the key; 0 if the key's metadata names none. */
   readonly clientFid: number;
   readonly payload: Uint8Array;
 }
 
-/** Why an envelope is invalid, in words for its sender. */
+/** Why an envelope is invalid, as text for its sender. */
 export interface EnvelopeRefusal {
   readonly reason: string;
-  /** Whether the index caused the refusal, so that the outcome may change once the index is up to date. */
+  /** Whether the index caused the refusal, so that a retry may succeed once the index is up to date. */
   readonly isOfIndex: boolean;
 }
 
@@ -51,8 +51,8 @@ const SIGNATURE_BYTES = 64;
 const KEY = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * Creates the verification of envelopes. Checks run in the order of the contract: decoding, signature, key,
- * allowlist. An envelope names neither an app nor a time, so it stays valid as long as its key is active.
+ * Creates the verifier of envelopes. Checks run in the order of the contract: decoding, signature, key, allowlist. An envelope contains
+ * neither an app nor a time, so it stays valid as long as its key is active.
  */
 export function createEnvelopeVerifier(deps: {
   readonly activeKeyOf: ActiveKeyOf;
@@ -68,7 +68,7 @@ export function createEnvelopeVerifier(deps: {
       return refused(`signature must be ${SIGNATURE_BYTES} bytes in base64url without padding`);
     }
     const { fid, key } = header.value;
-    // Both texts are ASCII, otherwise decoding had failed.
+    // Both texts are ASCII; otherwise decoding would have failed.
     const signed = Buffer.from(`${envelope.header}.${envelope.payload}`, "latin1");
     if (!verifyEd25519(key, signed, signature)) return refused("signature is not valid");
     const active = deps.activeKeyOf(fid, key, nowSecs(deps.clock));
@@ -118,7 +118,7 @@ interface ActiveKey {
   readonly requestFid: number;
 }
 
-/** Looks up the Ed25519 key `key` (32 bytes) of `fid`; undefined unless it is active. */
+/** Looks up the Ed25519 key `key` (32 bytes) of `fid`; undefined unless it is active at `nowSecs`. */
 type ActiveKeyOf = (fid: number, key: Uint8Array, nowSecs: number) => ActiveKey | undefined;
 
 const onChainKey = statement<ActiveKey, [fid: number, key: Uint8Array]>(
@@ -134,9 +134,9 @@ const gaslessKey = statement<ActiveKey, [key: Uint8Array, fid: number, nowSecs: 
 );
 
 /**
- * Looks keys up in the index at every call. A key is active if it is an on-chain key whose latest event is its add,
- * or a gasless key whose ttl has not expired. Unlike in ingest, a key that the registry's admin reset is not active:
- * nothing here has to agree with other nodes.
+ * Looks keys up in the index at every call. A key is active if it is an on-chain key whose latest event is its add, or a gasless key
+ * whose ttl has not expired. Unlike in ingest, a key that the registry's admin reset is not active, because nothing here has to agree
+ * with other nodes.
  */
 export function activeKeysFromIndex(db: IndexDatabase): ActiveKeyOf {
   return (fid, key, nowSecs) => db.get(onChainKey, fid, key) ?? db.get(gaslessKey, key, fid, nowSecs);

@@ -9,7 +9,7 @@ export const nonces = table(
     fid: whole(),
     nonce: bytes(),
     expires_at: whole(),
-    /** The request that spent it, which may ask again after a lost response. A copied row has none. */
+    /** The request that spent it, which may retry after a lost response. A copied row has none. */
     spender: postgresOnly(uuid(), "00000000-0000-0000-0000-000000000000"),
   },
   {
@@ -25,7 +25,7 @@ export interface Nonce {
   readonly nonce: Uint8Array;
 }
 
-/** The arrival and validity of a request with a nonce, in unix seconds on the machine's clock. */
+/** When a request with a nonce arrived and until when it is valid, in unix seconds of the machine's clock. */
 export interface NonceTimes {
   readonly nowSecs: number;
   /** The last second at which the signature is valid. */
@@ -36,12 +36,12 @@ export interface NonceTimes {
 
 /** The spent nonces. Every method is atomic, also against concurrent calls of other processes. */
 export interface NonceStore {
-  /** Whether the nonce is spent. A cheap check before `spend`, which is authoritative. */
+  /** Reports whether the nonce is spent. A cheap check before `spend`, which is authoritative. */
   isSpent(nonce: Nonce, times: Pick<NonceTimes, "nowSecs" | "validUntil">): Promise<boolean>;
   /**
-   * Spends the nonce until `expiresAt` inclusive; false when it is spent already. Exactly one of concurrent calls succeeds. A
-   * spent nonce is never valid again with the same signature, however the clock jumps: after its row was deleted, every
-   * request that could have used it is refused.
+   * Spends the nonce up to and including `expiresAt`; false if it is already spent. Exactly one of concurrent calls succeeds. A spent
+   * nonce is never valid again with the same signature, however the clock jumps: once its row is deleted, every request that could have
+   * used it is refused.
    */
   spend(nonce: Nonce, times: NonceTimes): Promise<boolean>;
 }
@@ -54,7 +54,7 @@ const findLive = sql<
   `SELECT EXISTS (SELECT 1 FROM nonces WHERE fid = $1 AND nonce = $2 AND expires_at >= $3)
      OR EXISTS (SELECT 1 FROM state_clock WHERE id = 1 AND nonce_floor >= $4) AS spent`,
 );
-/** The same spender may ask again: the first response was lost. SQLite has no lost responses. */
+/** The same spender may retry if the first response was lost. SQLite loses no responses. */
 const spendNonce = sql<
   unknown,
   [fid: number, nonce: Uint8Array, expiresAt: number, spender: string, nowSecs: number, validUntil: number]
@@ -95,7 +95,7 @@ export function createNonces(db: StateDb): NonceStore {
   };
 }
 
-/** Sweeps nonces whose requests have expired, which no client can use again whether they are stored or not. */
+/** Deletes nonces whose requests have expired: no client can use them again, stored or not. */
 export function nonceSweep(db: StateDb): Sweep {
   return db.sweep("nonces", async (tx, maxRows) => {
     const deleted = await tx.all(deleteExpired, tx.clock.sweepableSecs(), maxRows);

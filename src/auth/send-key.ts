@@ -2,8 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import { type Secret, secretDigest } from "../db/state/secret.ts";
 
 /**
- * Returns the secret that a key is. It compares the digests of all secrets, so that the time reveals neither how much of a
- * secret was guessed nor which secret matched.
+ * Returns the secret that equals a key, or undefined. It compares the digests of all secrets, so that the time reveals neither how much
+ * of a secret was guessed nor which one matched.
  *
  * @param secrets the unexpired secrets
  */

@@ -2,40 +2,40 @@ import { parseQueryString } from "../http/request/query-string.ts";
 import { parseJsonBytes } from "../lib/json.ts";
 import { verifyEd25519 } from "../protocol/validate/ed25519.ts";
 
-/** What the requests of a session may do: read, or also what can be undone or is only a try. */
+/** What requests of a session may do: only read, or also make changes that can be undone or are only tests. */
 export const SESSION_ACCESS = ["read", "operate"] as const;
 export type SessionAccess = (typeof SESSION_ACCESS)[number];
 
-/** A key that a custody address has let sign requests of its fid for a while. Times are unix seconds. */
+/** A key that a custody address has authorized to sign requests of its fid for a while. Times are unix seconds. */
 export interface Session {
   /** 16 characters of base58. */
   readonly sessionId: string;
   readonly ownerFid: number;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** The custody address that created it, 20 bytes. It is valid only while this is the address of the fid. */
+  /** The custody address that created it, 20 bytes. The session is valid only while this is the fid's address. */
   readonly custody: Uint8Array;
   readonly access: SessionAccess;
   readonly label: string;
-  /** The origin of the page that the session was created for. */
+  /** The origin of the page for which the session was created. */
   readonly origin: string;
   readonly createdAt: number;
-  /** The first second at which it is invalid. */
+  /** The first second at which it is no longer valid. */
   readonly expiresAt: number;
-  /** May lag a minute behind. */
+  /** May be up to a minute old. */
   readonly lastUsedAt: number | null;
 }
 
-/** What the verification of requests needs of the sessions. */
+/** The part of the session store that the verification of requests needs. */
 export interface SessionLookup {
-  /** A session that has not expired, by `nowSecs` and by the state's own clock. */
+  /** Finds a session that has not expired by `nowSecs` nor by the state's own clock. */
   find(sessionId: string, nowSecs: number): Promise<Session | undefined>;
   markUsed(sessionId: string, nowSecs: number): Promise<void>;
 }
 
 /** Which sessions may sign an operation, and when. */
 export interface SessionRule {
-  /** What a session needs. `operate` includes `read`. */
+  /** The access that the session must have. `operate` includes `read`. */
   readonly access: SessionAccess;
   /** Only if the JSON body has exactly these fields. */
   readonly onlyFields?: readonly string[];
@@ -43,7 +43,7 @@ export interface SessionRule {
   readonly onlyItself?: true;
 }
 
-/** Whether a session may do what a request asks for. */
+/** Reports whether a session may do what a request asks for. */
 export function mayUse(
   rule: SessionRule | undefined,
   { access, sessionId }: Pick<Session, "access" | "sessionId">,
@@ -65,12 +65,12 @@ function namesOnly(url: string, sessionId: string): boolean {
   return query.length === 1 && name === "session_id" && values.length === 1 && values[0] === sessionId;
 }
 
-/** The fields that hold a list of secrets, in the records of all dialects. */
+/** Fields with a list of secrets, in the records of all dialects. */
 const SECRET_LISTS: ReadonlySet<string> = new Set(["secrets", "send_secrets"]);
-/** The members of a secret that are the secret. */
+/** The fields of a secret's record that contain its text. */
 const TEXTS = ["value", "standard_secret"] as const;
 
-/** Returns a response without the texts of secrets: a session may know of them, not see them. */
+/** Returns a response without the texts of secrets: a session may know that they exist, but not see them. */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== "object" || value === null) return value;
@@ -94,12 +94,12 @@ export interface SessionMessage {
   readonly service: string;
   readonly sessionId: string;
   readonly method: string;
-  /** Path and query as received: from `/v2/` on for owners, from `/console/` on for the operator. */
+  /** Path and query as received, starting at `/v2/` for owners and at `/console/` for the operator. */
   readonly path: string;
   readonly op: string;
   /** Unix seconds. */
   readonly signedAt: number;
-  /** `0x` and 64 lower-case hexadecimal digits. */
+  /** `0x` and 64 lowercase hexadecimal digits. */
   readonly nonce: string;
   readonly body: Uint8Array;
 }
@@ -107,7 +107,9 @@ export interface SessionMessage {
 const SIGNED_VERSION = "session-v1";
 const encoder = new TextEncoder();
 
-/** The bytes that an Ed25519 key signs for a request: lines joined by LF, the last one the SHA-256 of the body in hexadecimal. */
+/**
+ * Returns the bytes that an Ed25519 key signs for a request: lines joined by LF; the last one is the SHA-256 of the body in hexadecimal.
+ */
 export function sessionMessage(message: SessionMessage): Uint8Array<ArrayBuffer> {
   const { service, sessionId, method, path, op, signedAt, nonce, body } = message;
   const bodyHash = new Bun.CryptoHasher("sha256").update(body).digest("hex");
@@ -119,8 +121,8 @@ export function sessionMessage(message: SessionMessage): Uint8Array<ArrayBuffer>
 }
 
 /**
- * Whether an Ed25519 key has signed a request, as strictly as messages of the network are verified: a key of small order, for
- * which any text verifies, signs nothing. False also for a malformed key or signature.
+ * Reports whether an Ed25519 key has signed a request, as strictly as for messages of the network: a key of small order, which verifies
+ * any text, signs nothing. False also for a malformed key or signature.
  */
 export function isSignedBySession(
   publicKey: Uint8Array,

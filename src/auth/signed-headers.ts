@@ -11,18 +11,20 @@ export interface SignedHeaders {
   readonly signedAt: number;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
-  /** 65 bytes, or as many as the reader takes. */
+  /** 65 bytes, or whatever length the reader accepts. */
   readonly signature: Uint8Array;
 }
 
-/** Any time that a number represents exactly; the time window is checked later. */
+/** Any time that a number can represent exactly; the time window is checked later. */
 const UNIX_SECS = /^[0-9]{1,15}$/;
 const NONCE = /^0x[0-9a-fA-F]{64}$/;
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
-/** A contract wallet says itself what it accepts, up to this size: 4096 bytes. */
+/** A contract wallet decides itself what it accepts, up to 4096 bytes. */
 const ANY_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
-/** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
+/**
+ * Creates the reader of the headers, whose names have the service's prefix. The reader throws 401 if a header is missing or malformed.
+ */
 export function createSignedHeadersReader(
   names: ServiceNames,
   takesAnySignature = false,
@@ -50,7 +52,7 @@ export function createSignedHeadersReader(
 /** Longer than any operation name. */
 const MAX_OP_CHARS = 64;
 
-/** Reads one header of a signed request. It throws 401 if the header is missing or `decode` returns undefined. */
+/** Returns a reader of one header of a signed request. It throws 401 if the header is missing or `decode` returns undefined. */
 function headerReader<T>(name: string, decode: (text: string) => T | undefined): (headers: Headers) => T {
   return (headers) => {
     const text = headers.get(name);
@@ -61,30 +63,32 @@ function headerReader<T>(name: string, decode: (text: string) => T | undefined):
   };
 }
 
-/** Returns the name of an operation; undefined if it is longer than any. */
+/** Returns the name of an operation; undefined if it is longer than any operation's name. */
 const decodeOp = (text: string) => (text.length <= MAX_OP_CHARS ? text : undefined);
 
-/** The headers of a request that the key of a session has signed. */
+/** The headers of a request that a session's key has signed. */
 interface SessionHeaders {
   readonly sessionId: string;
-  /** 0 for the operator. The session decides whose it is, so the signature does not cover it. */
+  /** 0 for the operator. The session determines the owner, so the signature does not cover this header. */
   readonly fid: number;
   readonly op: string;
   /** Unix seconds. */
   readonly signedAt: number;
-  /** `0x` and 64 lower-case hexadecimal digits. */
+  /** `0x` and 64 lowercase hexadecimal digits. */
   readonly nonce: string;
   /** 64 bytes. */
   readonly signature: Uint8Array;
 }
 
 const SESSION_ID = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
-/** Without leading zeros: the signature covers the text. */
+/** Without leading zeros, because the signature covers the text. */
 const SESSION_UNIX_SECS = /^(0|[1-9][0-9]{0,14})$/;
 const SESSION_NONCE = /^0x[0-9a-f]{64}$/;
 const SESSION_SIGNATURE = /^0x[0-9a-fA-F]{128}$/;
 
-/** Creates the reader of the headers with the service's prefix. It throws 401 if a header is missing or malformed. */
+/**
+ * Creates the reader of the headers, whose names have the service's prefix. The reader throws 401 if a header is missing or malformed.
+ */
 export function createSessionHeadersReader(names: ServiceNames): (headers: Headers) => SessionHeaders {
   const header = <T>(suffix: string, decode: (text: string) => T | undefined) =>
     headerReader(names.headerPrefix + suffix, decode);

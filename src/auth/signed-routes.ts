@@ -22,15 +22,15 @@ export interface SignatureRule {
    */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Which sessions may sign it: `read` for what shows no secret and changes nothing, `operate` for what can be undone or is only a try.
-   * None if omitted: everything else needs custody.
+   * Which sessions may sign it: `read` for requests that show no secret and change nothing, `operate` for those that can be undone or are
+   * only tests. Undefined: none, because everything else needs the custody address.
    */
   readonly session?: SessionRule | undefined;
 }
 
 /**
- * A request with a valid signature of its fid's custody address and an unused nonce, with one of the key of a session that may do it or,
- * in the compat dialect, with an API key of the fid.
+ * A request that is authorized for its fid by an unused nonce with a signature of the custody address, by the key of a session that may
+ * make it, or, in the compat dialect, by an API key of the fid.
  */
 export interface SignedRequest {
   readonly fid: number;
@@ -39,7 +39,7 @@ export interface SignedRequest {
   readonly prefix: string;
   /** The API key that acts for the fid; null for a signature. */
   readonly apiKeyId: string | null;
-  /** Whether custody itself has signed it, rather than a session or a key that acts for it. */
+  /** Whether the custody address itself has signed it, rather than a session or key acting for it. */
   readonly isByCustody: boolean;
   readonly requestId: string;
   /** The client's address. */
@@ -53,14 +53,14 @@ interface RequestContext {
 
 /** The hooks of a route that accepts signed requests only. */
 interface SignedHooks {
-  /** Parse hook. Verifies the signature, spends the nonce, and reads the body once everything has passed that the headers decide. */
+  /** Parse hook. Verifies the signature, spends the nonce, and reads the body after all checks that need only the headers. */
   readonly captureBody: (context: RequestContext) => Promise<Uint8Array>;
   /** First transform hook, which does the same for a request without a body. */
   readonly verify: (context: RequestContext) => Promise<void>;
   /**
    * Runs a handler on a verified request, logs a change, and removes the texts of secrets from a response to a session.
    *
-   * @param route template of the whole path, for example `/v2/farcaster/webhook`
+   * @param route the template of the whole path, for example `/v2/farcaster/webhook`
    */
   readonly execute: (
     context: RequestContext & { readonly route: string },
@@ -68,10 +68,10 @@ interface SignedHooks {
   ) => Promise<unknown>;
 }
 
-/** Returns the hooks of a rule. With `isOff` a setting has removed the route. */
+/** Returns the hooks of a rule. `isOff`: a setting has disabled the route. */
 export type Signing = (rule: SignatureRule, isOff?: boolean) => SignedHooks;
 
-/** Who has signed a request. */
+/** Who signed a request. */
 interface Verified {
   readonly fid: number;
   readonly apiKeyId?: string;
@@ -86,7 +86,7 @@ export function createSigning(auth: AuthDeps): Signing {
 
   return (rule, isOff = false) => {
     const { method, op, maxBodyBytes = Number.POSITIVE_INFINITY } = rule;
-    // A GET has no body for the router.
+    // The router reads no body of a GET.
     const limitOf = (request: Request) => Math.min(maxBodyBytes, exchangeOf(request).policy.maxBodyBytes);
     const bodyOf = async (request: Request) =>
       method === "GET" ? rawBody(request) : readBody(request, limitOf(request));
@@ -152,16 +152,16 @@ export function createSigning(auth: AuthDeps): Signing {
   };
 }
 
-/** The scopes of keys that may stand for the owner's signature, by the kind of record. No key manages keys. */
+/** The scopes of keys that may replace the owner's signature, by kind of record. No key manages keys. */
 const SCOPE_OF_RECORDS: Readonly<Record<string, Scope>> = { app: "apps", webhook: "webhooks" };
 
-/** The credential that the edge asks for. */
+/** Returns the credential that an operation requires. */
 export function accessOf(op: string): Access {
   const scope = SCOPE_OF_RECORDS[op.split(".", 1)[0] ?? ""];
   return scope === undefined ? OPEN : { kind: "signatureOrKey", scope };
 }
 
-/** Refuses a request that names another owner than the key's. */
+/** Refuses a request that names an owner other than that of the key. */
 function requireOwner(request: Request, ownerFid: number): void {
   const named = parseQueryString(request.url).owner_fid ?? [];
   if (named.every((fid) => parseFid(fid) === ownerFid)) return;

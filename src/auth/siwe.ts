@@ -20,8 +20,8 @@ const LOWER_CASE_ADDRESS = /^0x[0-9a-f]{40}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The grammar of EIP-4361. The statement is a line between two empty ones. Without it there are two empty lines, or one: libraries
- * differ.
+ * The grammar of EIP-4361. The statement is a line between two empty ones. Without a statement there are two empty lines, or only one:
+ * libraries differ.
  */
 const MESSAGE = new RegExp(
   [
@@ -40,7 +40,7 @@ const MESSAGE = new RegExp(
   ].join(""),
 );
 
-/** Parses a sign-in message. Returns undefined for another text. */
+/** Parses a sign-in message; undefined for any other text. */
 export function parseSignIn(text: string): SignInMessage | undefined {
   if (text.length > MAX_MESSAGE_BYTES || Buffer.byteLength(text) > MAX_MESSAGE_BYTES) return undefined;
   const fields = MESSAGE.exec(text)?.groups;
@@ -66,16 +66,16 @@ export function parseSignIn(text: string): SignInMessage | undefined {
   };
 }
 
-/** Whether a text is a time as a sign-in message has it (RFC 3339). */
+/** Reports whether a text is a time in the format of sign-in messages (RFC 3339). */
 export const isSignInTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Unix seconds of a time in RFC 3339; undefined without one, NaN for another text. */
+/** Parses a time in RFC 3339 as unix seconds; undefined without a text, NaN for any other text. */
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return TIME.test(text) ? Math.floor(Date.parse(text) / 1000) : Number.NaN;
 }
 
-/** The 20 bytes of an address with the checksum of EIP-55, or in lower case. */
+/** Parses an address that has the checksum of EIP-55 or is in lowercase. Returns its 20 bytes. */
 function parseAddress(text: string): Uint8Array | undefined {
   return LOWER_CASE_ADDRESS.test(text) ? fromHex(text as Hex) : parseChecksumAddress(text);
 }

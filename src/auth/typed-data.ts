@@ -88,7 +88,7 @@ function word(value: number): Uint8Array {
 
 const SIGNATURE_BYTES = 65;
 const RECOVERY_BYTES: readonly (number | undefined)[] = [0, 1, 27, 28];
-/** Half the order of secp256k1. The higher one of the two values of s that verify is rejected (EIP-2). */
+/** Half the order of secp256k1. Of the two values of s that verify, the higher one is rejected (EIP-2). */
 const HALF_ORDER = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex");
 
 /** Reports whether a signature has the accepted form: 65 bytes `r s v`, with v and s in their allowed ranges. */
@@ -111,11 +111,11 @@ const NONCE_BYTES = 32;
 interface OperationToSign {
   readonly names: ServiceNames;
   readonly account: PrivateKeyAccount;
-  /** The acting fid. Its custody address must be the account's. */
+  /** The fid that acts. Its custody address must be the account's. */
   readonly fid: number;
   /** The name in the operation table, such as `app.create`. */
   readonly op: string;
-  /** The body, byte for byte as it is sent; empty when there is none. */
+  /** The body, byte for byte as it is sent; empty if there is none. */
   readonly body: Uint8Array;
   /** Unix seconds. */
   readonly signedAt: number;

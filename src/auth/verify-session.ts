@@ -5,7 +5,7 @@ import { isSignedBySession, mayUse, type SessionRule } from "./session.ts";
 import { createSessionHeadersReader } from "./signed-headers.ts";
 import type { AuthDeps } from "./verify.ts";
 
-/** Verifies a request with the header of a session. */
+/** Verifies a request with session headers. */
 export type VerifySession = (request: {
   readonly method: string;
   /** The canonical URL, with the query as received. */
@@ -16,31 +16,36 @@ export type VerifySession = (request: {
   readonly operation: { readonly op: string; readonly session?: SessionRule | undefined };
 }) => Promise<Session>;
 
-/** How far the time of a request may be from the clock, in both directions. The key signs without a person, so it signs at once. */
+/**
+ * How far the time of a request may differ from the clock, in either direction. The key signs without asking a person, so no delay is
+ * expected.
+ */
 const WINDOW_SECS = 60;
-/** How much the last use may lag. */
+/** How far the recorded last use may lag. */
 const USE_LAG_SECS = 60;
-/** Sessions whose last mark is remembered. */
+/** Sessions whose last recorded use is remembered. */
 const MAX_MARKED = 4_096;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 const ended = (message: string) => new ApiError("unauthorized", message, { code: "session_ended" });
 
 /**
- * Creates the verification of requests that the key of a session has signed. The checks run in the order of the contract. Each request
- * asks the store for the session, so that an ended one is refused on all workers and nodes from then on. A request that fails a check
- * stores nothing. Reads spend no nonce: their repetition within a minute shows what it showed before.
+ * Creates the verifier of requests signed by a session's key. The checks run in the order of the contract. Each request reads the session
+ * from the store, so that once a session has ended all workers and nodes refuse it. A request that fails a check stores nothing. Reads
+ * spend no nonce: repeating one within a minute only shows the same again.
  */
 export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): VerifySession {
   const { names, clock, stateClock, nonces, custodyOf, staleReason, isPaused } = deps;
   const { confirmedCustodyOf = custodyOf } = deps;
   const readHeaders = createSessionHeadersReader(names);
-  // Nonces of both kinds share a table, and the time until which it is complete.
+  // Nonces of both kinds share a table, and with it the time until which it is complete.
   const nonceSecs = Math.max(deps.windowSecs, WINDOW_SECS);
 
   const marked = new Map<string, number>();
 
-  /** No request waits for it, and a use that is not recorded is not a fault. A state that does not respond gets no queue of marks. */
+  /**
+   * Requests do not wait for this, and a use that is not recorded is not a fault. Marks are not queued while the state does not respond.
+   */
   function markUsed({ sessionId, lastUsedAt }: Session, now: number): void {
     const last = Math.max(lastUsedAt ?? 0, marked.get(sessionId) ?? 0);
     if (now - last < USE_LAG_SECS) return;
@@ -59,7 +64,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
     const findSession = async (): Promise<Session> => {
       const stateNow = nowSecs(stateClock);
       const session = await sessions.find(sessionId, stateNow);
-      // A session of the future was created while the clock was wrong, so its end is unknown.
+      // A session from the future was created while the clock was wrong, so its real end is unknown.
       if (!session || session.ownerFid !== fid || session.createdAt > stateNow + WINDOW_SECS)
         throw ended("the session is unknown or has ended");
       return session;
@@ -69,7 +74,8 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
     // It may have ended while the body arrived.
     const session = body.byteLength === 0 ? found : await findSession();
     let custody = custodyOf(fid);
-    // The custody that made the session was confirmed then. Another one has to be before it ends the session.
+    // The custody address that created the session was confirmed at that time. A different one must be confirmed before it ends the
+    // session.
     if (custody && Buffer.compare(custody, session.custody) !== 0) custody = await confirmedCustodyOf(fid);
     if (custody && Buffer.compare(custody, session.custody) !== 0) {
       throw ended("the session ended when the fid got another custody address");
@@ -106,7 +112,7 @@ export function createVerifySession(deps: AuthDeps, sessions: SessionLookup): Ve
   };
 }
 
-/** The path from `/v2/` on, with the query: a proxy may have added a prefix. */
+/** Returns the path from `/v2/` on, with the query: a proxy may have added a prefix. */
 function signedPath(url: string): string {
   return url.slice(url.indexOf("/v2/"));
 }

@@ -10,34 +10,34 @@ import type { SessionLookup } from "./session.ts";
 import { createSignedHeadersReader } from "./signed-headers.ts";
 import { createSignedOpHasher, isWellFormedSignature, recoverSigner } from "./typed-data.ts";
 
-/** Asks the contract of an owner's wallet whether it accepts a signature. It bounds what strangers cause. */
+/** Asks the contract of an owner's wallet whether it accepts a signature. It limits the calls that strangers can cause. */
 export type OwnerContracts = (request: {
   readonly address: Uint8Array;
   readonly digest: Uint8Array;
   readonly signature: Uint8Array;
-  /** Takes its share of the calls. */
+  /** The client whose share of the calls it uses. */
   readonly client: string;
 }) => Promise<"valid" | "invalid" | "unavailable" | "busy" | "limited">;
 
 /** Dependencies of the verification of signed operations. */
 export interface AuthDeps {
   readonly names: ServiceNames;
-  /** Decides how old a signature is. */
+  /** Determines the age of a signature. */
   readonly clock: Clock;
-  /** Decides which sessions have ended: that of the state. */
+  /** Determines which sessions have ended: the clock of the state. */
   readonly stateClock: Clock;
   /** `auth.signed_at_window_secs`. */
   readonly windowSecs: number;
   readonly nonces: NonceStore;
-  /** Undefined where the operator has turned sessions off. */
+  /** Undefined if the operator has disabled sessions. */
   readonly sessions: SessionLookup | undefined;
-  /** That of the index. */
+  /** The address in the index. */
   readonly custodyOf: CustodyOf;
-  /** Decides. Default: that of the index. */
+  /** The address that decisions rely on. Default: the one in the index. */
   readonly confirmedCustodyOf?: ConfirmedCustodyOf;
-  /** Undefined without an RPC of Optimism: then only keys sign. */
+  /** Undefined without an Optimism RPC: then only keys can sign. */
   readonly contracts?: OwnerContracts | undefined;
-  /** While this returns a reason, a custody address in the index may be outdated. */
+  /** While it returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
   /** Whether the operator has paused signed operations. */
   readonly isPaused: () => boolean;
@@ -53,22 +53,25 @@ export type Verify = (request: {
   readonly bodyHash: () => Promise<Uint8Array>;
   /** The operation of the requested method and path. */
   readonly op: string;
-  /** Who sends it, as the bounds of clients know them. */
+  /** The sender, as client limits identify it. */
   readonly client: string;
 }) => Promise<number>;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
 /**
- * Creates the verification of signed operations: by the key of the custody address, or by its contract. The checks run in the order
- * of the specification, cheap ones first. Every failure is 401, with these exceptions: a valid signature of another operation is
- * 400; an index that lags so far that a previous owner might be accepted, an owner whom a second node has not confirmed yet, and a
- * contract that cannot be asked are 503; more questions to contracts than the share of a client are 429. A request that fails a
- * check stores nothing.
+ * Creates the verifier of signed operations, by the key of the custody address or by its contract. The checks run in the order of the
+ * specification, cheap ones first. Every failure is 401, except:
+ * - 400: a valid signature of another operation;
+ * - 503: the index lags so far that a previous owner might be accepted, a second node has not confirmed the owner yet, or a contract
+ *   cannot be asked;
+ * - 429: the client has used up its share of calls to contracts.
  *
- * The last step spends the nonce by one atomic insert, so that of any number of copies only one succeeds. The nonce
- * is spent before query and body are validated, and stays spent whatever the result of the request: the signature
- * does not cover the query, so the same headers would otherwise be valid for another query.
+ * A request that fails a check stores nothing.
+ *
+ * The last step spends the nonce by one atomic insert, so that only one of any number of copies succeeds. The nonce is spent before query
+ * and body are validated, and stays spent whatever the result of the request: the signature does not cover the query, so the same headers
+ * would otherwise be valid for another query.
  */
 export function createVerify(deps: AuthDeps): Verify {
   const { names, clock, windowSecs, nonces, custodyOf, staleReason, isPaused } = deps;
@@ -76,7 +79,7 @@ export function createVerify(deps: AuthDeps): Verify {
   const readHeaders = createSignedHeadersReader(names, contracts !== undefined);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
-  /** Whether the wallet of the owner in the index accepts a signature that no key of the owner made. */
+  /** Reports whether the owner's wallet contract, by the address in the index, accepts a signature that the owner's key did not make. */
   async function acceptsAsContract(
     fid: number,
     request: { readonly digest: Uint8Array; readonly signature: Uint8Array; readonly client: string },
@@ -103,13 +106,13 @@ export function createVerify(deps: AuthDeps): Verify {
     }
     const times = { nowSecs: now, validUntil: signed.signedAt + windowSecs };
     if (await nonces.isSpent({ fid, nonce }, times)) throw nonceSpent();
-    // The digest of a fid above 2^53 - 1 would be that of another fid.
+    // A fid above 2^53 - 1 would have the digest of another fid.
     if (fid === UNKNOWN_FID) throw unauthorized("unknown fid");
     if (!contracts && !isWellFormedSignature(signature)) throw unauthorized("signature is not valid");
     // Checked again below. A lagging index may not contain the fid yet; that is reported after the signature check.
     if (!custodyOf(fid) && (await staleReason()) === undefined) throw unauthorized("unknown fid");
     const requestHash = await bodyHash();
-    // Created at the first request, so that the start does not wait for its hashes.
+    // Created at the first request, so that startup does not wait for its hashes.
     digestOf ??= createSignedOpHasher(names);
     const digest = digestOf({ ...signed, requestHash });
     const signer = recoverSigner(digest, signature);

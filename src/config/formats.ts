@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 
-/** Nodes of `upstream.urls`. */
+/** Maximum number of nodes in `upstream.urls`. */
 export const MAX_UPSTREAMS = 16;
 
 const MAX_HOST_CHARS = 253;
@@ -11,7 +11,7 @@ export function isHost(text: string): boolean {
   if (isIP(text) !== 0) return true;
   if (text.length === 0 || text.length > MAX_HOST_CHARS) return false;
   const labels = text.split(".");
-  // A last label of only digits is an invalid IPv4 address, such as 127.0.0.256.
+  // A last label with only digits makes it an invalid IPv4 address, such as 127.0.0.256.
   return labels.every((label) => HOST_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? "");
 }
 

@@ -5,13 +5,13 @@ import { ENV_PREFIX } from "./names.ts";
 import { findSetting, keysOf, type Setting, sectionNames } from "./settings/settings.ts";
 import { parseText } from "./values.ts";
 
-/** A key with this end names a file that holds the value. */
+/** A key with this suffix names a file that contains the value. */
 const FILE_END = "_file";
 const MAX_SEARCHED_LINES = 2000;
-/** Kubernetes sets these in every pod next to a Service with the program's name. They are not settings. */
+/** Kubernetes sets these variables in every pod if there is a Service with the program's name. They are not settings. */
 const KUBERNETES_SERVICE_LINK = /^SVC_SERVICE_(HOST|PORT(_.+)?)$/;
 
-/** The flags for settings, with the names of the command line parser. */
+/** The flags for settings, as the command line parser names them. */
 export interface ArgvFlags {
   readonly config?: string;
   readonly dataDir?: string;
@@ -28,24 +28,24 @@ export interface ConfigInput {
   readonly argvFlags: ArgvFlags;
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * Returns the text of a file, or undefined when there is none; throws when it cannot be read.
+   * Returns the text of a file, or undefined if there is none; throws if it cannot be read.
    *
    * @param look gets the facts of the file before it is read, and may throw.
    */
   readonly readFile: (path: string, look?: (facts: FileFacts) => void) => string | undefined;
   readonly cwd: string;
-  /** The user who runs the command; undefined where a system has none. */
+  /** The user who runs the command; undefined on a system without users. */
   readonly uid?: number | undefined;
 }
 
 /** An error in the settings. */
 export interface ConfigProblem {
-  /** `section.key`, or the misspelt name. */
+  /** `section.key`, or the misspelled name. */
   readonly key: string;
   readonly source: string;
   /** The error, as the end of a sentence that starts with the key. */
   readonly message: string;
-  /** The section that it is about; undefined for an error of the source itself. */
+  /** The section concerned; undefined for an error of the source itself. */
   readonly section?: string;
 }
 
@@ -60,7 +60,7 @@ export interface Candidate {
 export interface Layer {
   readonly candidates: readonly Candidate[];
   readonly problems: readonly ConfigProblem[];
-  /** The settings whose values are in the source itself, rather than in files that it names. */
+  /** The settings whose values are in the source itself, not in files that it names. */
   readonly inline: ReadonlySet<Setting>;
 }
 
@@ -74,13 +74,13 @@ const FLAG_KEYS = [
 
 /** What reading a source needs. */
 export type LayerInput = Pick<ConfigInput, "readFile" | "cwd"> & {
-  /** Without it, secrets that are in files of their own keep their defaults. */
+  /** If false, secrets in separate files keep their defaults. */
   readonly readsSecrets: boolean;
 };
 
 interface Said {
   readonly section: string;
-  /** The value of a setting of the section; with `_file`, the value is the path of a file with the setting's value. */
+  /** The name within the section. With `_file`, the value is the path of a file that contains the setting's value. */
   readonly name: string;
   readonly value: unknown;
   readonly source: string;
@@ -89,9 +89,9 @@ interface Said {
 }
 
 /**
- * Collects what a source says about settings.
+ * Collects the settings of one source.
  *
- * @param isText whether the source has texts only, rather than types of its own.
+ * @param isText whether the source contains only texts, without types of its own.
  */
 function createLayer({ readFile, cwd, readsSecrets }: LayerInput, { isText }: { readonly isText: boolean }) {
   const candidates: Candidate[] = [];
@@ -225,7 +225,7 @@ function unknownKey(key: string, section: string, source: string): ConfigProblem
   return { key, section, source, message };
 }
 
-/** Bun's parser does not report the position of an error. It is after the longest prefix of lines that parses. */
+/** Bun's parser does not report the position of an error, but it comes after the longest prefix of lines that parses. */
 function tomlPosition(text: string): string {
   const lines = text.split("\n");
   if (lines.length > MAX_SEARCHED_LINES) return "TOML";

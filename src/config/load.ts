@@ -22,7 +22,7 @@ import { isSecretValue, maskSecret, settingValue } from "./secrets.ts";
 import { type Setting, settings } from "./settings/settings.ts";
 import { isValid, showValue } from "./values.ts";
 
-/** What a client of a node needs to know: its address and names, and how to log. */
+/** The sections that a client of a node needs: its address and names, and how to log. */
 const CLIENT_SECTIONS: ReadonlySet<string | undefined> = new Set([
   undefined,
   "service",
@@ -35,24 +35,24 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The TOML file that was read, if any. */
   readonly file: string | undefined;
-  /** The file with what was changed on the operator's page, whether or not it is there; undefined for a client. */
+  /** The file with changes from the operator's page, whether or not it exists; undefined for a client. */
   readonly consoleFile: string | undefined;
   /** A description of the source of each `section.key`. */
   readonly sources: ReadonlyMap<string, string>;
-  /** The same, with the line of the file where that is the source. */
+  /** Like `sources`, but with the line if the source is a file. */
   readonly places: ReadonlyMap<string, string>;
-  /** What is odd about the file, as sentences. */
+  /** Oddities of the file, as sentences. */
   readonly warnings: readonly string[];
 }
 
-/** Who reads the settings: a command that works with the node's data, or one that calls a node as any user may. */
+/** Who reads the settings: a command that works with the node's data, or one that calls a node and that any user may run. */
 export type SettingsReader = "node" | "client";
 
-/** Invalid settings, with all problems. The message lists them, one per line. */
+/** The settings are invalid. The message lists all problems, one per line. */
 export class ConfigError extends UserError {
   override name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
-  /** The file of the operator's page, where it was read and is not the settings file: the problems may be in it. */
+  /** The file of the operator's page, if it was read and is not the settings file: it may contain the problems. */
   readonly consoleFile: string | undefined;
 
   constructor(problems: readonly ConfigProblem[], consoleFile?: string) {
@@ -68,17 +68,17 @@ export class ConfigError extends UserError {
   }
 }
 
-/** The text of the default settings, with their documentation. */
+/** Returns the text of the default settings, with their documentation. */
 export function defaultConfigText(): string {
   return defaultsText;
 }
 
-/** What each setting is for, by `section.key`: the comments of the default settings. */
+/** Returns the meaning of each setting by `section.key`, from the comments of the default settings. */
 export function settingMeanings(): ReadonlyMap<string, string> {
   return new Map(Array.from(settingPlaces(defaultsText), ([key, { comment }]) => [key, comment]));
 }
 
-/** The default of each setting, by `section.key`. */
+/** Returns the default of each setting by `section.key`. */
 export function settingDefaults(): ReadonlyMap<string, unknown> {
   const sections = Object.entries(Bun.TOML.parse(defaultsText)) as [string, object][];
   return new Map(
@@ -88,18 +88,17 @@ export function settingDefaults(): ReadonlyMap<string, unknown> {
   );
 }
 
-/** The sources of this process. Only this function reads the environment. */
+/** Returns the sources of this process. Only this function reads the environment. */
 export function processInput(argvFlags: ArgvFlags): ConfigInput {
   const uid = process.geteuid?.();
   return { argvFlags, env: process.env, readFile: readSmallFile, cwd: process.cwd(), uid };
 }
 
 /**
- * Reads the settings: defaults, then one TOML file, then what was changed on the operator's page, then the environment, then flags. Every
- * value is validated, including those that a later source overrides.
+ * Reads the settings: defaults, then one TOML file, then changes from the operator's page, then the environment, then flags. Every value
+ * is validated, even if a later source overrides it.
  *
- * A client gets no secrets that are in files of their own, and whatever is wrong with the settings of the node itself does not concern
- * it: any user of the machine may run it.
+ * A client gets no secrets from separate files and ignores errors in the node's own settings, because any user of the machine may run it.
  *
  * @throws ConfigError with the key, the source and the rule of every error.
  */
@@ -148,7 +147,7 @@ export function loadConfig(input: ConfigInput, reader: SettingsReader = "node"):
   };
 }
 
-/** Says that a settings file that was found, and not named, is about another data directory than the one that counts. */
+/** Warns that a settings file that was found, not named, is for another data directory than the one in effect. */
 function ofOtherNode(
   ofFile: Layer,
   dataDir: string | undefined,
@@ -162,7 +161,7 @@ function ofOtherNode(
   ];
 }
 
-/** The data directory by the last valid source; the console's file is in it, and does not name it. */
+/** Returns the data directory from the last valid source. The console's file is inside it and does not set it. */
 function dataDirOf(layers: readonly Layer[]): string | undefined {
   const said = layers.flatMap(({ candidates }) =>
     candidates.filter(({ setting, value }) => setting.key === "data.dir" && isValid(setting, value)),
@@ -182,7 +181,7 @@ function withLines(sources: ReadonlyMap<string, string>, path: string, text: str
   );
 }
 
-/** What is wrong between valid settings, and with the file that one of them names. */
+/** Finds conflicts between valid settings, and problems of the file that one of them names. */
 function problemsBetween(
   config: Config,
   {
@@ -194,7 +193,7 @@ function problemsBetween(
   const found: ConfigProblem[] = [];
   const add = (key: string, message: string) =>
     found.push({ key, message, source: sources.get(key) ?? "default" });
-  // The value of an earlier source replaced a rejected one, so comparing it would report a false conflict.
+  // A rejected value was replaced by that of an earlier source, so comparing it would report a false conflict.
   const rejected = new Set(problems.map(({ key }) => key));
   for (const { key, otherKey, message } of findConflicts(config))
     if (!rejected.has(key) && !rejected.has(otherKey)) add(key, message);
@@ -206,7 +205,7 @@ function problemsBetween(
   return found;
 }
 
-/** The secrets in a file that every user of the machine can read. */
+/** Warns about secrets in a file that every user of the machine can read. */
 function readableSecrets({ candidates, inline }: Layer, { path, isPublic }: SettingsFile): string[] {
   if (!isPublic) return [];
   return candidates.flatMap(({ setting: { key, secret }, setting, value }) =>
@@ -229,12 +228,12 @@ function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Masks the value of a secret setting, item by item where it is a list. */
+/** Masks the value of a secret setting; a list item by item. */
 function maskSetting(value: unknown, kind: SecretKind): unknown {
   return Array.isArray(value) ? value.map((item) => maskSecret(item, kind)) : maskSecret(value, kind);
 }
 
-/** The settings with all secrets masked. */
+/** Returns the settings with all secrets masked. */
 export function maskConfig(config: Config): Record<string, Record<string, unknown>> {
   const shown: Record<string, Record<string, unknown>> = {};
   for (const setting of settings) {
@@ -247,9 +246,9 @@ export function maskConfig(config: Config): Record<string, Record<string, unknow
   return shown;
 }
 
-/** Where a TOML text sets a key, and what its comment says. */
+/** Where a TOML text sets a key, and its comment. */
 interface SettingPlace {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   /** The comment above it, as one text; empty without one. */
   readonly comment: string;
@@ -260,8 +259,8 @@ const KEY = /^\s*([\w-]+)\s*=/;
 const COMMENT = /^\s*#\s?(.*)$/;
 
 /**
- * The places of the keys of a TOML text, by `section.key`. A text that is written in another way, such as with dotted keys, has fewer: it is for
- * people who look for a setting.
+ * Finds the places of the keys in a TOML text, by `section.key`. It does not find all keys of other notations, such as dotted keys: it
+ * only helps people to find a setting.
  */
 export function settingPlaces(text: string): ReadonlyMap<string, SettingPlace> {
   const places = new Map<string, SettingPlace>();

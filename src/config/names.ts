@@ -4,19 +4,19 @@ export interface ServiceNames {
   readonly segment: string;
   /** The base path of the API: `/v2/<segment>`. */
   readonly basePath: string;
-  /** The name with its first letter in upper case. */
+  /** The name with an uppercase first letter. */
   readonly capitalised: string;
   /** The prefix of the service's own headers, as in `X-Svc-Fid`. */
   readonly headerPrefix: string;
   /** The prefix of metric names. */
   readonly metricPrefix: string;
-  /** `name` of the EIP-712 domain. */
+  /** The `name` of the EIP-712 domain. */
   readonly domainName: string;
   /** Primary type of a signed operation. */
   readonly signedOpType: string;
 }
 
-/** The base path of the API for a path segment. */
+/** Returns the base path of the API for a path segment. */
 export function basePathOf(segment: string): string {
   return `/v2/${segment}`;
 }
@@ -34,15 +34,15 @@ export function serviceNames(name: string): ServiceNames {
   };
 }
 
-/** What the names of the variables of settings begin with. */
+/** The prefix of environment variables for settings. */
 export const ENV_PREFIX = "SVC_";
 
-/** The variable of a setting: `SVC_HTTP_PORT` of `http.port`. */
+/** Returns the environment variable of a setting: `SVC_HTTP_PORT` for `http.port`. */
 export function variableOf(key: string): string {
   return `${ENV_PREFIX}${key.replace(".", "_").toUpperCase()}`;
 }
 
-/** The tools of `/mcp`, in the order of their list. The last four write. */
+/** The tools of `/mcp`, in the order of the list. The last four write. */
 export const MCP_TOOLS = [
   "get_user",
   "search_users",

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../lib/result.ts";
 
-/** How a server is reached, complete, so that the driver reads nothing from the environment. */
+/** How to reach a server. Complete, so that the driver reads nothing from the environment. */
 export interface ConnectOptions {
   /** A host name or an IP address; unused with `socketPath`. */
   readonly host: string;
@@ -13,7 +13,7 @@ export interface ConnectOptions {
   readonly sslMode: SslMode;
 }
 
-/** libpq's modes without `allow` and `prefer`, which a man in the middle turns off. */
+/** libpq's modes except `allow` and `prefer`, which a man in the middle can downgrade. */
 export type SslMode = (typeof SSL_MODES)[number];
 
 const SSL_MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
@@ -21,10 +21,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 const DEFAULT_PORT = 5432;
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=…&host=/socket/directory`. Without `sslmode`, a loopback host
- * or a Unix socket is reached in clear text and any other host with `verify-full`.
+ * Reads `postgres://user:password@host:port/database?sslmode=…&host=/socket/directory`. Without `sslmode`, a loopback host or a Unix
+ * socket is reached in clear text, and any other host with `verify-full`.
  *
- * @returns the options, or why the URL is refused, without any part of it.
+ * @returns the options, or why the URL is refused; the reason contains no part of the URL.
  */
 export function readPostgresUrl(text: string): Result<ConnectOptions, string> {
   const url = URL.parse(text);
@@ -59,7 +59,7 @@ export function isPostgresUrlOrEmpty(text: string): boolean {
   return text === "" || readPostgresUrl(text).ok;
 }
 
-/** Whether a server on another machine is reached without proof of who it is. */
+/** Reports whether a server on another machine is reached without verifying its identity. */
 export function isUnverified({ host, socketPath, sslMode }: ConnectOptions): boolean {
   const isLocal = socketPath !== undefined || LOOPBACK.test(host);
   return !isLocal && (sslMode === "disable" || sslMode === "require");
@@ -77,7 +77,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** Bounds what a message repeats of a URL. */
+/** Limits which characters of a URL a message repeats, and how many. */
 function shown(name: string): string {
   return name.replace(/[^\w-]/g, "?").slice(0, 32);
 }

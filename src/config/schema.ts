@@ -23,7 +23,7 @@ import {
 const SERVICE_NAME = "^[a-z][a-z0-9]{0,31}$";
 const SERVICE_NAME_RULE = "a lower-case letter, then up to 31 lower-case letters or digits";
 
-/** The types and bounds of all settings. defaults.toml documents them. */
+/** The types and bounds of all settings. `defaults.toml` documents them. */
 export const configSchema = section({
   service: section({
     name: text(SERVICE_NAME, SERVICE_NAME_RULE),

@@ -1,12 +1,12 @@
 /**
- * The scheme, host and port of a secret URL may be shown, and nothing of a secret text. The URL of a database is shown like any other;
- * of its parts only the password is removed from log lines, since users and databases are often called like the service.
+ * How a secret is masked. `url`: scheme, host and port may be shown. `text`: nothing may be shown. `database`: shown like any other URL,
+ * but only the password is removed from log lines, because users and databases often have the service's name.
  */
 export type SecretKind = "url" | "text" | "database";
 
 /**
- * The settings whose values are masked wherever they are shown, and removed from log lines. A table of its own, because the loggers of
- * all threads use it: the schema of the settings would load TypeBox in each of them.
+ * The settings whose values are masked wherever they are shown, and removed from log lines. The table is separate because the loggers of
+ * all threads use it, and the schema of the settings would load TypeBox in each of them.
  */
 const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "state.url": "database",
@@ -29,14 +29,14 @@ const SECRET_SETTINGS: Readonly<Record<string, SecretKind>> = {
   "trace.headers": "text",
 };
 
-/** How the setting named `section.name` is masked; undefined when it is not secret. */
+/** Returns how the setting named `section.name` is masked; undefined if it is not secret. */
 export function secretKindOf(key: string): SecretKind | undefined {
   return secretsByKey.get(key);
 }
 
 const secretsByKey: ReadonlyMap<string, SecretKind> = new Map(Object.entries(SECRET_SETTINGS));
 
-/** The secret settings, by section and name. */
+/** The secret settings by section and name. */
 export const secretSettings: readonly {
   readonly section: string;
   readonly name: string;

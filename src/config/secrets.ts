@@ -6,7 +6,7 @@ const MASK = "***";
 /** Shorter texts would also mask ordinary words in log lines. */
 const MIN_SCRUBBED_CHARS = 6;
 
-/** Masks a secret value. Scheme, host and port of a URL stay readable. */
+/** Masks a secret value. Scheme, host and port of a URL remain readable. */
 export function maskSecret(value: unknown, kind: SecretKind): string {
   if (value === "") return "";
   if (kind === "text") return MASK;
@@ -16,14 +16,14 @@ export function maskSecret(value: unknown, kind: SecretKind): string {
   return `${url.protocol}//${userinfo}${url.host}${pathOf(url) === "/" ? "" : `/${MASK}`}`;
 }
 
-/** Whether a value of a secret setting has something to hide: an address without a login and a path has not. */
+/** Reports whether a value of a secret setting has something to hide. A URL without login and path has nothing. */
 export function isSecretValue(value: unknown, kind: SecretKind): boolean {
   if (Array.isArray(value)) return value.some((item) => isSecretValue(item, kind));
   return typeof value === "string" && maskSecret(value, kind) !== value;
 }
 
 /**
- * The texts to remove from logs: each secret, and of a URL also its user, password, path and query separately, because
+ * Returns the texts to remove from logs: each secret and, for a URL, also its user, password, path and query separately, because
  * libraries quote parts of URLs. Longest first, so that a replacement never leaves a part of another text.
  */
 export function secretTexts(config: Config): readonly string[] {
@@ -63,7 +63,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The value of `setting` in a table of sections; undefined when it is missing. */
+/** Returns the value of a setting in a table of sections; undefined if it is missing. */
 export function settingValue(table: object, { section, name }: Pick<Setting, "section" | "name">): unknown {
   const keys: unknown = Object.hasOwn(table, section) ? Reflect.get(table, section) : undefined;
   if (typeof keys !== "object" || keys === null || !Object.hasOwn(keys, name)) return undefined;

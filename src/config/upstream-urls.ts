@@ -2,17 +2,17 @@ import type { Config } from "./schema.ts";
 
 export type UpstreamSettings = { readonly upstream: Pick<Config["upstream"], "url" | "urls"> };
 
-/** The nodes to follow, in the order of the settings; empty if the node follows none. The first one gets the credentials. */
+/** Returns the nodes to follow, in the order of the settings; empty if the node follows none. Only the first one gets the credentials. */
 export function upstreamUrls({ upstream: { url, urls } }: UpstreamSettings): readonly string[] {
   return url === "" ? urls : [url];
 }
 
-/** Whether the index has every fid of the network, rather than those that the operator chose. */
+/** Reports whether the index has every fid of the network, rather than only those that the operator chose. */
 export function followsAll({ upstream }: Pick<Config, "upstream">): boolean {
   return upstream.fids.length === 0 && upstream.fid_file === "";
 }
 
-/** Whether a second node, or the chain, confirms what the followed one says and no block binds. */
+/** Reports whether a second node, or the chain, confirms what the followed node says and no block commits to. */
 export function confirmsEvents(
   settings: UpstreamSettings & { readonly trust: Pick<Config["trust"], "events"> },
 ): boolean {
@@ -20,12 +20,12 @@ export function confirmsEvents(
   return upstreamUrls(settings).length >= least;
 }
 
-/** Whether the node follows others, instead of being a network of its own. */
+/** Reports whether the node follows other nodes instead of being its own network. */
 export function isFollowing(settings: UpstreamSettings): boolean {
   return upstreamUrls(settings).length > 0;
 }
 
-/** The host of a node's URL, without brackets. */
+/** Returns the host of a node's URL, without brackets. */
 export function hostOfUrl(url: string): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
 }

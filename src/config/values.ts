@@ -5,8 +5,9 @@ import type { Setting } from "./settings/settings.ts";
 const MAX_SHOWN_CHARS = 80;
 
 /**
- * Parses the text of an environment variable, a file or a flag as a value of the setting's type. Returns other text unchanged,
- * and `isValid` rejects it. A list is written as in TOML, `["a", "b"]`, or as `a,b`, whose items are trimmed and empty ones dropped.
+ * Parses the text of an environment variable, a file or a flag as a value of the setting's type. Text that does not parse is returned
+ * unchanged, and `isValid` rejects it. A list is written as in TOML, `["a", "b"]`, or as `a,b`; items of the latter are trimmed and empty
+ * ones dropped.
  */
 export function parseText(schema: TSchema, text: string): unknown {
   switch (schema.type) {
@@ -30,7 +31,7 @@ export function parseText(schema: TSchema, text: string): unknown {
   }
 }
 
-/** The list that a text writes as TOML does; undefined for any other text. */
+/** Parses a list in TOML's notation; undefined for any other text. */
 function listOf(text: string): unknown {
   if (!/^\s*\[/.test(text)) return undefined;
   try {
@@ -40,12 +41,12 @@ function listOf(text: string): unknown {
   }
 }
 
-/** Whether `value` satisfies the type, the bounds and the format of the setting. */
+/** Reports whether `value` satisfies the type, the bounds and the format of the setting. */
 export function isValid({ schema }: Setting, value: unknown): boolean {
   return Value.Check(schema, value);
 }
 
-/** A rejected value for an error message: short, and on one line. */
+/** Formats a rejected value for an error message: short and on one line. */
 export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`;

@@ -7,7 +7,7 @@ export function encodeBase58(bytes: Uint8Array): string {
 
 /** Decodes a base58 text of exactly `size` bytes. Returns undefined for other texts. */
 export function decodeBase58(text: string, size: number): Uint8Array | undefined {
-  // Decoding takes quadratic time, and no text of `size` bytes is longer.
+  // Decoding takes quadratic time, and every text of `size` bytes is shorter.
   if (text.length > size * 2) return undefined;
   try {
     const bytes = base58.decode(text);
@@ -18,10 +18,10 @@ export function decodeBase58(text: string, size: number): Uint8Array | undefined
 }
 
 const DIGITS = 58;
-/** The low six bits of a byte are a digit, or too large and drawn again; a remainder would favour low digits. */
+/** The low six bits of a byte select a digit; a value that is too large is drawn again, because a remainder would favor low digits. */
 const LOW_SIX_BITS = 0x3f;
 
-/** Returns uniformly random digits of base58; each has 5.86 bits. */
+/** Returns uniformly random base58 digits of 5.86 bits each. */
 export function randomBase58(chars: number): string {
   let text = "";
   while (text.length < chars) {

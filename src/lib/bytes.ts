@@ -1,13 +1,13 @@
-/** A list of byte strings in one buffer, so that it is sent to another thread in one step. */
+/** A list of byte strings in one buffer, so that it can be sent to another thread in one step. */
 export interface ByteList {
   readonly count: number;
-  /** Each item after its length, which is an unsigned 32-bit integer in little-endian order. */
+  /** Each item follows its length, an unsigned 32-bit integer in little-endian order. */
   readonly bytes: Uint8Array;
 }
 
 const LENGTH_BYTES = 4;
 
-/** Packs items into a buffer of their own, which can be transferred. */
+/** Packs items into a new buffer, which can be transferred. */
 export function packBytes(items: readonly Uint8Array[]): ByteList {
   let total = 0;
   for (const { length } of items) total += LENGTH_BYTES + length;
@@ -34,12 +34,12 @@ export function unpackBytes({ count, bytes }: ByteList): Uint8Array[] {
   return items;
 }
 
-/** A larger part takes little more memory than its bytes. */
+/** From this size on, the overhead of a part is small compared to its bytes. */
 const MIN_PART_BYTES = 4096;
 
 /**
- * Joins the last parts of a list that grows by one part at a time, where they are small: a part of one byte takes some hundred more. Joining
- * only parts that are not larger than those after them copies each byte a few times, whatever the sizes.
+ * Joins small parts at the end of a list that grows by one part at a time: a part of one byte takes over a hundred bytes of memory. Only
+ * parts that are not larger than those after them are joined, so each byte is copied only a few times, whatever the sizes.
  */
 export function joinSmallParts(parts: Uint8Array[]): void {
   for (;;) {

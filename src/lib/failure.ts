@@ -18,7 +18,7 @@ export class RetryableError extends Error {
   override name = "RetryableError";
 }
 
-/** A RetryableError that no changed setting causes: another process has what this one needs, or the server of the state is away. */
+/** A RetryableError that changing settings cannot fix: another process has what this one needs, or the server of the state is down. */
 export class BusyError extends RetryableError {}
 
 /** System error codes for resources that are in use, exhausted or temporarily failing. */
@@ -35,14 +35,14 @@ const TRANSIENT_CODES = new Set([
 ]);
 const TRANSIENT_SQLITE_CODE = /^SQLITE_(BUSY|LOCKED|PROTOCOL|NOMEM|IOERR|FULL|NOLFS)(_|$)/;
 
-/** Whether an error of the system or of SQLite, by its `code`, may be resolved by a retry. */
+/** Reports whether a retry may resolve an error of the system or of SQLite, by its `code`. */
 export function isTransient(cause: unknown): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   const code = String(cause.code);
   return TRANSIENT_CODES.has(code) || TRANSIENT_SQLITE_CODE.test(code);
 }
 
-/** The message of a caught error, to append to another message. */
+/** Returns the message of a caught error, to append to another message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

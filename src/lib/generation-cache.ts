@@ -1,8 +1,8 @@
 /**
- * A cache of recently used entries, with at most twice `maxPerGeneration` entries, or twice that weight. When the young
- * generation is full it becomes the old one, and entries of the previous old one that were not read since are dropped.
- * It retains almost the same entries as a least-recently-used list, for two map lookups. `lru-cache` makes reads of many
- * entries 1.2 times as slow (`bun run bench inside`, 25 users).
+ * A cache of recently used entries, with at most twice `maxPerGeneration` entries, or twice that weight. When the young generation is
+ * full it becomes the old one, and entries of the previous old one that were not read since are dropped. It retains almost the same
+ * entries as a least-recently-used list, for two map lookups. With `lru-cache`, reads of many entries take 1.2 times as long (`bun run
+ * bench inside`, 25 users).
  */
 export class GenerationCache<Key, Value extends object> {
   readonly #maxPerGeneration: number;
@@ -11,7 +11,7 @@ export class GenerationCache<Key, Value extends object> {
   #old = new Map<Key, Value>();
   #youngWeight = 0;
 
-  /** @param weightOf the weight of an entry; 1 by default, so that the limit is a number of entries */
+  /** @param weightOf returns the weight of an entry; 1 by default, so that the limit is a number of entries */
   constructor(maxPerGeneration: number, weightOf: (value: Value) => number = () => 1) {
     this.#maxPerGeneration = maxPerGeneration;
     this.#weightOf = weightOf;

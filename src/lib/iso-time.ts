@@ -2,13 +2,13 @@
 const MAX_DATE_SECS = 8_640_000_000_000;
 const DAY_SECS = 86_400;
 
-/** The text of a day up to its `T`, by its number since 1970. Most times of a response are of a few days. */
+/** The text of a day up to its `T`, by days since 1970. Most times in a response are from a few days. */
 const dayTexts = new Map<number, string>();
 const MAX_DAY_TEXTS = 1000;
 
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
 
-/** ISO 8601 in UTC with milliseconds and `Z`. Times beyond the range of Date are clamped. */
+/** Formats unix seconds as ISO 8601 in UTC with milliseconds and `Z`. Times beyond the range of Date are clamped. */
 export function isoTime(unixSecs: number): string {
   const secs = Math.min(unixSecs, MAX_DATE_SECS);
   if (!Number.isInteger(secs)) return new Date(secs * 1000).toISOString();
@@ -33,10 +33,10 @@ function dayText(day: number): string {
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 };
 
 /**
- * Reads a time that someone types, in the zone of the machine: `03:12`, `yesterday 14:00`, `2 h ago`, `2026-11-23 03:12`; where
- * times are `ahead`, `03:12`, `tomorrow 14:00`, `in 2 h`, `2026-12-01 07:00`.
+ * Reads a time that someone types, in the machine's time zone: `03:12`, `yesterday 14:00`, `2 h ago`, `2026-11-23 03:12`. With `ahead`,
+ * times are in the future: `03:12`, `tomorrow 14:00`, `in 2 h`, `2026-12-01 07:00`.
  *
- * @returns unix seconds; undefined for anything else. A time of day is the last one that has passed, or with `ahead` the next one.
+ * @returns unix seconds; undefined for anything else. A time of day is the last one that has passed or, with `ahead`, the next one.
  */
 export function typedTime(text: string, nowMs: number, { ahead = false } = {}): number | undefined {
   const words = text.trim().toLowerCase();

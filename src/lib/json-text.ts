@@ -1,11 +1,11 @@
 /**
- * Serializes values to JSON whose parts repeat, such as the author of many casts. The JSON of a part that was marked by
- * `memoizeJson` is built once and lives as long as the part.
+ * Serializes values to JSON whose parts repeat, such as the author of many casts. The JSON of a part marked by `memoizeJson` is built
+ * once and lives as long as the part.
  */
 
 const NOT_BUILT = "";
 
-/** An object that consists of the fields of another, and of more fields after them. */
+/** An object with the fields of another object, followed by more fields. */
 interface Extension {
   readonly base: object;
   readonly more: object;
@@ -24,8 +24,8 @@ export function memoizeJson<T extends object>(value: T): T {
 }
 
 /**
- * Returns an object with the fields of `base` and, after them, those of `more`, which are others. Its JSON is composed
- * of the JSON of `base` and is not cached itself.
+ * Returns an object with the fields of `base` followed by those of `more`; the two must not overlap. Its JSON reuses the JSON of `base`
+ * and is not cached itself.
  */
 export function extendMemoized<Base extends object, More extends object>(
   base: Base,
@@ -43,7 +43,7 @@ export function jsonText(value: unknown): string {
 
 const TOO_LONG = Symbol("longer than allowed");
 
-/** As `jsonText`, but undefined when the text exceeds `maxChars` UTF-16 units. Stops as soon as it does. */
+/** Like `jsonText`, but stops and returns undefined as soon as the text exceeds `maxChars` UTF-16 units. */
 export function jsonTextWithin(value: unknown, maxChars: number): string | undefined {
   try {
     const text = textWithin(value, maxChars);
@@ -58,8 +58,8 @@ export function jsonTextWithin(value: unknown, maxChars: number): string | undef
 const MAX_PIECE_CHARS = 32 * 1024;
 
 /**
- * As `jsonText`, in pieces that are built on demand. A piece has about 32 K units at most, except for a single string or a
- * memoized part, which are never split.
+ * Like `jsonText`, in pieces that are built on demand. A piece has at most about 32 K units, except that a single string or a memoized
+ * part is never split.
  */
 export function* jsonPieces(value: unknown): Generator<string, void, void> {
   const whole = jsonTextWithin(value, MAX_PIECE_CHARS);
@@ -130,7 +130,7 @@ function extendedText({ base, more }: Extension): string {
   return `${text.slice(0, -1)},${members.slice(1)}}`;
 }
 
-/** Serializes an object with one more key, whose value is an open list: the caller appends items and `]}`. */
+/** Serializes an object with one more key, whose value is an open list: the caller appends the items and `]}`. */
 export function openListText(value: object, key: string): string {
   const members = membersText(value, Number.POSITIVE_INFINITY);
   return `${members === "" ? "{" : `${members},`}${keyText(key)}[`;
@@ -152,7 +152,7 @@ function textOf(value: object, maxChars: number): string {
   return members === "" ? "{}" : `${members}}`;
 }
 
-/** Serializes an object without its closing brace; empty for one without members. */
+/** Serializes an object without its closing brace; empty for an object without members. */
 function membersText(value: object, maxChars: number): string {
   let text = "";
   for (const key in value) {

@@ -1,7 +1,7 @@
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const utf8WithBom = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Parses JSON. Returns undefined, which is the value of no JSON text, for any other text. */
+/** Parses JSON. Returns undefined, which no JSON text produces, for any other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Decodes UTF-8 without its byte order mark. Returns undefined for other bytes. */
+/** Decodes UTF-8 and removes its byte order mark. Returns undefined for invalid bytes. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -19,12 +19,12 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** As `parseJson`, for UTF-8. A byte order mark, which some clients send, is ignored. */
+/** Like `parseJson`, for UTF-8 bytes. A byte order mark, which some clients send, is ignored. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   return parseDecoded(bytes, utf8);
 }
 
-/** As `parseJsonBytes`, but rejects a byte order mark. */
+/** Like `parseJsonBytes`, but rejects a byte order mark. */
 export function parseStrictJsonBytes(bytes: Uint8Array): unknown {
   return parseDecoded(bytes, utf8WithBom);
 }

@@ -1,6 +1,6 @@
 /** Remote procedure calls over a MessagePort, so that two workers can communicate without the main thread. */
 
-/** A method call. Arguments and results are copied, so they must be plain data. */
+/** A method call. Arguments and results are copied between threads, so they must be plain data. */
 interface CallFrame {
   readonly id: number;
   readonly method: string;
@@ -29,15 +29,15 @@ export type RpcClient<Rpc> = {
 };
 
 export interface RpcClientOptions {
-  /** The time that a call waits for its result. Default: no limit. */
+  /** How long a call waits for its result. Default: no limit. */
   readonly timeoutMs?: number;
   /** Creates the error of a call that timed out. */
   readonly timeoutError?: () => Error;
 }
 
 /**
- * Serves the methods of `Rpc` over `port`. Calls start in order of arrival; results are sent as they become available. The
- * caller gets only the message of an error that a method throws.
+ * Serves the methods of `Rpc` over `port`. Calls start in order of arrival; results are sent as they become available. If a method
+ * throws, the caller gets only the message of the error.
  */
 export function serveRpc<Rpc extends RpcInterface<Rpc>>(port: MessagePort, methods: RpcMethods<Rpc>): void {
   port.onmessage = async (event) => {
@@ -56,8 +56,8 @@ export function serveRpc<Rpc extends RpcInterface<Rpc>>(port: MessagePort, metho
 /**
  * Returns a client of `serveRpc`. It creates its methods when they are accessed, so it cannot be copied with a spread.
  *
- * @throws Error from its methods, with the message of the error that the server's method threw; `timeoutError` when there
- * is no result in time.
+ * @throws Error from its methods, with the message of the error that the server's method threw; `timeoutError` if there is no result in
+ * time.
  */
 export function connectRpc<Rpc extends RpcInterface<Rpc>>(
   port: MessagePort,
@@ -89,7 +89,7 @@ export function connectRpc<Rpc extends RpcInterface<Rpc>>(
   const methods: Record<string, (...args: readonly unknown[]) => Promise<unknown>> = Object.create(null);
   return new Proxy(methods, {
     get(_, method) {
-      // A client is not a promise, although an `await` looks for this method.
+      // A client is not a promise, but `await` looks for this method.
       if (typeof method !== "string" || method === "then") return undefined;
       methods[method] ??= (...args) => send(method, args);
       return methods[method];

@@ -1,4 +1,4 @@
-/** Returns the value of a promise; undefined when it rejects, or has not resolved within `ms`. */
+/** Returns the value of a promise; undefined if it rejects or does not resolve within `ms`. */
 export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => late.resolve(undefined), ms);
@@ -10,8 +10,8 @@ export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T
 }
 
 /**
- * Returns a function that loads a value at its first call and gives the same one to all calls. Calls during the load wait for it;
- * after a failed load the next call tries again.
+ * Returns a function that loads a value at its first call and returns the same one to all calls. Calls during the load wait for it; after
+ * a failed load, the next call tries again.
  */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
@@ -25,8 +25,8 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Returns a function that makes a value at most once in `ms`: calls within that time, and those while it is made, get the same one.
- * What fails is made again by the next call.
+ * Returns a function that makes a value at most once per `ms`: calls within that time, or while it is being made, share it. After a
+ * failure, the next call tries again.
  *
  * @param monotonicMs default: the process's monotonic clock.
  */

@@ -1,13 +1,13 @@
 export interface ServerSentEvent {
-  /** The last id so far; "" before the first. */
+  /** The last id so far; "" before the first one. */
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Parses a stream of server-sent events as an EventSource does. An id counts from the empty line behind it, also without data, which
- * makes no event.
+ * Parses a stream of server-sent events as EventSource does. An id takes effect at the empty line after it, even without data, which
+ * produces no event.
  */
 export class SseParser {
   readonly #maxChars: number;
@@ -18,7 +18,7 @@ export class SseParser {
   #data: string[] = [];
   #chars = 0;
 
-  /** @param maxChars Limit of a line and of the data of an event. */
+  /** @param maxChars the limit of a line and of the data of an event. */
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
   }

@@ -1,6 +1,6 @@
 /**
- * Characters that a terminal interprets or hides: control characters, formatting characters (bidirectional overrides,
- * zero-width ones, tags), line and paragraph separators. They can make text appear to be something else.
+ * Characters that a terminal interprets or hides: control characters, formatting characters (bidirectional overrides, zero-width ones,
+ * tags), line and paragraph separators. They can make text look like something else.
  */
 const UNPRINTABLE = String.raw`\p{Cc}\p{Cf}\p{Zl}\p{Zp}`;
 
@@ -8,17 +8,17 @@ const ONE = new RegExp(`[${UNPRINTABLE}]`, "u");
 const ALL = new RegExp(`[${UNPRINTABLE}]`, "gu");
 const ALL_WITHIN_LINES = new RegExp(String.raw`(?![\n\t])[${UNPRINTABLE}]`, "gu");
 
-/** Whether a text has a character that a terminal interprets or hides. */
+/** Reports whether a text has a character that a terminal interprets or hides. */
 export function hasUnprintable(text: string): boolean {
   return ONE.test(text);
 }
 
-/** Escapes a text for one line of a terminal: characters that it interprets or hides, and line breaks, as in JSON. */
+/** Escapes a text for one line of a terminal: line breaks and characters that it interprets or hides are written as in JSON. */
 export function printable(text: string): string {
   return text.replaceAll(ALL, escaped);
 }
 
-/** As `printable`, but leaves line breaks and tabs. JSON remains equivalent. */
+/** Like `printable`, but keeps line breaks and tabs. JSON remains equivalent. */
 export function printableLines(text: string): string {
   return text.replaceAll(ALL_WITHIN_LINES, escaped);
 }
@@ -34,7 +34,7 @@ function escaped(character: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
 
-/** The items of a list that a person wrote, which may be empty: with commas or spaces between them, in brackets and quotes or not. */
+/** Splits a list that a person wrote, separated by commas or spaces, with or without brackets and quotes. May be empty. */
 export function itemsOf(text: string): string[] {
   const [, listed = text] = /^\s*\[(.*)\]\s*$/s.exec(text) ?? [];
   return listed

@@ -9,24 +9,24 @@ import type { OwnerRules } from "../read/hydrate/relations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { type BannedBy, MODERATION_BOUNDS, type ModerationStore } from "./moderation-store.ts";
 
-/** Owners and users whose lists a thread remembers. Each map is cleared when it is full. */
+/** Owners and users whose lists a thread caches. Each map is cleared when it is full. */
 const MAX_OWNERS = 256;
 const MAX_MUTERS = 4_096;
 
-/** Bans and private mutes, and what they hide from reads under a key of their owner. */
+/** Bans and private mutes, and what they hide from reads with a key of their owner. */
 export interface Moderation extends Pick<ModerationStore, "unban" | "bans" | "unmute" | "mutes"> {
-  /** Returns whether there was room for all of them; otherwise none is added. */
+  /** Adds bans. Returns whether there was room for all of them; otherwise none is added. */
   ban(ownerFid: number, fids: readonly number[], by: BannedBy): Promise<boolean>;
-  /** Returns whether there was room. */
+  /** Adds a mute. Returns whether there was room. */
   mute(ownerFid: number, fid: number, mutedFid: number, nowSecs: number): Promise<boolean>;
   /**
-   * Returns the lists of a key's owner, with the mutes of some users; undefined, at once, for an owner who never had any. They are those
-   * of the version that the gate saw, or newer ones.
+   * Returns the lists of a key's owner, with the mutes of some users; undefined (not a promise) for an owner who never had any. They are
+   * of the version that the gate saw, or newer.
    */
   rulesOf(caller: ApiKeyCaller, users: readonly number[]): Promise<OwnerRules> | undefined;
 }
 
-/** @param deps.forgetKeys makes all HTTP workers of this process forget what they know of API keys, and with it the versions of lists. */
+/** @param deps.forgetKeys makes all HTTP workers of this process drop their cached API keys, and with them the versions of lists. */
 export function createModerationService({
   store,
   forgetKeys,
@@ -57,7 +57,7 @@ export function createModerationService({
       try {
         return await change(...args);
       } finally {
-        // A change without a response may have happened.
+        // A change whose response was lost may still have happened.
         forgetKeys();
       }
     };
@@ -102,7 +102,7 @@ interface Versioned {
   readonly fids: ReadonlySet<number>;
 }
 
-/** Entries of the audit log for one change of a list. */
+/** Maximum number of audit entries for one change of a list. */
 const MAX_AUDITED = 20;
 
 /** Who changes a list of an owner, and from where. */
@@ -114,7 +114,10 @@ export interface ModerationActor {
   readonly address: string;
 }
 
-/** Returns the audit entries of a change: for the first users that it bans, or for the user who mutes. The muted user is not recorded. */
+/**
+ * Returns the audit entries of a change: one per banned user up to a limit, or one for the user who mutes. The muted user is not
+ * recorded.
+ */
 export function moderationEntries(
   { ownerFid, apiKeyId, requestId, address }: ModerationActor,
   action: "ban.add" | "ban.remove" | "mute.add" | "mute.remove",
@@ -128,7 +131,7 @@ export function moderationEntries(
   }));
 }
 
-/** The most fids of one request. */
+/** Maximum number of fids in a request. */
 export const MAX_BANS_PER_REQUEST = 1_000;
 
 export const BansRequest = Type.Object(
@@ -136,7 +139,7 @@ export const BansRequest = Type.Object(
   { $id: "BansRequest" },
 );
 
-/** Reads the fids of a request. Those who are not registered count, too. @param ownFid one that is refused. */
+/** Reads the fids of a request; they need not be registered. @param ownFid a fid that is refused. */
 export function readBans(value: unknown, ownFid: number | undefined): Result<readonly number[], Refusal> {
   const body = readObject(value, "request body");
   if (!body.ok) return body;

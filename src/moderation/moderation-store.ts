@@ -3,14 +3,14 @@ import { sql } from "../db/state/sql.ts";
 import type { StateDb, Tx } from "../db/state/state-db.ts";
 import { index, nullable, table, text, whole } from "../db/state/table.ts";
 
-/** Whom the owner of API keys has banned: reads under the owner's keys leave these accounts out. Times are unix seconds. */
+/** Accounts that the owner of API keys has banned: reads with the owner's keys leave them out. Times are unix seconds. */
 export const appBans = table(
   "app_bans",
   {
     owner_fid: whole(),
     fid: whole(),
     banned_at: whole(),
-    /** The API key that banned; null for a signed operation. */
+    /** The API key that added the ban; null for a signed operation. */
     by_key_id: nullable(text()),
   },
   {
@@ -19,7 +19,7 @@ export const appBans = table(
   },
 );
 
-/** Whom a user has muted in the app of an owner. No one else learns of it. Times are unix seconds. */
+/** Accounts that a user has muted in an owner's app. No one else learns of it. Times are unix seconds. */
 export const privateMutes = table(
   "private_mutes",
   {
@@ -34,7 +34,7 @@ export const privateMutes = table(
   },
 );
 
-/** Rises with each change of an owner's bans and mutes. An owner without a row has never had one. */
+/** Incremented by each change of an owner's bans and mutes. An owner without a row has never had any. */
 export const rulesVersions = table(
   "rules_versions",
   { owner_fid: whole(), version: whole() },
@@ -48,7 +48,7 @@ export interface Ban {
   readonly bannedAt: number;
 }
 
-/** An owner and a user that it bans. */
+/** An owner, and a user whom the owner has banned. */
 export interface BannedPair {
   readonly ownerFid: number;
   readonly fid: number;
@@ -59,7 +59,7 @@ export interface PrivateMute {
   readonly mutedAt: number;
 }
 
-/** A mute of a user in the app of an owner. `nowSecs`: its time. */
+/** A mute by a user in an owner's app, at `nowSecs`. */
 export interface PrivateMuteOf {
   readonly ownerFid: number;
   readonly fid: number;
@@ -67,32 +67,32 @@ export interface PrivateMuteOf {
   readonly nowSecs: number;
 }
 
-/** `keyId`: of the API key that bans; null for a signed operation. */
+/** `keyId`: the API key that bans; null for a signed operation. */
 export interface BannedBy {
   readonly keyId: string | null;
   readonly nowSecs: number;
 }
 
-/** The most records of an owner, and mutes of one user in the app of an owner. */
+/** Maximum numbers of records per owner, and of mutes per user in an owner's app. */
 export const MODERATION_BOUNDS = { bans: 10_000, mutesOfUser: 1_000, mutes: 200_000 } as const;
 export type ModerationBounds = Readonly<Record<keyof typeof MODERATION_BOUNDS, number>>;
 
-/** Bans and private mutes. Repeating a change changes nothing, and a record keeps its time. */
+/** Stores bans and private mutes. Repeating a change has no effect, and the record keeps its time. */
 export interface ModerationStore {
-  /** Returns whether there was room for all of them; otherwise none is added. */
+  /** Adds bans. Returns whether there was room for all of them; otherwise none is added. */
   ban(ownerFid: number, fids: readonly number[], by: BannedBy, bounds: ModerationBounds): Promise<boolean>;
   unban(ownerFid: number, fids: readonly number[]): Promise<void>;
-  /** The bans of an owner, newest first, then by fid, after a position. */
+  /** Lists the bans of an owner after a position, newest first, then by fid. */
   bans(ownerFid: number, page: { readonly limit: number; readonly after: Ban | undefined }): Promise<Ban[]>;
   bannedFids(ownerFid: number): Promise<number[]>;
-  /** Those of some fids that some owners ban, as pairs. */
+  /** Returns which of some fids are banned by which of some owners, as pairs. */
   bannedAmong(ownerFids: readonly number[], fids: readonly number[]): Promise<BannedPair[]>;
-  /** Returns whether there was room. */
+  /** Adds a mute. Returns whether there was room. */
   mute(mute: PrivateMuteOf, bounds: ModerationBounds): Promise<boolean>;
   unmute(ownerFid: number, fid: number, mutedFid: number): Promise<void>;
-  /** The mutes of a user in the app of an owner, newest first. */
+  /** Lists the mutes of a user in an owner's app, newest first. */
   mutes(ownerFid: number, fid: number): Promise<PrivateMute[]>;
-  /** The version of an owner's bans and mutes; 0 for an owner who never had one. */
+  /** Returns the version of an owner's bans and mutes; 0 for an owner who never had any. */
   version(ownerFid: number): Promise<number>;
 }
 
@@ -131,7 +131,7 @@ const bannedFids = sql<{ fid: number }, [ownerFid: number]>(
   "moderation.banned-fids",
   "SELECT fid FROM app_bans WHERE owner_fid = $1",
 );
-/** Most owners have never banned anyone. For the others each fid is a lookup by key. */
+/** Most owners have never banned anyone. For the others, each fid is a lookup by key. */
 const bannedAmong = sql<{ owner_fid: number; fid: number }, [ownerFids: string, fids: string]>(
   "moderation.banned-among",
   `SELECT b.owner_fid, b.fid FROM rules_versions v
@@ -161,7 +161,7 @@ const mutesOf = sql<{ muted_fid: number; muted_at: number }, [ownerFid: number, 
    ORDER BY muted_at DESC, muted_fid DESC`,
 );
 
-/** Counts a change. All nodes then forget what they know of API keys, and with it the version. */
+/** Counts a change. All nodes then drop their cached API keys, and with them the version. */
 async function changed(tx: Tx, ownerFid: number): Promise<void> {
   await tx.run(bump, ownerFid);
   await advanceKeyEpoch(tx);

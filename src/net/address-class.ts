@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Purpose of an address according to IANA's special-purpose registries (RFC 6890 and its successors). */
+/** The purpose of an address according to IANA's special-purpose registries (RFC 6890 and its successors). */
 export type AddressClass =
   | "public"
   | "unspecified"
@@ -26,9 +26,9 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const parseRange = (cidr: string): [Address, number] => ipaddr.parseCIDR(cidr);
 
-/** Ranges that the library classifies too widely, as ordinary unicast, or not at all. */
+/** Ranges that the library classifies too broadly, as ordinary unicast, or not at all. */
 const OWN_RANGES: readonly [AddressClass, [Address, number][]][] = [
-  // Azure's agent endpoint, the one metadata service on an address that looks public; AWS and Google use unique local ones.
+  // Azure's agent endpoint is the only metadata service on an address that looks public; AWS and Google use unique local ones.
   [
     "metadata",
     ["168.63.129.16/32", "169.254.169.254/32", "fd00:ec2::254/128", "fd20:ce::254/128"].map(parseRange),
@@ -40,15 +40,15 @@ const OWN_RANGES: readonly [AddressClass, [Address, number][]][] = [
   ],
   ["6to4", ["192.88.99.0/24", "2002::/16"].map(parseRange)],
   ["nat64", ["64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96"].map(parseRange)],
-  // These two are inside `::/96` and are matched first.
+  // These two are inside `::/96`, so they must be matched first.
   ["loopback", ["::1/128"].map(parseRange)],
   ["unspecified", ["::/128"].map(parseRange)],
   ["ipv4-compatible", ["::/96"].map(parseRange)],
-  // Returned by the 6bone and not assigned again.
+  // Returned by the 6bone and not reassigned since.
   ["reserved", ["3ffe::/16"].map(parseRange)],
 ];
 
-/** All classes of the library, so that a class it adds later never counts as public. */
+/** All classes of the library, so that a class added later never counts as public. */
 const LIBRARY_CLASSES: Record<string, AddressClass> = {
   unicast: "public",
   unspecified: "unspecified",

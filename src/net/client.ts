@@ -6,26 +6,26 @@ import { STRICT_TLS } from "./operator-fetch.ts";
 import { readUpTo } from "./read-up-to.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024;
-/** Addresses of a name that are tried before its host counts as down. */
+/** How many addresses of a name are tried before its host counts as down. */
 const MAX_TRIED_ADDRESSES = 3;
 const IDLE_TIMEOUT_SECS = 30;
 const MAX_IDLE_SOCKETS = 256;
-/** Limit of hosts with plain connections that are kept open. */
+/** Maximum number of hosts whose plain connections are kept open. */
 const MAX_PLAIN_HOSTS = 256;
 
 export interface OutboundCall {
   readonly url: string;
-  /** Key under which DNS lookups are limited, such as `fid:3`. */
+  /** The key under which DNS lookups are limited, such as `fid:3`. */
   readonly requester?: string;
   readonly method: "GET" | "HEAD" | "POST";
   /** The client sets `host` and `accept-encoding` itself. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Covers everything: DNS, connection, request and the whole response. */
+  /** For the whole call: DNS, connection, request and the whole response. */
   readonly timeoutMs: number;
-  /** The body is truncated after this many bytes, which the head of the response may decide. Default: 64 KB. */
+  /** The body is truncated after this many bytes; may depend on the head of the response. Default: 64 KB. */
   readonly maxResponseBytes?: number | ((head: ResponseHead) => number);
-  /** The server may compress the body, which is inflated up to this many bytes. Default: it may not. */
+  /** Allows the server to compress the body, which is inflated to at most this many bytes. Default: no compression. */
   readonly maxInflatedBytes?: number;
   /** Cancels the call, for example at shutdown. */
   readonly signal?: AbortSignal;
@@ -40,7 +40,7 @@ export interface OutboundResponse {
   /** 200 to 299 or 400 to 599. */
   readonly status: number;
   readonly headers: Headers;
-  /** The bytes up to the limit: as they were sent, or inflated if the call says so. */
+  /** The bytes up to the limit: as sent, or inflated if the call allows that. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** Whether the body was longer than the limit. */
   readonly truncated: boolean;
@@ -76,7 +76,7 @@ export interface OutboundError {
   readonly kind: OutboundErrorKind;
   readonly message: string;
   readonly durationMs: number;
-  /** Of `redirect`: where it leads, unchecked. A caller that follows it makes another call, which the guard checks. */
+  /** For `redirect`: its target, unchecked. A caller that follows it makes another call, which the guard checks. */
   readonly redirect?: { readonly status: number; readonly location: string };
 }
 
@@ -86,7 +86,7 @@ export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
 export interface OutboundClientOptions {
   readonly guard: UrlGuard;
-  /** Certificate authorities (PEM) that replace the built-in ones; for tests. */
+  /** Certificate authorities (PEM) that replace the built-in ones, for tests. */
   readonly ca?: string;
   /** The operator's HTTP proxy, which connects to the checked address. Default: none. */
   readonly proxyUrl?: string;
@@ -106,9 +106,9 @@ const FAILURE_MESSAGES = {
 /**
  * Creates the client for all calls to URLs of third parties.
  *
- * It ignores proxies of the environment and follows no redirects: both would connect to an unchecked address.
- * Connections are reused for the same name and address only: a call goes to the address that was checked for it, and a
- * receiver that shares an address with another one cannot write a response on the other's connection.
+ * It ignores proxies from the environment and follows no redirects: both would connect to an unchecked address. Connections are reused
+ * only for the same name and address, so a call goes to the address that was checked for it, and a receiver that shares an address with
+ * another one cannot write a response on the other's connection.
  */
 export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOptions) {
   const createSession = () =>
@@ -116,8 +116,8 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
       proxy: proxyUrl ?? false,
       keepAlive: { idleTimeout: IDLE_TIMEOUT_SECS, maxIdleSockets: MAX_IDLE_SOCKETS },
     });
-  // Bun ties a TLS connection to its server name, and a plain one only to its address. Idle connections of a session that
-  // left the cache close after the idle timeout.
+  // Bun ties a TLS connection to its server name, but a plain one only to its address. Idle connections of an evicted session close after
+  // the idle timeout.
   const tlsSession = createSession();
   const plainSessions = new GenerationCache<string, Bun.FetchSession>(MAX_PLAIN_HOSTS);
   const targets = new WeakMap<URL, Target>();
@@ -130,14 +130,14 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
     return session;
   }
 
-  /** Returns how to call a checked address. The last one of each URL is cached, because parsing costs as much as a signature. */
+  /** Returns how to call a checked address. The last result for each URL is cached, because parsing costs as much as a signature. */
   function targetOf(url: URL, { address, family }: CheckedAddress): Target {
     const known = targets.get(url);
     if (known?.address === address) return known;
     const { host, hostname, protocol } = url;
     const checked = new URL(url);
     checked.hostname = family === 6 ? `[${address}]` : address;
-    // A certificate for an address is matched without a server name (RFC 6066 3).
+    // A certificate for an address is verified without a server name (RFC 6066 3).
     const serverName = checked.hostname === hostname ? undefined : hostname;
     const tls = protocol === "https:" ? { ...STRICT_TLS, serverName, ca } : undefined;
     const target = { address, href: checked.href, host, tls };
@@ -149,7 +149,7 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
     const checked = await guard.check(call.url, call.requester);
     if (!checked.ok) {
       const { kind, reason } = checked.error;
-      // One message for both, so that it reveals nothing about internal names.
+      // One message for both kinds, so that it reveals nothing about internal names.
       return { kind: kind === "dns" ? "dns" : "refused", message: `the URL ${reason}` };
     }
     signal.throwIfAborted();
@@ -160,7 +160,7 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
         return await exchange(call, targetOf(url, addresses[tried] as CheckedAddress), signal);
       } catch (cause) {
         kind = kindOf(cause);
-        // The next address is tried only if nothing was sent yet.
+        // The next address is tried only if nothing has been sent yet.
         if (kind !== "connect") break;
       }
     }
@@ -224,7 +224,7 @@ export function createOutboundClient({ guard, ca, proxyUrl }: OutboundClientOpti
           if ("kind" in outcome) resolve(err({ ...outcome, durationMs }));
           else resolve(ok({ ...outcome, durationMs }));
         };
-        // Settles before the abort, so the outcome is the right one of the two.
+        // Settles before the abort, so that the outcome is the actual cause.
         const end = (kind: "timeout" | "cancelled") => {
           settle(failure(kind));
           ended.abort();
@@ -265,7 +265,7 @@ const CONNECT_CODES = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "E
 const TLS_CODE =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|HOSTNAME|INVALID_(CA|PURPOSE)|PATH_LENGTH|ERROR_IN_)/;
 
-/** Classifies an error by its `code`, the only information that Bun provides. */
+/** Classifies an error by its `code`, which is all that Bun provides. */
 function kindOf(cause: unknown): keyof typeof FAILURE_MESSAGES {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (CONNECT_CODES.has(code)) return "connect";

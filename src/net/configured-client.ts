@@ -4,7 +4,7 @@ import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from "./guard.ts"
 
 type NetSettings = Pick<Config["net"], "allow_cidrs" | "allow_http">;
 
-/** Creates the URL guard of the operator's settings. */
+/** Creates the URL guard from the operator's settings. */
 export function createConfiguredGuard(
   { allow_cidrs, allow_http }: NetSettings,
   options: Pick<UrlGuardOptions, "resolve" | "dnsTimeoutMs" | "ownAddresses" | "loopbackTargets"> = {},
@@ -12,7 +12,7 @@ export function createConfiguredGuard(
   return createUrlGuard({ ...options, allowCidrs: allow_cidrs, allowHttp: allow_http });
 }
 
-/** Creates the outbound client of the operator's settings. */
+/** Creates the outbound client from the operator's settings. */
 export function createConfiguredClient(
   settings: NetSettings,
   { proxyUrl, ...options }: Pick<UrlGuardOptions, "loopbackTargets"> & { readonly proxyUrl?: string } = {},

@@ -4,7 +4,7 @@ import { readUpTo } from "./read-up-to.ts";
 
 type Hex = `0x${string}`;
 
-/** A call of a contract. Without `to`, the data is code that runs once. */
+/** A contract call. Without `to`, the data is code that runs once. */
 export interface EthCallRequest {
   readonly to?: Hex;
   readonly from?: Hex;
@@ -13,10 +13,10 @@ export interface EthCallRequest {
   readonly value?: bigint;
 }
 
-/** What the RPC of a chain returned. `unavailable`: it did not say. */
+/** What a chain's RPC returned. `unavailable`: no usable response. */
 export type EthCallResult = Hex | "reverted" | "unavailable";
 
-/** Makes an `eth_call` at the newest block. Never throws. */
+/** Makes an `eth_call` at the latest block. Never throws. */
 export type EthCall = (request: EthCallRequest) => Promise<EthCallResult>;
 
 const GAS = "0x4c4b40";
@@ -34,7 +34,7 @@ export function createEthCall(rpcUrl: string): EthCall {
   };
 }
 
-/** Reads the code at an address of a chain: `0x` for an account without one. Never throws. */
+/** Reads the code at an address: `0x` for an account without code. Never throws. */
 export type EthCode = (address: Hex) => Promise<Hex | "unavailable">;
 
 /** @param rpcUrl the operator's RPC of a chain. */
@@ -46,7 +46,7 @@ export function createEthCode(rpcUrl: string): EthCode {
   };
 }
 
-/** Reads the number of the newest block of a chain; undefined if the RPC does not say. Never throws. */
+/** Reads the number of the latest block; undefined if the RPC does not return it. Never throws. */
 export type EthBlockNumber = () => Promise<number | undefined>;
 
 /** @param rpcUrl the operator's RPC of a chain. */
@@ -58,7 +58,7 @@ export function createEthBlockNumber(rpcUrl: string): EthBlockNumber {
   };
 }
 
-/** @param form of a result. */
+/** @param form the format of a result. */
 function createAsk(
   rpcUrl: string,
   form = HEX,
@@ -79,13 +79,13 @@ function createAsk(
       if (typeof result === "string" && form.test(result)) return result as Hex;
       return isRevert(error) ? "reverted" : "unavailable";
     } catch {
-      // A call without a response says nothing. The client may try again.
+      // A call without a response proves nothing. The client may try again.
       return "unavailable";
     }
   };
 }
 
-/** Nodes report a revert by code 3, or by a text with it. */
+/** Nodes report a revert by code 3, or by a message that mentions it. */
 function isRevert(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { code, message } = error as Readonly<Record<string, unknown>>;

@@ -5,19 +5,19 @@ export interface FollowTerms {
   readonly maxRedirects: number;
   /** Statuses that are followed. Default: all that have a location. */
   readonly statuses?: ReadonlySet<number>;
-  /** The URL to call instead of where a redirect leads; undefined refuses it. */
+  /** Returns the URL to call in place of a redirect's target; undefined refuses the redirect. */
   readonly targetOf: (location: URL) => string | undefined;
 }
 
-/** The end of a chain of redirects. `url` is the one that was called last. */
+/** The end of a chain of redirects. `url` is the URL that was called last. */
 export type FollowResult = Result<
   OutboundResponse & { readonly url: string },
   OutboundError & { readonly url: string; readonly isRefusedTarget?: true }
 >;
 
 /**
- * Makes a call and follows its redirects, each by a call of its own: the guard checks each URL, and each is called at the address that was
- * checked. The time limit of the call is that of the whole chain.
+ * Makes a call and follows its redirects with a separate call each: the guard checks each URL, and each is called at the address that was
+ * checked. The call's time limit covers the whole chain.
  */
 export async function requestFollowing(
   client: OutboundClient,

@@ -10,7 +10,7 @@ export const MAX_URL_CHARS = 2048;
 const MAX_ADDRESSES = 16;
 const DNS_TIMEOUT_MS = 3_000;
 const MAX_NAME_CHARS = 253;
-/** Limit of URLs and addresses whose classification is cached; twice as many at most. */
+/** Maximum number of URLs and addresses whose classification is cached, per generation of the cache. */
 const MAX_CACHED = 512;
 const OWN_ADDRESSES_MAX_AGE_MS = 1_000;
 const TOO_LONG = `must be at most ${MAX_URL_CHARS} characters long`;
@@ -18,14 +18,14 @@ const TOO_LONG = `must be at most ${MAX_URL_CHARS} characters long`;
 const NAME_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 export interface CheckedAddress {
-  /** Text without brackets. */
+  /** Without brackets. */
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** A URL that may be stored, and called only at `address`. */
+/** A URL that may be stored, and that may be called only at `address`. */
 export interface CheckedUrl extends CheckedAddress {
-  /** The parsed URL, without a trailing dot of the host. All checks of the text share the object. */
+  /** The parsed URL, with any trailing dot of the host removed. All checks of the same text share the object. */
   readonly url: URL;
   /** All checked addresses, `address` first. */
   readonly addresses: readonly CheckedAddress[];
@@ -33,12 +33,12 @@ export interface CheckedUrl extends CheckedAddress {
 
 export type UrlRefusalKind = "malformed" | "scheme" | "credentials" | "port" | "dns" | "address";
 
-/** The reason why a URL is refused. */
+/** Why a URL is refused. */
 export interface UrlRefusal {
   readonly kind: UrlRefusalKind;
   /**
-   * Text for the client that follows the name of the field, such as "must use https". It is the same for a name that
-   * does not exist and an internal one, so that it cannot be used to enumerate internal names.
+   * Text for the client that follows the name of the field, such as "must use https". It is the same for a name that does not exist and
+   * an internal one, so that it cannot be used to enumerate internal names.
    */
   readonly reason: string;
 }
@@ -62,20 +62,19 @@ export interface UrlGuardOptions {
   /** Default: the system's resolver with bounded lookups. */
   readonly resolve?: Resolve;
   readonly dnsTimeoutMs?: number;
-  /** Addresses of this machine in the form of RFC 5952. Default: those of its network interfaces. */
+  /** This machine's addresses in the form of RFC 5952. Default: those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
-  /** What this process itself serves and may call. Default: nothing. No setting adds any. */
+  /** Paths that this process itself serves and may call. Default: none. No setting adds any. */
   readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
 }
 
 /**
- * Creates the guard that checks URLs of third parties: at registration, and again at every call.
+ * Creates the guard that checks URLs of third parties, at registration and again at every call.
  *
- * It accepts only https (or http if the operator allows it) without credentials, to a host whose addresses are all
- * public. It accepts every port but 0: receivers use many ports, and a TLS request cannot be mistaken for another
- * protocol.
+ * It accepts only https (or http if the operator allows it) without credentials, to a host whose addresses are all public. It accepts
+ * every port but 0: receivers use many ports, and a TLS request cannot be mistaken for another protocol.
  *
- * @throws when one of `allowCidrs` is not a network; the settings are checked for that.
+ * @throws if one of `allowCidrs` is not a network; the settings are checked for that.
  */
 export function createUrlGuard(options: UrlGuardOptions) {
   const resolve = options.resolve ?? createBoundedResolve();
@@ -83,7 +82,7 @@ export function createUrlGuard(options: UrlGuardOptions) {
   const ownAddresses = atMostOnceASecond(options.ownAddresses ?? interfaceAddresses);
   const loopbackTargets = options.loopbackTargets ?? [];
   const allows = createAllowList(options.allowCidrs);
-  // Neither the parts of a URL nor the class of an address ever change; names are resolved at every check.
+  // Neither the parts of a URL nor the class of an address ever changes; names are resolved at every check.
   const parsedUrls = new GenerationCache<string, ParsedUrl>(MAX_CACHED);
   const addresses = new GenerationCache<string, ClassifiedAddress>(MAX_CACHED);
 
@@ -98,7 +97,7 @@ export function createUrlGuard(options: UrlGuardOptions) {
     return ok(parsed);
   }
 
-  /** Returns undefined for a text that is not an address. */
+  /** Returns undefined if the text is not an address. */
   function classified(text: string): ClassifiedAddress | undefined {
     const known = addresses.get(text);
     if (known) return known;
@@ -134,7 +133,7 @@ export function createUrlGuard(options: UrlGuardOptions) {
       const found: ClassifiedAddress[] = [];
       for (const text of resolved.slice(0, MAX_ADDRESSES)) {
         const address = classified(text);
-        // One internal address is enough: a host with both kinds is misconfigured or malicious.
+        // One internal address is enough to refuse: a host with both kinds is misconfigured or malicious.
         if (!address || !mayReach(address)) return unreachableName("address");
         found.push(address);
       }
@@ -145,8 +144,8 @@ export function createUrlGuard(options: UrlGuardOptions) {
 }
 
 /**
- * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although
- * no one has registered the name. It asks `guard` about all others.
+ * Creates a guard for URLs that are never called: https URLs with a host under `suffix` (such as ".demo.example") pass although nobody
+ * has registered the name. `guard` checks all others.
  */
 export function acceptingNamesUnder(suffix: string, guard: UrlGuard): RegistrationGuard {
   return {
@@ -165,7 +164,7 @@ interface ParsedUrl {
   readonly literal: ClassifiedAddress | undefined;
 }
 
-/** An address and who may be called at it: everyone that the operator allowed, or a public host that is not this machine. */
+/** An address and who may call it: `allowed` by the operator, `public` if it is not this machine's, or `none`. */
 interface ClassifiedAddress extends CheckedAddress {
   readonly reach: "allowed" | "public" | "none";
 }
@@ -196,11 +195,11 @@ function parseUrl(text: string, allowHttp: boolean): Result<URL, UrlRefusal> {
   if (scheme !== undefined && scheme !== "https" && !(scheme === "http" && allowHttp)) {
     return refused("scheme", allowHttp ? "must use https or http" : "must use https");
   }
-  // A URL must display as what is called.
+  // A URL must look like what is called.
   if (hasUnprintable(text)) {
     return refused("malformed", "must not contain control characters or invisible ones");
   }
-  // URL parsers repair these in different ways; the stored text must have one meaning.
+  // URL parsers repair these in different ways, and the stored text must have only one meaning.
   if (/[\s\\]/.test(text) || !/^https?:\/\/[^/?#]/i.test(text)) {
     return refused("malformed", "must be an absolute https URL");
   }
@@ -212,7 +211,7 @@ function parseUrl(text: string, allowHttp: boolean): Result<URL, UrlRefusal> {
   if (!url.hostname.startsWith("[") && !isName(url.hostname)) {
     return refused("malformed", "must have a host name or an IP address");
   }
-  // Names and paths grow when they are encoded in ASCII.
+  // Names and paths get longer when they are encoded in ASCII.
   return url.href.length > MAX_URL_CHARS ? refused("malformed", TOO_LONG) : ok(url);
 }
 
@@ -255,7 +254,7 @@ function atMostOnceASecond(read: () => readonly string[]): () => readonly string
   };
 }
 
-/** Returns this machine's addresses: services on its public address may be meant for this machine only. */
+/** Returns this machine's addresses: services on its public address may be meant only for itself. */
 export function interfaceAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),
@@ -266,7 +265,7 @@ export function interfaceAddresses(): string[] {
 export interface LoopbackTarget {
   /** `http://127.0.0.1:<port>`. */
   readonly origin: string;
-  /** Begins and ends with a slash. A target has exactly one segment behind it. */
+  /** Begins and ends with a slash. A target has exactly one segment after it. */
   readonly pathPrefix: string;
 }
 
@@ -275,8 +274,8 @@ export const LOOPBACK_HOST = "127.0.0.1";
 const SEGMENT = /^[A-Za-z0-9-]{1,64}$/;
 
 /**
- * Returns the URL if it is one of the targets. No name is looked up. The text must be the canonical one, so that no two parsers
- * read it differently; it has no query, and nothing that could lead to another path of the origin.
+ * Returns the URL if it is one of the targets, without a DNS lookup. The text must be in canonical form, so that no two parsers read it
+ * differently, without a query or anything that could lead to another path of the origin.
  */
 export function findLoopbackTarget(text: string, targets: readonly LoopbackTarget[]): URL | undefined {
   for (const { origin, pathPrefix } of targets) {

@@ -1,9 +1,9 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-/** What a client may say in `accept-encoding` if it inflates bodies by `inflateUpTo`. */
+/** The `accept-encoding` of a client that inflates bodies with `inflateUpTo`. */
 export const INFLATED_ENCODINGS = "gzip, deflate, br";
 
-/** A body that was cut off ends where its bytes do. */
+/** Options for truncated bodies: inflate what the bytes contain. */
 const CUT_OFF = { finishFlush: constants.Z_SYNC_FLUSH };
 
 const INFLATERS = {
@@ -14,10 +14,10 @@ const INFLATERS = {
 } as const;
 
 /**
- * Inflates a body. No more than the limit and one chunk of the inflater is ever in memory, however far the bytes expand.
+ * Inflates a body. Never more than the limit plus one chunk of the inflater is in memory, however far the bytes expand.
  *
  * @param encoding the `content-encoding` of the body; null or `identity` for none.
- * @returns undefined for another encoding, for more than one, and for bytes that are not of theirs.
+ * @returns undefined for any other encoding, for more than one, and for bytes that are invalid in it.
  */
 export async function inflateUpTo(
   body: Uint8Array<ArrayBuffer>,

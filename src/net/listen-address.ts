@@ -10,7 +10,7 @@ export interface ListenAddress {
   readonly setting: string;
 }
 
-/** Where a node with these settings listens. */
+/** Returns where a node with these settings listens. */
 export function listenersOf({ http, hub }: Pick<Config, "http" | "hub">): ListenAddress[] {
   return [
     { host: http.host, port: http.port, setting: "http.port" },
@@ -19,7 +19,7 @@ export function listenersOf({ http, hub }: Pick<Config, "http" | "hub">): Listen
   ];
 }
 
-/** From one port to another that is likely free, for a second node on a machine. */
+/** The distance from one port to another that is likely free, for a second node on a machine. */
 const NEXT_PORT = 10;
 const MAX_PORT = 65_535;
 
@@ -27,15 +27,16 @@ const MAX_PORT = 65_535;
  * Checks that addresses can be listened on, before anything is started. A worker's listener could only report the system's error text,
  * and a second node would silently share the port of the HTTP workers.
  *
- * @param addresses with port 0 the system chooses; with a negative port nothing listens.
- * @throws RetryableError when other processes listen there or an address is missing, UserError without permission; it names every one.
+ * @param addresses with port 0 the system chooses the port; with a negative port nothing listens.
+ * @throws RetryableError if another process listens there or an address is missing, UserError without permission. The error names all
+ * such addresses.
  */
 export function checkListenAddresses(addresses: readonly ListenAddress[]): void {
   const fault = oneFaultOf(addresses.flatMap((address) => listenFaultAt(address) ?? []));
   if (fault) throw fault;
 }
 
-/** One error for several: of the operator's settings where any of them is, because then another try does not help. */
+/** Combines several errors into one. It is a UserError if any of them is, because then a retry does not help. */
 export function oneFaultOf(faults: readonly Error[]): Error | undefined {
   const [first] = faults;
   if (!first) return undefined;
@@ -45,7 +46,7 @@ export function oneFaultOf(faults: readonly Error[]): Error | undefined {
   return first;
 }
 
-/** Why an address cannot be listened on; undefined when it can. */
+/** Returns why an address cannot be listened on; undefined if it can. */
 export function listenFaultAt(address: ListenAddress): Error | undefined {
   const { host, port } = address;
   if (port <= 0) return undefined;
@@ -74,7 +75,7 @@ export function listenFault({ host, port, setting }: ListenAddress, cause: unkno
   return new RetryableError(`cannot listen on ${host} at present: ${reasonOf(cause)}`, options);
 }
 
-/** How to name another port, in the words of the README. */
+/** Explains how to choose another port, in the words of the README. */
 function remedyOf(port: number, setting: string): string {
   const other = port + NEXT_PORT <= MAX_PORT ? port + NEXT_PORT : port - NEXT_PORT;
   return setting.startsWith("--")

@@ -1,16 +1,16 @@
 import { reasonOf } from "../lib/failure.ts";
 import { programName } from "../version.ts";
 
-/** `fetch` that is restricted to one origin. */
+/** A `fetch` that is restricted to one origin. */
 export type OperatorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
- * Creates a `fetch` for an endpoint of the operator's settings. The endpoint may be on this machine or in a private
- * network, so its address is not checked. The function calls only that origin, without proxies and redirects, so that a
- * compromised endpoint cannot direct this process elsewhere.
+ * Creates a `fetch` for an endpoint from the operator's settings. The endpoint may be on this machine or in a private network, so its
+ * address is not checked. The function calls only that origin, without proxies or redirects, so that a compromised endpoint cannot direct
+ * this process elsewhere.
  *
  * @param endpoint an http or https URL.
- * @throws (the function returned) for any other origin, and for a redirect.
+ * @throws (the returned function) for any other origin, and for a redirect.
  */
 export function createOperatorFetch(endpoint: string): OperatorFetch {
   const { origin } = new URL(endpoint);
@@ -21,7 +21,7 @@ export function createOperatorFetch(endpoint: string): OperatorFetch {
   };
 }
 
-/** Why a call of a node got no response, as a sentence. */
+/** Explains why a call to a node got no response, as a sentence. */
 export function noResponseReason(url: URL, cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const at = `${url.origin}${url.pathname === "/" ? "" : url.pathname}`;

@@ -1,7 +1,7 @@
-/** Reads a body, of which nothing beyond the limit is kept. */
+/** Reads a body up to a limit. Bytes beyond `maxBytes` are not retained. */
 export async function readUpTo(response: Response, maxBytes: number) {
   const { headers } = response;
-  // A response with a content-length is not longer than that, and is much cheaper to read in one piece.
+  // A response is never longer than its content-length, and is much cheaper to read in one piece.
   if (!headers.has("transfer-encoding") && Number(headers.get("content-length") ?? Infinity) <= maxBytes) {
     return { body: new Uint8Array(await response.arrayBuffer()), truncated: false };
   }

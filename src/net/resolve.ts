@@ -1,15 +1,15 @@
 export interface LookupLimits {
-  /** Lookups in flight. */
+  /** Maximum number of lookups in flight. */
   readonly total: number;
-  /** Lookups in flight of one requester. */
+  /** Maximum number of lookups in flight per requester. */
   readonly perRequester: number;
-  /** Queued lookups; more are refused. */
+  /** Maximum number of queued lookups; more are refused. */
   readonly waiting: number;
   /** How long addresses are cached. The caller checks an address before each call, cached or not. */
   readonly successMs: number;
   /** How long a failure is cached. */
   readonly failureMs: number;
-  /** Limit of cached names. */
+  /** Maximum number of cached names. */
   readonly names: number;
 }
 
@@ -23,7 +23,7 @@ export const LOOKUP_LIMITS: LookupLimits = {
 };
 
 interface Outcome {
-  /** Undefined when the lookup failed. */
+  /** Undefined if the lookup failed. */
   readonly addresses: readonly string[] | undefined;
   readonly expiresAtMs: number;
 }
@@ -34,8 +34,8 @@ interface Waiting extends LookupOptions {
 }
 
 /**
- * Limits lookups (one at a time for each name, a few for each requester, a total) and caches outcomes for seconds. A
- * lookup counts until it has finished, even when no caller waits for it any more.
+ * Limits lookups (one at a time per name, a few per requester, and in total) and caches outcomes for seconds. A lookup counts until it
+ * has finished, even if no caller waits for it any more.
  *
  * @param nowMs a monotonic clock.
  */
@@ -84,7 +84,7 @@ export function createBoundedResolve(
     }
   }
 
-  /** @throws when the queue is full, or the lookup was cancelled. */
+  /** @throws if the queue is full or the lookup was cancelled. */
   async function acquireSlot({ requester, signal }: LookupOptions): Promise<void> {
     if (mayStart(requester)) return count(requester, 1);
     if (waiting.size >= limits.waiting) throw new Error("too many lookups wait");
@@ -108,7 +108,7 @@ export function createBoundedResolve(
     }
   }
 
-  /** Returns the cached outcome of a name or that of a lookup in flight. */
+  /** Returns the cached outcome of a name, or that of a lookup in flight. */
   function cachedOrPending(name: string): Promise<readonly string[]> | undefined {
     const outcome = outcomes.get(name);
     if (outcome === undefined || nowMs() >= outcome.expiresAtMs) return pending.get(name);
@@ -134,24 +134,24 @@ export function createBoundedResolve(
 }
 
 interface LookupOptions {
-  /** Key under which lookups are limited, such as the fid that causes them. Default: only the total limit applies. */
+  /** The key under which lookups are limited, such as the fid that causes them. Default: only the total limit applies. */
   readonly requester?: string;
   /** Aborts when the caller no longer needs the addresses. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Returns the addresses of a host name, in the order in which they are to be tried.
+ * Returns the addresses of a host name, in the order in which to try them.
  *
- * @throws when the name has no address, or no server responds.
+ * @throws if the name has no address, or no server responds.
  */
 export type Resolve = (name: string, options?: LookupOptions) => Promise<readonly string[]>;
 
 /**
- * Resolves like other programs on this machine: hosts file, then the configured name servers with the search domains.
+ * Resolves like other programs on this machine: hosts file first, then the configured name servers with the search domains.
  *
- * It does not use `getaddrinfo`, which blocks a thread of the process's pool while a name server does not respond: eight
- * such names would block every lookup and every file read. A lookup without a response fails after about 6 seconds.
+ * It does not use `getaddrinfo`, which blocks a thread of the process's pool while a name server does not respond: eight such names would
+ * block every lookup and every file read. A lookup without a response fails after about 6 seconds.
  *
  * IPv4 comes first: a machine without an IPv6 route would otherwise fail on every name that has both.
  */
@@ -160,10 +160,10 @@ export const resolveBySystem: Resolve = async (name) => {
   return records.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
 };
 
-/** Limit of cached names; further names are looked up each time. */
+/** Maximum number of cached names; further names are looked up each time. */
 const MAX_CACHED_NAMES = 10_000;
 
-/** Caches lookups without expiry, for short work on many URLs of few hosts. */
+/** Caches lookups without expiry, for short-lived work on many URLs of few hosts. */
 export function createCachedResolve(resolve: Resolve = resolveBySystem): Resolve {
   const cached = new Map<string, Promise<readonly string[]>>();
   return (name, options) => {

@@ -65,20 +65,20 @@ function isOrigin(value: unknown): boolean {
 }
 
 const ID_CHARS = 16;
-/** Live sessions of an fid. One more ends the oldest. */
+/** Maximum number of live sessions of an fid. One more ends the oldest. */
 const MAX_SESSIONS = 20;
 
-/** The client that asks for a change. */
+/** The client that requests a change. */
 export interface SessionActor {
   readonly fid: number;
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
-  /** Those of the request. */
+  /** The headers of the request. */
   readonly headers: Headers;
 }
 
-/** The sessions of an fid, for the owner of its custody address. The audit log names each change. */
+/** The sessions of an fid, for the owner of its custody address. The audit log records each change. */
 export type SessionService = ReturnType<typeof createSessionService>;
 
 const readCreate = schemaReader(CreateSessionRequest);
@@ -141,7 +141,7 @@ export function createSessionService(deps: {
       return ok(session);
     },
 
-    /** The live ones, the newest first. */
+    /** Lists the live sessions, newest first. */
     async list(fid: number): Promise<Session[]> {
       const custody = await custodyOf(fid);
       const sessions = await store.listByOwner(fid, nowSecs(clock));

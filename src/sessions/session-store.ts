@@ -15,7 +15,7 @@ import {
   whole,
 } from "../db/state/table.ts";
 
-/** Keys that a custody address has let sign requests of its fid for a while. Times are unix seconds. */
+/** Keys that a custody address has authorized to sign requests of its fid for a while. Times are unix seconds. */
 export const sessions = table(
   "sessions",
   {
@@ -37,19 +37,19 @@ export const sessions = table(
   },
 );
 
-/** Which sessions of an owner. */
+/** Selects sessions of an owner. */
 export type WhichSessions = { readonly sessionId: string } | "all";
 
 /**
- * The sessions of all owners. Every method is atomic, also against concurrent calls of other processes. A change adds its entry to the
- * audit log in its transaction.
+ * The sessions of all owners. Every method is atomic, even against concurrent calls of other processes. A change adds its audit entry in
+ * the same transaction.
  */
 export interface SessionStore extends SessionLookup {
-  /** Adds a session. It ends those of earlier custody addresses of its owner, and the oldest ones above `cap`. */
+  /** Adds a session. Ends sessions of earlier custody addresses of its owner, and the oldest ones above `cap`. */
   create(session: Session, cap: number, audit: AuditEntry): Promise<void>;
-  /** The unexpired sessions of an owner, the newest first. */
+  /** Lists the unexpired sessions of an owner, newest first. */
   listByOwner(ownerFid: number, nowSecs: number): Promise<Session[]>;
-  /** Ends sessions of an owner; whether there were any. */
+  /** Ends sessions of an owner. Returns whether there were any. */
   end(ownerFid: number, which: WhichSessions, audit: AuditEntry): Promise<boolean>;
 }
 
@@ -64,7 +64,7 @@ const byOwner = sql<Row<typeof sessions>, [ownerFid: number, nowSecs: number]>(
   `${select} WHERE owner_fid = $1 AND expires_at > latest($2) ORDER BY seq DESC`,
 );
 const insert = sql<unknown, SqlValue[]>("sessions.insert", codec.insert);
-/** Ends all sessions of an owner but the newest `kept` live ones of a custody address. */
+/** Ends all sessions of an owner except the newest `kept` live ones of a custody address. */
 const endOthers = sql<unknown, [ownerFid: number, custody: Uint8Array, nowSecs: number, kept: number]>(
   "sessions.end-others",
   `DELETE FROM sessions WHERE owner_fid = $1 AND seq NOT IN

@@ -3,16 +3,16 @@ import { createHash, hkdfSync, randomBytes } from "node:crypto";
 const MASTER_BYTES = 32;
 const KEY_ID_BYTES = 8;
 
-/** What a key that is derived from a master key is for. Keys of different purposes tell nothing of each other. */
+/** The purpose of a key that is derived from a master key. Keys of different purposes reveal nothing about each other. */
 export type KeyPurpose =
   | "svc signer seed 1"
   | "svc approval token 1"
   | "svc quick auth key 1"
   | "svc notice 1";
 
-/** A master key with its id. */
+/** A master key and its id. */
 export interface MasterKey {
-  /** The first 8 bytes of a digest of the master key, hexadecimal. It is public. */
+  /** The first 8 bytes of a digest of the master key, in hexadecimal. It is public. */
   readonly keyId: string;
   readonly bytes: Uint8Array;
 }

@@ -16,8 +16,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Creates the sealer of a purpose: AES-256-GCM under a key that is derived from a master key, with a fresh nonce, bound to the
- * holder and the id of the master key.
+ * Creates the sealer of a purpose: AES-256-GCM under a key derived from a master key, with a fresh nonce, bound to the holder and the id
+ * of the master key.
  *
  * @param keys the current master key, then previous ones.
  */
@@ -32,12 +32,12 @@ export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose
   }
 
   return {
-    /** The id of the master key that new secrets are sealed under. */
+    /** The id of the master key that seals new secrets. */
     keyId: current.keyId,
-    /** Whether secrets under this master key can be opened. */
+    /** Reports whether secrets under this master key can be opened. */
     knows: (keyId: string): boolean => sealingKeys.has(keyId),
 
-    /** Seals a secret for its holder. It opens for the same holder only. */
+    /** Seals a secret for its holder. It can be opened only for the same holder. */
     seal(holder: Uint8Array, secret: Uint8Array): SealedBytes {
       const { keyId } = current;
       const nonce = randomBytes(NONCE_BYTES);
@@ -48,9 +48,9 @@ export function createSealer(keys: readonly [MasterKey, ...MasterKey[]], purpose
     },
 
     /**
-     * Opens a secret. The caller zeroes it.
+     * Opens a secret. The caller must zero it after use.
      *
-     * @throws Error for a damaged secret, that of another holder, and one under an unknown master key.
+     * @throws Error for a damaged secret, one of another holder, and one under an unknown master key.
      */
     open(holder: Uint8Array, { sealed, keyId }: SealedBytes): Uint8Array {
       if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error("a sealed secret is damaged");

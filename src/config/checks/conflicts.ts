@@ -142,7 +142,7 @@ export function findConflicts(config: Config): readonly Conflict[] {
   return conflicts;
 }
 
-/** Conflicts of the settings of a state in PostgreSQL. */
+/** Finds conflicts between the settings of a state in PostgreSQL. */
 function stateConflicts(config: Config): Conflict[] {
   const { state, webhooks, send } = config;
   if (state.url === "") {

@@ -57,7 +57,7 @@ function openRisks({ http }: Config): readonly Risk[] {
   ];
 }
 
-/** An index without records takes more than half of it. */
+/** An index takes more than half of this before it has any records. */
 const SMALL_INDEX_BYTES = 1_000_000;
 
 function sizeRisks({ index }: Config): readonly Risk[] {

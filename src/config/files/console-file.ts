@@ -8,11 +8,11 @@ import { settings } from "../settings/settings.ts";
 import { toToml } from "../values.ts";
 import { readSmallFile } from "./small-file.ts";
 
-/** What was changed on the operator's page. It counts more than the settings file, and less than the environment. */
+/** The file with changes from the operator's page. It overrides the settings file, and the environment overrides it. */
 export const CONSOLE_FILE = "settings.toml";
-/** What the page had set at the last start that succeeded, beside its file. */
+/** The page's settings at the last successful start, in the same directory. */
 export const STARTED_FILE = "settings.started.toml";
-/** The source of its settings. */
+/** The name of this source in listings of settings. */
 export const CONSOLE_SOURCE = "console";
 
 const HEAD = `# Written by the operator's page of the console. These lines count more than those of the settings file, and less than
@@ -27,10 +27,10 @@ export interface ConsoleFile {
 }
 
 /**
- * Reads the text of the page's file; undefined when there is none. Only the node writes it, so that it is a regular file: opening a pipe
- * would wait, and a device may never end.
+ * Reads the text of the page's file; undefined if there is none. Only the node writes it, so anything but a regular file is refused:
+ * opening a pipe would wait, and a device may never end.
  *
- * @throws when it is anything else, or cannot be read.
+ * @throws if it is not a regular file or cannot be read.
  */
 export function readConsoleText(path: string, readFile = readSmallFile): string | undefined {
   return readFile(path, ({ mode }) => {
@@ -39,10 +39,10 @@ export function readConsoleText(path: string, readFile = readSmallFile): string 
 }
 
 /**
- * Reads the changes of the operator's page in a data directory. What the page may not change is refused in the file, too.
+ * Reads the changes of the operator's page from a data directory. A setting that the page may not change is refused in its file, too.
  *
- * Where the file cannot be read, those of the last start count: one of them may be what protects the node. A user who may read neither, and so
- * not the databases, gets the other settings.
+ * If the file cannot be read, the settings of the last start count, because one of them may protect the node. A user who may read
+ * neither, and therefore not the databases either, gets the other settings.
  */
 export function readConsoleFile(input: ConfigInput, dataDir: string, layerInput: LayerInput): ConsoleFile {
   const path = join(resolve(input.cwd, dataDir), CONSOLE_FILE);
@@ -80,12 +80,12 @@ function startedText(path: string, { readFile }: ConfigInput): string | undefine
   }
 }
 
-/** The sources of a process with another text of the file. */
+/** Returns the sources of a process, with the text of the file at `path` replaced. */
 export function withConsoleText(input: ConfigInput, path: string, text: string): ConfigInput {
   return { ...input, readFile: (name, look) => (name === path ? text : input.readFile(name, look)) };
 }
 
-/** The values in the text of such a file; empty without one. */
+/** Returns the values in the text of such a file; empty without a text. */
 export function consoleValues(text: string | undefined): SettingValues {
   const sections = Object.entries(text === undefined ? {} : Bun.TOML.parse(text));
   return Object.fromEntries(
@@ -95,7 +95,7 @@ export function consoleValues(text: string | undefined): SettingValues {
   );
 }
 
-/** The text of a file with these values. */
+/** Returns the text of a file with these values. */
 export function consoleText(values: SettingValues): string {
   const table: Record<string, Record<string, unknown>> = {};
   for (const { key, section, name } of settings)

@@ -7,9 +7,9 @@ import { readSmallFile } from "./small-file.ts";
 const { S_IFMT, S_IFREG } = constants;
 
 /**
- * The fids that the node follows; undefined when it follows all.
+ * Returns the fids that the node follows; undefined if it follows all.
  *
- * @throws Error when `upstream.fid_file` is invalid. Its message continues a sentence that starts with the setting's key.
+ * @throws Error if `upstream.fid_file` is invalid. Its message continues a sentence that starts with the setting's key.
  */
 export function followedFids(
   { fids, fid_file }: Pick<Config["upstream"], "fids" | "fid_file">,
@@ -19,7 +19,7 @@ export function followedFids(
     return fidsInFile(
       fid_file,
       readFile(resolve(cwd, fid_file), ({ mode }) => {
-        // A pipe would wait.
+        // Opening a pipe would wait.
         if ((mode & S_IFMT) !== S_IFREG) throw new Error(`names ${fid_file}, which is not a regular file`);
       }),
     );
@@ -34,7 +34,7 @@ function fidsInFile(path: string, text: string | undefined): ReadonlySet<number>
     for (const word of line.replace(/#.*/, "").split(/[\s,]+/)) {
       if (word === "") continue;
       const fid = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : Number.NaN;
-      // The word stays unsaid: it may be a secret of another file.
+      // The message does not repeat the word: it may be a secret from another file.
       if (!Number.isSafeInteger(fid))
         throw new Error(`names ${path}, where line ${at + 1} has something that is not an fid`);
       fids.add(fid);

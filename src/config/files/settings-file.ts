@@ -6,7 +6,7 @@ import type { FileFacts } from "./small-file.ts";
 
 const CONFIG_FILE_ENV = "SVC_CONFIG_FILE";
 const LOCAL_FILE = "./svc.toml";
-/** Only root writes to its directory, so its owner does not matter. */
+/** Only root can write to its directory, so its owner does not matter. */
 const SYSTEM_FILE = "/etc/svc/svc.toml";
 
 const ROOT = 0;
@@ -16,32 +16,33 @@ const OTHERS_WRITE = 0o002;
 const OTHERS_READ = 0o004;
 const NO_PERMISSION = new Set(["EACCES", "EPERM"]);
 
-/** The settings file that counts. */
+/** The settings file in effect. */
 export interface SettingsFile {
-  /** Absolute; empty without one. */
+  /** Absolute; empty if there is none. */
   readonly path: string;
   readonly text: string | undefined;
   /** Whether every user of the machine can read it. */
   readonly isPublic: boolean;
-  /** Whether it was found, rather than named. */
+  /** Whether it was found in a default place rather than named. */
   readonly isFound?: boolean;
   readonly problems: readonly ConfigProblem[];
-  /** Sentences. */
+  /** As sentences. */
   readonly warnings: readonly string[];
 }
 
-/** A file that was found, and is not to be trusted. */
+/** A settings file was found that must not be trusted. */
 class UntrustedFile extends Error {
   override name = "UntrustedFile";
 }
 
 /**
- * Finds the settings file: the one that was named, which must exist; else `svc.toml` of the working directory, else the system's.
+ * Finds the settings file: the one that was named, which must exist; otherwise `svc.toml` in the working directory, otherwise the
+ * system's.
  *
- * Commands run in any directory, so what a stranger has put there must not count: a file that was found is refused when it belongs to
- * another user, as the file or as a link to it, or when others may write it. Root takes the system's file instead, where there is one.
+ * Commands run in any directory, so a stranger's file there must not count: a file that was found is refused if it, or a link to it,
+ * belongs to another user, or if others may write it. Root then takes the system's file, if there is one.
  *
- * @param mayLack whether a file that was found and may not be read counts as missing.
+ * @param mayLack whether a file that was found but may not be read counts as missing.
  */
 export function findSettingsFile(
   input: ConfigInput,
@@ -75,7 +76,7 @@ function namedFile(input: ConfigInput, name: string, by: string): SettingsFile {
   }
 }
 
-/** @returns undefined where there is no such file. */
+/** @returns undefined if there is no such file. */
 function foundFile(
   input: ConfigInput,
   name: string,
@@ -94,7 +95,8 @@ function foundFile(
     if (text === undefined) return undefined;
     return { path, text, isPublic: isPublic(mode), isFound: true, problems: [], warnings: [] };
   } catch (cause) {
-    // Whether a directory that may not be entered has one does not matter: `sudo -u svc` is used in the homes of operators.
+    // Whether a directory that may not be entered contains the file does not matter: operators run `sudo -u svc` in their home
+    // directories.
     if (name === LOCAL_FILE && isForbidden(cause) && callOf(cause) === "stat") return undefined;
     const isUntrusted = cause instanceof UntrustedFile;
     const message = isUntrusted ? cause.message : `cannot be read: ${reasonOf(cause)}`;
@@ -110,9 +112,9 @@ function foundFile(
 }
 
 /**
- * Why a file that was found must not count.
+ * Returns why a file that was found must not count.
  *
- * @param uid whose file it may be, apart from root's; undefined for any.
+ * @param uid the user who may own it, besides root; undefined for anyone.
  */
 function distrust(facts: FileFacts, uid: number | undefined): string | undefined {
   const isOther = (owner: number) => uid !== undefined && owner !== ROOT && owner !== uid;
@@ -122,7 +124,7 @@ function distrust(facts: FileFacts, uid: number | undefined): string | undefined
   if (isOther(facts.uid))
     return `belongs to another user (${facts.uid}); name it by --config if it is to count`;
   if ((facts.mode & FILE_TYPE) !== REGULAR) return "is not a regular file";
-  // A group with the number of its only user is how most systems make one for each user.
+  // Most systems give each user a private group with the user's number.
   const groupWrites = (facts.mode & GROUP_WRITES) !== 0 && facts.gid !== facts.uid;
   if (groupWrites || (facts.mode & OTHERS_WRITE) !== 0)
     return "can be written by other users; chmod go-w makes it safe";
@@ -137,7 +139,7 @@ function isForbidden(cause: unknown): boolean {
   return cause instanceof Error && "code" in cause && NO_PERMISSION.has(String(cause.code));
 }
 
-/** The system call that failed. */
+/** Returns the system call that failed. */
 function callOf(cause: unknown): unknown {
   return cause instanceof Error && "syscall" in cause ? cause.syscall : undefined;
 }

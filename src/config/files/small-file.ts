@@ -15,44 +15,44 @@ const { O_NOFOLLOW: NOFOLLOW, O_NONBLOCK: NONBLOCK } = constants;
 const MAX_FILE_BYTES = 1024 * 1024;
 const DATABASES = /\/(lock|[^/]+\.db)(-\w+)?$/;
 
-/** Whose a file is, and who may do what with it. */
+/** The owner of a file and its permissions. */
 export interface FileFacts {
   readonly uid: number;
   readonly gid: number;
-  /** With the type of the file. */
+  /** Includes the file type. */
   readonly mode: number;
-  /** Who made the symbolic link at its path; undefined where the path is not a link. */
+  /** The owner of the symbolic link at its path; undefined if the path is not a link. */
   readonly linkUid?: number | undefined;
 }
 
 /**
- * Refuses a database and the lock of a data directory: closing any descriptor of one would release the locks that this process holds on it.
+ * Refuses a database and the lock file of a data directory: closing any descriptor of one would release this process's locks on it.
  *
- * @throws UserError for one of them; errors of the file system.
+ * @throws UserError for such a file; errors of the file system.
  */
 export function refuseDatabase(path: string): void {
   if (DATABASES.test(realpathSync(path))) throw new UserError(`${path} is a database, or the lock of one`);
 }
 
 /**
- * Reads a settings file; undefined when there is none.
+ * Reads a settings file; undefined if there is none.
  *
- * @param look gets the facts of the file before it is opened, because opening a pipe waits, and those of the very file that is read.
- *   It may throw.
- * @throws when it cannot be read, is a database, or is larger than 1 MiB.
+ * @param look gets the facts of the file before it is opened, because opening a pipe waits, and again those of the opened file. It may
+ * throw.
+ * @throws if it cannot be read, is a database, or is larger than 1 MiB.
  */
 export function readSmallFile(path: string, look?: (facts: FileFacts) => void): string | undefined {
   const factsOf = ({ uid, gid, mode }: Stats): FileFacts => ({ uid, gid, mode, linkUid });
   let linkUid: number | undefined;
   let file: number;
   try {
-    // First, because its error says whether the directory or the file keeps this user out.
+    // Done first, because its error tells whether the directory or the file denies access.
     const found = statSync(path);
     const link = lstatSync(path);
     if (link.isSymbolicLink()) linkUid = link.uid;
     look?.(factsOf(found));
     refuseDatabase(path);
-    // What takes its place meanwhile is not followed and not waited for.
+    // If something replaces the file meanwhile, it is not followed (link) or waited for (pipe).
     const asFound = (linkUid === undefined ? NOFOLLOW : 0) | (found.isFile() ? NONBLOCK : 0);
     file = openSync(path, constants.O_RDONLY | asFound);
   } catch (cause) {

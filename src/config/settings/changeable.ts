@@ -1,12 +1,12 @@
 import type { Setting } from "./settings.ts";
 
 /**
- * When a change from the operator's page takes effect: at once in all threads, or at the next start. `file`: it is not changed there, because it
- * is a secret, decides who is trusted or where data is, or belongs to all nodes of a state.
+ * When a change from the operator's page takes effect: at once in all threads, or at the next start. `file`: the page cannot change it,
+ * because it is a secret, decides who is trusted or where data is, or applies to all nodes of a state.
  */
 export type SettingApply = "now" | "start" | "file";
 
-/** Settings by key, or all of a section that a line below does not name. */
+/** By key, or with `*` for all keys of a section that are not listed. */
 const APPLY: Readonly<Record<string, SettingApply>> = {
   "log.level": "now",
   "http.anonymous": "now",
@@ -36,7 +36,7 @@ const APPLY: Readonly<Record<string, SettingApply>> = {
   "http.host": "start",
   "http.port": "start",
   "http.workers": "start",
-  // It is in the document of the API, which a node makes once.
+  // Part of the API document, which a node creates once.
   "http.max_ids": "start",
   "hub.*": "start",
   "hub.admin": "file",
@@ -48,10 +48,10 @@ const APPLY: Readonly<Record<string, SettingApply>> = {
   "upstream.password": "file",
 };
 
-/** A value with a login or a path is refused, so that nothing of them is secret. */
+/** Values with a login or a path are refused, so these URLs contain no secrets. */
 const PUBLIC_URLS: ReadonlySet<string> = new Set(["upstream.url", "upstream.urls"]);
 
-/** When a change of a setting takes effect. */
+/** Returns when a change of a setting takes effect. */
 export function applyOf({ key, section, secret }: Pick<Setting, "key" | "section" | "secret">): SettingApply {
   if (secret !== undefined && !PUBLIC_URLS.has(key)) return "file";
   return APPLY[key] ?? APPLY[`${section}.*`] ?? "file";

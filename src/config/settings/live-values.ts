@@ -4,8 +4,8 @@ import type { Config } from "../schema.ts";
 export type SettingValues = Readonly<Record<string, unknown>>;
 
 /**
- * Puts changed values into the settings of a thread. Code that uses a setting which takes effect at once reads it each time it needs the
- * value. Apart from the table of settings, whose schema would load TypeBox in each thread.
+ * Writes changed values into the settings of a thread. Code that uses a setting that takes effect at once reads it each time it needs the
+ * value. This file is separate from the table of settings, whose schema would load TypeBox in each thread.
  */
 export function applyValues(config: Config, values: SettingValues): void {
   for (const [key, value] of Object.entries(values)) {

@@ -9,7 +9,7 @@ import {
 } from "../formats.ts";
 import { isPostgresUrlOrEmpty } from "../postgres-url.ts";
 
-// One annotation in addition to JSON Schema's own: `rule` describes valid values. `secretSettings` names the settings that are masked.
+// Besides JSON Schema's own annotations there is one: `rule` describes valid values. `secretSettings` names the settings that are masked.
 
 FormatRegistry.Set("config-host", isHost);
 FormatRegistry.Set("config-cidr", isCidr);
@@ -21,7 +21,7 @@ FormatRegistry.Set("config-postgres-url", isPostgresUrlOrEmpty);
 export const MAX_URL_CHARS = 2048;
 export const MAX_PATH_CHARS = 1024;
 const MAX_LISTED_FIDS = 10_000;
-/** A petabyte: more than SQLite can store in one file. */
+/** One petabyte, more than SQLite can store in one file. */
 export const MAX_INDEX_BYTES = 1_000_000_000_000_000;
 
 export const integer = (minimum: number, maximum: number) =>

@@ -11,11 +11,11 @@ export interface Setting {
   readonly schema: TSchema;
   /** A description of valid values that continues "must be". */
   readonly rule: string;
-  /** How the value is masked; undefined when it is not secret. */
+  /** How the value is masked; undefined if it is not secret. */
   readonly secret: SecretKind | undefined;
 }
 
-/** Every setting in the order of the schema. */
+/** Every setting, in the order of the schema. */
 export const settings: readonly Setting[] = Object.entries(configSchema.properties).flatMap(
   ([section, { properties }]) =>
     Object.entries<TSchema>(properties).map(([name, schema]) => ({
@@ -32,12 +32,12 @@ export const sectionNames: readonly string[] = Object.keys(configSchema.properti
 
 const byKey = new Map(settings.map((setting) => [setting.key, setting]));
 
-/** The setting named `section.name`; undefined when there is none. */
+/** Returns the setting named `section.name`; undefined if there is none. */
 export function findSetting(key: string): Setting | undefined {
   return byKey.get(key);
 }
 
-/** The keys of one section, for error messages. */
+/** Returns the keys of one section, for error messages. */
 export function keysOf(section: string): readonly string[] {
   return settings.filter((setting) => setting.section === section).map(({ name }) => name);
 }

@@ -2,8 +2,8 @@ import ipaddr from "ipaddr.js";
 import { type Address, type AddressClass, classify } from "../address-class.ts";
 
 /**
- * Any network that contains a private network allows it. Loopback, link-local, metadata and similar classes need a network
- * of only that class, so that "0.0.0.0/0" does not expose the cloud's credentials. The last group is never allowed.
+ * Any network that contains a private network allows it. Loopback, link-local, metadata and similar classes need a network of only that
+ * class, so that "0.0.0.0/0" does not expose the cloud's credentials. The last group is never allowed.
  */
 const OPENED_BY_ANY: ReadonlySet<AddressClass> = new Set(["public", "private", "shared", "benchmark"]);
 const OPENED_BY_NONE: ReadonlySet<AddressClass> = new Set([
@@ -20,13 +20,13 @@ interface AllowedNetwork {
   readonly only: AddressClass | undefined;
 }
 
-/** Returns whether a non-public address of a class may be called. */
+/** Reports whether a non-public address of a class may be called. */
 export type AllowList = (address: Address, addressClass: AddressClass) => boolean;
 
 /**
  * Creates the allow list from the operator's networks.
  *
- * @throws when one of `cidrs` is not a network.
+ * @throws if one of `cidrs` is not a network.
  */
 export function createAllowList(cidrs: readonly string[]): AllowList {
   const networks = cidrs.map(parseAllowed);

@@ -17,26 +17,26 @@ export interface StoredObject {
   readonly bytes: number;
 }
 
-/** A bucket of an S3-compatible store. Every method repeats what fails by the network or the server, and throws as `retrying` does. */
+/** A bucket of an S3-compatible store. Every method retries network and server errors, and throws as `retrying` does. */
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 export interface ObjectStoreSettings {
-  /** Origin of the store; empty for that of AWS in the region. */
+  /** The origin of the store; empty for that of AWS in the region. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly credentials: StoreCredentials;
   readonly retries?: RetryPolicy;
   readonly nowMs?: () => number;
-  /** The size of the parts in which a large object is written. One part is in memory. */
+  /** The size in bytes of the parts in which a large object is written. One part is in memory at a time. */
   readonly partBytes?: number;
 }
 
-/** A store takes at most 10,000 parts: this is enough for 640 GB. */
+/** A store accepts at most 10,000 parts, so this is enough for 640 GB. */
 const PART_BYTES = 64 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const MAX_XML_BYTES = 4 * 1024 * 1024;
 const MAX_PAGES = 20;
-/** A part may take this much longer than a response without a body. */
+/** A part may take this many times longer than a response without a body. */
 const PART_STALLS = 10;
 
 export function createObjectStore(settings: ObjectStoreSettings) {
@@ -47,7 +47,7 @@ export function createObjectStore(settings: ObjectStoreSettings) {
   const call = createOperatorFetch(endpoint);
   const labelOf = (key: string) => `s3://${bucket}/${key}`;
 
-  /** One attempt, with a signature of its own, since signatures expire. */
+  /** Makes one attempt, with its own signature, because signatures expire. */
   async function send(
     method: string,
     key: string,
@@ -72,7 +72,7 @@ export function createObjectStore(settings: ObjectStoreSettings) {
     });
   }
 
-  /** Sends until a response has arrived whole; `read` reads it. */
+  /** Sends until a complete response has arrived; `read` reads it. */
   async function request<T>(
     method: string,
     key: string,
@@ -124,11 +124,11 @@ export function createObjectStore(settings: ObjectStoreSettings) {
         `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`,
       );
       const done = await request("POST", key, { query: { uploadId }, body, signal }, xmlOf);
-      // The store may say so in a response with status 200.
+      // The store may report an error in a response with status 200.
       if (done.includes("<Error>"))
         throw new UserError(`${labelOf(key)}: the store did not complete the upload`);
     } catch (cause) {
-      // Parts of uploads that never end are stored, and paid for.
+      // Parts of uploads that never finish are stored and charged for.
       const ending = AbortSignal.timeout(retries.stallMs);
       await send("DELETE", key, { query: { uploadId }, signal: ending }).catch(() => undefined);
       throw cause;
@@ -136,7 +136,7 @@ export function createObjectStore(settings: ObjectStoreSettings) {
   }
 
   return {
-    /** Writes an object, which appears when all bytes are there. */
+    /** Writes an object, which appears only when all bytes are stored. */
     async write(
       key: string,
       chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -153,7 +153,7 @@ export function createObjectStore(settings: ObjectStoreSettings) {
         policy: retries,
         signal,
       }),
-    /** The objects whose keys start with a prefix, in the order of their keys. */
+    /** Lists the objects whose keys start with a prefix, ordered by key. */
     async list(prefix: string, signal: AbortSignal): Promise<readonly StoredObject[]> {
       const found: StoredObject[] = [];
       let token: string | undefined;
@@ -177,13 +177,13 @@ export function createObjectStore(settings: ObjectStoreSettings) {
         `${labelOf(prefix)} holds more than ${found.length} objects: use a prefix of its own`,
       );
     },
-    /** Deletes an object. Succeeds where there is none. */
+    /** Deletes an object. Succeeds if there is none. */
     delete: (key: string, signal: AbortSignal): Promise<void> =>
       request("DELETE", key, { signal }, async () => undefined),
   };
 }
 
-/** Joins chunks to parts of one size; only the last may be shorter. */
+/** Joins chunks to parts of equal size; only the last may be shorter. */
 async function* inParts(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,
@@ -198,7 +198,7 @@ async function* inParts(
       waiting = [];
       length = 0;
     }
-    // The producer may use the memory of a chunk again.
+    // The producer may reuse the memory of a chunk.
     if (chunk.length > 0) waiting.push(Uint8Array.from(chunk));
     length += chunk.length;
   }

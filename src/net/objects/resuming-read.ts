@@ -1,14 +1,14 @@
 import { UserError } from "../../lib/failure.ts";
 import { type RetryPolicy, requireSuccess, waitAfter } from "./retry-calls.ts";
 
-/** Asks for a file from a byte on; `headers` say so. */
+/** Requests a file from an offset on, which `headers` contain. */
 export type OpenFile = (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
 /**
- * The bytes of a remote file. After a cut, a stall or an error of the server it continues at the byte it has come to, and makes sure that
+ * Yields the bytes of a remote file. After a lost connection, a stall or a server error it resumes at the current offset, and checks that
  * the file is still the same.
  *
- * @throws UserError when the file is refused or has changed; RetryableError after too many failures without a byte in between.
+ * @throws UserError if the file is refused or has changed; RetryableError after too many failures without a byte in between.
  */
 export async function* resumingRead(
   label: string,
@@ -34,7 +34,7 @@ export async function* resumingRead(
       version ??= found.version;
       if (found.version !== version)
         throw new UserError(`${label} has changed while it was read: run the command again`);
-      // A server without ranges sends all again.
+      // A server without support for ranges sends everything again.
       let skipped = found.startsAt;
       for await (const chunk of piecesOf(response, either)) {
         clearTimeout(timer);
@@ -64,7 +64,7 @@ export async function* resumingRead(
   }
 }
 
-/** A body that a signal ends also where the connection is silent. */
+/** Yields the body. The signal ends it even while the connection is silent. */
 async function* piecesOf(response: Response, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   if (!response.body) return;
   const reader = response.body.getReader();
@@ -84,7 +84,7 @@ async function* piecesOf(response: Response, signal: AbortSignal): AsyncGenerato
   }
 }
 
-/** Which version of the file a response has, where it starts and ends. */
+/** Returns which version of the file a response has, and where it starts and ends. */
 function versionOf(
   { status, headers }: Response,
   offset: number,

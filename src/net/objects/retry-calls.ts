@@ -4,13 +4,13 @@ import { printable } from "../../lib/text.ts";
 import { exponentialBackoffMs, withJitter } from "../backoff.ts";
 import { readUpTo } from "../read-up-to.ts";
 
-/** How calls of a remote store are repeated. */
+/** How calls to a remote store are retried. */
 export interface RetryPolicy {
-  /** Consecutive failures after which a call is given up. */
+  /** Consecutive failures after which a call gives up. */
   readonly maxFailures: number;
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** The time for a response and for each next piece of its body. */
+  /** How long to wait for a response, and for each further piece of its body, ms. */
   readonly stallMs: number;
 }
 
@@ -25,10 +25,10 @@ const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_REASON_CHARS = 300;
 
 /**
- * Repeats an attempt that fails by the network or the server, with growing delays.
+ * Retries an attempt that fails because of the network or the server, with growing delays.
  *
  * @param label names the place in errors.
- * @throws UserError as the attempt does; RetryableError after too many failures; the reason of `signal` when it aborts.
+ * @throws UserError if the attempt does; RetryableError after too many failures; the reason of `signal` if it aborts.
  */
 export async function retrying<T>(
   label: string,
@@ -44,7 +44,7 @@ export async function retrying<T>(
   }
 }
 
-/** Waits before the next attempt. @throws as `retrying` where there is none. */
+/** Waits before the next attempt. @throws like `retrying` if there is none. */
 export async function waitAfter(
   label: string,
   cause: unknown,
@@ -67,9 +67,9 @@ export async function waitAfter(
 }
 
 /**
- * Returns a successful response. A store names its errors in XML.
+ * Returns a successful response. A store describes its errors in XML.
  *
- * @throws UserError where a repetition fails again; Error where it may succeed.
+ * @throws UserError if a retry would fail again; Error if it may succeed.
  */
 export async function requireSuccess(label: string, response: Response): Promise<Response> {
   if (response.ok) return response;

@@ -4,7 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 export interface StoreCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials; empty without. */
+  /** For temporary credentials; otherwise empty. */
   readonly sessionToken: string;
   readonly region: string;
 }
@@ -14,11 +14,11 @@ const ALGORITHM = "AWS4-HMAC-SHA256";
 export const EMPTY_SHA256 = sha256("");
 
 /**
- * The headers that authenticate a request for a store: version 4 of the signatures of AWS, with the digest of the body, which the
- * store compares with what it receives.
+ * Returns the headers that authenticate a request to a store: AWS Signature Version 4, with the digest of the body, which the store
+ * compares with what it receives.
  *
  * @param url its path and query are encoded by `encodeKey` and `encodeQuery`.
- * @param headers further ones to sign, with names in lower case.
+ * @param headers further headers to sign, with lowercase names.
  */
 export function signedHeaders(
   request: {
@@ -60,12 +60,12 @@ export function signedHeaders(
   };
 }
 
-/** The path of an object, as it is signed and sent. */
+/** Encodes the path of an object as it is signed and sent. */
 export function encodeKey(key: string): string {
   return key.split("/").map(encode).join("/");
 }
 
-/** A query in the order and the encoding in which it is signed. */
+/** Encodes a query in the order and the encoding in which it is signed. */
 export function encodeQuery(query: Readonly<Record<string, string>>): string {
   return Object.entries(query)
     .sort(([a], [b]) => (a < b ? -1 : 1))
