@@ -4,7 +4,7 @@ import type { Common } from "../runtime/common.ts";
 import { type Descriptors, processDescriptors } from "../runtime/process.ts";
 import { createStreamSlots } from "../stream/slots.ts";
 
-/** The limits of connections that stay open. */
+/** The limits of long-lived connections. */
 export interface ConnectionCaps {
   readonly streams: number;
   readonly subscribers: number;
@@ -13,8 +13,8 @@ export interface ConnectionCaps {
 }
 
 /**
- * Streams of events and of hub events may take half of the descriptors at which connections are refused, so that others still connect.
- * Where the settings allow more, both limits are lowered in proportion.
+ * Returns the limits. Streams of events and of hub events may take half of the descriptors at which connections are refused, so that
+ * other clients can still connect. If the settings allow more, both limits are lowered in proportion.
  */
 export function connectionCaps(
   { stream, hub }: Pick<Config, "stream" | "hub">,
@@ -31,7 +31,7 @@ export function connectionCaps(
   return { streams: share(wanted.streams), subscribers: share(wanted.subscribers), isLowered: true };
 }
 
-/** Creates the slots of streams, as many as the files that the process may open allow. */
+/** Creates the slots of streams, as many as the process's file descriptors allow. */
 export function openStreamSlots(
   { config, log }: Pick<Common, "config" | "log">,
   { budgets }: Pick<Admission, "budgets">,

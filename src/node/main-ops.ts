@@ -63,20 +63,20 @@ interface NodeOpsDeps {
   readonly fanOut: StatsClient<FanOut>;
   readonly delivery: StatsClient<DeliveryNode>;
   readonly matching: StatsClient<MatchRpc>;
-  /** The hub's thread; undefined when neither gRPC nor its reads are served. */
+  /** The hub's thread; undefined if neither gRPC nor its reads are served. */
   readonly hub: StatsClient<HubRpc> | undefined;
-  /** The thread of writes and managed signers; undefined while both are off. */
   /** Undefined while previews are off. */
   readonly previews: StatsClient<PreviewsRpc> | undefined;
+  /** The thread for writes and managed signers; undefined while both are off. */
   readonly writes: (StatsClient<WritesRpc> & RpcClient<SignerStatsRpc>) | undefined;
   /** The writer of state.db; undefined with PostgreSQL. */
   readonly state: StatsClient<StateWriterRpc> | undefined;
   /** See `MainState`. */
   readonly postgres: PostgresState | undefined;
   readonly threads: Pick<Threads, "reports">;
-  /** See `NodeWorkers`: of what rests, the stats are known without a request. */
+  /** See `NodeWorkers`: the stats of an idle part are known without a request. */
   readonly isResting: NodeWorkers["isResting"];
-  /** The watch of the upstream; undefined when the node follows none. */
+  /** The watch of the upstream; undefined if the node follows none. */
   readonly upstream: UpstreamWatch | undefined;
   readonly admission: Admission;
   /** The streams of all HTTP workers. */
@@ -84,11 +84,11 @@ interface NodeOpsDeps {
   readonly pauses: Pick<Pauses, "latest">;
   /** Whether every part has started. */
   readonly isStarted: () => boolean;
-  /** How the checks of the table stand; undefined while nothing evaluates them. */
+  /** The states of the checks; undefined while nothing evaluates them. */
   readonly checks: Pick<NodeChecks, "states" | "notices"> | undefined;
   /** Undefined while traces are off. */
   readonly spanCounts: SpanCounts | undefined;
-  /** The computation of scores; undefined while there is none. */
+  /** The computation of scores; undefined if there is none. */
   readonly scoreRuns: () => Pick<ScoreSchedule, "isRunning" | "lastFault"> | undefined;
   readonly storage: Pick<StorageWatchOptions, "replaced" | "onReplaced" | "damage">;
 }
@@ -99,7 +99,7 @@ export function createNodeOps(deps: NodeOpsDeps): Omit<NodeOps, "metrics"> & {
   readonly stateWatch: StateWatch | undefined;
   readonly storageWatch: StorageWatch;
   readonly sources: readonly FigureSource[];
-  /** The last report of the writer of the index; undefined before the first. */
+  /** The last report of the index writer; undefined before the first. */
   readonly indexSize: () => IndexSize | undefined;
 } {
   const {
@@ -251,7 +251,7 @@ function awayReason(postgres: PostgresState | undefined): string | undefined {
   return away.reason === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}: ${away.reason}`;
 }
 
-/** Registers the metrics of figures: those of a part in a registry of its own, which is rendered when the part has responded. */
+/** Registers the metrics of figures. Those of a part are in a separate registry, which is rendered when the part has responded. */
 function registerSource(metrics: Metrics, { figures, part, read }: FigureSource): PartMetrics[] {
   if (!part) {
     if (read) registerFigures(metrics, figures as readonly Figure<unknown>[], read);

@@ -16,21 +16,21 @@ import { oncePer } from "../lib/promises.ts";
 import type { Metrics } from "../runtime/figures/metrics.ts";
 import { type PartStats, STATS_DEADLINE_MS } from "./part-stats.ts";
 
-/** How long a page of metrics is served: making one costs the main thread milliseconds, which anybody may ask for. */
+/** How long a page of metrics is served. Making one costs the main thread milliseconds, and anybody may request it. */
 const PAGE_MS = 1000;
 
-/** The time that an HTTP worker waits for the main thread, ms. It exceeds the time that the main thread waits for parts. */
+/** How long an HTTP worker waits for the main thread, ms. Longer than the main thread waits for parts. */
 const NODE_DEADLINE_MS = 2 * STATS_DEADLINE_MS;
 
 /**
- * The methods of the main thread. The operator's endpoints describe the node as a whole, and any HTTP worker may receive
- * them. The worker calls the main thread, which has clients of all parts and gathers the metrics of all HTTP workers.
+ * The methods of the main thread. The operator's endpoints describe the whole node, but any HTTP worker may receive the request. The
+ * worker calls the main thread, which has clients of all parts and gathers the metrics of all HTTP workers.
  */
 export interface NodeOps extends OpsProviders {
   readonly staleReason: StaleReason;
 }
 
-/** The series of one worker, in the form that is sent between threads. */
+/** The series of one worker, in a form that can be sent between threads. */
 export type WorkerMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
 /** The methods of an HTTP worker. */
@@ -40,15 +40,15 @@ export interface HttpWorkerRpc {
   figures(): HttpFigures;
   /** See `HttpServer`. */
   takeRequests(): readonly NotableResponse[];
-  /** See `HttpServer`. Streams are ended, spread over the time. */
+  /** See `HttpServer`. Ends streams, spread over this time. */
   drain(ms: number): void;
-  /** The files of the console, which the first worker loads for all. */
+  /** Returns the files of the console, which the first worker loads for all. */
   webBuild(): Promise<WebBuild>;
 }
 
 /**
- * Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` when the main thread
- * does not respond within `NODE_DEADLINE_MS`.
+ * Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` if the main thread does not respond
+ * within `NODE_DEADLINE_MS`.
  */
 export function connectNodeOps(port: MessagePort): NodeOps {
   return connectRpc<NodeOps>(port, {
@@ -64,14 +64,13 @@ export interface PartMetrics {
 }
 
 /**
- * Builds one page of the metrics of the process, its parts and its HTTP workers, whose names are all different. Request
- * counts are summed over the HTTP workers. A metric that every worker reads from the same source declares that by its
- * aggregator.
+ * Builds one page with the metrics of the process, its parts and its HTTP workers. Their names are disjoint. Request counts are summed
+ * over the HTTP workers. A metric that every worker reads from the same source declares that by its aggregator.
  *
- * A part that does not respond in time has no series, and `node_part_up` is 0 for it. For an HTTP worker that does not
- * respond in time the page uses its previous series, so that sums do not decrease.
+ * A part that does not respond in time has no series, and its `node_part_up` is 0. If an HTTP worker does not respond in time, its
+ * previous series are used, so that sums do not decrease.
  *
- * @returns a function that makes a page at most once a second.
+ * @returns a function that builds a page at most once a second.
  */
 export function createMetricsPage(
   { registry, prefix }: Metrics,

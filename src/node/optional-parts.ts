@@ -1,18 +1,18 @@
 import type { Config } from "../config/schema.ts";
 import { leftOut } from "../version.ts";
 
-/** A part that a program can be built without, by `bun run build --without <part>,…`. */
+/** A part that can be left out of a build, with `bun run build --without <part>,…`. */
 interface OptionalPart {
   /**
-   * The modules through which the core reaches it, relative to `src`. Without the part, their exports are undefined and those of
-   * operations empty lists.
+   * The modules through which the core uses it, relative to `src`. Without the part, their exports are undefined and those of operations
+   * are empty lists.
    */
   readonly entries: readonly string[];
   /** Its threads, which are entry points of the program. */
   readonly threads?: readonly string[];
-  /** Further parts that do not work without it. */
+  /** Other parts that do not work without it. */
   readonly neededBy?: readonly string[];
-  /** Turns it off, so that nothing calls its entries. Such settings have no effect in a program without it. */
+  /** Turns its settings off, so that nothing calls its entries. In a program without the part, these settings have no effect. */
   readonly turnOff?: (config: Config) => Config;
 }
 
@@ -84,7 +84,7 @@ export const OPTIONAL_PARTS = {
     entries: ["api/compat-plugin.ts"],
     turnOff: (config) => ({ ...config, service: { ...config.service, compat_prefixes: [] } }),
   },
-  // A `state.url` is refused: the records of owners would be elsewhere.
+  // A `state.url` is refused, because owners' records would otherwise be in the wrong place.
   postgres: {
     entries: [
       "node/state/postgres/join-postgres.ts",
@@ -100,12 +100,12 @@ export const OPTIONAL_PARTS = {
 
 export type OptionalPartName = keyof typeof OPTIONAL_PARTS;
 
-/** Whether this program was built with a part. */
+/** Reports whether this program was built with a part. */
 export function isBuilt(part: OptionalPartName): boolean {
   return !leftOut.includes(part);
 }
 
-/** Returns the settings without the parts that this program was built without. */
+/** Turns off the settings of the parts that this build leaves out. */
 export function ofBuiltParts(config: Config): Config {
   const parts: readonly (readonly [string, OptionalPart])[] = Object.entries(OPTIONAL_PARTS);
   return parts.reduce(

@@ -1,7 +1,7 @@
 import { type SetTimer, setTimer } from "../runtime/clock.ts";
 import type { Figure } from "../runtime/figures/figures.ts";
 
-/** The time that `/metrics` and `/status` wait for the stats of one part, ms. */
+/** How long `/metrics` and `/status` wait for the stats of one part, ms. */
 export const STATS_DEADLINE_MS = 500;
 
 /** The stats of a part of the node that runs on another thread, for `/metrics` and `/status`. */
@@ -31,8 +31,8 @@ export class PartStats<Stats> {
   }
 
   /**
-   * Requests the stats. Returns undefined when the part fails or does not respond within `STATS_DEADLINE_MS`. At most one
-   * request is pending, so that requests do not pile up at a part that is stuck.
+   * Requests the stats. Returns undefined if the part fails or does not respond within `STATS_DEADLINE_MS`. At most one request is
+   * pending, so that requests do not pile up at a part that is stuck.
    */
   request(): Promise<Stats | undefined> {
     this.#pending ??= this.#read()
@@ -52,16 +52,16 @@ export class PartStats<Stats> {
   }
 }
 
-/** Figures and where they are read: the stats of a part on another thread, or this thread. Those of a part that is off have neither. */
+/** Figures and their source: the stats of a part on another thread, or this thread. A part that is off has neither. */
 export interface FigureSource {
   readonly figures: readonly Figure<never>[];
   readonly part?: PartStats<unknown>;
   readonly read?: () => unknown;
-  /** Whether the stats ask the state, which may be on another machine. */
+  /** Whether the stats query the state, which may be on another machine. */
   readonly asksState?: boolean;
 }
 
-/** The figures of a part on another thread; undefined while it is off. */
+/** Returns the figures of a part on another thread; undefined while it is off. */
 export function figuresOf<Stats>(
   figures: readonly Figure<Stats>[],
   part: PartStats<Stats> | undefined,
@@ -70,7 +70,7 @@ export function figuresOf<Stats>(
   return { figures, asksState, ...(part && { part }) };
 }
 
-/** Figures that this thread reads; undefined while they are off. */
+/** Returns figures that this thread reads; undefined while they are off. */
 export function figuresHere<Stats>(
   figures: readonly Figure<Stats>[],
   read: (() => Stats | Promise<Stats>) | undefined,
@@ -78,7 +78,7 @@ export function figuresHere<Stats>(
   return { figures, ...(read && { read }) };
 }
 
-/** Reads the stats of figures; undefined where the part is off or does not respond in time. */
+/** Reads the stats of figures; undefined if the part is off or does not respond in time. */
 export async function requestStats({ part, read }: FigureSource): Promise<unknown> {
   return part ? part.request() : read?.();
 }

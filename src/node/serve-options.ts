@@ -6,20 +6,20 @@ import type { PrepareOptions } from "./start/prepare-databases.ts";
 /** The addresses of a running node. */
 export interface Served {
   readonly httpUrl: string;
-  /** Undefined when the hub is disabled. */
+  /** Undefined if the hub is disabled. */
   readonly hubAddress: string | undefined;
   readonly isDemo: boolean;
-  /** Opens the set-up of an empty node, once. */
+  /** The one-time code that opens the set-up of an empty node. */
   readonly setUpCode: string | undefined;
 }
 
 export interface ServeOptions extends Omit<PrepareOptions, "starting"> {
-  /** Where each setting comes from, by `section.name`. */
+  /** The source of each setting, by `section.name`. */
   readonly settingSources: ReadonlyMap<string, string>;
-  /** Undefined where the operator's page changes none. */
+  /** Undefined if the operator's page cannot change any. */
   readonly settingFiles?: SettingFiles;
-  /** Undefined where the program does not start again by itself. */
+  /** Undefined if the program does not restart by itself. */
   readonly setUp?: SetUp;
-  /** Gets the log lines of level info and above of all threads; has those of this one. */
+  /** Receives the log lines of level info and above of all threads; contains those of this one. */
   readonly lines: RecentLines;
 }

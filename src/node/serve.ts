@@ -52,9 +52,9 @@ import { scheduleStateWatch } from "./watch/state-watch.ts";
 import { createDamageReports, scheduleStorageWatch } from "./watch/storage-watch.ts";
 
 /**
- * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and
- * their requests wait until they are ready. Each part is registered for the shutdown before it starts, so that parts stop
- * in reverse order: those that accept requests first, each writer after its clients, the data directory last.
+ * Starts the whole node. Reads need only the index, so the HTTP workers start first. The other parts start after them, and their requests
+ * wait until they are ready. Each part is registered for the shutdown before it starts, so that parts stop in reverse order: those that
+ * accept requests first, each writer after its clients, the data directory last.
  */
 export async function serve(base: Common, options: ServeOptions): Promise<Served> {
   const { shutdown } = base;
@@ -92,7 +92,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     },
   });
   shutdown.add("state", () => state.stop());
-  /** What the node's own calls may reach on this machine: the receivers of a demo network, and nothing on any other node. */
+  /** The addresses on this machine that the node itself may call: the receivers of a demo network, and none on any other node. */
   const loopbackTargets: LoopbackTarget[] = [];
   const admission = createAdmission(processDescriptors()?.cap);
   const spanCounts = config.trace.endpoint === "" ? undefined : new SpanCounts();
@@ -108,9 +108,9 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     spanCounts: spanCounts?.shared,
   });
   const { channels, commits, previewSignal, connectState, start, crashed } = workers;
-  // Writes of the API go through its intake.
+  // Writes of the API use its intake.
   const hasWrites = config.writes.enabled || config.signers.enabled;
-  // A demo network has only those of its own pages, which are made where they are read.
+  // A demo network only has previews of its own pages, which are created where they are read.
   const hasPreviews = config.previews.mode !== "off" && !isDemo(db);
   const servesHub = config.hub.port !== 0 || config.hub.reads || hasWrites;
   const stateStarted = isLocal ? start("state") : undefined;
@@ -250,7 +250,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
       return;
     }
     workers.rest(name);
-    // New events are work for the thread that publishes them.
+    // New events are work for the publishing thread.
     if (name === "delivery") void ingest.awaitEvents(publishedSeq(db)).then(() => workers.startOnNeed(name));
   };
   const listen = async () => (servesHub ? (await start("hub")).port : undefined);
@@ -266,7 +266,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
     follow(),
   ]);
   if (stateWatch) {
-    // A start that took long does not count as a writer that does not respond.
+    // A slow start must not be mistaken for a writer that does not respond.
     await stateWatch.poll();
     shutdown.add("state watch", scheduleStateWatch(stateWatch));
   }
@@ -287,7 +287,7 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   }
   isStarted = true;
   if (consoleNode) {
-    // Stops after the figures and before the HTTP workers, so that the last minute is in the history.
+    // Stops after the figures and before the HTTP workers, so that the history includes the last minute.
     shutdown.add("history", consoleNode.record());
     shutdown.add("figures", consoleNode.schedule());
   }

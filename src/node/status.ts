@@ -13,7 +13,7 @@ const figure = figureOf<{
   readonly isReady: () => boolean;
 }>();
 
-/** The figures of the node as a whole. */
+/** The figures of the whole node. */
 export const nodeFigures = [
   figure({
     read: ({ isReady }) => isReady(),
@@ -32,7 +32,7 @@ export const nodeFigures = [
   }),
 ];
 
-/** Builds the status. The section of a part that does not respond in time is null, and `unavailable` names the part. */
+/** Builds the status. If a part does not respond in time, its section is null, and `unavailable` names the part. */
 export async function nodeStatus(
   config: Config,
   deps: {
@@ -51,7 +51,7 @@ export async function nodeStatus(
     network: config.protocol.network,
     demo: isDemo(db),
     unavailable: reports.flatMap(({ part, now }) => (part && now === undefined ? [part.name] : [])),
-    // Only nodes that share a state have such a section.
+    // Only nodes that share a state have this section.
     nodes: null,
     ...statusOf(reports),
     switches: pauses.latest().map(({ name, reason, pausedBy, pausedAt }) => ({
@@ -60,7 +60,7 @@ export async function nodeStatus(
       paused_by: pausedBy,
       paused_at: pausedAt,
     })),
-    // Without their last faults, which may say more than the public should read.
+    // Omits last faults, which may contain more than the public should read.
     threads: running.map(({ last_fault: _, ...thread }) => thread),
   };
 }

@@ -3,13 +3,13 @@ import type { Config } from "../config/schema.ts";
 import { startVerifierPool, type VerifierPool } from "../ingest/bulk/verify/verifier-pool.ts";
 import type { ValidationContext } from "../protocol/validate/envelope.ts";
 
-/** Beyond it the thread that receives messages, or the writer, is the limit. */
+/** Beyond this the bottleneck is the thread that receives messages, or the writer. */
 const MAX_DEFAULT_THREADS = 16;
 
 /**
  * Starts the configured number of verifier threads.
  *
- * @param url of the entry file of the threads.
+ * @param url the URL of the threads' entry file.
  */
 export function startVerifierThreads(
   { upstream }: Config,

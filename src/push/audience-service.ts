@@ -15,11 +15,11 @@ import type {
   TokenStore,
 } from "./store/tokens/token-store.ts";
 
-/** Limit of clients of an audience: those with the most tokens. */
+/** Maximum number of clients in an audience: those with the most tokens. */
 export const MAX_SHOWN_CLIENTS = 100;
-/** An estimate that takes longer is given up. */
+/** An estimate that takes longer is abandoned. */
 const ESTIMATE_TIMEOUT_MS = 2_000;
-/** Estimates of this thread that wait for the one that runs. */
+/** Estimates of this thread that may wait while another one runs. */
 const MAX_WAITING = 8;
 
 /** A day with the number of enabled tokens at its end. */
@@ -37,12 +37,12 @@ export interface AppAudience {
   readonly days: readonly AudienceDay[];
 }
 
-/** What an app has kept of the tokens that were added in a week. */
+/** How many of the tokens added in a week an app could still reach later. */
 export interface WeekRetention {
   /** Unix seconds. */
   readonly startsAt: number;
   readonly added: number;
-  /** Those that were enabled at the end of the week, and of each later one that has ended. */
+  /** The number enabled at the end of that week, and of each later week that has ended. */
   readonly reachable: readonly number[];
 }
 
@@ -71,7 +71,7 @@ export function createAudienceService(
   }
 
   return {
-    /** @param days how many days of growth, today included */
+    /** @param days how many days of growth, including today */
     async get(
       fid: number,
       { appId, days }: { readonly appId: string; readonly days: number },
@@ -89,7 +89,7 @@ export function createAudienceService(
       });
     },
 
-    /** @param weeks how many weeks, that of now included */
+    /** @param weeks how many weeks, including the current one */
     async retention(
       fid: number,
       { appId, weeks }: { readonly appId: string; readonly weeks: number },
@@ -100,7 +100,7 @@ export function createAudienceService(
       return ok((await tokens.cohorts(appId, now - weeks + 1)).map((cohort) => retentionOf(cohort, now)));
     },
 
-    /** Counts the tokens that the campaign would reach; `busy` when that takes too long. */
+    /** Counts the tokens that the campaign would reach; `busy` if that takes too long. */
     async estimate(fid: number, body: unknown): Promise<Result<Estimate | "busy", Refusal>> {
       const app = await appOf(fid, body);
       if (!app.ok) return app;
@@ -124,7 +124,7 @@ export function createAudienceService(
 /**
  * Runs tasks one after the other, because each uses its thread for a while.
  *
- * @returns a function that rejects when the signal aborts before its turn, and resolves to `busy` when too many wait
+ * @returns a function that rejects if the signal aborts before its turn, and resolves to `busy` if too many wait
  */
 function createTurns(maxWaiting: number) {
   let last: Promise<unknown> = Promise.resolve();
@@ -141,7 +141,7 @@ function createTurns(maxWaiting: number) {
   };
 }
 
-/** @param now the week that has not ended */
+/** @param now the current week, which has not ended */
 export function retentionOf({ week, added, changes }: Cohort, now: number): WeekRetention {
   let enabled = 0;
   const ended = changes.slice(0, Math.max(now - week, 0));
@@ -149,15 +149,15 @@ export function retentionOf({ week, added, changes }: Cohort, now: number): Week
 }
 
 /**
- * Returns each day from `fromDay` or the first one that was counted until today, with the number of enabled tokens at its end:
- * that of now without the changes of later days.
+ * Returns each day until today, from `fromDay` or the first counted day, with the number of enabled tokens at its end: the current number
+ * without the changes of later days.
  */
 export function growthOf(
   { days, enabled, firstDay }: Pick<AudienceCounts, "days" | "enabled" | "firstDay">,
   { fromDay, today }: { readonly fromDay: number; readonly today: number },
 ): AudienceDay[] {
   const changes = new Map(days.map((day) => [day.day, day]));
-  // The state's clock may be ahead of this machine's; the number of days stays as asked for.
+  // The state's clock may be ahead of this machine's; the number of days stays as requested.
   const last = Math.max(today, days.at(-1)?.day ?? today);
   const first = Math.max(last - (today - fromDay), Math.min(firstDay ?? last, last));
   const growth: AudienceDay[] = [];

@@ -5,7 +5,7 @@ import type { LiveToken, TokenPosition, TokenStore } from "./store/tokens/token-
 const PAGE_TOKENS = 1000;
 const PAGE_HOSTS = 100;
 
-/** Tokens of one client host to send to, and the number of the others by reason. */
+/** Tokens of one client host to send to, and the numbers of those left out by reason. */
 export interface AudiencePage {
   readonly tokens: readonly LiveToken[];
   readonly notAttempted: Readonly<Record<LeftOutReason, number>>;
@@ -13,7 +13,7 @@ export interface AudiencePage {
 
 /** Reads the tokens of an audience by client host. */
 export interface AudienceReader {
-  /** Counts the tokens before filters; undefined for a share of them. They may change while the audience is read. */
+  /** Counts the tokens before filters; undefined for a share of the audience. The tokens may change while the audience is read. */
   count(): Promise<number | undefined>;
   hosts(): AsyncIterable<string>;
   /** Yields the tokens of a host in pages that are read on demand. */
@@ -21,8 +21,8 @@ export interface AudienceReader {
 }
 
 /**
- * Reads an audience host by host, so that the tokens of a client that does not respond wait in the database and not in
- * memory. An explicit list of fids is sorted by host first, which takes a few bytes for each fid.
+ * Reads an audience host by host, so that the tokens of a client that does not respond wait in the database and not in memory. An
+ * explicit list of fids is first sorted by host, which takes a few bytes per fid.
  */
 export async function createAudienceReader(deps: {
   readonly appId: string;

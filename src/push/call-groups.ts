@@ -7,8 +7,8 @@ interface Group<Item, Result> {
 export type GroupedCall<Item, Result> = (key: string, item: Item) => Promise<Result>;
 
 /**
- * Returns a function that passes items to `call`, one call for a key at a time. Items that arrive meanwhile share the next
- * call: a write costs about the same for one item as for several. A call that fails fails all items in it.
+ * Returns a function that passes items to `call`, one call per key at a time. Items that arrive during a call share the next one: a write
+ * costs about the same for one item as for several. A call that fails fails all its items.
  *
  * @param call returns a result for each item, in the same order
  */

@@ -7,7 +7,7 @@ import type { Campaign, CampaignBreakdown, CampaignStore } from "./store/campaig
 import type { OpenStore } from "./store/open-store.ts";
 import type { ScheduleStore } from "./store/schedules/schedule-store.ts";
 
-/** Limit of client hosts in the details of a campaign: those with the most tokens. */
+/** Maximum number of client hosts in the details of a campaign: those with the most tokens. */
 export const MAX_SHOWN_HOSTS = 100;
 
 /** A campaign with its counts by client host and by reason. */
@@ -17,7 +17,7 @@ export interface CampaignDetails extends Campaign {
   readonly retryableFids: readonly number[];
 }
 
-/** A campaign, or all campaigns of a schedule so far as one, which has the id and place of the first. */
+/** A campaign, or all campaigns of a schedule combined, with the id and position of the first. */
 export interface ListedCampaign extends Campaign {
   readonly parts: number;
 }
@@ -27,7 +27,9 @@ export type ResultsOf = { readonly campaignId: string } | { readonly scheduleId:
 
 /** Campaigns of an app, for its owner. `fid` is the acting fid. */
 export interface CampaignService {
-  /** Returns at most `max` campaigns with a `seq` below `before`, newest first; if `isGrouped`, those of a schedule as one. */
+  /**
+   * Returns at most `max` campaigns with a `seq` below `before`, newest first. If `isGrouped`, those of a schedule are combined into one.
+   */
   list(
     fid: number,
     page: {
@@ -38,7 +40,7 @@ export interface CampaignService {
     },
   ): Promise<Result<ListedCampaign[], Refusal>>;
   get(fid: number, campaignId: string): Promise<Result<CampaignDetails, Refusal>>;
-  /** What a campaign, or all campaigns of a schedule have come to. */
+  /** Returns the results of a campaign, or of all campaigns of a schedule. */
   results(fid: number, of: ResultsOf): Promise<Result<ResultsReport, Refusal>>;
 }
 

@@ -13,15 +13,15 @@ export interface EstimatedClient {
   readonly tokens: number;
 }
 
-/** What a send would reach now. */
+/** The number of recipients if the send started now. */
 export interface Estimate {
-  /** Tokens that its filters leave. */
+  /** Tokens that pass its filters. */
   readonly tokens: number;
-  /** Users who have them. */
+  /** Users with these tokens. */
   readonly fids: number;
-  /** Those with the most tokens first. */
+  /** Sorted by the number of tokens, descending. */
   readonly clients: readonly EstimatedClient[];
-  /** Tokens that have the notification already: a send leaves them out. */
+  /** Tokens that already have the notification; the send skips them. */
   readonly sentBefore: number;
 }
 
@@ -31,15 +31,15 @@ export interface EstimateDeps {
   readonly selection: Selection;
 }
 
-/** Rows that are read at once. */
+/** Rows that are read at once. Other requests of the thread get a turn between pages. */
 const PAGE_TOKENS = 2000;
-/** Other requests of the thread have a turn between pages. */
+/** Maximum number of clients that are listed. */
 const MAX_CLIENTS = 100;
 
 type LiveAudienceToken = TokenPosition & { readonly host: string };
 
 /**
- * Counts the audience of a send with its filters, in pages by fid.
+ * Counts the recipients of a send after its filters, in pages by fid.
  *
  * @param signal ends the count early
  * @throws the signal's reason

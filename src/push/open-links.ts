@@ -2,7 +2,7 @@ import { encodeBase58 } from "../lib/base58.ts";
 import type { CampaignWork } from "./store/campaigns/campaign-store.ts";
 import type { OpenStore } from "./store/open-store.ts";
 
-/** Clients accept no longer one. */
+/** The maximum that clients accept. */
 const MAX_URL_CHARS = 1024;
 const TOKEN_CHARS = 10;
 /** Hosts whose links are known to be stored. */
@@ -15,9 +15,10 @@ export type OpenLinks = (
 ) => Promise<string>;
 
 /**
- * The links of campaigns that track opens name campaign and host by a parameter, whose value the store knows before the first call.
+ * Creates the links of campaigns that track opens. A query parameter identifies the campaign and the host; its value is stored before the
+ * first call.
  *
- * @param deps.parameter its name
+ * @param deps.parameter the name of the parameter
  */
 export function createOpenLinks(deps: {
   readonly opens: Pick<OpenStore, "addLink">;
@@ -41,19 +42,19 @@ export function createOpenLinks(deps: {
   };
 }
 
-/** The same after a restart. Ids of campaigns are random, so no one can guess it. */
+/** Returns the same token after a restart. Campaign ids are random, so tokens cannot be guessed. */
 function tokenOf(campaignId: string, host: string): string {
   const digest = new Bun.CryptoHasher("sha256").update(`open ${campaignId} ${host}`).digest();
   return encodeBase58(digest).slice(0, TOKEN_CHARS);
 }
 
-/** Adds a parameter to the text of a URL, which stays as it is otherwise. */
+/** Adds a parameter to a URL without changing the rest of its text. */
 export function withParameter(url: string, name: string, value: string): string {
   const [, rest = url, fragment = ""] = /^([^#]*)(#.*)?$/s.exec(url) ?? [];
   return `${rest}${rest.includes("?") ? "&" : "?"}${name}=${value}${fragment}`;
 }
 
-/** What is wrong with the host of a URL that a notification of the app opens; undefined for the app's own. */
+/** Returns what is wrong with the host of a URL that a notification opens; undefined if it is the app's own. */
 export function hostFault(targetUrl: string, appUrl: string): string | undefined {
   const { host } = new URL(appUrl);
   return new URL(targetUrl).host === host ? undefined : `must be on the host of the app, ${host}`;

@@ -14,7 +14,7 @@ import type { SavedBounds, SavedItem, SavedKind, SavedStore } from "./store/save
 
 const ID_CHARS = 16;
 const MAX_FIDS = 100_000;
-/** What an app may store of each kind. */
+/** How much an app may store of each kind. */
 const BOUNDS: Readonly<Record<SavedKind, SavedBounds>> = {
   draft: { items: 100, chars: 1024 * 1024 },
   segment: { items: 100, chars: 4 * 1024 * 1024 },
@@ -67,12 +67,12 @@ export const SaveSegmentRequest = Type.Object(
   { $id: "SaveSegmentRequest", additionalProperties: false },
 );
 
-/** A draft may be unfinished, so its fields have only the type and length of those of a send. */
+/** A draft may be unfinished, so its fields only have the type and the maximum length of those of a send. */
 const draftText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
-/** A private key, or a secret of an app or webhook. */
+/** Matches a private key, or a secret of an app or webhook. */
 const SECRET = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])|whsec_/i;
-/** What people will read. A secret that was typed into the wrong field would be stored as text. */
+/** Text for people. A secret that was typed into the wrong field would otherwise be stored as text. */
 const draftWords = (maxLength: number) =>
   Type.Optional(
     checked<string>({ type: "string", maxLength }, (value) => {
@@ -216,7 +216,7 @@ export function createSavedService(deps: {
       return (await saved.delete(item.appId, kind, itemId)) ? ok(undefined) : missing(kind);
     },
 
-    /** Returns the audience with the conditions that a segment of the app has now. */
+    /** Returns the audience with the current conditions of a segment of the app. */
     async withSegment(
       { appId }: Pick<App, "appId">,
       audience: Audience,

@@ -23,10 +23,10 @@ const membersAmong = statement<{ fid: number }, [fids: string, channelId: string
   `SELECT m.fid FROM json_each(?1) AS j CROSS JOIN channel_members m ON m.channel_id = ?2 AND m.fid = j.value`,
 );
 
-/** Why a token of the audience gets nothing. */
+/** Why a token of the audience gets no notification. */
 export type LeftOutReason = "excluded" | "not_following" | "not_in_segment";
 
-/** The tokens of a send among some, and the number of the others by reason; those of other shares are in no number. */
+/** The tokens selected for a send, and the numbers of those left out by reason. Tokens in other shares are not counted. */
 export interface Selected<Token> {
   readonly tokens: readonly Token[];
   readonly notAttempted: Readonly<Record<LeftOutReason, number>>;
@@ -37,7 +37,7 @@ export type SelectRecipients = <Token extends TokenPosition>(
   tokens: readonly Token[],
 ) => Promise<Selected<Token>>;
 
-/** Returns the selection of a send of an app. */
+/** Returns the selection for a send of an app. */
 export type Selection = (send: {
   readonly appId: string;
   readonly ownerFid: number;
@@ -45,19 +45,19 @@ export type Selection = (send: {
 }) => SelectRecipients;
 
 const DAY_SECS = 86_400;
-/** Parts of a schedule's people, by a hash. */
+/** The number of parts into which a hash divides the people of a schedule. */
 export const SHARES = 10_000;
 
-/** Returns the part of a person, from 0 to `SHARES` - 1. It is the same on every node and in every release. */
+/** Returns the part that a person belongs to, from 0 to `SHARES` - 1. It is the same on every node and in every release. */
 export function shareOf(scheduleId: string, fid: number): number {
   return Bun.hash.xxHash32(`${scheduleId} ${fid}`) % SHARES;
 }
 
 /**
- * Leaves out those that the send excludes, that its owner bans at the moment or that have less than the least score, then those outside of
- * its conditions, and those of other shares of its schedule.
+ * Leaves out recipients that the send excludes, whom its owner currently bans or who have less than the minimum score, then those who do
+ * not meet its conditions, and those in other shares of its schedule.
  *
- * @param deps.scores where the operator lets scores decide on sends
+ * @param deps.scores undefined unless the operator lets scores decide on sends
  */
 export function createSelection(deps: {
   readonly db: IndexDatabase;
@@ -121,7 +121,7 @@ export function createSelection(deps: {
     });
     const [first = 0] = wave?.waves ?? [];
     if (!wave || part.length === 0) return part;
-    // As of the first wave, so that no one changes to another wave meanwhile.
+    // As of the first wave, so that no one moves to another wave meanwhile.
     const zones = await zonesOf(appId, fidsOf(part), first);
     const places = new Map<string, number>();
     return part.filter(({ fid }) => {
@@ -132,7 +132,7 @@ export function createSelection(deps: {
     });
   }
 
-  /** All conditions of a segment hold. */
+  /** All conditions of a segment must hold. */
   function segmentTest(appId: string, segment: SegmentFilter) {
     const clients = segment.client_fids && new Set(segment.client_fids);
     const isListed = segment.fids === undefined ? undefined : fidTest(segment.fids);
@@ -191,10 +191,10 @@ export function createSelection(deps: {
 
 const fidsOf = (tokens: readonly TokenPosition[]): number[] => [...new Set(tokens.map(({ fid }) => fid))];
 
-/** Where the zone of someone is known from. */
+/** How someone's zone is known. */
 type ZoneSource = "reported" | "location";
 
-/** Returns the zones that are known of some fids, as of a time in unix seconds. */
+/** Returns the known zones of some fids, as of a time in unix seconds. */
 type ZonesOf = (
   appId: string,
   fids: readonly number[],
@@ -207,10 +207,10 @@ const locations = statement<{ fid: number; value: string }, [fids: string]>(
    ON d.fid = j.value AND d.type = ${UserDataType.USER_DATA_TYPE_LOCATION} WHERE d.value != ''`,
 );
 
-/** Locations have two decimals, so that people of a town share one. */
+/** Locations have two decimals, so the people of a town share one. */
 const MAX_KNOWN = 10_000;
 
-/** Takes what apps have reported, then the location that the profile declares. */
+/** Uses the zone that an app has reported, or else the location that the profile declares. */
 function createZonesOf({
   db,
   opens,

@@ -3,7 +3,7 @@ import type { FanOutStats } from "./fan-out/fan-out.ts";
 import { FAILURE_REASONS } from "./fan-out/post-batch.ts";
 import { SendCounters } from "./fan-out/send-stats.ts";
 
-/** What a thread that has not started reports: no campaign runs or waits. */
+/** The stats of a thread that has not started: no campaign runs or waits. */
 export const SENDS_AT_REST: FanOutStats = {
   ...new SendCounters().stats(),
   inFlight: 0,
@@ -18,8 +18,8 @@ export const SENDS_AT_REST: FanOutStats = {
 const figure = figureOf<FanOutStats>();
 
 /**
- * Calls without a response, by the class of the error. The hosts are not known before their first call; without them, each class can
- * exist before its first event, so that a rate sees it.
+ * Counts calls without a response by error class. Hosts are unknown before their first call. Without them, each class exists before its
+ * first event, so that a rate includes that event.
  */
 function failedCalls({ calls }: FanOutStats): Record<string, number> {
   const failed: Record<string, number> = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0]));

@@ -62,13 +62,13 @@ export const SentNotification = Type.Object({
   ),
 });
 
-// The size limit of the body bounds these lists. Null is refused: an empty list means everyone, so a sender that means no one must
-// not reach everyone.
+// The size limit of the body bounds these lists. Null is refused: an empty list means everyone, so a sender that means no one must not
+// reach everyone.
 export const TargetFids = Type.Array(Fid, {
   description: "Recipients; empty or absent for all users with an enabled token",
 });
 
-/** Filters of the audience; the hosted API has them in a nested object. */
+/** Filters of the audience; the hosted API puts them into a nested object. */
 export const audienceFilters = {
   exclude_fids: Type.Optional(Type.Array(Fid, { description: "Fids that do not receive the notification" })),
   following_fid: Type.Optional(
@@ -106,7 +106,7 @@ export function readSendRequest(body: unknown, appUrl: string): Result<SendReque
   if (!read.ok) return read;
   const { notification, ...audience } = read.value;
   const { title, body: text, target_url: targetUrl, uuid } = notification;
-  // Clients open it only on the host of the app, and report a sender that uses another one.
+  // Clients open a URL only on the app's host, and report a sender that uses another one.
   const fault = hostFault(targetUrl, appUrl);
   if (fault !== undefined) return badField(`notification.target_url ${fault}`);
   return ok({

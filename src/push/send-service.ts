@@ -17,10 +17,10 @@ export interface SendResult extends CampaignOutcome {
   readonly retryableFids: readonly number[];
 }
 
-/** A stored campaign: it will run even if this process ends. */
+/** A campaign that is stored, so it will run even if this process ends. */
 export interface StartedCampaign {
   readonly campaignId: string;
-  /** Resolves when it has finished; undefined when it is not worth waiting for, for example because the process stops. */
+  /** Resolves when it has finished; undefined if waiting for it is pointless, for example because the process stops. */
   readonly result: Promise<SendResult | undefined>;
 }
 
@@ -57,7 +57,7 @@ export function createSendService(deps: SendServiceDeps) {
     return { ...end, counts: campaign.counts, retryableFids };
   }
 
-  /** Starts a campaign of a request that has been read. */
+  /** Starts a campaign from a validated request. */
   async function create(
     { appId }: App,
     { notification, uuid, audience }: SendRequest,
@@ -78,7 +78,7 @@ export function createSendService(deps: SendServiceDeps) {
       return refused("tooManyRequests", `an app may have at most ${MAX_UNFINISHED} campaigns under way`);
     }
     const result = awaitResult(campaignId, fanOut.run(campaignId, spans?.active()?.traceparent));
-    // The fan-out logs a fault, so a caller that does not await the result needs no rejection.
+    // The fan-out logs faults, so the rejection is ignored for callers that do not await the result.
     result.catch(() => undefined);
     return ok({ campaignId, result });
   }
@@ -98,7 +98,7 @@ export function createSendService(deps: SendServiceDeps) {
   };
 }
 
-/** Reads the fids in pages: there can be as many as the app has users. */
+/** Reads the fids in pages, because there can be as many as the app has users. */
 export async function allRetryableFids(campaigns: CampaignStore, campaignId: string): Promise<number[]> {
   const all: number[] = [];
   for (;;) {

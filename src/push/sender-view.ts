@@ -2,7 +2,7 @@ import type { App } from "../apps/app-store.ts";
 import type { Campaign, CampaignStore, CampaignTotals } from "./store/campaigns/campaign-store.ts";
 import type { TokenPosition, TokenRecord, TokenStore } from "./store/tokens/token-store.ts";
 
-/** Limit of client apps in the totals of a campaign. */
+/** Maximum number of client apps in the totals of a campaign. */
 const MAX_SHOWN_CLIENTS = 100;
 
 /** A campaign with its counts over all hosts. */
@@ -54,7 +54,7 @@ export function createSenderView(deps: {
       for (const campaign of found) {
         const totals = await campaigns.totals(campaign.campaignId, MAX_SHOWN_CLIENTS);
         withTotals.push({ ...campaign, totals });
-        // A campaign may have counts of many hosts, and a page may have many campaigns.
+        // Yields: a campaign may have counts of many hosts, and a page many campaigns.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return withTotals;

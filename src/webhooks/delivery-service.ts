@@ -28,11 +28,11 @@ import { kindsOf } from "./subscription.ts";
 import { PreviewRequest, REPLAYS_PER_SECOND, ReplayRequest } from "./webhook-requests.ts";
 import type { WebhookService } from "./webhook-service.ts";
 
-/** Limit of deliveries that one request replays. */
+/** Maximum number of deliveries that one request replays. */
 export const MAX_REPLAYS = 10_000;
 /** Each step is one short transaction, so that other writes can run in between. */
 const REPLAYS_PER_STEP = 500;
-/** Limit of what one replay sends for custody. */
+/** Maximum number of deliveries that one replay sends if the custody address signed it. */
 const MAX_SENT_BY_CUSTODY = 1_000_000;
 
 const readReplay = schemaReader(ReplayRequest);
@@ -45,13 +45,13 @@ export interface ReplayOutcome {
   readonly more: boolean;
 }
 
-/** A replay that was started, or would be. */
+/** A replay that was started or, in a dry run, would be. */
 export interface PlannedReplay extends ReplayPlan {
-  /** Null for a dry run. */
+  /** Null in a dry run. */
   readonly replayId: string | null;
 }
 
-/** A delivery of a webhook with what is sent. */
+/** A delivery of a webhook with the body that is sent. */
 export interface FoundDelivery extends DeliveryWithBody {
   readonly webhook: Webhook;
 }
@@ -69,7 +69,7 @@ export function createDeliveryService(deps: {
   readonly log: DeliveryLog;
   readonly index: IndexDatabase;
   readonly clock: Clock;
-  /** Called with a webhook that got queued deliveries. */
+  /** Called with a webhook that has new queued deliveries. */
   readonly wake: (webhookId: string) => Promise<void>;
   readonly preview: Previews["preview"];
   readonly replays: ReplayStore;
@@ -146,7 +146,7 @@ export function createDeliveryService(deps: {
     return replay.ownerFid === fid ? ok(replay) : refused("forbidden", "the replay belongs to another fid");
   }
 
-  /** Finds the webhook that a body names. */
+  /** Finds the webhook that a request body names. */
   async function findWebhook(fid: number, body: unknown): Promise<Result<Webhook, Refusal>> {
     const request = readObject(body, "request body");
     if (!request.ok) return request;
@@ -167,7 +167,7 @@ export function createDeliveryService(deps: {
       return found ? ok({ ...found, webhook: webhook.value }) : refusal("unknown");
     },
 
-    /** Sums up the attempts of the last hours. */
+    /** Sums up the attempts of the last `hours` hours. */
     async stats(fid: number, webhookId: string, hours: number): Promise<Result<WebhookStats, Refusal>> {
       const webhook = await webhooks.get(fid, webhookId);
       if (!webhook.ok) return webhook;
@@ -178,7 +178,7 @@ export function createDeliveryService(deps: {
       return ok({ stepSecs, buckets: bucketsOf(counted, { fromSecs, untilSecs, stepSecs }) });
     },
 
-    /** Matches a subscription that need not be that of a webhook against the newest events of the node. */
+    /** Matches a subscription, which no webhook needs to have, against the node's newest events. */
     async preview(fid: number, body: unknown): Promise<Result<PreviewOutcome, Refusal>> {
       const request = readObject(body, "request body");
       if (!request.ok) return request;
@@ -201,9 +201,9 @@ export function createDeliveryService(deps: {
     },
 
     /**
-     * Queues one finished delivery again, or those that failed within a time range, or starts a replay that runs in the background.
+     * Replays one finished delivery, or all that failed within a time range, or starts a replay that runs in the background.
      *
-     * @param isByCustody whether it may send what was delivered, and more than `MAX_REPLAYS`
+     * @param isByCustody whether the custody address signed: only then may it resend successful deliveries, and more than `MAX_REPLAYS`
      */
     async replay(
       fid: number,
@@ -232,7 +232,7 @@ export function createDeliveryService(deps: {
 
     findReplay,
 
-    /** Ends a replay. What it has queued is still delivered. */
+    /** Ends a replay. Deliveries that it has queued are still sent. */
     async cancelReplay(fid: number, replayId: string): Promise<Result<Replay, Refusal>> {
       const replay = await findReplay(fid, replayId);
       if (!replay.ok) return replay;
@@ -258,7 +258,7 @@ export function createDeliveryService(deps: {
   };
 }
 
-/** Steps so long that a plot has a few hundred of them at most. */
+/** Returns a step length with which a plot has at most a few hundred steps. */
 function stepSecsOf(hours: number): number {
   if (hours <= 12) return STATS_STEP_SECS;
   return hours <= 48 ? 3 * STATS_STEP_SECS : 12 * STATS_STEP_SECS;

@@ -12,10 +12,10 @@ const kindsBySpelling = new Map<string, string>(
 const PROTOCOL_ID = /^0x[0-9a-f]{64}$/i;
 
 /**
- * Validates and normalizes a subscription: kinds with dots (`cast_created` and `cast.created` are the same), hashes in
- * lower case, no empty lists (which have no effect).
+ * Validates and normalizes a subscription: kinds with dots (`cast_created` and `cast.created` are the same), lowercase hashes, no empty
+ * lists (which have no effect).
  *
- * @param options.acceptsScores whether scores decide on this node, so that a filter by score has an effect; default: no
+ * @param options.acceptsScores whether this node uses scores, so that a filter by score has an effect; default: false
  */
 export function readSubscription(
   value: unknown,
@@ -55,7 +55,7 @@ function normalize(filter: JsonObject): JsonObject {
   );
 }
 
-/** Returns a channel's id of the protocol in lower case. A name counts byte for byte. */
+/** Returns a channel's protocol id in lowercase. A name is compared byte for byte, so it stays unchanged. */
 export function normalChannelId(id: string): string {
   return PROTOCOL_ID.test(id) ? id.toLowerCase() : id;
 }

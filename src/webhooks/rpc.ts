@@ -7,15 +7,15 @@ import type { DeliveryState } from "./store/delivery-log.ts";
 
 /** Stats of the delivery worker. */
 export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, PublisherStats {
-  /** Deliveries of all webhooks within the retention; null when the state does not respond. */
+  /** Deliveries of all webhooks within the retention; null if the state does not respond. */
   readonly deliveries: Readonly<Record<DeliveryState, number>> | null;
 }
 
 /** The methods of the delivery worker. */
 export interface DeliveryNode extends Previews {
-  /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
+  /** Tells the engine that a webhook has queued deliveries or was reactivated. */
   wake(webhookId: string): Promise<void>;
-  /** As in `ReplayRunner`. */
+  /** See `ReplayRunner`. */
   planReplay: ReplayRunner["plan"];
   wakeReplays(): Promise<void>;
   stats(): Promise<DeliveryNodeStats>;

@@ -1,9 +1,6 @@
 import type { ChannelEventKind, EventKind } from "../protocol/event-kind.ts";
 
-/**
- * How the fields of a filter combine: all of them must match, or any. Entries of one list are alternatives. Exclusions must
- * hold in both modes.
- */
+/** How the fields of a filter combine: all must match, or any. Entries of one list are alternatives. Exclusions apply in both modes. */
 interface FilterMatch {
   readonly match?: "all" | "any";
 }
@@ -11,12 +8,12 @@ interface FilterMatch {
 export interface CastFilter extends FilterMatch {
   readonly author_fids?: readonly number[];
   readonly exclude_author_fids?: readonly number[];
-  /** The author's score, from 0 to 1. As an exclusion it must hold in both modes. */
+  /** The minimum score of the author, from 0 to 1. As an exclusion it applies in both modes. */
   readonly minimum_author_score?: number;
   readonly mentioned_fids?: readonly number[];
   readonly parent_urls?: readonly string[];
   readonly root_parent_urls?: readonly string[];
-  /** Cast hashes here and below are `0x` and lower-case hex. */
+  /** Cast hashes, here and below, are `0x` and lowercase hex. */
   readonly parent_hashes?: readonly string[];
   readonly parent_author_fids?: readonly number[];
   /** RE2 expression over the text. */
@@ -42,20 +39,22 @@ export interface UserUpdatedFilter extends FilterMatch {
   readonly fids?: readonly number[];
 }
 
-/** Of changes of registered channels. */
+/** For changes of registered channels. */
 export interface ChannelFilter extends FilterMatch {
-  /** What the API calls the channel, or its id of the protocol: `0x` and 64 lower-case hex digits. */
+  /** The channel's API id, or its protocol id: `0x` and 64 lowercase hex digits. */
   readonly channel_ids?: readonly string[];
-  /** Whom the change concerns: the owner, the member, the author of the cast, or the follower. */
+  /** Who is affected by the change: the owner, the member, the author of the cast, or the follower. */
   readonly fids?: readonly number[];
   /** Who signed the message that caused it. */
   readonly author_fids?: readonly number[];
 }
 
 type ChannelFilters = { readonly [kind in ChannelEventKind]?: ChannelFilter };
-/** Whose events are left out, of all kinds and in both modes of `match`: those whose author, follower, reactor or changed user is listed. */
+/**
+ * Whose events are left out, for all kinds and in both modes of `match`: those whose author, follower, reactor or changed user is listed.
+ */
 export interface Exclusion {
-  /** Also users that the owner of the webhook, or of the stream's API key, bans. */
+  /** Also leaves out users banned by the owner of the webhook or of the stream's API key. */
   readonly bans?: boolean;
   readonly fids?: readonly number[];
 }

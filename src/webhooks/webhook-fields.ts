@@ -1,6 +1,6 @@
 import { description, NAME, type RecordFields } from "../management/record-fields.ts";
 
-/** What the owner of a webhook sets, but for its subscription. */
+/** The fields that the owner of a webhook sets, except for its subscription. */
 export const WEBHOOK_FIELDS = {
   name: { ...NAME, member: "title" },
   url: {

@@ -5,7 +5,7 @@ import { type ReplayScope, replayScopes } from "./replay/replay-scope.ts";
 import { SubscriptionSchema } from "./subscription-schema.ts";
 import { WEBHOOK_FIELDS } from "./webhook-fields.ts";
 
-/** Bodies of the requests of a webhook's owner. */
+/** Request bodies for the owner of a webhook. */
 
 export const REPLAYS_PER_SECOND = 20;
 export const MAX_REPLAYS_PER_SECOND = 500;

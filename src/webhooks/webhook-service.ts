@@ -51,11 +51,11 @@ export function createWebhookService(options: {
   readonly acceptsScores: boolean;
 }): WebhookService {
   const parts = createOwnedParts({ ...options, noun: "webhook", idKey: "webhook_id" });
-  // Last: it is the only check that needs a DNS lookup.
+  // The last check, because only this one needs a DNS lookup.
   const checkUrl = <T extends string | undefined>(fid: number, url: T) =>
     checkUrlField(options.guard, { fid, url, name: "url" });
 
-  /** Returns a refusal if the owner's active expressions would exceed the limit with these. */
+  /** Returns a refusal if these expressions would put the owner's active expressions over the limit. */
   async function programRefusal(
     fid: number,
     { webhookId, subscription }: Pick<Webhook, "webhookId" | "subscription">,
@@ -121,7 +121,7 @@ export function createWebhookService(options: {
         updatedAt: now,
       };
       const created = await parts.create(webhook, auditOf("create", actor)(webhookId));
-      // The thread may have to start; the webhook is stored, whatever happens to it.
+      // The thread may have to start. The webhook is stored whether or not that succeeds.
       if (created.ok) options.wake(webhookId).catch(() => undefined);
       return created;
     },
@@ -145,7 +145,7 @@ export function createWebhookService(options: {
 
 const NO_PROGRAM = { size: 0, largestField: undefined };
 
-/** Expressions that only an older version accepted are not matched, and so cost nothing. */
+/** Expressions that only an older version accepted are not matched, so they cost nothing. */
 function programOf(subscription: Subscription): Pick<SubscriptionProgram, "size" | "largestField"> {
   const program = readSubscriptionProgram(subscription);
   return program.ok ? program.value : NO_PROGRAM;

@@ -7,16 +7,16 @@ import { incompleteReason } from "../snapshot/manifest.ts";
 import { placeOf } from "../snapshot/places/place-of.ts";
 import { type Backup, type BackupKind, backupsIn, UNDELETABLE } from "./backup.ts";
 
-/** Scheduled backups, for `/status` and metrics. */
+/** The state of scheduled backups, for `/status` and metrics. */
 export interface BackupStats {
-  /** Start of the newest backup of the scheduled kind, unix seconds; null when there is none. */
+  /** When the newest backup of the scheduled kind was started, unix seconds; null if there is none. */
   readonly lastAt: number | null;
-  /** Size of the last backup of this process, compressed; 0 before the first. */
+  /** Compressed size in bytes of this process's last backup; 0 before the first. */
   readonly lastBytes: number;
   readonly lastDurationMs: number;
   /** Why the last attempt failed; null after a success. */
   readonly failure: string | null;
-  /** Attempts of this process that failed. */
+  /** Failed attempts of this process. */
   readonly failures: number;
   /** When the next one is due, unix seconds. */
   readonly nextAt: number;
@@ -39,14 +39,14 @@ const POLL_INTERVAL_MS = 30_000;
 const RETRY_AFTER_MS = 600_000;
 
 /**
- * Makes a backup each day at `backup.at`, none while that is empty, or as soon as it runs after that time when the day's backup is missing. A failed one
- * is repeated after ten minutes.
+ * Makes a backup each day at `backup.at` (none if that is empty), or as soon as it runs after that time if the day's backup is missing. A
+ * failed backup is retried after ten minutes.
  */
 export function startBackupSchedule(deps: BackupScheduleDeps) {
   const { config, clock, log, make, after = setTimer } = deps;
   const stopping = new AbortController();
   let lastMs: number | undefined;
-  /** The time for which a backup was made; undefined before the directory was read. */
+  /** The scheduled time of the last backup; undefined before the directory was read. */
   let madeForMs: number | undefined;
   let retryAtMs = Number.NEGATIVE_INFINITY;
   let last = { bytes: 0, durationMs: 0 };
@@ -57,7 +57,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
   let place = "";
 
   async function poll(): Promise<void> {
-    // The settings may change while the node runs.
+    // Read at each check, because the settings may change while the node runs.
     const { at, url, dir } = config.backup;
     if (at === "") return;
     if (place !== (url || dir)) {
@@ -72,7 +72,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
     const startedMs = performance.now();
     try {
       if (madeForMs === undefined) {
-        // One of a time to come was made while the clock was wrong.
+        // A backup with a future time was made while the clock was wrong.
         lastMs = (await backupsIn(placeOf(place, config.backup), stopping.signal)).find(
           ({ kind, isManual, atMs }) => kind === scheduledKind(config) && !isManual && atMs <= nowMs,
         )?.atMs;
@@ -98,7 +98,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
     }
   }
 
-  /** An index that is not complete is not worth a backup; the state is. */
+  /** An incomplete index is not worth a backup, but the state is. */
   function kindNow(): BackupKind {
     const scheduled = scheduledKind(config);
     if (scheduled === "state") return scheduled;
@@ -128,7 +128,7 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
       failures,
       nextAt: Math.floor((lastDueMs(config.backup.at, clock.nowMs()) + DAY_MS) / 1000),
     }),
-    /** Stops the backup in progress, and deletes what it has written. */
+    /** Stops the backup in progress and deletes what it has written. */
     async stop(): Promise<void> {
       stopping.abort(new Error("the node is shutting down"));
       cancel();
@@ -138,12 +138,12 @@ export function startBackupSchedule(deps: BackupScheduleDeps) {
 }
 
 function scheduledKind({ state, backup }: BackupConfig): BackupKind {
-  // PostgreSQL has backups of its own.
+  // A state in PostgreSQL has separate backups.
   if (state.url !== "") return "index";
   return backup.index ? "whole" : "state";
 }
 
-/** The last time of day `at` in UTC that is not after `nowMs`. */
+/** Returns the last time of day `at` in UTC that is not after `nowMs`. */
 function lastDueMs(at: string, nowMs: number): number {
   const [hours = 0, minutes = 0] = at.split(":").map(Number);
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;

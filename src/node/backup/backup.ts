@@ -10,16 +10,16 @@ import type { SnapshotPart } from "../snapshot/places/snapshot-files.ts";
 import { deletePartial, deleteSnapshot, isPartial } from "../snapshot/snapshot-directory.ts";
 import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
 
-/** What a backup holds: index and state, or one of them. */
+/** What a backup contains: index and state, or one of them. */
 export type BackupKind = "whole" | "state" | "index";
 
-/** A complete backup in the place of backups. */
+/** A complete backup in the place for backups. */
 export interface StoredBackup {
   readonly name: string;
-  /** Of its stored files. */
+  /** Total size of its stored files. */
   readonly bytes: number;
   readonly kind: BackupKind;
-  /** Whether the operator's page asked for it. */
+  /** Whether it was requested on the operator's page. */
   readonly isManual: boolean;
   /** When it was started, unix ms. */
   readonly atMs: number;
@@ -27,10 +27,10 @@ export interface StoredBackup {
 
 export interface BackupOptions {
   readonly config: Pick<Config, "data" | "protocol" | "upstream" | "backup">;
-  /** Has all backups. */
+  /** The place that contains all backups. */
   readonly root: Place;
   readonly kind: BackupKind;
-  /** Whether the operator's page asks for it. Such backups displace only each other. Default: no. */
+  /** Whether it is requested on the operator's page. Such backups are rotated separately from scheduled ones. Default: false. */
   readonly isManual?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -42,11 +42,11 @@ export interface Backup {
   /** The path or URL. */
   readonly path: string;
   readonly manifest: Manifest;
-  /** Sentences about what it lacks, though it is there. */
+  /** Sentences about existing data that the backup does not contain. */
   readonly leftOut: readonly string[];
   /** Older backups that were deleted. */
   readonly deleted: readonly string[];
-  /** Backups, whole or half, that another user has made in the directory, so that this process can never delete them. */
+  /** Backups in the directory, complete or partial, that belong to another user, so this process can never delete them. */
   readonly undeletable: readonly string[];
 }
 
@@ -61,10 +61,11 @@ export const UNDELETABLE =
 const NAME = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z(?:-(state|index))?(-manual)?$/;
 
 /**
- * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the
- * new backup has been verified. One in a bucket is not read back: the store has compared the digest of each part that it received.
+ * Makes a backup, reads it back, and then deletes the oldest ones of its kind beyond `backup.keep`. Nothing is deleted before the new
+ * backup has been verified. A backup in a bucket is not read back, because the store has compared the digest of each part that it
+ * received.
  *
- * @throws as `createSnapshot` and `verifySnapshot`.
+ * @throws like `createSnapshot` and `verifySnapshot`.
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { config, root, kind, isManual = false, clock, signal, onProgress } = options;
@@ -76,7 +77,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     dataDir: resolve(config.data.dir),
     place,
     parts: PARTS[kind],
-    // The file is in the data directory, also where the state is in PostgreSQL.
+    // The settings file is in the data directory even if the state is in PostgreSQL.
     withSettings: true,
     clock,
     signal,
@@ -100,17 +101,17 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   return { ...backup, manifest, ...(await rotate(root.directory, old)) };
 }
 
-/** A backup that root makes in the directory of a service must not stay there for ever: the service rotates it. */
+/** Gives a backup that root makes to the owner of the directory, because the service must be able to rotate it. */
 function leaveToOwner(root: string, path: string): void {
   try {
     for (const name of readdirSync(path)) giveToOwnerOf(root, join(path, name));
     giveToOwnerOf(root, path);
   } catch {
-    // A root without the capability, in a container that has no other user.
+    // Root may lack the capability, for example in a container without other users.
   }
 }
 
-/** The complete backups in a place, newest first. Whatever else is there is ignored. */
+/** Lists the complete backups in a place, newest first. Everything else there is ignored. */
 export async function backupsIn(root: Place, signal: AbortSignal): Promise<StoredBackup[]> {
   return (await root.snapshots(signal))
     .flatMap(({ name, bytes }) => {
@@ -120,7 +121,7 @@ export async function backupsIn(root: Place, signal: AbortSignal): Promise<Store
     .sort((a, b) => b.atMs - a.atMs);
 }
 
-/** The backups of the kind of a new one that are too many, without those that this process cannot delete. */
+/** Returns the surplus backups of the same kind as a new one, except those that this process cannot delete. */
 async function oldBackups(
   root: Place,
   made: Pick<StoredBackup, "name" | "kind" | "isManual">,
@@ -129,7 +130,7 @@ async function oldBackups(
 ): Promise<StoredBackup[]> {
   return (
     (await backupsIn(root, signal))
-      // After the clock was set back, the new one has the name of an old one.
+      // If the clock was set back, the new backup may have the name of an old one.
       .filter(
         ({ kind, isManual, name }) => kind === made.kind && isManual === made.isManual && name !== made.name,
       )
@@ -138,7 +139,7 @@ async function oldBackups(
   );
 }
 
-/** Deletes old backups of a directory, and what killed processes left. Those of another user stay, and do not count. */
+/** Deletes old backups of a directory and what killed processes left. Backups of another user stay and do not count. */
 async function rotate(
   root: string,
   findOld: () => Promise<readonly StoredBackup[]>,
@@ -159,18 +160,18 @@ async function rotate(
   return { deleted: old, undeletable };
 }
 
-/** Whether this process may delete the files of a directory. */
+/** Reports whether this process may delete the files of a directory. */
 function canDelete(path: string): boolean {
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return true;
   } catch {
-    // One that another process has just deleted is not a hindrance.
+    // If another process has just deleted it, nothing is in the way.
     return !existsSync(path);
   }
 }
 
-/** Such as `20261122T031500Z-state`. */
+/** Returns a name such as `20261122T031500Z-state`. */
 function backupName(nowMs: number, { kind, isManual }: Pick<StoredBackup, "kind" | "isManual">): string {
   const time = `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
   return `${time}${kind === "whole" ? "" : `-${kind}`}${isManual ? "-manual" : ""}`;

@@ -17,11 +17,11 @@ import { verifySnapshot } from "../snapshot/verify-snapshot.ts";
 import { type Backup, type BackupKind, backupsIn, makeBackup, UNDELETABLE } from "./backup.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 
-/** The backups that a node makes: each after the one before. */
+/** Makes the backups of a node, one after the other. */
 export type Backups = ReturnType<typeof createBackups>;
 
 const MAX_LISTED = 100;
-/** A bucket may not respond. */
+/** The store of a bucket may not respond. */
 const LIST_TIMEOUT_MS = 5000;
 const OFFERED_MS = 60_000;
 const LAPSES_MS = 6 * 3_600_000;
@@ -32,12 +32,12 @@ export function createBackups(deps: {
   readonly past: BackupLog;
 }) {
   const { config, clock, past } = deps;
-  /** The place of the settings, which may change while the node runs. */
+  /** Reads the place from the settings, which may change while the node runs. */
   const rootNow = () => placeOf(config.backup.url || config.backup.dir, config.backup);
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   let checking: string | null = null;
-  /** What the last look at each found, by name. */
+  /** The result of the last check of each backup, by name. */
   const checks = new Map<string, { readonly at: number; readonly fault: string | null }>();
 
   async function make(kind: BackupKind, signal: AbortSignal, isManual: boolean): Promise<Backup> {
@@ -61,7 +61,7 @@ export function createBackups(deps: {
     isUnderWay: (): boolean => waiting > 0,
     /**
      * @param isManual see `BackupOptions`.
-     * @throws as `makeBackup`
+     * @throws like `makeBackup`
      */
     make(kind: BackupKind, signal: AbortSignal, isManual: boolean = false): Promise<Backup> {
       waiting += 1;
@@ -73,9 +73,9 @@ export function createBackups(deps: {
         });
       return made;
     },
-    /** The one that is being read back, or waits for that. */
+    /** Returns the name of the backup that is being read back or waits for that. */
     checking: (): string | null => checking,
-    /** Reads one back, after what is under way. @throws as `verifySnapshot` */
+    /** Reads a backup back, after the work in progress. @throws like `verifySnapshot` */
     check(name: string, signal: AbortSignal): Promise<void> {
       checking = name;
       const checked = last.then(async () => {
@@ -94,7 +94,7 @@ export function createBackups(deps: {
         });
       return checked;
     },
-    /** The complete backups of the directory, those that were deleted from it, and the failed attempts, newest first. */
+    /** Lists the complete backups of the directory, deleted backups and failed attempts, newest first. */
     async list(): Promise<readonly BackupEntry[]> {
       const tried = past.list(MAX_LISTED);
       const stored = (await backupsIn(rootNow(), AbortSignal.timeout(LIST_TIMEOUT_MS))).map(
@@ -141,7 +141,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<Result<T, unknown>> {
   }
 }
 
-/** The backups that the operator sees and starts. */
+/** Creates the operations with which the operator sees and starts backups. */
 export function createOperatorBackups(deps: {
   readonly config: Pick<Config, "state" | "backup">;
   readonly backups: Backups;
@@ -155,10 +155,10 @@ export function createOperatorBackups(deps: {
   const directoryNow = () =>
     config.backup.url === "" && config.backup.dir !== "" ? resolve(config.backup.dir) : undefined;
   let offered: { readonly ticket: string; readonly name: string; readonly untilMs: number } | undefined;
-  /** When the download that is under way lapses: its worker may have died. */
+  /** When the download in progress lapses, in case its worker has died. */
   let takenUntilMs = 0;
 
-  /** Only a listed name reaches a path. */
+  /** Only names in the list are used in a path. */
   async function refuseUnknown(name: string) {
     if (isUnset(config)) return refuse("conflict", unavailableReason(config) ?? UNSET);
     const isKnown = (await backups.list()).some(
@@ -168,7 +168,7 @@ export function createOperatorBackups(deps: {
   }
 
   return {
-    /** Starts to read a backup back. It ends on its own, and the report has its outcome. */
+    /** Starts reading a backup back. This continues in the background, and the report has the result. */
     async check(name: string): Promise<Result<null, OperatorRefusal>> {
       const refused = await refuseUnknown(name);
       if (refused) return refused;
@@ -177,7 +177,10 @@ export function createOperatorBackups(deps: {
       started = backups.check(name, stopping.signal).catch(() => undefined);
       return ok(null);
     },
-    /** Lets one backup of a directory be downloaded once within a minute. Returns the secret that names it; an earlier one ends. */
+    /**
+     * Lets one backup of a directory be downloaded, once and within a minute. Returns the secret that identifies the offer; it replaces
+     * an earlier one.
+     */
     async offer(name: string): Promise<Result<string, OperatorRefusal>> {
       const refused = await refuseUnknown(name);
       if (refused) return refused;
@@ -187,7 +190,7 @@ export function createOperatorBackups(deps: {
       offered = { ticket, name, untilMs: clock.nowMs() + OFFERED_MS };
       return ok(ticket);
     },
-    /** Takes what was offered: one download at a time. */
+    /** Redeems an offer. Only one download runs at a time. */
     take(ticket: string): Result<OfferedBackup, OperatorRefusal> {
       const now = clock.nowMs();
       if (!offered || now > offered.untilMs || !isSame(ticket, offered.ticket))
@@ -218,7 +221,7 @@ export function createOperatorBackups(deps: {
       keep: config.backup.keep,
       next_at: config.backup.at === "" ? null : schedule.stats().nextAt,
     }),
-    /** Starts a backup of the state. It ends on its own. */
+    /** Starts a backup of the state, which continues in the background. */
     start(): Result<null, OperatorRefusal> {
       const unavailable = unavailableReason(config);
       if (unavailable !== null) return refuse("conflict", unavailable);
@@ -236,7 +239,7 @@ export function createOperatorBackups(deps: {
       );
       return ok(null);
     },
-    /** Stops the one under way, and deletes what it has written. */
+    /** Stops the backup in progress and deletes what it has written. */
     async stop(): Promise<void> {
       stopping.abort(new Error("the node is shutting down"));
       await started;

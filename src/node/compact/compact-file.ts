@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { databaseFile } from "../../db/sqlite/open.ts";
 import { deleteUnfinishedCopies } from "../snapshot/unfinished-copy.ts";
 
-/** The file into which an index is rewritten. It is next to the file that a symbolic link names. */
+/** Returns the file into which an index is rewritten. It is next to the file to which a symbolic link points. */
 export function compactFileOf(path: string): string {
   return `${databaseFile(path)}.compact`;
 }

@@ -26,12 +26,12 @@ export interface CompactDeps {
   readonly network: Config["protocol"]["network"];
   /** `index.full_text`. */
   readonly fullText: boolean;
-  /** The fids to follow; undefined for all, and for an index that follows none. */
+  /** The fids to follow; undefined for all, and for an index that follows no node. */
   readonly followed: ReadonlySet<number> | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CompactProgress) => void;
-  /** Default: what the file system says. */
+  /** Default: asks the file system. */
   readonly freeBytes?: (dir: string) => number;
 }
 
@@ -42,21 +42,21 @@ export type CompactProgress =
 export interface CompactReport {
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Undefined where nothing can be out of scope. */
+  /** Undefined if nothing can be out of scope. */
   readonly narrowed: NarrowReport | undefined;
 }
 
-/** SQLite fills a bit more or less of a rewritten page than before. */
+/** SQLite may fill a rewritten page slightly more or less than before. */
 const REWRITE_SHARE = 1.05;
 /** The write-ahead log between two checkpoints. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Brings the index to what the settings say and rewrites its file without free pages. It can be killed at any moment: the index is then
- * as before, or without some of what the next run removes.
+ * Removes from the index what the settings exclude and rewrites its file without free pages. It can be killed at any moment: the index is
+ * then as before, or lacks some of what the next run removes.
  *
- * @throws UserError when the index cannot be compacted now, or the disk lacks space, before anything is done; the reason of
- *   `signal` when it aborts; StorageError when a file cannot be written.
+ * @throws UserError if the index cannot be compacted now or the disk lacks space, before anything is done; the reason of `signal` if it
+ * aborts; StorageError if a file cannot be written.
  */
 export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
   const { dataDir, signal, onProgress, freeBytes = freeBytesOf } = deps;
@@ -91,7 +91,7 @@ export async function compactIndex(deps: CompactDeps): Promise<CompactReport> {
     if (narrowed && narrowed.removedRecords > 0) dropUnusedSigners(db);
     db.checkpoint();
     expectedBytes = usedBytes(db);
-    // The profiles of mentioned fids may take more than was estimated.
+    // The profiles of mentioned fids may take more space than estimated.
     if (freeBytes(dir) < expectedBytes * REWRITE_SHARE)
       throw new UserError(
         `${path}: what is out of scope was removed, but rewriting the index needs ${megabytes(expectedBytes * REWRITE_SHARE)} of free space. Make room and run the command again; the index is usable as it is.`,
@@ -114,7 +114,7 @@ async function narrow(
   db: IndexDatabase,
   followed: ReadonlySet<number>,
 ): Promise<NarrowReport> {
-  // Each commit is a step of work that can be repeated, so only the last one has to be on disk.
+  // Each commit is a step that can be repeated, so only the last one must be synced to disk.
   db.sqlite.exec("PRAGMA synchronous = NORMAL");
   const engine = createIngestEngine({
     db,
@@ -133,7 +133,7 @@ async function narrow(
   });
 }
 
-/** The keys whose messages are deleted. This scans whole tables, so no statement of the serving node may do that. */
+/** Deletes the keys whose messages were deleted. This scans whole tables, so no statement of the serving node may do it. */
 function dropUnusedSigners({ sqlite }: IndexDatabase): void {
   sqlite.run(
     `DELETE FROM message_signers WHERE id NOT IN (
@@ -147,14 +147,14 @@ function usedBytes(db: IndexDatabase): number {
 }
 
 /**
- * Puts the rewritten file in the place of the index, whose owner gets it. `path` is not a symbolic link. Both must be closed. They hold
- * the same rows, so a crash at any moment leaves one of them, and nothing is lost.
+ * Puts the rewritten file in the place of the index and gives it the same owner. `path` is not a symbolic link. Both must be closed. They
+ * contain the same rows, so a crash at any moment leaves one of them, and nothing is lost.
  *
- * @throws UserError when another program has changed the index meanwhile.
+ * @throws UserError if another program has changed the index meanwhile.
  */
 function replaceByCompactFile(path: string): void {
   const file = compactFileOf(path);
-  // A log that stayed would be applied to the new file.
+  // A remaining log would be applied to the new file.
   for (const one of [path, file]) dropEmptyLog(one);
   giveToOwnerOf(path, file);
   syncPath(file);

@@ -12,12 +12,12 @@ import { openStateStores } from "../state/open-state.ts";
 import type { MainState, StateLink } from "../state/thread-state.ts";
 import { senderOf } from "./sending/sender.ts";
 
-/** The checks of a node with the notices of their incidents. */
+/** The checks of a node, with the notices of their incidents. */
 export interface NodeChecks extends Checks {
   readonly notices: Notices;
 }
 
-/** Opens the checks of a node, on the main thread, with the stores of their incidents and notices. */
+/** Opens the checks of a node on the main thread, with the stores of their incidents and notices. */
 export async function openChecks({
   common,
   nodeId,
@@ -57,7 +57,7 @@ export async function openChecks({
     async evaluate(read) {
       await checks.evaluate(read);
       await owners.evaluate();
-      // No sample waits for a receiver.
+      // Not awaited, so that no sample waits for a receiver.
       void notices.run();
     },
   };
@@ -69,7 +69,7 @@ export async function openChecks({
   }
 }
 
-/** How a node or a command sends notices, by the operator's settings. */
+/** Returns how a node or a command sends notices, according to the operator's settings. */
 export function noticesDeps(
   config: Common["config"],
   parts: Pick<Parameters<typeof createNotices>[0], "store" | "custodyOf" | "clock" | "log">,
@@ -94,5 +94,5 @@ export function noticesDeps(
   };
 }
 
-/** Within the time limit of a call to the main thread. */
+/** Less than the time limit of a call to the main thread. */
 const DNS_TIMEOUT_MS = 1_500;

@@ -27,14 +27,14 @@ export interface ConsoleDeps {
   readonly config: Parameters<typeof pageSettingsOf>[0] & Pick<Config, "checks">;
   /** The OpenAPI document of this worker. */
   readonly document: () => Promise<OpenApiDocument>;
-  /** For the first HTTP worker, which bundles the sources for all, or of the executable. */
+  /** Loads the files of the console. The first HTTP worker bundles the sources for all of them; in the executable they are included. */
   readonly loadBuild: () => Promise<WebBuild>;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
-  /** Whether the node can seal keys of users. */
+  /** Whether the node can seal users' keys. */
   readonly hasMasterKey: boolean;
   /** Undefined without a demo network. */
   readonly demo: Pick<DemoRoutesDeps, "services" | "callNode" | "stopping"> | undefined;
-  /** The main thread; undefined while the console is off. */
+  /** Connects to the main thread; undefined while the console is off. */
   readonly node: RpcClient<ConsoleRpc> | undefined;
   readonly nodeId: string;
   readonly switches: SwitchStore;
@@ -48,7 +48,7 @@ export interface ConsoleDeps {
   readonly clock: Clock;
 }
 
-/** Returns what anybody may read of the history; undefined while the console is off. */
+/** Returns the public part of the history; undefined while the console is off. */
 export function createPublicHistory({
   config,
   node,
@@ -64,7 +64,7 @@ export function createPublicHistory({
   );
 }
 
-/** Returns the routes of the pages and of what they call. */
+/** Returns the routes of the pages and of the calls that they make. */
 export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   const { config, loadBuild, approve, hasMasterKey, demo, node, nodeId, rotateTokenKey, clock } = deps;
   const { switches, incidents, findings, audit } = deps;
@@ -74,7 +74,7 @@ export function createConsole(deps: ConsoleDeps): readonly AnyElysia[] {
   );
   const { enabled, operator, status } = config.console;
   const own = createOwnOrigin({ publicUrl: config.service.public_url, listenHost: config.http.host });
-  // Users approve apps on a node without a console, too.
+  // Users approve apps even on a node without a console.
   const pages: AnyElysia[] = [
     approveRoutes({ ...approve, assets, own }),
     ...(deps.signInPage

@@ -8,15 +8,15 @@ import type { Common } from "../../runtime/common.ts";
 import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 
-/** Far from the port of the interface, and below those that systems give to outgoing connections. */
+/** Far from the port of the interface, and below the ports that systems use for outgoing connections. */
 const PORT_OFFSET = 20_000;
 const MAX_PORT = 32_000;
 
 /**
- * Opens the demo's part of the node on the main thread, so that all HTTP workers see one. Its code is loaded only by a node with a
- * demo network.
+ * Opens the demo's part of the node on the main thread, so that all HTTP workers share one. Its code is loaded only on a node with a demo
+ * network.
  *
- * @param hub submits messages; undefined where the hub's thread does not run
+ * @param hub submits messages; undefined if the hub's thread does not run
  */
 export async function openNodeDemo(deps: {
   readonly common: Pick<Common, "config" | "clock" | "log">;

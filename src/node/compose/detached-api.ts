@@ -17,10 +17,10 @@ import { createNodeLogins } from "./signing/sign-in-page.ts";
 import { createNodeSigners } from "./signing/signers.ts";
 import { createNodeTransactions } from "./signing/transactions.ts";
 
-/** The routes of the API over empty databases in memory, for what describes them rather than calls them. */
+/** The routes of the API over empty databases in memory, for code that describes them without calling them. */
 export type DetachedApi = Pick<HttpServerOptions, "plugins" | "compatPlugins" | "documentation" | "mounts">;
 
-/** Creates the routes as a node with these settings has them, passes them to `use`, and closes the databases. */
+/** Creates the routes of a node with these settings, passes them to `use`, and closes the databases. */
 export async function withDetachedApi<T>(common: Common, use: (api: DetachedApi) => Promise<T>): Promise<T> {
   const config = ofBuiltParts(common.config);
   const { clock } = common;

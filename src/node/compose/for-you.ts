@@ -7,14 +7,14 @@ import { type ActSnapshot, buildActSnapshot, generationAt } from "../../read/que
 import { createForYouLists } from "../../read/queries/feeds/for-you.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** Snapshots that each thread keeps, for walks that began in an earlier one. */
+/** Snapshots that each thread retains, for paginations that started in an earlier one. */
 const KEPT = 3;
 /** How long a read waits for the first snapshot. */
 const WAIT_MS = 1_000;
-/** Until a failed snapshot is asked for again. */
+/** How long to wait after a failure before a snapshot is requested again. */
 const RETRY_MS = 10_000;
 
-/** Whether feeds for viewers are ranked. A node of selected fids does not know what their follows did. */
+/** Reports whether feeds for viewers are ranked. A node with selected fids does not know how the accounts that they follow acted. */
 export function ranksForViewers({ feeds, upstream }: Pick<Config, "feeds" | "upstream">): boolean {
   return feeds.for_you === "ranked" && followsAll({ upstream });
 }
@@ -22,7 +22,7 @@ export function ranksForViewers({ feeds, upstream }: Pick<Config, "feeds" | "ups
 /** The methods of the ranking thread. The arrays of a snapshot are in memory that threads share. */
 export type ForYouRpc = ReturnType<typeof createForYouRpc>;
 
-/** Builds the snapshots that other threads ask for, one at a time, each once. Nothing is built while no one asks. */
+/** Builds the snapshots that other threads request, one at a time, each only once. Nothing is built without requests. */
 export function createForYouRpc(db: IndexDatabase) {
   let kept: { readonly generation: number; readonly snapshot: Promise<ActSnapshot> }[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ export function createForYouRpc(db: IndexDatabase) {
   };
 }
 
-/** The snapshots of a thread that serves reads. A read waits for the first one only. */
+/** Creates the snapshots of a thread that serves reads. Reads wait only for the first one. */
 export function createForYouFeed(options: {
   readonly ranking: ForYouRpc;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export function createForYouFeed(options: {
       const current = newestOf(generation, 0);
       if (current) return current;
       if (Math.abs(nowMs - failedAtMs) >= RETRY_MS) loading ??= load(generation);
-      // An index of a thousand casts takes milliseconds, one of the whole network seconds.
+      // Building it takes milliseconds for an index of a thousand casts, and seconds for the whole network.
       const recent = newestOf(generation, KEPT * 300);
       if (recent || !loading) return recent;
       await valueWithin(loading, WAIT_MS);

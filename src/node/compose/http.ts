@@ -44,35 +44,35 @@ import { createNodeLogins, createSignInPage, userFromIndex } from "./signing/sig
 import { createNodeSigners, linkBaseOf, type WritesThread } from "./signing/signers.ts";
 import { balanceMounts, createNodeBalances, createNodeTransactions } from "./signing/transactions.ts";
 
-/** Composes the HTTP interface from the index, the state and clients of the parts on other threads. */
+/** Composes the HTTP interface from the index, the state and clients of the parts in other threads. */
 export function createNodeHttp(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock" | "metrics" | "spans">;
   readonly db: IndexDatabase;
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: CommitSequence;
   readonly state: StateStores;
   readonly fanOut: FanOut;
   readonly delivery: DeliveryNode;
   readonly ops: NodeOps;
-  /** The hub's thread. */
+  /** Connects to the hub's thread. */
   readonly hub: MessagePort;
-  /** The thread that fetches previews; undefined while they are off. */
+  /** Connects to the thread that fetches previews; undefined while they are off. */
   readonly previews: PreviewsLink | undefined;
-  /** The thread of writes, which also has the private keys of users. */
+  /** The thread for writes, which also has users' private keys. */
   readonly writesThread: WritesThread;
   /** Undefined without a demo network. */
   readonly demo:
     | { readonly services: RpcClient<DemoRpc>; readonly targets: readonly LoopbackTarget[] }
     | undefined;
-  /** What tokens of approval links are derived from; empty without a master key. */
+  /** The keys from which tokens of approval links are derived; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
-  /** The URL that the interface listens on; undefined before it does. */
+  /** Returns the URL on which the interface listens; undefined before it does. */
   readonly listeningUrl: () => string | undefined;
-  /** The files of the console. */
+  /** Loads the files of the console. */
   readonly loadWebBuild: () => Promise<WebBuild>;
-  /** What the main thread knows for the console; undefined while it is off. */
+  /** Connects to the main thread's data for the console; undefined while it is off. */
   readonly console: RpcClient<ConsoleRpc> | undefined;
-  /** Asks a second node who owns an fid; undefined where the index decides. */
+  /** Asks a second node who owns an fid; undefined if the index decides. */
   readonly confirm: ConfirmRpc | undefined;
   readonly stateNode: StateNode;
   /** See `OpenState`. */
@@ -81,11 +81,11 @@ export function createNodeHttp(deps: {
   /** Shared by all HTTP workers. */
   readonly signals: Pick<NodeSignals, "keyEpoch" | "forgetKeys" | "isFenced">;
   readonly admission: Admission;
-  /** The streams of this worker; undefined while they are disabled. */
+  /** The streams of this worker; undefined while streams are disabled. */
   readonly streams: Streams | undefined;
-  /** Undefined while feeds for viewers are the trending feed. */
+  /** Undefined if feeds for viewers are the trending feed. */
   readonly forYou: ForYouFeed | undefined;
-  /** The process's file descriptors; undefined where the system does not report their limit. */
+  /** The process's file descriptors; undefined if the system does not report their limit. */
   readonly descriptors: Descriptors | undefined;
   /** Aborts when the process starts to shut down. */
   readonly stopping: AbortSignal;
@@ -294,5 +294,5 @@ export function createNodeHttp(deps: {
   };
 }
 
-/** Apps and webhooks of a demo network may have URLs under this name, which is reserved (RFC 2606). */
+/** Apps and webhooks of a demo network may have URLs under this reserved name (RFC 2606). */
 const DEMO_NAMES = ".demo.example";

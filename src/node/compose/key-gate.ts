@@ -8,15 +8,15 @@ import { createRequestLimits } from "../../http/limits/request-limits.ts";
 import type { ModerationStore } from "../../moderation/moderation-store.ts";
 import type { Common } from "../../runtime/common.ts";
 
-/** Starts the gate of an HTTP worker over the API keys and the settings, and what it counts. */
+/** Starts the gate of an HTTP worker over the API keys and the settings, with its counters. */
 export function startKeyGate(options: {
   readonly common: Pick<Common, "config" | "clock" | "log">;
   readonly store: ApiKeyStore;
   readonly moderation: Pick<ModerationStore, "version">;
   readonly management: Pick<ManagementDeps, "auth" | "apiKeys">;
-  /** That of all HTTP workers. */
+  /** Shared by all HTTP workers. */
   readonly keyMemory: KeyMemory;
-  /** Those of all HTTP workers. */
+  /** Shared by all HTTP workers. */
   readonly admission: Admission;
 }) {
   const { store, moderation, management, keyMemory, admission } = options;

@@ -43,21 +43,21 @@ export function createManagement(options: {
     | "deliveryLog"
     | "replays"
   >;
-  /** The delivery worker. Without it the engine finds newly queued deliveries at its next poll, and there are no previews. */
+  /** The delivery worker. Without it, the engine finds newly queued deliveries only at its next poll, and there are no previews. */
   readonly delivery?: Pick<DeliveryNode, "wake" | "preview" | "planReplay" | "wakeReplays">;
   /** See `OpenState`. Default: the clock. */
   readonly stateClock?: Clock;
-  /** Makes the gates of all HTTP workers forget what they know of API keys. Default: there are none. */
+  /** Makes the gates of all HTTP workers drop their cached API keys. Default: there are no gates. */
   readonly forgetKeys?: () => void;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
   /** See `UrlGuardOptions`. Default: none. */
   readonly loopbackTargets?: readonly LoopbackTarget[] | undefined;
-  /** Apps and webhooks may have URLs under names with this suffix, which need not resolve. Default: none. */
+  /** Apps and webhooks may have URLs with this suffix, which need not resolve. Default: none. */
   readonly namesSuffix?: string | undefined;
   /** Asks a second node who owns an fid. Default: the index decides. */
   readonly confirm?: ConfirmRpc | undefined;
-  /** Asks contract wallets that own an fid. Default: only keys sign. */
+  /** Asks contract wallets that own an fid. Default: only keys can sign. */
   readonly contracts?: Pick<ContractSignatures, "check"> | undefined;
   /** Default: never stale. */
   readonly staleReason?: StaleReason;
@@ -176,7 +176,7 @@ export function createManagement(options: {
   };
 }
 
-/** The bounds of an owner's records, which may change while the node runs. */
+/** Reads the bounds of an owner's records from the settings, which may change while the node runs. */
 function ownedSettings<Cap extends string>(
   settings: Readonly<Record<Cap | "secret_grace_period_secs", number>>,
   cap: Cap,

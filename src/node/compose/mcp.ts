@@ -16,14 +16,14 @@ import type { SignInNonceStore } from "../../sign-in/nonce-store.ts";
 import { version } from "../../version.ts";
 
 const KEY_BYTES = 32;
-/** A longer one would be replaced. */
+/** A longer id would be replaced. */
 const MAX_REQUEST_ID_CHARS = 128;
-/** Of requests that a thread sends to itself. */
+/** The origin of requests that a thread sends to itself. */
 const OWN_ORIGIN = "http://127.0.0.1";
 
 /**
- * Returns the route of `/mcp`. What its tools read goes through the node's own pipeline with the key and address of their client, so that
- * prices, limits and caches are those of any request.
+ * Returns the route of `/mcp`. Its tools read through the node's own pipeline with the key and address of their client, so that prices,
+ * limits and caches are those of any other request.
  */
 export function createMcp(deps: {
   readonly config: Pick<Config, "service" | "http" | "mcp" | "writes">;
@@ -66,7 +66,7 @@ export function createMcp(deps: {
       };
     };
   const key = () => nonces.key(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
-  /** The list of tools is the same for all callers but for the scope `write`. */
+  /** The list of tools depends only on whether the caller has the scope `write`. */
   const writesOf = (request: Request): WriteSettings | undefined => {
     const { caller } = exchangeOf(request);
     const mayWrite =

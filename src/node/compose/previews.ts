@@ -18,7 +18,7 @@ import type { Logger } from "../../runtime/log/logger.ts";
 /** Connects an HTTP worker to the thread that fetches previews. */
 export interface PreviewsLink {
   readonly thread: MessagePort;
-  /** That of `PreviewSignal`. */
+  /** See `PreviewSignal`. */
   readonly signal: SharedArrayBuffer;
 }
 
@@ -28,12 +28,14 @@ export interface NodePreviews {
   readonly crawls: PreviewCrawls;
   /** Undefined in a demo network. */
   readonly catalog: CatalogReads | undefined;
-  /** Rises with every change of what the source shows. */
+  /** Increases with every change of what the source returns. */
   readonly changes: () => number;
   stop(): void;
 }
 
-/** Returns the previews of this thread; undefined while they are off. A demo network has those of its own pages, whatever the setting. */
+/**
+ * Returns the previews of this thread; undefined while they are off. A demo network has previews of its own pages, whatever the setting.
+ */
 export function createNodePreviews(
   config: Config,
   {
@@ -58,7 +60,7 @@ export function createNodePreviews(
     signal,
     nowMs: () => clock.nowMs(),
     report(wanted, shown) {
-      // Nothing waits for it. The thread that ends takes the process with it.
+      // Not awaited. If the thread ends, so does the process.
       thread.note(wanted, shown).catch(() => undefined);
     },
   });

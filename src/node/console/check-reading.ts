@@ -6,7 +6,7 @@ import type { Metric, Samples } from "../../runtime/figures/figures.ts";
 import type { Descriptors } from "../../runtime/process.ts";
 import { type FigureSource, requestStats } from "../part-stats.ts";
 
-/** Stats that the figures of the pages do not need are asked for each minute: each question wakes a thread. */
+/** Stats that the figures of the pages do not need are requested once a minute, because each request wakes a thread. */
 const REQUEST_EVERY = 4;
 
 export interface CheckReaderDeps {
@@ -18,10 +18,10 @@ export interface CheckReaderDeps {
   readonly risks: () => readonly string[];
 }
 
-/** What the sources of figures reported at one moment; a source that did not respond is left out. */
+/** What the sources of figures reported at one moment. A source that did not respond is left out. */
 export type SourceReading = ReadonlyMap<FigureSource, unknown>;
 
-/** Returns the function that reads metrics for the checks, of the reading of which the figures of the pages were made. */
+/** Returns a function that reads metrics for the checks from a reading, the same one that the pages' figures are made from. */
 export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReading) => Promise<ReadMetric> {
   const { sources, thresholds, http, descriptors, risks } = deps;
   const wanted = new Set(
@@ -37,7 +37,7 @@ export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReadin
   const needed = [...new Set([...homes.values()].map(({ source }) => source))];
   let readings = 0;
 
-  /** The stats that no page has asked for in this reading. */
+  /** Requests the stats that the pages have not requested in this reading. */
   async function others(reading: SourceReading): Promise<SourceReading> {
     const isDue = readings++ % REQUEST_EVERY === 0;
     const missing = needed.filter((source) => !source.figures.some(({ series }) => series));
@@ -50,7 +50,7 @@ export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReadin
     const reading = await others(taken);
     const parts = sources.flatMap((source): Samples => {
       const { part, asksState } = source;
-      // What asks the state is not asked at each reading.
+      // Parts whose stats query the state are not asked at each reading.
       if (!part || asksState || !reading.has(source)) return [];
       return [[{ part: part.name }, Number(reading.get(source) !== undefined)]];
     });
@@ -80,7 +80,7 @@ export function createCheckReader(deps: CheckReaderDeps): (reading: SourceReadin
   };
 }
 
-/** Cumulative, like those of Prometheus. */
+/** Cumulative, like the buckets of Prometheus. */
 function bucketsOf({ boundsSecs, buckets }: HttpFigures): Samples {
   let count = 0;
   return buckets.map((inBucket, at) => {

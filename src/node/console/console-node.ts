@@ -50,13 +50,13 @@ import { proofOf } from "./proof.ts";
 import { createReader, seriesIn } from "./sample-reader.ts";
 import { createSettingChanges, type SettingFiles } from "./setting-changes.ts";
 
-/** What the main thread knows for the pages of the console. */
+/** The main thread's data for the pages of the console. */
 export interface ConsoleNode {
   readonly rpc: ConsoleRpc;
   setUpCode(): string | undefined;
-  /** Starts to take figures. Returns what stops it, once the sample under way has ended. */
+  /** Starts taking figures. Returns a function that stops this after the sample in progress. */
   schedule(): () => Promise<void>;
-  /** Starts to hand what was noted to the history. Returns what stops it, with the rest. */
+  /** Starts passing notes to the history. Returns a function that stops this and passes the rest. */
   record(): () => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export interface ConsoleNodeDeps {
   readonly ops: Pick<NodeOps, "notReadyReason">;
   /** The figures of the parts. */
   readonly sources: readonly FigureSource[];
-  /** Those of each HTTP worker. */
+  /** The figures of each HTTP worker. */
   readonly http: readonly PartStats<HttpFigures>[];
   readonly indexSize: () => IndexSize | undefined;
   readonly threads: Threads;
@@ -93,7 +93,7 @@ export interface ConsoleNodeDeps {
 }
 
 const ONE_SECOND_MS = 1000;
-/** The samples between two evaluations of the checks: 15 seconds. */
+/** Number of samples between two evaluations of the checks (15 seconds). */
 const EVALUATE_EVERY = 3;
 const HISTORY_POINTS = 60;
 const FAULT_INTERVAL_MS = 60_000;

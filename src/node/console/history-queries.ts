@@ -7,19 +7,22 @@ import { mapOk } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
 
-/** What happened to a node that its users notice. */
+/** Events of a node that its users notice. */
 const PUBLIC_MARKS: ReadonlySet<string> = new Set(["start", "stop", "crash", "release"]);
 const SUFFIX = /\.(mean|max|min)$/;
 
-/** What the main thread has for the history. */
+/** What the main thread provides for the history. */
 export interface HistoryQueriesDeps {
   readonly series: readonly Series[];
-  /** What was counted and not handed over to `history` yet. */
+  /** Counts that have not been passed to `history` yet. */
   readonly pending: () => readonly Counts[];
   readonly clock: Clock;
 }
 
-/** Serves queries for the history from the maintenance thread and for its last minute, with what the audience may see. */
+/**
+ * Serves queries from the history on the maintenance thread and from the last minute on this one, restricted to what the audience may
+ * see.
+ */
 export function historyQueries(
   history: Pick<RpcClient<HistoryRpc>, "figures" | "nodeFigures" | "nodes" | "lanes" | "log" | "requests">,
   { series: all, pending, clock }: HistoryQueriesDeps,
@@ -41,7 +44,7 @@ export function historyQueries(
     },
     historyNodes: () => history.nodes(),
     async historyLanes(query, audience) {
-      // In one turn: what is handed over later is in neither of them otherwise, or in both.
+      // All three are read in the same turn: counts that are passed on in between would otherwise be in neither or in both.
       const [asked, recent, now] = [history.lanes(query), pending(), nowSecs(clock)];
       const page = mapOk(await asked, (stored) => ({
         ...stored,
@@ -61,7 +64,7 @@ export function historyQueries(
   };
 }
 
-/** The lanes of a page with counts that are not stored yet. A name is `<lane>:<kind>`. */
+/** Returns the lanes of a page including counts that are not stored yet. A name is `<lane>:<kind>`. */
 function withPending(
   { from, bucket_secs: bucketSecs, buckets, lanes }: LanesPage,
   pending: readonly Counts[],

@@ -17,14 +17,14 @@ export interface HistoryRecorderDeps {
 }
 
 const FLUSH_MS = 60_000;
-/** What waits while the maintenance thread is busy. */
+/** Bounds for what waits while the maintenance thread is busy. */
 const MAX_SAMPLES = 720;
 const MAX_LINES = 20_000;
 const LINES_PER_SECOND = 200;
-/** Each has a row of its own among the requests. */
+/** Left out because each of these has a separate row among the requests. */
 const REQUEST_LINE = "Request handled";
 
-/** Collects what the history stores, and hands it over once a minute: a power failure takes at most that. */
+/** Collects what the history stores, and passes it on once a minute, so that a power failure loses at most that. */
 export function createHistoryRecorder(deps: HistoryRecorderDeps) {
   const { series, record, takeRequests, clock, onFault } = deps;
   let samples: (readonly [t: number, figures: Figures])[] = [];
@@ -35,7 +35,7 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps) {
   let second = { at: 0, lines: 0 };
   let levels: Record<string, number> = {};
 
-  /** Whether a line is one of the first 200 of its second. */
+  /** Reports whether a line is one of the first 200 of its second. */
   function hasRoom(): boolean {
     const at = nowSecs(clock);
     if (at !== second.at) {
@@ -87,24 +87,24 @@ export function createHistoryRecorder(deps: HistoryRecorderDeps) {
       const atMs = Date.parse(at);
       add({ level, thread, message, fields }, Number.isNaN(atMs) ? undefined : atMs);
     },
-    /** Marks what was paused and resumed since the last call. */
+    /** Adds marks for what was paused or resumed since the last call. */
     pauses(names: readonly string[]): void {
       const now = new Set(names);
       const at = nowSecs(clock);
-      // Those of an earlier run were marked by it.
+      // Pauses from an earlier run were marked by that run.
       for (const name of now)
         if (paused && !paused.has(name)) marks.push({ at, kind: "pause", detail: name });
       for (const name of paused ?? []) if (!now.has(name)) marks.push({ at, kind: "resume", detail: name });
       paused = now;
     },
-    /** Marks a setting that was changed while the node runs. */
+    /** Adds a mark for a setting that was changed while the node runs. */
     setting(key: string): void {
       marks.push({ at: nowSecs(clock), kind: "setting", detail: key });
     },
     flush,
-    /** What was counted and is not handed over yet. */
+    /** Counts that have not been passed on yet. */
     pending: (): readonly Counts[] => counts,
-    /** Starts to hand over. Returns what stops it, with all that was collected. */
+    /** Starts passing data on. Returns a function that stops this and passes all that was collected. */
     schedule(): () => Promise<void> {
       let underWay: Promise<void> | undefined;
       const flushOnce = () => {

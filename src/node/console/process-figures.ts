@@ -6,7 +6,7 @@ import { type Figure, figureOf } from "../../runtime/figures/figures.ts";
 import type { Descriptors } from "../../runtime/process.ts";
 import { MAIN_THREAD, type Threads } from "../threads/threads.ts";
 
-/** The sizes of the databases and their write-ahead logs. */
+/** Returns a function that reads the sizes in bytes of the databases and their write-ahead logs. */
 export function fileSizes({ data, state }: Pick<Config, "data" | "state">) {
   const index = indexPath(data.dir);
   const ofState = statePath(data.dir);
@@ -26,11 +26,11 @@ interface ProcessStats {
   readonly residentBytes: number;
   readonly openFiles: number | undefined;
   readonly files: ReturnType<typeof fileSizes>;
-  /** The highest delay of the threads with one name: there are several HTTP workers. */
+  /** The highest delay of the threads with the same name, because there are several HTTP workers. */
   readonly delaysMs: ReadonlyMap<string, number>;
 }
 
-/** Reads what the process and its threads use. */
+/** Reads the resource usage of the process and its threads. */
 export async function readProcessStats({
   config,
   threads,
@@ -60,12 +60,12 @@ const figure = figureOf<ProcessStats>();
 const fileFigure = (name: "index_bytes" | "index_wal_bytes" | "state_bytes" | "state_wal_bytes") =>
   figure({ read: ({ files }) => files[name], history: { series: name, minute: "max", isPrivate: true } });
 
-/** What only the operator sees of the process. `threads` are the names of its workers. */
+/** Returns the figures of the process that only the operator sees. `threads` are the names of its workers. */
 export function processFigures(threads: readonly string[]): readonly Figure<ProcessStats>[] {
   return [
     figure({
       read: ({ cpuMs }) => cpuMs,
-      // Milliseconds of CPU time in a second are tenths of a percent.
+      // Milliseconds of CPU time per second are tenths of a percent.
       history: { series: "cpu_percent", minute: "mean", rate: 0.1, isPrivate: true },
     }),
     figure({

@@ -1,10 +1,10 @@
 import type { Proof } from "../../console/pulse/pulse.ts";
 import type { TrustProgress } from "../../upstream/chain/trust-tracker.ts";
 
-/** The states of a shard, the one that says least first. */
+/** The states of a shard, worst first. */
 const ORDER = ["differs", "unproven", "incomplete", "computing", "proven"] as const;
 
-/** How old a proof may be. With accounts that are deferred for their size, it is a day. */
+/** Maximum age of a proof. If accounts are deferred because of their size, it is a day. */
 const STALE_SECS = 3600;
 const STALE_DEFERRED_SECS = 86_400;
 

@@ -4,13 +4,13 @@ import type { Series } from "../../runtime/figures/figures.ts";
 import { type FigureSource, requestStats } from "../part-stats.ts";
 import type { SourceReading } from "./check-reading.ts";
 
-/** Sources whose stats ask the state. A PostgreSQL is asked for them once a minute. */
+/** Sources whose stats query the state. With PostgreSQL this is done once a minute. */
 const POSTGRES_EVERY = 12;
 
 export const seriesIn = (figures: FigureSource["figures"]): readonly Series[] =>
   figures.flatMap(({ series }) => series ?? []);
 
-/** Returns the function that reads what the parts report for one sample. A part that does not respond in time is left out. */
+/** Returns a function that reads the reports of the parts for one sample. A part that does not respond in time is left out. */
 export function createReader(
   { state }: Pick<Config, "state">,
   sources: readonly FigureSource[],

@@ -23,13 +23,13 @@ import { writePrivateFile } from "../../runtime/files.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { Threads } from "../threads/threads.ts";
 
-/** How the process reads its settings, and starts again with them. */
+/** How the process reads its settings, and restarts with them. */
 export interface SettingFiles {
   readonly loaded: Pick<LoadedConfig, "file" | "consoleFile">;
   /** The flags, the environment and the files of the process. */
   readonly given: ConfigInput;
   readonly startAgain: (reason: string) => void;
-  /** What the last start did without; undefined for nothing. */
+  /** The settings that the last start left out; undefined if none. */
   readonly refused?: RefusedSettings | undefined;
 }
 
@@ -42,30 +42,30 @@ interface Planned {
 const notWritten = (path: string, cause: unknown) =>
   refuse("conflict", `${path} could not be written: ${reasonOf(cause)}`);
 
-/** The response reaches the page first. */
+/** Lets the response reach the page first. */
 const RESTART_AFTER_MS = 500;
 const NOT_HERE = "this node was started without files of its settings";
 
 export function createSettingChanges(deps: {
-  /** Those in force on this thread. */
+  /** The settings in force on this thread. */
   readonly config: Config;
   readonly sources: ReadonlyMap<string, string>;
   readonly files: SettingFiles | undefined;
   readonly threads: Pick<Threads, "configure">;
   readonly log: Logger;
-  /** Notes a change in the history. */
+  /** Adds a mark for a change to the history. */
   readonly mark: (key: string) => void;
 }) {
   const { config, files, threads, log, mark } = deps;
   const sources = new Map(deps.sources);
-  /** What the next start changes. */
+  /** Changes that take effect at the next start. */
   const next = new Map<string, unknown>();
   const path = files?.loaded.consoleFile;
   let last: Promise<unknown> = Promise.resolve();
 
   const textNow = () =>
     path === undefined ? undefined : files && readConsoleText(path, files.given.readFile);
-  /** What the file has; nothing where it cannot be read, which a change then says. */
+  /** Returns the values of the file; none if it cannot be read, which a change then reports. */
   function setNow(): SettingValues {
     try {
       return consoleValues(textNow());
@@ -76,7 +76,7 @@ export function createSettingChanges(deps: {
 
   const isAlike = (key: string) => config.state.url !== "" && mustBeAlike(config, key);
 
-  /** Why a value cannot be set here. */
+  /** Returns why a value cannot be set here. */
   function refusalOf(key: string, value: unknown) {
     const setting = findSetting(key);
     if (!setting) return refuse("badRequest", `${key} is not a setting`);
@@ -92,7 +92,7 @@ export function createSettingChanges(deps: {
     return undefined;
   }
 
-  /** What a change would write, and the settings that a start would read then. */
+  /** Returns what a change would write, and the settings that a start would then read. */
   function plan(values: SettingValues): Result<Planned, OperatorRefusal> {
     if (!files || path === undefined) return refuse("conflict", NOT_HERE);
     for (const [key, value] of Object.entries(values)) {
@@ -127,7 +127,7 @@ export function createSettingChanges(deps: {
     return ok(await take(loaded, Object.keys(values)));
   }
 
-  /** Puts what needs no start in force, and notes the rest. */
+  /** Puts changes that need no restart into force, and notes the others. */
   async function take(loaded: LoadedConfig, keys: readonly string[]): Promise<SettingsChanged> {
     const found = keys.flatMap((key) => findSetting(key) ?? []);
     const now = found.filter((setting) => applyOf(setting) === "now");
@@ -157,14 +157,14 @@ export function createSettingChanges(deps: {
       is_shared: config.state.url !== "",
       refused: files?.refused ?? null,
     }),
-    /** Why values cannot be set. Changes nothing. */
+    /** Checks values and returns why they cannot be set. Changes nothing. */
     checkSettings(values: SettingValues): Result<null, OperatorRefusal> {
       const planned = plan(values);
       return planned.ok ? ok(null) : planned;
     },
     /**
-     * Sets values, or takes those back that were set here (null), for this node. They are written first; those that need no start are in
-     * force in all threads afterwards.
+     * Sets values for this node, or removes those that were set here (null). They are written first; those that need no restart are then
+     * in force in all threads.
      */
     changeSettings(values: SettingValues): Promise<Result<SettingsChanged, OperatorRefusal>> {
       const changed = last.then(() => change(values));
@@ -179,7 +179,7 @@ export function createSettingChanges(deps: {
   };
 }
 
-/** Whether a source counts more than the page. */
+/** Returns a test for whether a source overrides the page. */
 function lockedBy(files: SettingFiles | undefined): (source: string) => boolean {
   const isBelow = (source: string) =>
     source === "default" ||

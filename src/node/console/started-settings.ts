@@ -16,25 +16,26 @@ import type { RefusedSettings } from "../../console/operator/reports.ts";
 import { BusyError, reasonOf } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 
-/** Where the settings go that prevented a start. Those of earlier starts are in `settings.refused.1.toml` and up, the newest first. */
+/** Where settings are moved that prevented a start. Those of earlier starts are in `settings.refused.1.toml` and up, newest first. */
 const REFUSED_FILE = "settings.refused.toml";
 const MAX_EARLIER = 9;
 
-/** Another try to start a node, without the changes of the operator's page that no start has seen. */
+/** A way to start a node without the changes of the operator's page that no start has used yet. */
 export interface StartWithout {
-  /** The text of the page's file for it. */
+  /** The new text of the page's file. */
   readonly text: string;
   readonly refused: RefusedSettings;
 }
 
 /**
- * Returns how a node may start that did not start with what the operator's page had set; undefined if the page has changed nothing that waits for a
- * start, or nothing of it can be the cause: the next start may succeed with it. What takes effect at once was in force before, so it stays: it may be what protects the node.
+ * Returns how to start a node that failed to start with the settings of the operator's page. Undefined if no change of the page was
+ * waiting for a start, or none can be the cause: the next start may then succeed with it. Changes that took effect at once were already
+ * in force, so they stay: they may protect the node.
  */
 export function startWithout(path: string | undefined, fault: unknown): StartWithout | undefined {
   if (path === undefined || fault instanceof BusyError) return undefined;
   const now = readable(path);
-  // The start had none of them.
+  // The failed start used none of these settings.
   if (now === undefined) return undefined;
   const before = withoutLastChanges(path, now);
   const keys = differing(now, before);
@@ -42,9 +43,9 @@ export function startWithout(path: string | undefined, fault: unknown): StartWit
 }
 
 /**
- * Returns how a node may start whose settings are not valid because of the page's file, which was edited by hand or written by another version of
- * the program: with what is valid of it, as `startWithout` has it, and with what the last start had of the rest, else with what the last start had, else
- * without it. Undefined where the file is not the cause.
+ * Returns how to start a node whose settings are invalid because of the page's file, which was edited by hand or written by another
+ * version of the program. In order of preference: with the valid part of the file, as in `startWithout`, and the last start's values for
+ * the rest; with all values of the last start; without the file. Undefined if the file is not the cause.
  */
 export function startWithoutInvalid(
   fault: unknown,
@@ -54,12 +55,12 @@ export function startWithoutInvalid(
   const path = fault.consoleFile;
   const [now = {}, started] = [readable(path), startedValues(path)];
   const wrong = new Set(fault.problems.map(({ key }) => key));
-  // A wrong section says nothing of its settings, and a file that is no TOML nothing at all.
+  // If a section is wrong, none of its settings can be used; if the file is not TOML, none at all.
   const isWrong = (key: string) => wrong.has(path) || wrong.has(key) || wrong.has(key.split(".", 1)[0] ?? "");
   const partOf = (values: SettingValues, wrongOnes: boolean) =>
     Object.entries(values).filter(([key]) => isWrong(key) === wrongOnes);
   const valid = Object.fromEntries(partOf(now, false));
-  // What may protect the node, as the last start had it.
+  // Settings that may protect the node, as the last start had them.
   const healed = Object.fromEntries([...partOf(started, true), ...partOf(now, false)]);
   for (const before of [withoutLastChanges(path, healed), withoutLastChanges(path, valid), started, {}]) {
     const text = consoleText(before);
@@ -71,10 +72,10 @@ export function startWithoutInvalid(
 }
 
 /**
- * Reads the settings of a node for a command beside it. Where the page's file is not valid, they are those of `startWithoutInvalid`, with a warning;
- * the file stays as it is.
+ * Reads the settings of a node for a command. If the page's file is invalid, they are those of `startWithoutInvalid`, with a warning; the
+ * file is not changed.
  *
- * @throws ConfigError as `loadConfig`, where that file is not the cause.
+ * @throws ConfigError like `loadConfig`, if that file is not the cause.
  */
 export function loadWithoutInvalid(given: ConfigInput): LoadedConfig {
   try {
@@ -99,7 +100,7 @@ function isValid(input: ConfigInput): boolean {
   }
 }
 
-/** What of the page's values waited for a start is as the last start had it; the rest was in force. */
+/** Returns the page's values as of the last start, except those that take effect at once, which were already in force. */
 function withoutLastChanges(path: string, now: SettingValues): SettingValues {
   const pick = (values: SettingValues, apply: SettingApply) =>
     Object.entries(values).filter(([key]) => {
@@ -121,8 +122,8 @@ const refusedBy = (path: string, fault: unknown, keys: readonly string[]): Refus
 });
 
 /**
- * Moves the settings away that prevented a start, once the node has started without them. A kill in between leaves them where they were, too: the
- * next start finds out again.
+ * Moves settings away that prevented a start, once the node has started without them. If the process is killed in between, they are also
+ * still in the old place, and the next start finds out again.
  */
 export function keepWithout(path: string, { text, refused }: StartWithout): void {
   const taken = readConsoleText(path) ?? "";
@@ -131,7 +132,7 @@ export function keepWithout(path: string, { text, refused }: StartWithout): void
   writePrivateFile(path, text);
 }
 
-/** Makes room for further refused settings: those of the last ten starts that failed are kept. */
+/** Makes room for more refused settings: those of the last ten failed starts are kept. */
 function keepEarlier(path: string): void {
   const earlier = (n: number) =>
     fileBeside(path, n === 0 ? REFUSED_FILE : REFUSED_FILE.replace(".toml", `.${n}.toml`));
@@ -139,7 +140,7 @@ function keepEarlier(path: string): void {
     if (existsSync(earlier(n - 1))) renameSync(earlier(n - 1), earlier(n));
 }
 
-/** Notes that the node has started with what the page has set. */
+/** Records that the node has started with the page's settings. */
 export function noteStarted(path: string): void {
   const noted = fileBeside(path, STARTED_FILE);
   if (!existsSync(path) && !existsSync(noted)) return;
@@ -149,10 +150,10 @@ export function noteStarted(path: string): void {
 
 const fileBeside = (path: string, name: string) => join(dirname(path), name);
 
-/** Nothing where the note is damaged: the fault of the start is what counts then. */
+/** Returns none if the record is damaged, because the fault of the start matters more. */
 const startedValues = (path: string): SettingValues => readable(fileBeside(path, STARTED_FILE)) ?? {};
 
-/** The values of a file; undefined for one that cannot be read. */
+/** Returns the values of a file; undefined if it cannot be read. */
 function readable(path: string): SettingValues | undefined {
   try {
     return valuesIn(path);

@@ -19,18 +19,18 @@ export interface MaintenanceStats {
   /** Unix seconds; null before the first run has ended. */
   readonly lastRunAt: number | null;
   readonly lastRunMs: number;
-  /** Rows deleted so far, by what was swept. */
+  /** Number of rows deleted so far, by sweep. */
   readonly deletedRows: Readonly<Record<string, number>>;
-  /** Sweeps that the last run did not finish: they reached the limit of steps or failed over to the next run. */
+  /** Sweeps that the last run did not finish, because they reached the limit of steps or failed. */
   readonly behind: readonly string[];
 }
 
 /** The methods that maintenance offers to other threads. */
 export interface MaintenanceRpc extends HistoryRpc {
   stats(): MaintenanceStats & {
-    /** Null when no backups are scheduled. */
+    /** Null if no backups are scheduled. */
     readonly backup: BackupStats | null;
-    /** Null while no history is kept. */
+    /** Null if the history is off. */
     readonly history: HistoryStats | null;
   };
   backups(): Promise<BackupsReport>;
@@ -45,7 +45,7 @@ export interface MaintenanceRpc extends HistoryRpc {
 
 export interface Maintenance {
   stats(): MaintenanceStats;
-  /** Runs every sweep once. Each ends when nothing is left, when its steps are used up or when `signal` aborts. */
+  /** Runs every sweep once. Each ends when nothing is left, its steps are used up or `signal` aborts. */
   run(signal?: AbortSignal): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface MaintenanceLimits {
   /** Each step is one short transaction, so that requests are not delayed. */
   readonly rowsPerStep: number;
   readonly maxStepsPerSweep: number;
-  /** The time for one sweep. */
+  /** Time limit of one sweep. */
   readonly maxMsPerSweep: number;
 }
 
@@ -71,14 +71,14 @@ export const POSTGRES_LIMITS: MaintenanceLimits = {
   maxMsPerSweep: 20_000,
 };
 
-/** The gap between two steps, in which the state writer serves other calls. */
+/** The pause between two steps, in which the state writer serves other calls. */
 const STEP_DELAY_MS = 5;
 
 export function createMaintenance(deps: {
   readonly sweeps: readonly Sweep[];
   readonly clock: Clock;
   readonly limits: MaintenanceLimits;
-  /** Held before each step, where several nodes share the state: another node sweeps while it cannot be held. */
+  /** Acquired before each step if several nodes share the state. If it cannot be acquired, another node is sweeping. */
   readonly lease?: WorkLease | undefined;
   /** Called for each sweep that fails. The other sweeps still run, and the next run retries the failed one. */
   readonly onFault: (sweep: string, cause: unknown) => void;
@@ -104,7 +104,7 @@ export function createMaintenance(deps: {
     return true;
   }
 
-  /** Returns whether this node is the one that sweeps. */
+  /** Reports whether this node is the one that sweeps. */
   async function isHeld(lease: WorkLease): Promise<boolean> {
     try {
       return await lease.hold();

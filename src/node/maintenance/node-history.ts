@@ -11,14 +11,14 @@ import { version } from "../../version.ts";
 const MAX_RECENT = 50;
 const OFF = "history.enabled is off";
 
-/** Its stats are null while it is off. */
+/** Its stats are null while the history is off. */
 export interface NodeHistory extends Omit<History, "stats"> {
   stats(): HistoryStats | null;
 }
 
-/** The history of a node; one that is off keeps nothing. */
+/** Opens the history of a node; if it is off, nothing is stored. */
 export function openNodeHistory(config: Config, log: Logger): NodeHistory {
-  // The figures are those of the console.
+  // The figures come from the console.
   if (!config.history.enabled || !config.console.enabled) return noHistory;
   return openHistory({
     dir: config.data.dir,
@@ -42,7 +42,7 @@ const noHistory: NodeHistory = {
   stop: () => {},
 };
 
-/** A digest of the value of each setting. Secrets are masked. */
+/** Returns a digest of each setting's value. Secrets are masked. */
 function settingDigests(config: Config): Record<string, string> {
   return Object.fromEntries(
     settingsInForce(config, new Map()).map(({ key, value }) => [

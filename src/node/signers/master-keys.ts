@@ -12,13 +12,13 @@ import { createMasterKeyText, type MasterKey, readMasterKey } from "../../vault/
 
 type SignerSettings = Pick<Config, "signers">;
 
-/** The master keys of the settings: the current one, then previous ones; empty without one, or where signers are off. */
+/** Returns the master keys of the settings, the current one first; empty if there is none or signers are off. */
 export function masterKeysOf({ signers }: SignerSettings): readonly MasterKey[] {
   if (!signers.enabled || signers.encryption_key === "") return [];
   return [signers.encryption_key, ...signers.previous_encryption_keys].map(readMasterKey);
 }
 
-/** What is sealed under a master key. */
+/** The number of keys sealed under a master key. */
 export interface SealedUse extends KeyUse {
   readonly unit: string;
 }
@@ -40,9 +40,9 @@ export async function sealedUses(db: StateDb): Promise<readonly SealedUse[]> {
 }
 
 /**
- * Refuses a start that could not sign with keys that are stored. Returns what is sealed; nothing where signers are off.
+ * Refuses to start if stored keys could not be used for signing. Returns what is sealed; empty if signers are off.
  *
- * @throws UserError naming each missing master key and the number of keys under it.
+ * @throws UserError with each missing master key and the number of keys under it.
  */
 export async function refuseMissingKeys(config: SignerSettings, db: StateDb): Promise<readonly SealedUse[]> {
   if (!config.signers.enabled) return [];
@@ -58,10 +58,10 @@ export async function refuseMissingKeys(config: SignerSettings, db: StateDb): Pr
   );
 }
 
-/** The file of the master key of a demo network, whose data directory holds no secrets of value. */
+/** The file of a demo network's master key. Its data directory contains no valuable secrets. */
 const DEMO_KEY_FILE = "signers.key";
 
-/** Returns the settings with a master key of the demo's own, which is made at the first start, unless they have one. */
+/** Returns the settings with the demo's own master key, which is created at the first start, unless they have a master key. */
 export function withDemoKey(config: Config): Config {
   if (config.signers.encryption_key !== "") return config;
   const path = join(config.data.dir, DEMO_KEY_FILE);

@@ -16,13 +16,13 @@ interface LateMessage {
 }
 
 /**
- * Brings the writes of a copied state up to date with its index, which was copied later: a cast that the copy of the index has keeps its
- * idempotency key, so that a client which repeats it after a restore does not cast twice, and a message that waits for the network
- * waits in the copy too. A write whose messages are all merged after the copy of the index stays out, as does its cast.
+ * Brings the writes of a copied state up to date with its index, which was copied later. A cast in the copied index keeps its idempotency
+ * key, so that a client that repeats it after a restore does not cast twice. A message that waits for the network also waits in the copy.
+ * A write whose messages are all merged after the copy of the index is left out, and so is its cast.
  *
  * These statements scan whole tables, so they are not declared with those that serve the node.
  *
- * @param source the path of the node's state, which may be written to.
+ * @param source the path of the node's state, which may be written to concurrently.
  * @param files the paths of the copies, which no other process uses.
  */
 export function copyLateWrites(
@@ -39,7 +39,7 @@ export function copyLateWrites(
   }
 }
 
-/** The requests whose rows the copy takes. */
+/** Returns the requests whose rows the copy gets. */
 function requestsOf(from: StateDatabase, index: IndexDatabase): Set<string> {
   const network = networkOfIndex(index);
   const isIndexed = (bytes: Uint8Array | null) => {

@@ -30,37 +30,36 @@ import { requireFreeSpace } from "./snapshot-directory.ts";
 export interface CreateSnapshotOptions {
   /** The data directory. Its node may run. */
   readonly dataDir: string;
-  /** Must hold no snapshot. */
+  /** Must not contain a snapshot. */
   readonly place: Place;
   readonly parts: readonly SnapshotPart[];
-  /** Whether the manifest has the changes of the operator's page; default: with the state. */
+  /** Whether the manifest contains the changes of the operator's page. Default: if the state is included. */
   readonly withSettings?: boolean;
-  /** Also accepts an index that is not complete. */
+  /** Whether to accept an incomplete index. */
   readonly anyStage?: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
-  /** Called with a sentence about what a snapshot with the state lacks, though it is there. */
+  /** Called with a sentence about existing data that a snapshot with the state does not contain. */
   readonly onLeftOut?: (what: string) => void;
   /** See `copyDatabase`. */
   readonly logLimitBytes?: number;
 }
 
 const COPY_ORDER: readonly SnapshotPart[] = ["state", "index"];
-/** The compressed form takes less than this share of a database. Seen: 0.44. */
+/** The compressed form takes less than this share of a database. Measured: 0.44. */
 const COMPRESSED_SHARE = 0.6;
 
 /**
- * Writes a snapshot of the databases of a node, which keeps serving. The state is copied before the index, so that the index of the
- * copy has every message that the state acknowledges; then the copy of the state gets the writes that the index has by then. The
- * copy's position of publication is the one before both: an event that was published since then is published again by the restored
- * node, under the ids that the state may have.
+ * Writes a snapshot of the databases of a node, which keeps serving. The state is copied before the index, so that the copied index has
+ * every message that the state acknowledges; then the copied state gets the writes that the index has by then. The copy's publication
+ * position is the one from before both copies: the restored node publishes later events again, with ids that the state may already have.
  *
  * A process that is killed leaves `<dir>.partial`, which the next one for the same directory replaces. For a bucket, only the
- * uncompressed copies are on this machine, in the data directory; the compressed form is stored while it is made.
+ * uncompressed copies are on this machine, in the data directory; the compressed form is uploaded while it is made.
  *
- * @throws UserError when there is nothing to copy, when the index is not complete, or without free space; RetryableError when so
- *   much is written meanwhile that a write-ahead log grows too large; the reason of `signal` when it aborts.
+ * @throws UserError if there is nothing to copy, the index is not complete, or space is missing; RetryableError if so much is written
+ * meanwhile that a write-ahead log grows too large; the reason of `signal` if it aborts.
  */
 export async function createSnapshot(options: CreateSnapshotOptions): Promise<Manifest> {
   const { dataDir, parts, withSettings = parts.includes("state"), clock } = options;
@@ -73,7 +72,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
   const stateFile = parts.includes("state") ? await copyPart(target, "state", options) : undefined;
   const indexFile = parts.includes("index") ? await copyPart(target, "index", options) : undefined;
   if (stateFile && indexFile) {
-    // Loads curves, which the maintenance thread needs for nothing else.
+    // Imported here because it loads curves, which the maintenance thread does not need otherwise.
     const { copyLateWrites } = await import("./copy-late-writes.ts");
     copyLateWrites(statePath(dataDir), { state: stateFile, index: indexFile });
   }
@@ -96,7 +95,7 @@ export async function createSnapshot(options: CreateSnapshotOptions): Promise<Ma
 }
 
 /**
- * Refuses a database that cannot be copied, before anything is written. Returns its size.
+ * Refuses a database that cannot be copied, before anything is written. Returns its size in bytes.
  *
  * @throws UserError
  */
@@ -118,7 +117,10 @@ function requireDatabase(
   return index.sizeBytes();
 }
 
-/** What the operator's page has changed. Databases are worth a backup without it. */
+/**
+ * Returns the changes of the operator's page; undefined if they cannot be read, because the databases are worth a backup even without
+ * them.
+ */
 function settingsIn(
   dataDir: string,
   { onLeftOut }: Pick<CreateSnapshotOptions, "onLeftOut">,
@@ -132,19 +134,22 @@ function settingsIn(
   }
 }
 
-/** The position of publication of a node's index. */
+/** Returns the publication position of a node's index. */
 function publishedIn(dataDir: string): number {
   using index = openIndexReader(indexPath(dataDir));
   return publishedSeq(index);
 }
 
-/** All copies, and their compressed form where that is stored beside: the last copy is deleted when it has been compressed. */
+/**
+ * Returns the space for all copies and, if the compressed form is stored in the same place, for that: the last copy is deleted only after
+ * it has been compressed.
+ */
 function neededBytes(sizes: readonly number[], { keepsStoredForm }: SnapshotTarget): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   return bytes + (keepsStoredForm ? Math.ceil(bytes * COMPRESSED_SHARE) : 0);
 }
 
-/** @param published the position of publication of the copy; undefined where it has no state. */
+/** @param published the publication position of the copy; undefined if it has no state. */
 async function addIndex(
   target: SnapshotTarget,
   file: string,
@@ -191,7 +196,7 @@ async function copyPart(
   return to;
 }
 
-/** Makes a database one file that is complete by itself. Returns the time of its last migration. */
+/** Makes a database a single self-contained file. Returns the time of its last migration. */
 function finish(sqlite: Database): number {
   sqlite.exec("PRAGMA journal_mode = DELETE");
   return appliedMigrations(sqlite).at(-1) ?? 0;

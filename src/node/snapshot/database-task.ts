@@ -8,7 +8,7 @@ import { unfinishedCopyOf } from "./unfinished-copy.ts";
 /** The hidden command that runs a task. */
 export const DATABASE_TASK = "database-task";
 
-/** Work of SQLite that takes minutes on a large file and cannot be interrupted within a thread. */
+/** SQLite work that takes minutes on a large file and cannot be interrupted within a thread. */
 export type DatabaseTask =
   /** Writes the content of `file`, as of one moment, into the new file `to`. */
   | { readonly name: "copy"; readonly database: DatabaseName; readonly file: string; readonly to: string }
@@ -17,21 +17,20 @@ export type DatabaseTask =
 
 /** A task's last line of output. */
 export interface DatabaseTaskResult {
-  /** SQLite's description of damaged pages; empty when there are none. */
+  /** SQLite's description of damaged pages; empty if there are none. */
   readonly damage: readonly string[];
 }
 
-/** The write-ahead log of a small database may grow to this size while the database is copied. */
+/** The write-ahead log of a small database may grow to this size during a copy. */
 const LOG_FLOOR_BYTES = 256 * 1024 * 1024;
 const LOG_SHARE = 0.1;
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Copies a database that other processes may be writing to. The copy is complete and consistent, without a write-ahead log, and
- * its pages have been checked. No process can reset the log of the database while it is copied, so the copy is given up when the
- * log has grown too large.
+ * Copies a database that other processes may be writing to. The copy is complete and consistent, without a write-ahead log, and its pages
+ * have been checked. No process can reset the log of the database during the copy, so the copy is abandoned if the log grows too large.
  *
- * @throws RetryableError when the log has grown too large; Error when SQLite fails.
+ * @throws RetryableError if the log has grown too large; Error if SQLite fails.
  */
 export async function copyDatabase(
   where: DatabaseFile,
@@ -76,9 +75,7 @@ export async function copyDatabase(
 
 const defaultLogLimit = (file: string) => Math.max(sizeOf(file) * LOG_SHARE, LOG_FLOOR_BYTES);
 
-/**
- * @throws RetryableError when the log of a database has grown so much that a reader who holds one state of it has to give up.
- */
+/** @throws RetryableError if the log of a database has grown so much that a reader that pins one state of it has to give up. */
 export function refuseLongLog(file: string, limit = defaultLogLimit(file)): void {
   if (sizeOf(`${file}-wal`) > limit) throw logTooLong(file, limit);
 }
@@ -94,14 +91,14 @@ export async function checkDatabase(where: DatabaseFile, signal: AbortSignal): P
   return await runDatabaseTask({ name: "check", ...where }, signal);
 }
 
-/** Runs a task in a process of its own, which ends with `signal`. */
+/** Runs a task in a separate process, which ends when `signal` aborts. */
 async function runDatabaseTask(task: DatabaseTask, signal: AbortSignal): Promise<DatabaseTaskResult> {
   signal.throwIfAborted();
   const child = Bun.spawn([...ownProgram(), DATABASE_TASK, JSON.stringify(task)], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    // It reads no settings.
+    // The task reads no settings.
     env: {},
   });
   const kill = () => child.kill("SIGKILL");
@@ -120,7 +117,7 @@ async function runDatabaseTask(task: DatabaseTask, signal: AbortSignal): Promise
   }
 }
 
-/** The error of a task that has failed. Its process has written the message. */
+/** Returns the error of a failed task. Its process has written the message. */
 function failureOf(exitCode: number, errors: string): Error {
   const message =
     errors.trim().replace(/^error: /, "") || `the process that copies databases ended with ${exitCode}`;

@@ -5,21 +5,21 @@ import { clearMeta } from "../../db/index/meta.ts";
 import type { COPIED_TABLES, OTHER_TABLES } from "../../db/index/upgrade/tables.ts";
 
 type Treatment =
-  /** The copy has all rows. */
+  /** The copy contains all rows. */
   | "whole"
   /** Some rows are changed or removed. */
   | "adjusted"
   | "emptied";
 
 /**
- * What happens to the tables of an index in a copy for another node or a later time. Tables that are derived from messages are
- * whole in it. The type fails for a new table that is not listed.
+ * What happens to each table of an index in a copy for another node or a later time. Tables derived from messages are copied whole. A new
+ * table that is not listed is a type error.
  */
 export const COPY_TREATMENT: Readonly<
   Record<(typeof COPIED_TABLES)[number] | (typeof OTHER_TABLES)[number], Treatment>
 > = {
   on_chain_events: "whole",
-  // What the nodes that the original follows said.
+  // What the nodes followed by the original have confirmed.
   confirmed_events: "emptied",
   username_proofs: "whole",
   username_proof_rivals: "whole",
@@ -30,9 +30,9 @@ export const COPY_TREATMENT: Readonly<
   rankings: "whole",
   score_runs: "whole",
   scores: "whole",
-  // The stream shows events for a while after their publication.
+  // The stream shows events for some time after their publication.
   event_outbox: "whole",
-  // The blocks of a followed node have the same numbers in every index. A node with numbers of its own ends the log of a copy.
+  // The blocks of a followed node have the same numbers in every index. A node with its own numbers ends the log of a copy.
   hub_events: "whole",
   hub_blocks: "whole",
   upstream_journal: "whole",
@@ -53,18 +53,18 @@ export const COPY_TREATMENT: Readonly<
   unknown_records: "whole",
   unknown_kinds: "whole",
   cast_repoints: "whole",
-  // The position of publication.
+  // Contains the publication position.
   positions: "adjusted",
   meta: "adjusted",
-  // It invalidates the caches of running processes.
+  // Used only to invalidate the caches of running processes.
   touched: "emptied",
 };
 
 /**
  * Makes a copy of an index independent of the original.
  *
- * @param options.hasState whether the copy is used with a state that has the ids of all events up to its position of publication. It
- *   then publishes those after it. Otherwise it publishes none of them, because the original or other nodes do.
+ * @param options.hasState whether the copy is used with a state that has the ids of all events up to its publication position. If so, it
+ * publishes the events after that. Otherwise it publishes none of them, because the original or other nodes do.
  */
 export function detachIndex(db: IndexDatabase, { hasState }: { readonly hasState: boolean }): void {
   db.transaction(() => {

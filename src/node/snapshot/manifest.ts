@@ -12,7 +12,7 @@ import { BLOCK_SHARD, Stage, UpstreamPositions } from "../../upstream/positions.
 import type { Place } from "./places/place.ts";
 import { MANIFEST_FILE, type SnapshotPart } from "./places/snapshot-files.ts";
 
-/** The version of the layout of a snapshot. A program refuses later ones. */
+/** The version of the snapshot layout. A program refuses later versions. */
 export const SNAPSHOT_FORMAT = 1;
 const MAX_SETTINGS_CHARS = 1024 * 1024;
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
@@ -24,17 +24,17 @@ const digest = () => Type.String({ pattern: "^[0-9a-f]{64}$" });
 const text = () => Type.String({ maxLength: 256, pattern: "^[\\x20-\\x7e]*$" });
 
 const file = Type.Object({
-  /** Creation time of the last migration, unix ms. */
+  /** The creation time of the last migration, unix ms. */
   schema: Type.Integer({ minimum: 0, maximum: MAX_DATE_MS }),
-  /** The database itself. */
+  /** For the database itself. */
   bytes: count(),
   sha256: digest(),
-  /** The compressed file of the snapshot. */
+  /** For the compressed file of the snapshot. */
   compressed_bytes: count(),
   compressed_sha256: digest(),
 });
 
-/** How far an index that follows an upstream has come. */
+/** The progress of an index that follows an upstream. */
 const following = Type.Object({
   /** Identifies the set of followed fids; 0 for all. */
   fids: count(),
@@ -42,7 +42,7 @@ const following = Type.Object({
   shards: Type.Integer({ minimum: 0, maximum: MAX_SHARDS }),
   /** The last applied block by shard. */
   applied_blocks: Type.Record(Type.String({ pattern: "^\\d{1,4}$" }), count()),
-  /** The number of the last event of shard 0; null when it is not known. */
+  /** The number of the last event of shard 0; null if unknown. */
   seqnum: Type.Union([count(), Type.Null()]),
 });
 
@@ -65,15 +65,17 @@ const manifestSchema = Type.Object({
   version: text(),
   /** The host on which it was made. */
   node: text(),
-  /** Null in a backup of only the state. */
+  /** Null in a backup of the state only. */
   index: Type.Union([index, Type.Null()]),
-  /** Null in a snapshot of only the index. */
+  /** Null in a snapshot of the index only. */
   state: Type.Union([file, Type.Null()]),
-  /** What the operator's page had changed: `settings.toml`. Every backup has it, also of an index whose state is in PostgreSQL. */
+  /**
+   * The changes of the operator's page: `settings.toml`. Every backup contains them, even one of an index whose state is in PostgreSQL.
+   */
   settings: Type.Optional(Type.String({ maxLength: MAX_SETTINGS_CHARS })),
 });
 
-/** What a snapshot holds. It is written last, so a directory with a manifest is complete. */
+/** The contents of a snapshot. The manifest is written last, so a directory with a manifest is complete. */
 export type Manifest = Static<typeof manifestSchema>;
 export type IndexManifest = Static<typeof index>;
 export type FileManifest = Static<typeof file>;
@@ -82,7 +84,7 @@ export type FollowingManifest = Static<typeof following>;
 /**
  * Reads the manifest of a snapshot.
  *
- * @throws UserError when the place holds no snapshot, or one that this version cannot read.
+ * @throws UserError if the place contains no snapshot, or one that this version cannot read.
  */
 export async function readManifest(place: Place, signal: AbortSignal): Promise<Manifest> {
   const dir = place.label;
@@ -129,21 +131,21 @@ async function readBounded(place: Place, signal: AbortSignal): Promise<string> {
   }
 }
 
-/** How far a database of a snapshot has come in one step. */
+/** The progress of a step for one database of a snapshot. */
 export interface SnapshotProgress {
   readonly part: SnapshotPart;
   readonly step: "copy" | "compress" | "extract" | "check";
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly share: number;
 }
 
-/** A bar, the step and its share, as much of it as fits into `columns` columns. */
+/** Formats a bar, the step and its share, as far as they fit into `columns` columns. */
 export function formatSnapshotProgress({ part, step, share }: SnapshotProgress, columns: number): string {
   const percent = percentOf(share);
   return progressLine(share, [`${part}: ${step} ${percent}`, percent], columns);
 }
 
-/** What the manifest says about the content of an index. */
+/** Returns the manifest's description of an index's content. */
 export function describeIndex(db: IndexDatabase): Omit<IndexManifest, keyof FileManifest> {
   const network = readMeta(db, "network");
   if (network !== "mainnet" && network !== "testnet" && network !== "devnet")
@@ -156,7 +158,7 @@ export function describeIndex(db: IndexDatabase): Omit<IndexManifest, keyof File
   };
 }
 
-/** Why an index is incomplete; undefined for a complete one. */
+/** Returns why an index is incomplete; undefined if it is complete. */
 export function incompleteReason(db: IndexDatabase): string | undefined {
   if (isFollowing(db)) {
     if (new UpstreamPositions(db).stage === Stage.Applying) return undefined;

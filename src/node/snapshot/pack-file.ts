@@ -6,7 +6,7 @@ import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { RetryableError } from "../../lib/failure.ts";
 import { syncPath } from "../../runtime/files.ts";
 
-/** The size and the SHA-256 of both forms of a file. */
+/** The sizes in bytes and the SHA-256 digests of both forms of a file. */
 export interface PackedFile {
   readonly bytes: number;
   readonly sha256: string;
@@ -16,7 +16,7 @@ export interface PackedFile {
 
 export interface PackOptions {
   readonly signal: AbortSignal;
-  /** Called with the bytes of the uncompressed form that are done. */
+  /** Called with the number of uncompressed bytes processed so far. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -25,7 +25,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const LEVEL = 1;
 const PRIVATE = 0o600;
 
-/** Compresses a file with zstd, and hands the compressed bytes to `store`, which writes them. */
+/** Compresses a file with zstd, and passes the compressed bytes to `store`, which writes them. */
 export async function compressFile(
   from: string,
   store: (chunks: AsyncIterable<Uint8Array>) => Promise<void>,
@@ -43,10 +43,10 @@ export async function compressFile(
 }
 
 /**
- * Decompresses a stream into the file `to`, and syncs that. Without `to` it computes the digests only.
+ * Decompresses a stream into the file `to` and syncs it. Without `to`, only computes the digests.
  *
- * @param options.maxBytes of the uncompressed form, so that a hostile file cannot fill the disk.
- * @throws Error when the stream is damaged or larger.
+ * @param options.maxBytes limit of the uncompressed form, so that a malicious file cannot fill the disk.
+ * @throws Error if the stream is damaged or larger.
  */
 export async function extractFile(
   from: AsyncIterable<Uint8Array>,
@@ -63,7 +63,7 @@ export async function extractFile(
   return packedFile(plain, compressed);
 }
 
-/** @throws the reason of `signal` when it aborts; RetryableError when a file cannot be read or written. */
+/** @throws the reason of `signal` if it aborts; RetryableError if a file cannot be read or written. */
 async function settled(work: Promise<void>, path: string | undefined, signal: AbortSignal): Promise<void> {
   try {
     await work;
@@ -75,7 +75,7 @@ async function settled(work: Promise<void>, path: string | undefined, signal: Ab
   }
 }
 
-/** Counts and hashes what passes through. */
+/** Counts and hashes the bytes that pass through. */
 class Meter extends Transform {
   readonly #hash = createHash("sha256");
   readonly #maxBytes: number;
@@ -95,7 +95,7 @@ class Meter extends Transform {
     return this.#bytes;
   }
 
-  /** Hex. Call it when the stream has ended. */
+  /** The digest in hex. Call it after the stream has ended. */
   digest(): string {
     return this.#hash.digest("hex");
   }

@@ -23,7 +23,7 @@ export interface RestoreSnapshotOptions {
   /** The data directory, which this process has locked. */
   readonly dataDir: string;
   readonly config: Pick<Config, "protocol" | "upstream" | "auth" | "state">;
-  /** Default: all that the snapshot holds. */
+  /** Default: all that the snapshot contains. */
   readonly parts?: readonly SnapshotPart[] | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -33,24 +33,24 @@ export interface RestoreSnapshotOptions {
 export interface RestoreReport {
   readonly manifest: Manifest;
   readonly parts: readonly SnapshotPart[];
-  /** Whether an empty state.db was created beside the index. */
+  /** Whether an empty state.db was created next to the index. */
   readonly isStateNew: boolean;
-  /** The restored state's; null without it. */
+  /** The keys of the restored state; null without a state. */
   readonly keys: RestoredKeys | null;
-  /** Whether `settings.toml` is that of the backup; null where it has none. An existing one stays. */
+  /** Whether `settings.toml` was restored from the backup (an existing one is kept); null if the backup has none. */
   readonly hasSettings: boolean | null;
 }
 
-/** For migrations and the write-ahead logs of the restored databases. */
+/** Space for migrations and the write-ahead logs of the restored databases. */
 const MARGIN_BYTES = 64 * 1024 * 1024;
 
 /**
- * Restores the databases of a snapshot into a data directory that lacks them. They are written and checked in the folder
- * `restoring` and moved when all are whole: a process that is killed before leaves the data directory as it was, and one that is
- * killed while it moves them is completed by the next call.
+ * Restores the databases of a snapshot into a data directory that lacks them. They are written and checked in the folder `restoring` and
+ * moved when all are complete. A process that is killed before that leaves the data directory as it was; if it is killed during the move,
+ * the next call completes it.
  *
- * @throws UserError when the snapshot is damaged or does not fit, when a database is in the way, or without free space; the
- *   reason of `signal` when it aborts.
+ * @throws UserError if the snapshot is damaged or does not fit, if a database is in the way, or if space is missing; the reason of
+ * `signal` if it aborts.
  */
 export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<RestoreReport> {
   const { place, dataDir, config, signal, onProgress } = options;
@@ -82,7 +82,7 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
     const isStateNew = needsState(manifest, options);
     if (isStateNew) createState(join(folder, fileName("state")));
     const { settings } = manifest;
-    // A backup without a state is of a node with PostgreSQL: its index brings them.
+    // A backup without a state is from a node with PostgreSQL, so its index brings the settings.
     const bringsSettings = parts.includes("state") || manifest.state === null;
     const hasSettings = settings !== undefined && bringsSettings ? !existsSync(consoleFile(dataDir)) : null;
     if (hasSettings) writePrivateFile(consoleFile(folder), settings ?? "");
@@ -96,8 +96,8 @@ export async function restoreSnapshot(options: RestoreSnapshotOptions): Promise<
 }
 
 /**
- * Whether the index is of another node, for a node without a state. An index whose state is in the same backup was left as it is by
- * request: its node must not start with an empty state unnoticed.
+ * Reports whether a node without a state needs an empty one, because the index is from another node. If the same backup contains a state
+ * that was left out by request, the node must not start with an empty state unnoticed.
  */
 function needsState(
   manifest: Manifest,
@@ -125,7 +125,7 @@ function markRestored(folder: string, report: RestoreReport): void {
 
 const consoleFile = (dir: string) => join(dir, CONSOLE_FILE);
 
-/** Moves the databases, and the file of settings, that are not moved yet. */
+/** Moves the databases and the settings file unless they are moved already. */
 function completeRestore(dataDir: string): RestoreReport {
   const folder = join(dataDir, RESTORING_FOLDER);
   const report = JSON.parse(readFileSync(join(folder, RESTORED_MARK), "utf8")) as RestoreReport;
@@ -134,7 +134,7 @@ function completeRestore(dataDir: string): RestoreReport {
     if (existsSync(from)) renameSync(from, join(dataDir, name));
   }
   syncPath(dataDir);
-  // The mark goes first: without it, the rest is what a restore leaves that was killed before it.
+  // The mark is deleted first: without it, the rest looks like a restore that was killed before the mark.
   rmSync(join(folder, RESTORED_MARK));
   rmSync(folder, { recursive: true, force: true });
   return report;
@@ -161,14 +161,14 @@ async function refuseDamage(part: SnapshotPart, file: string, signal: AbortSigna
     );
 }
 
-/** Migrates a restored index, and makes it safe to use a second time. */
+/** Migrates a restored index and makes it safe to use a second time. */
 function prepareIndex(file: string, options: { readonly hasState: boolean }): void {
   using index = openIndexWriter(file);
   detachIndex(index, options);
   index.checkpoint();
 }
 
-/** Migrates a restored state, and makes it safe to use a second time. */
+/** Migrates a restored state and makes it safe to use a second time. */
 function prepareState(
   file: string,
   { config, clock }: Pick<RestoreSnapshotOptions, "config" | "clock">,

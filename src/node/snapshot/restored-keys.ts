@@ -3,7 +3,7 @@ import { onWholeState } from "../../db/postgres/whole-state.ts";
 import { openStateReader, type StateDatabase, statePath } from "../../db/state/database.ts";
 import { printable } from "../../lib/text.ts";
 
-/** The API keys and managed signers of a restored state. Those that were deleted after the copy was made can be used again. */
+/** The API keys and managed signers of a restored state. Those that were deleted after the copy was made are valid again. */
 export interface RestoredKeys {
   readonly count: number;
   /** At most 100. */
@@ -14,7 +14,7 @@ export interface RestoredKey {
   readonly kind: "API key" | "signer";
   readonly id: string;
   readonly ownerFid: number;
-  /** The name of an API key, the fid of a signer's user; empty for none. */
+  /** The name of an API key, or the fid of a signer's user; may be empty. */
   readonly of: string;
 }
 
@@ -60,7 +60,7 @@ function toKey({ kind, id, owner_fid, of_whom }: KeyRow): RestoredKey {
   return { kind, id, ownerFid: Number(owner_fid), of: of_whom };
 }
 
-/** What to do about the keys, as lines of text. */
+/** Returns what to do about the keys, as lines of text. */
 export function restoredKeysText({ count, listed }: RestoredKeys): string {
   const head =
     "Apps, webhooks, secrets, API keys and signers that were deleted after the backup are back: list them, and delete them again.\n";

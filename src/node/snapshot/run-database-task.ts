@@ -14,10 +14,10 @@ export function runDatabaseTask(task: DatabaseTask): DatabaseTaskResult {
   return { damage: damageOf({ ...where, file: task.to }) };
 }
 
-/** Writes the content of a database as of one moment into a new file. */
+/** Writes the content of a database, as of one moment, into a new file. */
 function copy(where: DatabaseFile, to: string): void {
   withConnection(where, (sqlite) => {
-    // SQLite accepts an empty file, and keeps its mode.
+    // SQLite accepts an empty file and keeps its mode.
     createPrivateFile(to);
     try {
       sqlite.run("VACUUM INTO ?", [to]);
@@ -27,7 +27,7 @@ function copy(where: DatabaseFile, to: string): void {
   });
 }
 
-/** The fault of a copy, where its file is at fault: the database is only read. */
+/** Returns the fault of a copy, with the copy's file as its cause if that is where it occurred: the database itself is only read. */
 export function faultOfCopy(copy: DatabaseFile, cause: unknown): unknown {
   const isOfCopy = cause instanceof SQLiteError && WRITE_FAULTS.test(cause.code ?? "");
   return isOfCopy ? asStorageError(copy, cause) : cause;

@@ -8,22 +8,22 @@ import { grouped } from "../../runtime/progress-line.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS, type SnapshotPart } from "./places/snapshot-files.ts";
 import { deleteUnfinishedCopies } from "./unfinished-copy.ts";
 
-/** A snapshot that is being made, in a directory that no other process uses. */
+/** A snapshot in progress, in a directory that no other process uses. */
 export interface SnapshotDirectory extends Disposable {
   readonly path: string;
-  /** The uncompressed copy of a database. */
+  /** Returns the path of the uncompressed copy of a database. */
   plainFile(part: SnapshotPart): string;
-  /** Gives the directory its final name. The files in it must be synced. */
+  /** Renames the directory to its final name. The files in it must be synced. */
   complete(): void;
 }
 
 const PARTIAL = ".partial";
 
 /**
- * Creates the directory `<dir>.partial`, which becomes `dir` when the snapshot is complete. What a killed process left there is
+ * Creates the directory `<dir>.partial`, which becomes `dir` when the snapshot is complete. Anything that a killed process left there is
  * deleted. Disposing deletes it unless it is complete.
  *
- * @throws UserError when `dir` exists or cannot be created; RetryableError when another process makes the same snapshot.
+ * @throws UserError if `dir` exists or cannot be created; RetryableError if another process makes the same snapshot.
  */
 export function createSnapshotDirectory(dir: string): SnapshotDirectory {
   const target = resolve(dir);
@@ -52,12 +52,12 @@ export function createSnapshotDirectory(dir: string): SnapshotDirectory {
   };
 }
 
-/** Whether a name is that of a snapshot that is being made, or whose process was killed. */
+/** Reports whether a name is that of a snapshot in progress, or of one whose process was killed. */
 export function isPartial(name: string): boolean {
   return basename(name).endsWith(PARTIAL);
 }
 
-/** Deletes what a killed process left of a snapshot. Does nothing while its process lives. Foreign files stay. */
+/** Deletes what a killed process left of a snapshot. Does nothing while that process is alive. Foreign files stay. */
 export function deletePartial(path: string): void {
   try {
     const release = lockPartial(path);
@@ -68,7 +68,10 @@ export function deletePartial(path: string): void {
   }
 }
 
-/** Deletes a complete snapshot. Its manifest goes first, so that what a kill leaves is not a snapshot. Foreign files stay. */
+/**
+ * Deletes a complete snapshot. Its manifest is deleted first, so that if the process is killed, the rest is not a snapshot. Foreign files
+ * stay.
+ */
 export function deleteSnapshot(path: string): void {
   rmSync(join(path, MANIFEST_FILE), { force: true });
   deleteFiles(path);
@@ -84,7 +87,7 @@ function lockPartial(path: string): () => void {
       inUse: (holder) => `${path} is in use by ${holder}, which makes the same snapshot`,
     });
   } catch (cause) {
-    // Such as a disk without room for the lock. One that another process has locked is not ours.
+    // The lock may also fail for other reasons, such as a full disk. A directory that another process has locked is not ours.
     const isInUse =
       cause instanceof Error && cause.cause instanceof SQLiteError && cause.cause.code === "SQLITE_BUSY";
     if (isNew && !isInUse) deleteNew(path);
@@ -122,27 +125,27 @@ function deleteDirectory(path: string, release: () => void): void {
   try {
     rmdirSync(path);
   } catch {
-    // It has foreign files.
+    // The directory contains foreign files.
   }
 }
 
-/** Deletes a directory without a lock that this process has made, as far as its disk lets it. */
+/** Deletes a directory that this process has created but could not lock, as far as the disk allows. */
 function deleteNew(path: string): void {
   for (const remove of [...LOCK_FILES.map((name) => () => rmSync(join(path, name))), () => rmdirSync(path)])
     try {
       remove();
     } catch {
-      // It is not there, or the fault that is thrown says more.
+      // The directory does not exist, or the fault that is thrown says more.
     }
 }
 
-/** The bytes that this process may still write to the file system of `dir`. */
+/** Returns how many bytes this process may still write to the file system of `dir`. */
 export function freeBytesOf(dir: string): number {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize;
 }
 
-/** @throws UserError when the file system of `dir` has less than `bytes` of free space. */
+/** @throws UserError if the file system of `dir` has less than `bytes` of free space. */
 export function requireFreeSpace(dir: string, bytes: number, what: string, free = freeBytesOf(dir)): void {
   if (free >= bytes) return;
   throw new UserError(

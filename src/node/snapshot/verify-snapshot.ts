@@ -14,9 +14,9 @@ type UsedSettings = Pick<Config, "protocol" | "upstream">;
 
 export interface VerifySnapshotOptions {
   readonly place: Place;
-  /** The settings of the node that would use it. */
+  /** The settings of the node that would use the snapshot. */
   readonly config: UsedSettings;
-  /** Default: all that the snapshot holds. */
+  /** Default: all that the snapshot contains. */
   readonly parts?: readonly SnapshotPart[] | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SnapshotProgress) => void;
@@ -25,7 +25,7 @@ export interface VerifySnapshotOptions {
 /**
  * Checks that a snapshot is complete and unchanged, and that a node with these settings can use it. Writes nothing.
  *
- * @throws UserError that says what is wrong.
+ * @throws UserError that describes what is wrong.
  */
 export async function verifySnapshot(options: VerifySnapshotOptions): Promise<Manifest> {
   const { place, config, signal, onProgress } = options;
@@ -43,7 +43,7 @@ export async function verifySnapshot(options: VerifySnapshotOptions): Promise<Ma
   return manifest;
 }
 
-/** The databases to use of a snapshot. */
+/** Returns the databases of a snapshot that are used. */
 export function partsOf(manifest: Manifest, wanted?: readonly SnapshotPart[]): readonly SnapshotPart[] {
   return (wanted ?? SNAPSHOT_PARTS).filter((part) => manifest[part] !== null);
 }
@@ -51,7 +51,7 @@ export function partsOf(manifest: Manifest, wanted?: readonly SnapshotPart[]): r
 /**
  * Reads the manifest of a snapshot that a node with these settings can use.
  *
- * @throws UserError that says why it cannot.
+ * @throws UserError that explains why it cannot.
  */
 export async function readUsable(
   place: Place,
@@ -73,7 +73,7 @@ export async function readUsable(
   return manifest;
 }
 
-/** A directory of backups is often named instead of one of them. */
+/** Users often name a directory of backups instead of a backup. */
 async function refuseCollection(place: Place, signal: AbortSignal): Promise<void> {
   const inside = await place.snapshots(signal).catch(() => []);
   const newest = inside
@@ -119,7 +119,7 @@ function refuseOtherSource(dir: string, index: IndexManifest, { protocol, upstre
 /**
  * Decompresses a database of a snapshot into `to`, or only compares it with the manifest.
  *
- * @throws UserError when a byte of it has changed.
+ * @throws UserError if a byte of it has changed.
  */
 export async function extractPart(options: {
   readonly place: Place;

@@ -6,18 +6,18 @@ import { lacksFullText, rebuildFullText, turnOffFullText } from "../../db/index/
 import { lacksPeople, rebuildPeople } from "../../db/index/search/people-index.ts";
 import type { Common } from "../../runtime/common.ts";
 
-/** Whether `applyFullText` builds the full-text index. */
+/** Reports whether `applyFullText` will build the full-text index. */
 export function mustBuildFullText(
   db: IndexDatabase,
   { full_text }: Pick<Config["index"], "full_text">,
 ): boolean {
-  // An index that is being filled gets it with its build.
+  // An index that is being filled gets the full-text index at the end of its build.
   return full_text && lacksFullText(db) && !isBulkBuilding(db);
 }
 
 /**
- * Brings the full-text index to `index.full_text`, before anything is merged: switched off it is not written any more, switched on
- * again it is built from the casts. Commands that write casts call it.
+ * Brings the full-text index in line with `index.full_text`, before anything is merged: if switched off, it is no longer written; if
+ * switched on again, it is built from the casts. Commands that write casts call this.
  *
  * @throws the reason of the shutdown when it begins; the next call continues.
  */
@@ -38,13 +38,13 @@ export async function applyFullText(
   log.info({ durationMs: Math.round(performance.now() - startedMs) }, "Built the full-text index");
 }
 
-/** Whether `fillPeople` has work to do. An index that is being filled gets its index of people with its build. */
+/** Reports whether `fillPeople` has work to do. An index that is being filled gets its people index at the end of its build. */
 export function mustFillPeople(db: IndexDatabase): boolean {
   return lacksPeople(db) && !isBulkBuilding(db);
 }
 
 /**
- * Fills the index of people of an index that is older than it, before anything is merged. Commands that write messages call it.
+ * Fills the people index of an index that predates it, before anything is merged. Commands that write messages call this.
  *
  * @throws the reason of the shutdown when it begins; the next call continues.
  */

@@ -21,21 +21,21 @@ import type { Starting } from "./starting.ts";
 
 /** What a node does between an import and its first response. */
 const OPENING = "opening the imported index";
-/** A smaller file is verified sooner than threads have started. */
+/** A smaller file is verified before threads would have started. */
 const MIN_BYTES_FOR_THREADS = 1024 * 1024;
 
 type ImportParts = Pick<ImportOptions, "sink" | "positions" | "clock" | "signal">;
 
-/** Runs `work` with what an import into an index needs. */
+/** Runs `work` with the dependencies of an import into an index. */
 export async function withImport<T>(
   { config, clock, log, shutdown }: Common,
   { db, fileBytes }: { readonly db: IndexDatabase; readonly fileBytes: number },
   work: (parts: ImportParts) => Promise<T>,
 ): Promise<T> {
   db.transaction(() => {
-    // An import is history and not logged.
+    // Imported messages are history, so they are not logged.
     endHubLog(db);
-    // Those of a node that had nothing would be shown until their minute or their hour is over.
+    // Rankings of the empty node would otherwise be shown until they expire.
     deleteRankings(db);
   });
   const network = networkOf(config.protocol.network);
@@ -58,10 +58,10 @@ export async function withImport<T>(
 }
 
 /**
- * Imports the file of `nextImport`. One whose end cannot be read counts as imported up to there.
+ * Imports the file of `nextImport`. If its end cannot be read, it counts as imported up to there.
  *
- * @returns what it refused, the most frequent first.
- * @throws UserError without that file; RetryableError when a record could not be stored; see `runImport`.
+ * @returns what it refused, most frequent first.
+ * @throws UserError if the file is missing; RetryableError if a record could not be stored; see `runImport`.
  */
 export async function runNextImport(
   common: Common,
@@ -93,7 +93,7 @@ export async function runNextImport(
           }),
       }),
   );
-  // What is left of the start takes seconds.
+  // The rest of the start takes seconds.
   await starting.show({ task: OPENING });
   db.checkpoint();
   shutdown.signal.throwIfAborted();

@@ -17,31 +17,31 @@ import {
 import type { StartingProgress } from "../workers/starting.worker.ts";
 
 export interface MigrateIndexOptions {
-  /** Migrates any index. Otherwise only the demo network and an index with few messages. */
+  /** Migrates any index. If false, only the demo network and an index with few messages. */
   readonly always: boolean;
-  /** Deletes the older file at once. */
+  /** Whether to delete the older file at once. */
   readonly dropOld?: boolean;
-  /** Called before the work begins, which waits for it, and after each step. */
+  /** Called before the work starts, which waits for it, and after each step. */
   readonly onProgress?: (progress: StartingProgress) => Promise<void>;
 }
 
-/** An index with fewer messages is migrated in seconds, without the command. */
+/** An index with fewer messages is migrated within seconds, so it does not need the command. */
 const FEW_MESSAGES = 100_000;
 /** Space for the new file and its sorts, as a share of the older file. */
 const SPACE_SHARE = 0.65;
-/** The write-ahead log of the new file. It is smaller than the older file. */
+/** The write-ahead log of the new file. It never exceeds the size of the older file. */
 const LOG_BYTES = 256 * 1024 * 1024;
 const MESSAGES_PER_SEC = 30_000;
-/** Shares of the whole work. */
+/** Shares of the total work. */
 const SHARES = { copy: 0.01, spool: 0.4, build: 0.34, verify: 0.25, replace: 0 } as const;
 const LOG_INTERVAL_MS = 5000;
 const TASK = "migrating the index to a new format";
 
 /**
- * Migrates an index of an older format. Commands that write the index call it after they have locked the data directory,
- * before they open the index. Returns undefined for an index in the current format, and where there is none.
+ * Migrates an index of an older format. Commands that write the index call it after they have locked the data directory and before they
+ * open the index. Returns undefined if the index has the current format or does not exist.
  *
- * @throws UserError when the operator must run `svc migrate` or free space; the reason of the shutdown when it begins.
+ * @throws UserError if the operator must run `svc migrate` or free space; the reason of the shutdown when it begins.
  */
 export async function migrateIndex(
   common: Common,
@@ -72,7 +72,7 @@ export async function migrateIndex(
     format: formatUpgrade,
   });
   const startedAt = { share: undefined as number | undefined };
-  // A dynamic import, so that no other start loads what builds an index.
+  // A dynamic import, so that other starts do not load the code that builds an index.
   const { upgradeIndex } = await import("../../db/index/upgrade/upgrade-index.ts");
   const report = await upgradeIndex({
     older,
@@ -90,7 +90,7 @@ export async function migrateIndex(
   return report;
 }
 
-/** The free space that a migration still needs. */
+/** Returns how much free space a migration still needs, in bytes. */
 function neededBytes(path: string, olderBytes: number): number {
   const bytesOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const written = bytesOf(newFileOf(path)) + bytesOf(`${newFileOf(path)}-wal`);
@@ -108,11 +108,11 @@ function checkSpace(path: string, olderBytes: number): void {
 
 interface TimedProgress extends UpgradeProgress {
   readonly elapsedMs: number;
-  /** The share of the whole work that earlier runs had done. */
+  /** The share of the total work done by earlier runs. */
   readonly startedAtShare: number;
 }
 
-/** A bar, the stage with its share, and the time left, as much of it as fits into `columns` columns. */
+/** Formats a bar, the stage with its share, and the time left, as far as they fit into `columns` columns. */
 export function formatUpgrade(progress: TimedProgress, columns: number): string {
   const { stage, part, share, messages, elapsedMs, startedAtShare } = progress;
   const whole = wholeShare(progress);

@@ -9,13 +9,13 @@ import type { DataDir } from "../../runtime/data-dir.ts";
 import { ofBuiltParts } from "../optional-parts.ts";
 import { withDemoKey } from "../signers/master-keys.ts";
 
-/** Returns the settings and the log of a node with its id, and warns of risks in the settings. */
+/** Returns the settings and the log of a node, with its id. Warns of risks in the settings. */
 export function commonOfNode(base: Common, dataDir: DataDir): { common: Common; nodeId: string } {
   const nodeId = nodeIdOf(base.config.node.id, dataDir);
   const config = {
     ...ofBuiltParts(base.config),
     data: { ...base.config.data, dir: dataDir.path },
-    // With the id of the data directory as the setting, lines of every thread name it.
+    // Because the id is part of the settings, lines of every thread contain it.
     node: { id: nodeId },
   };
   const isNamed = config.state.url === "" || base.config.node.id !== "";
@@ -24,7 +24,7 @@ export function commonOfNode(base: Common, dataDir: DataDir): { common: Common; 
   return { common, nodeId };
 }
 
-/** Adds the settings that depend on the index or are made at a start: a demo network's master key and the operator's token. */
+/** Adds the settings that depend on the index or are created at startup: a demo network's master key and the operator's token. */
 export function withMadeSettings(
   common: Common,
   db: IndexDatabase,
@@ -32,14 +32,14 @@ export function withMadeSettings(
   const config = isDemo(db) ? withDemoKey(common.config) : common.config;
   const operatorToken = operatorTokenOf({ ...common, config });
   if (operatorToken === undefined) return { common: { ...common, config }, operatorToken };
-  // The loggers of all threads remove it, too.
+  // Part of the settings, so that the loggers of all threads remove it.
   const console = { ...config.console, operator_token: operatorToken };
   return { common: { ...common, config: { ...config, console } }, operatorToken };
 }
 
 /**
- * Returns the secret that opens the operator's page: the setting, or that of the data directory. A node that cannot write it
- * starts nevertheless, with the page locked.
+ * Returns the secret that opens the operator's page: that of the settings, or of the data directory. A node that cannot write it starts
+ * anyway, with the page locked.
  */
 function operatorTokenOf({ config, log }: Pick<Common, "config" | "log">): string | undefined {
   const { enabled, operator, operator_token: configured } = config.console;
@@ -53,7 +53,7 @@ function operatorTokenOf({ config, log }: Pick<Common, "config" | "log">): strin
   }
 }
 
-/** The sources of settings whose values the node has completed. */
+/** Returns the sources of settings whose values the node has completed. */
 export function settingSourcesOf(
   { node, console: { operator_token: token } }: Config,
   sources: ReadonlyMap<string, string>,

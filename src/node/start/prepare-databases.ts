@@ -24,15 +24,15 @@ import type { Starting } from "./starting.ts";
 export interface PrepareOptions {
   /** Fills an empty index with the demo network. */
   readonly demo: boolean;
-  /** Starts with an empty state although the index has data. */
+  /** Starts with an empty state even if the index has data. */
   readonly newState: boolean;
-  /** Migrates an index of an older format first, however large it is. */
+  /** First migrates an index of an older format, however large it is. */
   readonly migrate: boolean;
-  /** Shows what may take long. */
+  /** Shows work that may take long. */
   readonly starting: Pick<Starting, "show">;
 }
 
-/** Creates the databases or migrates them before the workers open them. Returns what an import of this start refused. */
+/** Creates or migrates the databases before the workers open them. Returns what an import of this start refused. */
 export async function prepareDatabases(
   common: Common,
   { demo, newState, migrate, starting }: PrepareOptions,
@@ -69,7 +69,7 @@ export async function prepareDatabases(
   const toImport = follows || demo ? undefined : nextImport(config.data.dir);
   const unfinished = toImport === undefined ? refusalOfUnfinished(db, { follows }) : undefined;
   if (unfinished !== undefined) throw new UserError(unfinished);
-  // Before the index gets any data, so that an index with data and no state means that the state was lost.
+  // Done before the index gets any data, so that an index with data but no state means that the state was lost.
   if (!postgres) {
     using state = openState(statePath(config.data.dir), { mayCreate: newState || mayLackState(db) });
     refuseDamage(state);
@@ -85,7 +85,7 @@ export async function prepareDatabases(
   }
   let records = 0;
   if (demo) {
-    // A dynamic import, so that no other start loads the code that generates and signs the network.
+    // A dynamic import, so that other starts do not load the code that generates and signs the network.
     const { fillWithDemo } = await import("../../demo/network.ts");
     records = fillWithDemo({ db, network: networkOf(config.protocol.network), clock });
   }
@@ -102,7 +102,7 @@ const LOST: Readonly<Record<DatabaseName, string>> = {
     "Requests that were signed before now are refused, and sessions have ended. Restore a newer backup if there is one",
 };
 
-/** Logs what a database has lost with its write-ahead log, before the first connection. Returns whether it has. */
+/** Logs what a database has lost with its write-ahead log, before the first connection. Returns whether it lost anything. */
 function reportLostLog({ log }: Common, { database, file }: DatabaseFile): boolean {
   const lost = findLostLog(file);
   if (lost)
@@ -124,7 +124,7 @@ function isOlder(path: string): boolean {
   return indexVersion(index) === "older";
 }
 
-/** @throws UserError with the remedy for a database with damaged pages. Reads only a part of a large one. */
+/** Refuses a database with damaged pages. Reads only a part of a large one. @throws UserError with the remedy. */
 function refuseDamage(db: SqliteConnection): void {
   const lines = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
   if (lines.length === 0) return;

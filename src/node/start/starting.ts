@@ -5,8 +5,8 @@ import { workerUrl } from "../worker-urls.ts";
 import type { StartingProgress, StartingWorkerInit } from "../workers/starting.worker.ts";
 
 /**
- * Responds for a node whose start takes long: `/health` is 200, so that it is not killed, and `/ready` is 503 with what it does. The
- * work blocks this thread for minutes, so a thread of its own listens.
+ * Responds to requests while a node's start takes long: `/health` is 200, so that the node is not killed, and `/ready` is 503 with the
+ * current task. The work blocks this thread for minutes, so a separate thread listens.
  */
 export type Starting = ReturnType<typeof createStarting>;
 
@@ -18,7 +18,7 @@ export function createStarting(
   let facts: Readonly<Record<string, unknown>> | undefined;
   const { port1: out, port2: into } = new MessageChannel();
   return {
-    /** Shows what the node does. Resolves when that is served; the first call starts to listen. */
+    /** Shows what the node is doing. Resolves when that is served; the first call starts listening. */
     async show(progress: StartingProgress): Promise<void> {
       if (!worker) {
         const init: StartingWorkerInit = { config, startedAtMs, progress };
@@ -28,7 +28,7 @@ export function createStarting(
           init,
           keepLine: (line) => lines.add("starting", line),
           onDamage: () => {},
-          // The work itself is not concerned.
+          // A crash does not affect the work itself.
           onCrash: () => {},
         });
         worker.connect(into);
@@ -36,7 +36,7 @@ export function createStarting(
       facts = await worker.ready;
       out.postMessage(progress);
     },
-    /** The port; undefined when it does not listen. */
+    /** Returns the port; undefined while it does not listen. */
     port: (): number | undefined => (facts === undefined ? undefined : Number(facts.port)),
     /** Stops listening. */
     async stop(): Promise<void> {

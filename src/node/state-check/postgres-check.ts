@@ -3,7 +3,7 @@ import { liveNodes, onWholeState, raiseStateClock } from "../../db/postgres/whol
 import { UserError } from "../../lib/failure.ts";
 import { COUNTED, ENDED, recounts, type StateFinding } from "../state/verify.ts";
 
-/** Returns what contradicts itself in the state, as of one moment. Nodes may run. */
+/** Returns inconsistencies in the state as of one moment. Nodes may run. */
 export function checkPostgresState(settings: PgSettings): Promise<StateFinding[]> {
   return onWholeState(settings, async (runner) => {
     const findings: StateFinding[] = [];
@@ -17,10 +17,10 @@ export function checkPostgresState(settings: PgSettings): Promise<StateFinding[]
 }
 
 /**
- * Makes a state safe to use that was restored with the tools of PostgreSQL: requests that were signed before are refused, claims
- * and runs end, and counters are counted again.
+ * Makes a state safe to use that was restored with PostgreSQL's tools: requests signed before are refused, claims and runs end, and
+ * counters are recomputed.
  *
- * @throws UserError when nodes use the state.
+ * @throws UserError if nodes use the state.
  */
 export async function settlePostgresState(
   settings: PgSettings,

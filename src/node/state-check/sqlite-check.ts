@@ -5,16 +5,16 @@ import { raiseNonceFloor } from "../../db/state/state-clock.ts";
 import { detachIndex } from "../snapshot/detach-index.ts";
 import { ENDED, recounts, type StateFinding, verifyState } from "../state/verify.ts";
 
-/** Returns what contradicts itself in state.db, as of one moment. The node may run. */
+/** Returns inconsistencies in state.db as of one moment. The node may run. */
 export function checkSqliteState(dataDir: string): StateFinding[] {
   using db = openStateReader(statePath(dataDir));
   return db.snapshot(() => verifyState(db));
 }
 
 /**
- * Makes a state.db safe to use that was put into the data directory by hand, possibly with an index of the same time: requests
- * that were signed before are refused, claims and runs end, counters are counted again, and the index begins a log of its own.
- * The caller has locked the data directory. Returns what is wrong beyond that.
+ * Makes a state.db safe to use that was put into the data directory by hand, possibly with an index of the same time: requests signed
+ * before are refused, claims and runs end, counters are recomputed, and the index starts a new log. The caller has locked the data
+ * directory. Returns any remaining inconsistencies.
  */
 export function settleSqliteState(
   dataDir: string,

@@ -1,14 +1,14 @@
 import type { Column, Table } from "../../db/state/table.ts";
 import { STATE_TABLES } from "../state/tables.ts";
 
-/** A table of the state as `svc state copy` moves it, with the columns that both databases have. */
+/** A table of the state as `svc state copy` copies it, with the columns that both databases have. */
 export interface CopiedTable extends Omit<Table, "columns" | "key"> {
   readonly columns: readonly (readonly [name: string, column: Column])[];
-  /** The order in which rows are compared. */
+  /** The columns by which rows are ordered for the comparison. */
   readonly key: readonly string[];
-  /** The column of its own numbers. */
+  /** The column with the table's own numbers. */
   readonly sequence?: string;
-  /** Columns that only PostgreSQL has, with the value of a copied row. */
+  /** Columns that only PostgreSQL has, with their value in a copied row. */
   readonly added: Readonly<Record<string, string | null>>;
 }
 
@@ -28,11 +28,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = STATE_TABLES.filter(
   };
 });
 
-/** What was read of a table. Two tables with one digest have the same rows. */
+/** A summary of the rows that were read. Two tables with the same digest have the same rows. */
 export interface TableDigest {
   readonly table: string;
   readonly rows: number;
-  /** The canonical form's. */
+  /** Bytes of the canonical form. */
   readonly bytes: number;
   /** SHA-256 over the canonical rows in key order, hex. */
   readonly sha256: string;
@@ -46,11 +46,11 @@ export class DigestWriter {
   #rows = 0;
   #bytes = 0;
 
-  /** @param chunk lines in UTF-8, of which the last may continue in the next chunk. */
+  /** @param chunk lines in UTF-8; the last one may continue in the next chunk. */
   add(chunk: Uint8Array): void {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
-    // A line end within a value is escaped.
+    // Line ends within values are escaped.
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.#rows++;
   }
 

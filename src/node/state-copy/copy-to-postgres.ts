@@ -20,11 +20,11 @@ import {
 } from "./state-copy.ts";
 
 /**
- * Copies the state from state.db into an empty PostgreSQL: every table in one transaction, which is committed when all of it was
- * read back and is equal. Then state.db is marked as moved, so that no node starts with it. When a copy was interrupted between
- * the two, the next one finds all rows there and only marks.
+ * Copies the state from state.db into an empty PostgreSQL database, all tables in one transaction, which is committed when everything has
+ * been read back and is equal. Then state.db is marked as moved, so that no node starts with it. If a copy is interrupted between the
+ * two, the next one finds all rows and only sets the mark.
  *
- * @throws UserError when one of the two is not to be used; Error when a table differs.
+ * @throws UserError if one of the two must not be used; Error if a table differs.
  */
 export async function copyToPostgres(options: StateCopyOptions): Promise<StateCopyReport> {
   const { file, postgresName, dryRun, clock } = options;
@@ -39,7 +39,7 @@ export async function copyToPostgres(options: StateCopyOptions): Promise<StateCo
   return report;
 }
 
-/** @throws UserError when the state was moved away from the target, which still has its rows. */
+/** @throws UserError if the state was moved away from the target, which still has its rows. */
 function refuseFormer(destination: string | undefined): void {
   if (destination !== undefined)
     throw new UserError(
@@ -72,7 +72,7 @@ async function fill(
   return { tables, nuls: nuls.nuls, wasThere: false };
 }
 
-/** @throws UserError unless PostgreSQL has the very rows of the source. */
+/** @throws UserError unless PostgreSQL has exactly the rows of the source. */
 async function recognise(
   source: StateDatabase,
   target: PgStateCopy,

@@ -22,16 +22,16 @@ import {
   type StateCopyReport,
 } from "./state-copy.ts";
 
-/** A state.db that was moved to PostgreSQL before, beside the new one. */
+/** The suffix for a state.db that was moved to PostgreSQL earlier, next to the new one. */
 const FORMER = ".moved";
 
 /**
- * Copies the state from PostgreSQL into a new state.db: `state.db.partial` is written, read back, compared, synced and renamed.
- * Then the state in PostgreSQL is marked as moved, so that no node starts with it. When a copy was interrupted between the two,
- * the next one finds all rows there and only marks. A state.db that had been moved to PostgreSQL stays as `state.db.moved`.
+ * Copies the state from PostgreSQL into a new state.db: `state.db.partial` is written, read back, compared, synced and renamed. Then the
+ * state in PostgreSQL is marked as moved, so that no node starts with it. If a copy is interrupted between the two, the next one finds
+ * all rows and only sets the mark. A state.db that had been moved to PostgreSQL stays as `state.db.moved`.
  *
- * @param options.force whether nodes may be alive, when everything is paused.
- * @throws UserError when one of the two is not to be used; Error when a table differs.
+ * @param options.force whether nodes may be alive if everything is paused.
+ * @throws UserError if one of the two must not be used; Error if a table differs.
  */
 export async function copyToSqlite(
   options: StateCopyOptions & { readonly force: boolean },
@@ -73,7 +73,7 @@ async function isAllPaused(source: PgStateCopy): Promise<boolean> {
   return PAUSABLE.every((name) => paused.includes(name));
 }
 
-/** @throws UserError when there is a write-ahead log without its database: it would be applied to the new one. */
+/** @throws UserError if there is a write-ahead log without its database: it would be applied to the new one. */
 function stateAt(file: string): "none" | "moved" | "used" {
   if (existsSync(file)) {
     using db = openState(file, { mayCreate: false, mayBeMoved: true });
@@ -112,7 +112,7 @@ async function fill(
   return tables;
 }
 
-/** @throws UserError unless state.db has the very rows of PostgreSQL. */
+/** @throws UserError unless state.db has exactly the rows of PostgreSQL. */
 async function recognise(
   file: string,
   source: PgStateCopy,
@@ -132,7 +132,7 @@ async function recognise(
   return { tables, nuls: 0, wasThere: true };
 }
 
-/** Its write-ahead log is empty, and must not be applied to the new file. */
+/** The write-ahead log is empty, and must not be applied to the new file. */
 function setAside(file: string): void {
   deleteDatabase(file + FORMER);
   renameSync(file, file + FORMER);

@@ -22,7 +22,7 @@ const setMove = pgStatement<unknown, [movedTo: string]>(
 /** The state in PostgreSQL within one transaction. */
 export type PgStateCopy = ReturnType<typeof stateOf>;
 
-/** Runs `work` in one transaction on a consistent view of the state. Everything is undone when it throws. */
+/** Runs `work` in one transaction on a consistent view of the state. If it throws, everything is undone. */
 export function onPostgresState<T>(
   settings: PgSettings,
   work: (state: PgStateCopy) => Promise<T>,
@@ -32,11 +32,11 @@ export function onPostgresState<T>(
 
 function stateOf(runner: PgRunner) {
   return {
-    /** The rows of a table as lines in key order. */
+    /** Yields the rows of a table as lines in key order. */
     lines: (table: CopiedTable): AsyncIterable<Uint8Array> =>
       runner.copyOut(`COPY (${selectOf(table)}) TO STDOUT`),
     async insert(table: CopiedTable, chunks: Iterable<Uint8Array>): Promise<void> {
-      // The further columns get their values by default, for as long as the transaction lasts.
+      // The additional columns get their values by default during the transaction.
       const added = { ...table.added, ...(table.summed === undefined ? {} : { slot: "0" }) };
       const columns = Object.entries(added).filter(([, value]) => value !== null);
       for (const [column, value] of columns)
@@ -49,7 +49,7 @@ function stateOf(runner: PgRunner) {
       const rows = await runner.runText(`SELECT 1 AS found FROM ${table.name} LIMIT 1`);
       return rows.length === 0;
     },
-    /** The last number that a table's sequence has given; 0 for none. */
+    /** Returns the last number that a table's sequence has assigned; 0 if none. */
     async sequence(table: CopiedTable): Promise<number> {
       const [row] = await runner.runText(
         `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM ${sequenceOf(table)}`,
@@ -60,7 +60,7 @@ function stateOf(runner: PgRunner) {
       if (seq > 0) await runner.runText(`SELECT setval('${sequenceOf(table)}', ${seq})`);
     },
     liveNodes: (): Promise<readonly string[]> => liveNodes(runner),
-    /** What is paused. */
+    /** Returns what is paused. */
     paused: async (): Promise<readonly string[]> =>
       (await runner.run(pausedNames, [])).rows.map(({ name }) => name),
     nowSecs: async (): Promise<number> => (await runner.run(readClock, [])).rows[0]?.now_secs ?? 0,
@@ -88,6 +88,6 @@ function selectOf({ name, columns, key, summed, cleared = [] }: CopiedTable): st
 }
 
 function sequenceOf({ name, sequence, isPartitioned }: CopiedTable): string {
-  // An identity column is refused on a partitioned table.
+  // A partitioned table cannot have an identity column.
   return isPartitioned ? `${name}_seq` : `${name}_${sequence}_seq`;
 }

@@ -2,19 +2,19 @@ import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { ColumnForm } from "../../db/state/table.ts";
 import type { CopiedTable } from "./copied-tables.ts";
 
-/** Bytes of a chunk, about. */
+/** Approximate size of a chunk. */
 const CHUNK_CHARS = 256 * 1024;
 const NUL = "\0";
 
-/** Counts what PostgreSQL cannot store. */
+/** Counts NUL characters, which PostgreSQL cannot store. */
 export interface NulCount {
   nuls: number;
 }
 
 /**
- * Reads a table as lines in key order, in chunks. A NUL, which a webhook's receiver may have put into the excerpt of its response
- * and PostgreSQL refuses, becomes U+FFFD and is counted. These statements scan whole tables, so they are not declared with those
- * that serve the node.
+ * Reads a table as lines in key order, in chunks. A NUL becomes U+FFFD and is counted: a webhook's receiver may have put it into the
+ * stored start of its response, and PostgreSQL refuses it. These statements scan whole tables, so they are not declared with those that
+ * serve the node.
  */
 export function* sqliteLines(
   sqlite: Database,
@@ -46,7 +46,7 @@ function withoutNul(line: string, count: NulCount): string {
   });
 }
 
-/** Inserts the lines of a table, which may be divided anywhere, within the caller's transaction. */
+/** Inserts the lines of a table, which may be split anywhere, within the caller's transaction. */
 export async function insertLines(
   sqlite: Database,
   table: CopiedTable,
@@ -70,7 +70,7 @@ export async function insertLines(
   }
 }
 
-/** The highest number of a table's sequence, also of rows that are deleted. */
+/** Returns the highest number of a table's sequence, including those of deleted rows. */
 export function sqliteSequence(sqlite: Database, table: CopiedTable): number {
   return (
     sqlite.query<{ seq: number }, [string]>("SELECT seq FROM sqlite_sequence WHERE name = ?").get(table.name)
@@ -84,14 +84,14 @@ export function setSqliteSequence(sqlite: Database, table: CopiedTable, seq: num
 }
 
 /**
- * The text format of PostgreSQL's COPY: one line for each row, tabs between the columns, `\N` for null. It is also the canonical
- * form in which rows of both databases are compared.
+ * The text format of PostgreSQL's COPY: one line per row, tabs between the columns, `\N` for null. It is also the canonical form in which
+ * rows of both databases are compared.
  */
 
 /** A value of a row in SQLite. */
 type SqliteValue = string | number | Uint8Array | null;
 
-/** What COPY escapes, by its escape. */
+/** The characters that COPY escapes, with their escapes. */
 const ESCAPES: readonly (readonly [character: number, escape: string])[] = [
   [0x5c, "\\\\"],
   [0x08, "\\b"],
@@ -105,7 +105,7 @@ const UNESCAPED: ReadonlyMap<string, string> = new Map(
   ESCAPES.map(([character, escaped]) => [escaped.charAt(1), String.fromCharCode(character)]),
 );
 
-/** SQL of SQLite that gives the line of a row, so that values are formatted without a detour through the program. */
+/** Returns the SQLite expression for the line of a row, so that SQLite formats the values itself. */
 function sqliteLine({ columns, cleared = [] }: CopiedTable): string {
   return columns
     .map(([name, { form }]) =>
@@ -121,7 +121,7 @@ function sqliteField(name: string, form: ColumnForm): string {
     case "flag":
       return `CASE ${name} WHEN 1 THEN 't' WHEN 0 THEN 'f' END`;
     case "bytes":
-      // hex() of null is an empty text.
+      // hex() of null returns an empty text.
       return `CASE WHEN ${name} IS NOT NULL THEN '\\\\x' || lower(hex(${name})) END`;
     case "numbers":
       return `replace(replace(${name}, '[', '{'), ']', '}')`;

@@ -9,11 +9,11 @@ export interface StateCopyOptions {
   readonly file: string;
   /** The schema must be up to date. */
   readonly postgres: PgSettings;
-  /** Where PostgreSQL is, for people. */
+  /** Where PostgreSQL is, in words for people. */
   readonly postgresName: string;
-  /** Copies, compares, and undoes everything. */
+  /** Copies and compares, and then undoes everything. */
   readonly dryRun: boolean;
-  /** `auth.signed_at_window_secs`: requests that were signed before the copy are refused after it. */
+  /** `auth.signed_at_window_secs`: after the copy, requests signed before it are refused. */
   readonly signedAtWindowSecs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -21,13 +21,13 @@ export interface StateCopyOptions {
 
 export interface StateCopyReport {
   readonly tables: readonly TableDigest[];
-  /** Characters that PostgreSQL cannot store and that were replaced. */
+  /** Number of characters that were replaced because PostgreSQL cannot store them. */
   readonly nuls: number;
-  /** Whether the rows were there already: an earlier copy was interrupted before the source was marked as moved. */
+  /** Whether the rows were already there, because an earlier copy was interrupted before the source was marked as moved. */
   readonly wasThere: boolean;
 }
 
-/** Ends a transaction without a commit. */
+/** Thrown to end a transaction without a commit. */
 class DryRun extends Error {
   readonly report: StateCopyReport;
 
@@ -37,7 +37,7 @@ class DryRun extends Error {
   }
 }
 
-/** Runs a copy in a transaction of PostgreSQL, which a dry run undoes. */
+/** Runs a copy in a PostgreSQL transaction, which a dry run undoes. */
 export async function inTransaction(
   { postgres, dryRun }: Pick<StateCopyOptions, "postgres" | "dryRun">,
   work: (state: PgStateCopy) => Promise<StateCopyReport>,
@@ -54,7 +54,7 @@ export async function inTransaction(
   }
 }
 
-/** Passes chunks on and adds them to a digest. */
+/** Yields chunks unchanged and adds them to a digest. */
 export function* hashed(chunks: Iterable<Uint8Array>, digest: DigestWriter): Generator<Uint8Array> {
   for (const chunk of chunks) {
     digest.add(chunk);
@@ -81,12 +81,12 @@ export async function digestOf(
   return digest.finish(table);
 }
 
-/** Whether two tables have the same rows. */
+/** Reports whether two tables have the same rows. */
 export function isEqual(a: TableDigest, b: TableDigest): boolean {
   return a.rows === b.rows && a.sha256 === b.sha256;
 }
 
-/** @throws Error when what was written is not what was read. */
+/** @throws Error if the written rows differ from those that were read. */
 export function requireEqual(source: TableDigest, copy: TableDigest): void {
   if (isEqual(source, copy)) return;
   throw new Error(
@@ -94,13 +94,13 @@ export function requireEqual(source: TableDigest, copy: TableDigest): void {
   );
 }
 
-/** @throws UserError when the source is not in use any more. */
+/** @throws UserError if the source is no longer in use. */
 export function refuseMoved(source: string, destination: string | undefined): void {
   if (destination !== undefined)
     throw new UserError(`the state in ${source} was moved to ${destination}, so it is not the latest`);
 }
 
-/** @throws UserError when nodes use the state. */
+/** @throws UserError if nodes use the state. */
 export async function refuseLiveNodes(
   state: PgStateCopy,
   advice = "Stop them, and try again in ten seconds.",

@@ -12,22 +12,22 @@ import { masterKeysOf, refuseMissingKeys, type SealedUse } from "../signers/mast
 import { postgresSettings } from "./postgres/postgres-settings.ts";
 import type { MainState, MainStateDeps, PartOnNeed } from "./thread-state.ts";
 
-/** How often the other threads get the time of state.db. */
+/** How often the other threads receive the time of state.db. */
 const CLOCK_INTERVAL_MS = 1_000;
 
 /**
- * Opens the state for the main thread, and joins the other nodes of a state in PostgreSQL. The database is there, with the
- * current schema. Rejects when the node may not join, like `joinCluster`.
+ * Opens the state for the main thread, and joins the other nodes of a state in PostgreSQL. The database exists and has the current
+ * schema. Rejects if the node may not join, like `joinCluster`.
  */
 export async function openMainState(deps: MainStateDeps): Promise<MainState> {
   const settings = postgresSettings(deps.common.config);
   if (!settings) return openLocal(deps);
-  // A dynamic import, for the reason that `openStateStores` names.
+  // A dynamic import for the reason given in `openStateStores`.
   const { joinPostgres } = await import("./postgres/join-postgres.ts");
   return joinPostgres(settings, deps);
 }
 
-/** Lets all threads follow the clock of state.db. Its writer has one of the same kind. */
+/** Makes all threads use the clock of state.db. Its writer has one of the same kind. */
 function shareClock(reader: StateDatabase, signals: NodeSignals): () => void {
   const clock = continueClock(reader);
   const mark = clockMarkOf(reader.file);
@@ -62,7 +62,7 @@ async function openLocal({ common, nodeId, signals }: MainStateDeps): Promise<Ma
   };
 }
 
-/** The conditions lead to indexes: no row has the number or the time 0. */
+/** The conditions make SQLite use indexes: no row has the number or the time 0. */
 const waitingWork = sql<{ delivery: unknown; fanOut: unknown; writes: unknown }>(
   "threads.waiting-work",
   `SELECT
@@ -73,10 +73,11 @@ const waitingWork = sql<{ delivery: unknown; fanOut: unknown; writes: unknown }>
 );
 
 /**
- * Returns the threads for which a state has work, or figures that only they report. The others have nothing to do until the first
- * request to them: no other process writes a state.db.
+ * Returns the threads for which a state has work, or that alone can report some figures. The others have nothing to do until the first
+ * request to them, because no other process writes state.db.
  *
- * @param sealed what is sealed under master keys: the thread of writes counts signers, and seals what is under a previous key again
+ * @param sealed what is sealed under master keys: the thread for writes counts signers and reseals keys that are under a previous master
+ * key
  */
 async function readThreadsWithWork(
   config: Config,

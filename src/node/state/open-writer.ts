@@ -12,7 +12,7 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** See `createSteadyClock`. */
   readonly monotonicMs?: () => number;
-  /** The process that writes; default: a new boot. */
+  /** The process that writes. Default: a new boot. */
   readonly node?: StateNode;
 }
 

@@ -5,7 +5,7 @@ import type { QueueLimits } from "../../webhooks/store/delivery-publications.ts"
 import { openWriterOf, type WriterOptions } from "./open-writer.ts";
 import { createStores, createSweeps, type StateStores } from "./stores.ts";
 
-/** A state in SQLite has one node, which counts no others, and leaves no campaign to them. */
+/** A state in SQLite has only one node, which sees no others and leaves no campaigns to them. */
 const ONLY_NODE = {
   bootId: "",
   runLimits: { maxRunning: Number.MAX_SAFE_INTEGER, maxRunningOfApp: Number.MAX_SAFE_INTEGER },
@@ -20,12 +20,12 @@ export function createStateStores(
   return createStores(readerStateDb(db, callWriter), { ...ONLY_NODE, limits });
 }
 
-/** Creates the sweeps of the state. They run in its writer. */
+/** Creates the sweeps of the state, which run in its writer. */
 export function createStateSweeps(db: StateDatabase, callWriter: CallWriter): Sweep[] {
   return createSweeps(readerStateDb(db, callWriter));
 }
 
-/** The stores and sweeps over one connection, with the writer on this thread. */
+/** Creates the stores and sweeps over one connection, with the writer on this thread. */
 export function createLocalStores(
   db: StateDatabase,
   options: WriterOptions,

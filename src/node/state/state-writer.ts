@@ -7,14 +7,14 @@ import { reasonOf } from "../../lib/failure.ts";
 
 /** Bounds a transaction, so that it stays short. */
 const MAX_GROUP_CALLS = 256;
-/** How often the state's clock is saved: while there are writes, and while there are none. */
+/** How often the state's clock is saved, with and without writes. */
 const SAVE_SECS = 10;
 const SAVE_IDLE_SECS = 60;
-/** The delay before the next attempt while another connection holds the lock of the database. */
+/** The delay before the next attempt while another connection has locked the database. */
 const LOCK_RETRY_MS = 10;
 
 interface Waiting {
-  /** Awaits its statements only. */
+  /** Must await only its statements. */
   readonly run: () => Promise<unknown>;
   readonly syncs: boolean;
   readonly deadlineMs: number;
@@ -23,13 +23,13 @@ interface Waiting {
 }
 
 export interface StateWriterStats {
-  /** Calls that wait for a transaction. */
+  /** Calls waiting for a transaction. */
   readonly waiting: number;
   readonly commits: number;
   readonly committedCalls: number;
   /** Calls that were dropped because their deadline had passed. */
   readonly expiredCalls: number;
-  /** How long another connection has held the lock of the database, ms; 0 while none does. */
+  /** How long another connection has locked the database, ms; 0 if none does. */
   readonly stalledMs: number;
   /** Unix ms of the last commit; null before the first. */
   readonly lastSuccessAtMs: number | null;
@@ -49,11 +49,11 @@ export interface StateWriterOptions {
 }
 
 /**
- * The one writer of a state database. It runs waiting calls in one transaction in order of arrival, because a commit costs
- * more than most calls. It syncs the commit to the disk if any of the calls requires that.
+ * The only writer of a state database. It runs waiting calls in one transaction in order of arrival, because a commit costs more than
+ * most calls. It syncs the commit to disk if any of the calls requires that.
  *
- * While another connection holds the lock of the database, calls wait without blocking the thread. A call whose deadline
- * has passed before its transaction is dropped, because its caller has stopped waiting.
+ * While another connection has locked the database, calls wait without blocking the thread. A call whose deadline passes before its
+ * transaction is dropped, because its caller has stopped waiting.
  */
 export class StateWriter {
   readonly #options: StateWriterOptions;
@@ -72,10 +72,10 @@ export class StateWriter {
   }
 
   /**
-   * Runs a write. Resolves with its result after the commit.
+   * Runs a write. Resolves to its result after the commit.
    *
    * @param deadlineMs on the clock of `performance.now()`.
-   * @throws StateUnavailable when the write did not run; otherwise the error of the write.
+   * @throws StateUnavailable if the write did not run; otherwise the error of the write.
    */
   call(call: StateCall, deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
     const name = `${call.store}.${call.method}`;
@@ -89,7 +89,7 @@ export class StateWriter {
     });
   }
 
-  /** Tests whether the database can be written, and saves the clock when that is due. */
+  /** Tests whether the database is writable, and saves the clock if that is due. */
   async probe(): Promise<void> {
     if (this.#waiting.length > 0 || this.#isScheduled) return;
     this.#options.db.retryWrite();
@@ -112,7 +112,7 @@ export class StateWriter {
     };
   }
 
-  /** Resolves when no call waits. */
+  /** Resolves when no calls wait. */
   drain(): Promise<void> {
     if (this.#waiting.length === 0) return Promise.resolve();
     this.#idle ??= Promise.withResolvers();
@@ -131,7 +131,7 @@ export class StateWriter {
     else setTimeout(work, delayMs);
   }
 
-  /** Returns the delay before the next group, if it needs one. */
+  /** Commits the next group. Returns how long to wait before the one after it, if necessary. */
   async #commitNext(): Promise<number | undefined> {
     this.#dropExpired();
     const group = this.#waiting.splice(0, MAX_GROUP_CALLS);
@@ -153,7 +153,7 @@ export class StateWriter {
     for (const { reject } of expired) reject(new StateUnavailable("the state database is locked or busy"));
   }
 
-  /** Runs a group of calls in one transaction. Returns `locked` when another connection is writing; then nothing was done. */
+  /** Runs a group of calls in one transaction. Returns `locked`, without having done anything, if another connection is writing. */
   async #commit(group: readonly Waiting[]): Promise<"done" | "locked"> {
     const { db } = this.#options;
     let results: unknown[];
@@ -209,7 +209,7 @@ export class StateWriter {
   }
 }
 
-/** Whether the database failed, for example on a full disk, and not the call. */
+/** Reports whether the database failed, for example because the disk is full, rather than the call. */
 function isOfDatabase(cause: unknown): boolean {
   return cause instanceof StorageError && cause.fault !== "other";
 }
@@ -218,13 +218,13 @@ function isLock(cause: unknown): boolean {
   return cause instanceof StorageError && cause.fault === "busy";
 }
 
-/** Whether the transaction is surely undone. After an I/O error its commit may still come to the disk. */
+/** Reports whether the transaction is certainly undone. After an I/O error its commit may still reach the disk. */
 function isUndone(cause: unknown): boolean {
   return cause instanceof StorageError && UNDONE.has(cause.fault);
 }
 
 function unavailable(cause: unknown): StateUnavailable {
-  // For the log, which reads it on another thread; the error for clients does not name the file.
+  // The cause is for the log on another thread; the message for clients does not contain the file name.
   return new StateUnavailable(`the state cannot be written: ${reasonOf(cause)}`, {
     cause,
     mayHaveHappened: !isUndone(cause),

@@ -52,18 +52,18 @@ import { writeCallSweep } from "../../writes/store/write-calls.ts";
 import { writeClockSweep } from "../../writes/store/write-clocks.ts";
 
 /**
- * All stores of the state. Reads never wait for a writer. Writes fail with `StateUnavailable` when the database does not respond in time.
+ * All stores of the state. Reads never wait for a writer. Writes fail with `StateUnavailable` if the database does not respond in time.
  */
 export type StateStores = ReturnType<typeof createStores>;
 
-/** Who uses the stores. */
+/** The process that uses the stores. */
 export interface StoresOptions {
-  /** Of this process. */
+  /** The boot of this process. */
   readonly bootId: string;
   readonly limits: QueueLimits;
-  /** What this process may run; default: that of a node that sends. */
+  /** The run limits of this process. Default: those of a node that sends. */
   readonly runLimits?: RunLimits | undefined;
-  /** The state over connections of the ledger; default: the same. */
+  /** The state over the connections for the ledger. Default: the same. */
   readonly ledgerDb?: StateDb;
 }
 

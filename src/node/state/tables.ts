@@ -32,7 +32,7 @@ import { rateBuckets } from "../../writes/store/bucket-store.ts";
 import { seenNotifications } from "../../writes/store/seen-store.ts";
 import * as writes from "../../writes/store/tables.ts";
 
-/** Every table of the state. A table that is not listed is in no database. */
+/** Every table of the state. A table that is not listed is not created in any database. */
 export const STATE_TABLES: readonly Table[] = [
   nonces,
   apps,

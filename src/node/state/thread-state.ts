@@ -17,28 +17,28 @@ import type { StateStores } from "./stores.ts";
 /** What a thread needs to open the state. It can be sent to the thread. */
 export interface StateLink {
   readonly node: StateNode;
-  /** Those of `NodeSignals`. */
+  /** See `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
-  /** Those of `PgStats`; undefined with state.db. */
+  /** See `PgStats`; undefined with state.db. */
   readonly pgStats: SharedArrayBuffer | undefined;
-  /** Connects to the writer of state.db; undefined with PostgreSQL, where every thread writes itself. */
+  /** Connects to the writer of state.db; undefined with PostgreSQL, where every thread writes directly. */
   readonly writer: MessagePort | undefined;
 }
 
-/** The parts of a node that use the state, with different shares of the connections to PostgreSQL. */
+/** The parts of a node that use the state, with different shares of the PostgreSQL connections. */
 export type StatePart = "main" | "ingest" | "maintenance" | "delivery" | "fanOut" | "writes" | "http";
 
-/** The parts that start when they are needed. */
+/** The parts that start on demand. */
 export type PartOnNeed = Extract<StatePart, "delivery" | "fanOut" | "writes">;
 
-/** The state as one thread sees it. */
+/** The state from the point of view of one thread. */
 export interface OpenState extends AsyncDisposable {
   readonly stores: StateStores;
-  /** The time by which the thread decides what is due: PostgreSQL's, or else the machine's. */
+  /** The time that decides what is due: PostgreSQL's or, with state.db, the machine's. */
   readonly clock: Clock;
-  /** The time by which secrets, keys and sessions expire: no step of the machine's clock lets them live longer. */
+  /** The time by which secrets, keys and sessions expire: setting the machine's clock does not extend them. */
   readonly stateClock: Clock;
-  /** Only for maintenance. */
+  /** Used only by maintenance. */
   readonly sweeps: readonly Sweep[];
   /** Held by the one node that sweeps; undefined with state.db. */
   readonly maintenanceLease: WorkLease | undefined;
@@ -53,17 +53,17 @@ export interface OpenStateDeps {
   readonly log: Logger;
 }
 
-/** The state as the main thread sees it. */
+/** The state from the point of view of the main thread. */
 export interface MainState {
   readonly node: StateNode;
   readonly pauses: Pick<Pauses, "latest">;
-  /** The threads for which the state has work; undefined with PostgreSQL, where other nodes leave work at any time. */
+  /** The threads for which the state has work; undefined with PostgreSQL, where other nodes may add work at any time. */
   readonly threadsWithWork: ReadonlySet<PartOnNeed> | undefined;
-  /** What all threads count of their calls to PostgreSQL; undefined with state.db. */
+  /** Counters of all threads' calls to PostgreSQL; undefined with state.db. */
   readonly pgStats: PgStats | undefined;
   /** Undefined with state.db. */
   readonly postgres: PostgresState | undefined;
-  /** The incidents and notices in PostgreSQL, and the lease of the node that decides of shared incidents; undefined with state.db. */
+  /** The incidents and notices in PostgreSQL, and the lease of the node that decides on shared incidents; undefined with state.db. */
   readonly incidents:
     | {
         readonly store: IncidentStore;
@@ -72,7 +72,7 @@ export interface MainState {
         readonly lease: WorkLease;
       }
     | undefined;
-  /** Gives up what the node holds, and closes the state. */
+  /** Releases what the node holds, and closes the state. */
   stop(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export interface TokenState extends AsyncDisposable {
 
 const CONNECTIONS = 2;
 
-/** Opens the tokens of state.db. The caller holds the lock of the data directory. */
+/** Opens the tokens of state.db. The caller has locked the data directory. */
 export function openSqliteTokens(dataDir: string): TokenState {
   const db = openState(statePath(dataDir), { mayCreate: false });
   const state = taskStateDb(db);
@@ -38,10 +38,10 @@ export function openSqliteImport(db: StateDatabase, { dryRun }: { readonly dryRu
 }
 
 /**
- * Opens the tokens of a state in PostgreSQL, beside running nodes. A command has no slot of its own: it shares the counters of one
- * node, which waits for its commits now and then.
+ * Opens the tokens of a state in PostgreSQL while nodes run. A command has no slot: it shares the counters of one node, which
+ * occasionally waits for its commits.
  *
- * @throws UserError when its schema is older
+ * @throws UserError if its schema is older
  */
 export async function openPostgresTokens(
   settings: PgSettings,

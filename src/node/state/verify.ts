@@ -1,18 +1,18 @@
 import type { StateDatabase } from "../../db/state/database.ts";
 
-/** An invariant of the state that rows violate. */
+/** A violated invariant of the state. */
 export interface StateFinding {
   readonly what: string;
   readonly rows: number;
 }
 
-/** The state by which a token is counted. */
+/** The state under which a token is counted. */
 const TOKEN_STATE = "CASE WHEN token IS NULL THEN 'no_token' WHEN enabled THEN 'enabled' ELSE 'disabled' END";
 
-/** The key by which a token is counted for its app. */
+/** The key under which a token is counted for its app. */
 const CLIENT_KEY = "app_id || ' ' || client_fid || ' ' || coalesce(host, '') || ' '";
 
-/** Rows of totals and counters that differ from the rows that they count. */
+/** Queries for totals and counters that differ from the rows that they count. */
 export const COUNTED: readonly { readonly what: string; readonly rows: string }[] = [
   {
     what: "webhooks whose count of queued deliveries is not that of the deliveries",
@@ -42,7 +42,7 @@ export const COUNTED: readonly { readonly what: string; readonly rows: string }[
   },
 ];
 
-/** Counts the rows of totals and counters again. `slot` is the further column of totals in PostgreSQL. */
+/** Returns statements that recompute the rows of totals and counters. `slot` is the additional column of totals in PostgreSQL. */
 export function recounts(slot: "" | "slot, "): string[] {
   const zero = slot && "0, ";
   return [
@@ -58,7 +58,10 @@ export function recounts(slot: "" | "slot, "): string[] {
   ];
 }
 
-/** Ends claims and runs of processes that ended before the copy was made, and sessions, of which owners may have ended some since. */
+/**
+ * Statements that end claims and runs of processes that ended before the copy was made, and sessions, because owners may have ended some
+ * since.
+ */
 export const ENDED = [
   "UPDATE deliveries SET lease_ends_at_ms = NULL, claimed_by = NULL WHERE lease_ends_at_ms IS NOT NULL",
   "UPDATE campaigns SET runner = NULL WHERE runner IS NOT NULL",
@@ -143,8 +146,8 @@ const INVARIANTS: readonly { readonly what: string; readonly rows: string }[] = 
 ];
 
 /**
- * Returns the violated invariants; empty when there are none. No other connection may write to the state concurrently.
- * These queries scan whole tables, so they are not declared with the statements that serve the node.
+ * Returns the violated invariants; empty if there are none. No other connection may write to the state concurrently. These queries scan
+ * whole tables, so they are not declared with the statements that serve the node.
  */
 export function verifyState(db: StateDatabase): StateFinding[] {
   return INVARIANTS.flatMap(({ what, rows }) => {
@@ -153,7 +156,7 @@ export function verifyState(db: StateDatabase): StateFinding[] {
   });
 }
 
-/** A query for states whose stored total, over all slots, differs from the counted one. A total of zero may have no row. */
+/** Returns a query for states whose stored total, over all slots, differs from the counted one. A total of zero may have no row. */
 function differingTotals(stored: string, counted: string): string {
   return `(SELECT state FROM (SELECT state, count FROM ${stored} UNION ALL SELECT state, -count FROM (${counted}) c) b
            GROUP BY state HAVING sum(count) <> 0) d`;

@@ -6,9 +6,9 @@ import type { StateWriter, StateWriterStats } from "./state-writer.ts";
 /** Writes that one thread sends in one message. */
 interface WriteRequest {
   readonly calls: readonly StateCall[];
-  /** On the sender's clock of `performance.now()`. */
+  /** On the sender's clock, from `performance.now()`. */
   readonly sentAtMs: number;
-  /** The sender stops waiting after this time. */
+  /** After this time the sender stops waiting. */
   readonly timeoutMs: number;
 }
 
@@ -32,13 +32,13 @@ export interface StateWriterRpc {
 
 export type StateRpcClient = RpcClient<StateWriterRpc>;
 
-/** A call must start within this fraction of its timeout, so that its commit and response arrive in time. */
+/** A call must start within this fraction of its timeout, so that its commit and response are in time. */
 const START_WITHIN = 0.9;
 
 /** Serves the writer to another thread over `port`. */
 export function serveStateWriter(port: MessagePort, writer: StateWriter): void {
-  // The clocks of two threads start at different times. The measured difference includes the time that the message took,
-  // so the smallest one is the most accurate.
+  // The clocks of two threads start at different times. A measured difference includes the delivery time of the message, so the smallest
+  // one is the most accurate.
   let clockDifferenceMs = Number.POSITIVE_INFINITY;
 
   serveRpc<StateWriterRpc>(port, {
@@ -62,9 +62,9 @@ async function outcomeOf(write: () => Promise<unknown>): Promise<StateOutcome> {
   }
 }
 
-/** The time that a caller waits for the writer. */
+/** How long a caller waits for the writer. */
 const TIMEOUT_MS = 5_000;
-/** The calls that one thread may have waiting at the writer. Beyond that, calls fail at once. */
+/** Maximum calls of one thread that wait at the writer. Further calls fail at once. */
 const MAX_WAITING_CALLS = 8_192;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Bounds a message, so that calls do not wait for too many others. */
@@ -84,12 +84,11 @@ interface Pending {
 }
 
 /**
- * Creates the client of the state writer on another thread. Calls of one turn of the event loop share one message, because
- * a message costs more than most calls.
+ * Creates the client of the state writer on another thread. Calls in the same turn of the event loop share one message, because a message
+ * costs more than most calls.
  *
- * A call fails with `StateUnavailable` when there is no response in time, and at once when too many calls wait. A call
- * counts as waiting until the writer responds, even after its caller has timed out, so that a stuck writer cannot
- * accumulate memory.
+ * A call fails with `StateUnavailable` if there is no response in time, and at once if too many calls wait. A call counts as waiting
+ * until the writer responds, even after its caller has timed out, so that a stuck writer cannot accumulate memory.
  */
 export function createStateWriterClient(
   client: StateRpcClient,
@@ -149,7 +148,7 @@ function settle({ resolve, reject }: Pending, outcome: StateOutcome | undefined)
   else reject(new Error(outcome?.message ?? "the state writer returned too few outcomes"));
 }
 
-/** Estimates the memory of a value in a message to another thread. */
+/** Estimates the memory of a value in a message to another thread, in bytes. */
 function estimatedBytes(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;

@@ -34,7 +34,7 @@ export function startHttpWorkers(
     readonly metrics: Metrics;
     /** The metrics of the other parts. */
     readonly partMetrics: readonly PartMetrics[];
-    /** The commits of the writer of the index. */
+    /** The commits of the index writer. */
     readonly commits: CommitSequence;
     readonly fanOut: WorkerChannels;
     readonly delivery: WorkerChannels;
@@ -49,18 +49,18 @@ export function startHttpWorkers(
     readonly previews: { readonly thread: WorkerChannels; readonly signal: SharedArrayBuffer } | undefined;
     readonly writes: WorkerChannels;
     readonly upstream: WorkerChannels;
-    /** What tokens of approval links are derived from; empty without a master key. */
+    /** The keys from which tokens of approval links are derived; empty without a master key. */
     readonly tokenKeys: readonly Uint8Array[];
     readonly connectState: NodeWorkers["connectState"];
-    /** What the main thread knows for the console; undefined while it is off. */
+    /** The main thread's data for the console; undefined while it is off. */
     readonly console: ConsoleRpc | undefined;
-    /** Gets the figures of each worker. */
+    /** The figures of each worker are added to it. */
     readonly figures: PartStats<HttpFigures>[];
-    /** Gets each worker. */
+    /** Each worker is added to it. */
     readonly threads: Pick<Threads, "add">;
     readonly lines: RecentLines;
     readonly damage: Pick<DamageReports, "note">;
-    /** The port on which another thread listens for now; undefined without one. */
+    /** The port on which another thread listens until the workers do; undefined if none does. */
     readonly startingPort: number | undefined;
     readonly admission: Admission;
     readonly spanCounts: SharedArrayBuffer | undefined;
@@ -75,7 +75,7 @@ export function startHttpWorkers(
   const clients: RpcClient<HttpWorkerRpc>[] = [];
   const nodeOps: NodeOps = { ...ops, metrics: createMetricsPage(metrics, partMetrics, stats) };
 
-  /** That of the first worker, once it has started. */
+  /** The channels of the first worker, once it has started. */
   let firstChannels: WorkerChannels | undefined;
   const start = (port: number): WorkerHandle => {
     const { port1: opsPort, port2: node } = new MessageChannel();
@@ -146,7 +146,7 @@ export function startHttpWorkers(
   return {
     /** Resolves when all workers accept connections. */
     url: openAll(),
-    /** Has clients close their connections after their next response, and ends streams, spread over the time. */
+    /** Makes clients close their connections after their next response and ends streams, spread over this time. */
     async drain(ms: number): Promise<void> {
       await Promise.all(clients.map((client) => client.drain(ms)));
     },
@@ -155,7 +155,7 @@ export function startHttpWorkers(
       const taken = await Promise.allSettled(clients.map((client) => client.takeRequests()));
       return taken.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     },
-    /** Stops accepting and waits for accepted requests. */
+    /** Stops accepting connections and waits for accepted requests. */
     async stop(): Promise<void> {
       await Promise.all(workers.map((worker) => worker.stop()));
     },

@@ -50,29 +50,29 @@ const ON_NEED: readonly WorkerName[] = [
   "fanOut",
 ] satisfies readonly OnNeed[];
 
-/** What the initial message of a worker is made of. */
+/** The sources of a worker's initial message. */
 interface InitSources extends Pick<NodeWorkers, "channels" | "connectState"> {
   readonly config: Config;
   readonly admission: Admission;
   readonly commits: SharedArrayBuffer;
   readonly stateNode: StateNode;
-  /** Those of `NodeSignals`. */
+  /** See `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
   readonly loopbackTargets: readonly LoopbackTarget[];
   readonly spanCounts: SharedArrayBuffer | undefined;
-  /** That of `PreviewSignal`. */
+  /** See `PreviewSignal`. */
   readonly previewSignal: SharedArrayBuffer;
 }
 
 interface NodeThread {
-  /** Its file is `<entry>.worker.ts`. */
+  /** The name of its file, `<entry>.worker.ts`. */
   readonly entry: string;
-  /** Whether it gets the master keys of signers: only the thread that signs does. */
+  /** Whether it gets the master keys of signers, which only the signing thread does. */
   readonly hasMasterKeys?: boolean;
   init(sources: InitSources): unknown;
 }
 
-/** Every thread but those of HTTP, in the reverse of the order in which they stop. */
+/** All threads except those of HTTP. They stop in reverse order. */
 const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
   state: {
     entry: "state",
@@ -145,7 +145,7 @@ const THREADS: Readonly<Record<WorkerName, NodeThread>> = {
       spanCounts,
     }),
   },
-  // It stops first, so that another node takes over its campaigns.
+  // Listed last: it stops first, so that another node takes over its campaigns.
   fanOut: {
     entry: "fan-out",
     init: ({ config, connectState, loopbackTargets, spanCounts }): FanOutWorkerInit => ({
@@ -173,15 +173,15 @@ export interface NodeWorkers {
   connectState(): StateLink;
   /** The commits of the ingest worker, for readers of the index. */
   readonly commits: CommitSequence;
-  /** What the thread of previews signals to the readers of its file. */
+  /** The signal from the previews thread to the readers of its file. */
   readonly previewSignal: SharedArrayBuffer;
-  /** Starts a worker unless it runs. Resolves with its facts when it is ready. */
+  /** Starts a worker unless it runs. Resolves to its facts when it is ready. */
   start(name: WorkerName): WorkerHandle["ready"];
-  /** Leaves a worker that has nothing to do until the first request to it. */
+  /** Leaves a worker idle until the first request to it, because it has nothing to do. */
   rest(name: OnNeed): void;
-  /** Starts a worker that has got work in another way. One that cannot start ends the process, like one that has crashed. */
+  /** Starts an idle worker that has work without a request. If it cannot start, the process ends, as after a crash. */
   startOnNeed(name: OnNeed): Promise<void>;
-  /** Whether a worker that was left so is not ready yet. */
+  /** Reports whether a worker is idle or not ready yet. */
   isResting(name: OnNeed): boolean;
   /** Returns the `onCrash` of a worker: it ends the process, so that a supervisor restarts it. */
   crashed(name: string): (message: string) => void;
@@ -196,15 +196,15 @@ interface NodeWorkersState {
   readonly signals: NodeSignals;
   /** Undefined with state.db. */
   readonly pgStats: PgStats | undefined;
-  /** Gets each worker. */
+  /** Each worker is added to it. */
   readonly threads: Pick<Threads, "add">;
   readonly lines: RecentLines;
   readonly damage: Pick<DamageReports, "note">;
-  /** Those of `SpanCounts`; undefined while traces are off. */
+  /** See `SpanCounts`; undefined while traces are off. */
   readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
-/** Registers all workers for the shutdown, and starts none. `config.data.dir` is absolute. */
+/** Registers all workers for the shutdown without starting any. `config.data.dir` is absolute. */
 export function createNodeWorkers(
   { config, log, shutdown }: Common,
   {
@@ -240,7 +240,7 @@ export function createNodeWorkers(
     node: stateNode,
     signals: signals.shared,
     pgStats: pgStats?.shared,
-    // In PostgreSQL, every thread writes itself.
+    // With PostgreSQL, every thread writes directly.
     writer: config.state.url === "" ? channels.state.connect() : undefined,
   });
   function start(name: WorkerName): WorkerHandle["ready"] {

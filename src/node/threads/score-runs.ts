@@ -11,16 +11,16 @@ import type { ScoreWorkerInit } from "../workers/score.worker.ts";
 import type { Threads } from "./threads.ts";
 import { startWorker, type WorkerChannels } from "./worker-handle.ts";
 
-/** Computes the scores each night, on a thread that exists while a run lasts. */
+/** Computes the scores each night, on a thread that exists only during a run. */
 export function startScoreRuns(deps: {
   readonly common: Pick<Common, "config" | "log" | "clock">;
   readonly db: IndexDatabase;
   readonly ingest: Pick<WorkerChannels, "connect">;
-  /** Has the thread while it runs. */
+  /** The thread is added to it while it runs. */
   readonly threads: Pick<Threads, "add">;
   readonly lines: RecentLines;
   readonly damage: Pick<DamageReports, "note">;
-  /** Called when the thread fails after its run. */
+  /** Called if the thread fails after its run. */
   readonly onCrash: (reason: string) => void;
 }): ScoreSchedule {
   const { common, db, ingest, threads, lines, damage, onCrash } = deps;

@@ -6,12 +6,12 @@ import { PartStats } from "../part-stats.ts";
 import { readVitals, type ThreadVitals } from "../workers/worker-entry.ts";
 import type { WorkerHandle } from "./worker-handle.ts";
 
-/** The threads of the process, for the operator. */
+/** The threads of the process, as shown to the operator. */
 export type Threads = ReturnType<typeof createThreads>;
 
 /** The name of the main thread. */
 export const MAIN_THREAD = "main";
-/** Within the time limit of a call to the main thread. */
+/** Less than the time limit of a call to the main thread. */
 const CONFIGURE_MS = 1_000;
 
 export function createThreads(lines: Pick<RecentLines, "lastFaultOf">) {
@@ -23,7 +23,7 @@ export function createThreads(lines: Pick<RecentLines, "lastFaultOf">) {
   return {
     /** Asks all threads. The vitals of one that does not respond are undefined. */
     vitals,
-    /** Adds a worker that is starting. Returns a function that removes one that has ended. */
+    /** Adds a worker that is starting. Returns a function that removes it after it has ended. */
     add(name: string, worker: Pick<WorkerHandle, "vitals" | "configure">): () => void {
       const added = new PartStats(name, () => worker.vitals());
       threads.push(added);
@@ -33,7 +33,7 @@ export function createThreads(lines: Pick<RecentLines, "lastFaultOf">) {
         threads = threads.filter((thread) => thread !== added);
       };
     },
-    /** Changes settings in all threads but this one. Resolves with the names of those that have not yet responded within a second. */
+    /** Changes settings in all threads except this one. Resolves to the names of those that have not responded within a second. */
     async configure(values: SettingValues): Promise<readonly string[]> {
       const late = await Promise.all(
         Array.from(workers, async ([{ name }, worker]) => {

@@ -20,11 +20,11 @@ import type { WorkerChannels } from "./worker-handle.ts";
 export type UpstreamWatch = ReturnType<typeof createUpstreamWatch>;
 
 const POLL_INTERVAL_MS = 1000;
-/** The progress counts as current for this time: a busy worker responds late, a stuck one never. */
+/** How long a progress report counts as current: a busy worker responds late, a stuck one never. */
 const STALE_MS = 15_000;
 const LOG_INTERVAL_MS = 30_000;
 
-/** The minimum time between two logged changes, for a lag that fluctuates around its limit. */
+/** The minimum time between two logged changes, in case the lag fluctuates around its limit. */
 const CHANGE_INTERVAL_MS = 30_000;
 
 export interface UpstreamWatchOptions {
@@ -56,7 +56,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions) {
     latest ? notReadyReason(latest.progress, readyLagSecs) : "the upstream has not been reached yet";
   const validatorsReason = () => {
     const unknown = latest?.progress.trust.shards.find(({ isSetUnknown }) => isSetUnknown);
-    // With trust.on_unknown_set = "warn" the shard is followed nevertheless.
+    // With trust.on_unknown_set = "warn" the shard is followed anyway.
     return unknown && lagReason() !== undefined ? unknownValidators(unknown.shard) : undefined;
   };
   const forkReason = () => {
@@ -88,21 +88,21 @@ export function createUpstreamWatch(options: UpstreamWatchOptions) {
   return {
     /** Undefined before the first response of the worker. */
     latest: (): UpstreamProgress | undefined => latest?.progress,
-    /** Why the progress is not known; undefined while the worker reports it. */
+    /** Returns why the progress is unknown; undefined while the worker reports it. */
     workerReason,
-    /** Why the upstream cannot be followed; undefined while it can, or that is not known. */
+    /** Returns why the upstream cannot be followed; undefined if it can or that is unknown. */
     peerReason,
-    /** Why the index lags behind the upstream by the last report; undefined while it is current. */
+    /** Returns why the index lags behind the upstream, according to the last report; undefined while it is current. */
     lagReason,
-    /** Why nothing of a shard is applied although its blocks arrive: its validators are not known; undefined while that is not so. */
+    /** Returns why nothing of a shard is applied although its blocks arrive: its validators are unknown. Undefined otherwise. */
     validatorsReason,
-    /** Why a shard has stopped at a block that has two certificates; undefined while none has. */
+    /** Returns why a shard has stopped at a block with two certificates; undefined if none has. */
     forkReason,
-    /** Why a shard of the index is not what its validators signed; undefined while none is known to differ. */
+    /** Returns why a shard of the index differs from what its validators signed; undefined if none is known to differ. */
     mismatchReason,
-    /** Why the index is not proven to be what the validators of the network signed; undefined while it is. */
+    /** Returns why the index is not proven to match what the network's validators signed; undefined while it is. */
     notProvenReason,
-    /** The first of these reasons; undefined while the index is current. */
+    /** Returns the first of these reasons; undefined while the index is current. */
     behindReason: reason,
     /** Ends the progress line, if there is one. */
     finish: endLine,
@@ -112,7 +112,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions) {
       try {
         latest = { progress: await ask(), atMs: clock.nowMs() };
       } catch (cause) {
-        // `reason` reports a failure that persists. A crash of the worker ends the process anyway.
+        // `reason` contains a failure that persists. A crash of the worker ends the process anyway.
         return log.warn(
           { reason: reasonOf(cause) },
           "The worker that follows the upstream did not report its progress",
@@ -132,7 +132,7 @@ export function createUpstreamWatch(options: UpstreamWatchOptions) {
         else log.warn({ reason: behind, lastFault: progress.lastFault }, "Fell behind the upstream");
       }
       if (!isBehind) return;
-      // The reason is in the log, and there is no progress to show.
+      // The reason is logged, and there is no progress to show.
       if (progress.peerError !== undefined) return endLine();
       reporter ??= startLine();
       reporter.update(progress);
@@ -169,7 +169,7 @@ function notProven({ level, reason, states }: TrustProgress): string | undefined
   return state && `the state of shard ${state.shard} is not proven: ${state.state}`;
 }
 
-/** The progress as fields of a log line. */
+/** Returns the progress as fields of a log line. */
 function progressFields({ phase, fids, build, messages, messagesPerSec, etaSecs }: UpstreamProgress) {
   return {
     phase,
@@ -182,7 +182,7 @@ function progressFields({ phase, fids, build, messages, messagesPerSec, etaSecs 
   };
 }
 
-/** Watches the worker that follows the upstream. Returns undefined when the settings name none. */
+/** Watches the worker that follows the upstream. Returns undefined if the settings name none. */
 export function watchUpstream(
   { config, clock, log }: Pick<Common, "config" | "clock" | "log">,
   worker: WorkerChannels,
@@ -195,7 +195,7 @@ export function watchUpstream(
     clock,
     log: log.child({ subsystem: "upstream" }),
     readyLagSecs: config.upstream.ready_lag_secs,
-    // JSON lines may be read by a program. A redrawn progress line would corrupt them.
+    // JSON lines may be read by a program, and a redrawn progress line would corrupt them.
     output: { ...output, isTerminal: output.isTerminal && config.log.format === "pretty" },
   });
 }

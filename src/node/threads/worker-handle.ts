@@ -4,23 +4,23 @@ import { RetryableError } from "../../lib/failure.ts";
 import type { KeepLine } from "../../runtime/log/recent-lines.ts";
 import type { FromWorker, ThreadVitals, ToWorker } from "../workers/worker-entry.ts";
 
-/** A worker that was started and may not be ready yet. */
+/** A started worker, which may not be ready yet. */
 export interface WorkerHandle {
   /**
-   * Resolves with the worker's facts when it is ready.
+   * Resolves to the worker's facts when it is ready.
    *
-   * @throws RetryableError with the message of the body when it does not start.
+   * @throws RetryableError with the message of the body if it does not start.
    */
   readonly ready: Promise<Readonly<Record<string, unknown>>>;
   /**
    * Sends the worker a port for requests of another thread. Requests wait until the worker is ready.
    *
-   * @param early the first requests, which were taken from the port already.
+   * @param early the first requests, which were already taken from the port.
    */
   connect(port: MessagePort, early?: readonly unknown[]): void;
-  /** Asks how the worker fares. There is no response while its event loop is busy. */
+  /** Asks for the worker's vitals. There is no response while its event loop is busy. */
   vitals(): Promise<ThreadVitals>;
-  /** Changes settings. Resolves once the worker has them; a busy event loop delays that. */
+  /** Changes settings. Resolves once the worker has them, which a busy event loop delays. */
   configure(values: SettingValues): Promise<void>;
   /** Lets the worker finish its accepted work. Resolves when it has released its resources. */
   stop(): Promise<void>;
@@ -30,9 +30,9 @@ export interface WorkerHandle {
  * Starts a worker.
  *
  * @param init the initial message of its body. Ports in it are transferred.
- * @param keepLine gets the worker's log lines of level info and above.
+ * @param keepLine receives the worker's log lines of level info and above.
  * @param onDamage called for each damaged database that a statement of the worker finds.
- * @param onCrash called when the worker fails after it was ready, unless it was stopped.
+ * @param onCrash called if the worker fails after it was ready, unless it was stopped.
  */
 export function startWorker<Init>(options: {
   name: string;
@@ -103,7 +103,7 @@ export function startWorker<Init>(options: {
   };
 }
 
-/** The ports in a message, which is a tree of plain objects and values. */
+/** Returns the ports in a message, which is a tree of plain objects and values. */
 function portsIn(value: unknown): MessagePort[] {
   if (value instanceof MessagePort) return [value];
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
@@ -111,7 +111,7 @@ function portsIn(value: unknown): MessagePort[] {
   return Object.values(value).flatMap(portsIn);
 }
 
-/** A port of a client that waits for the worker, with the requests that have arrived. */
+/** The port of a client waiting for the worker, with the requests that have arrived. */
 interface WaitingPort {
   readonly port: MessagePort;
   readonly early: unknown[];
@@ -140,7 +140,7 @@ export class WorkerChannels {
   attach(worker: WorkerHandle): WorkerHandle {
     this.#worker = worker;
     for (const { port, early } of this.#waiting) {
-      // What has not been taken from the port moves with it.
+      // Requests that have not been taken from the port move with it.
       port.onmessage = null;
       worker.connect(port, early);
     }

@@ -4,23 +4,23 @@ import type { IndexDatabase } from "../../db/index/database.ts";
 import { isEmpty } from "../../db/index/identity.ts";
 import { programName } from "../../version.ts";
 
-/** What a failing check stops: all requests of balancers, those that need the state or a proof, or nothing but what its text says. */
+/** What a failing check stops: all requests from load balancers, those that need the state or a proof, or nothing. */
 type Stops = "ready" | "state" | "proof" | "nothing";
 
-/** A verdict of the node about itself. */
+/** A check of the node on itself. */
 interface Check {
   readonly stops: Stops;
   /** What makes it fail. */
   readonly setBy: string;
-  /** The event after which it passes, without a restart but for a damaged file; null where the process ends instead. */
+  /** The event after which it passes without a restart, except for a damaged file; null if the process ends instead. */
   readonly clearedBy: string | null;
-  /** The gauges and keys of `/status` that show it, besides `/ready`. */
+  /** The gauges and `/status` keys that show it, besides `/ready`. */
   readonly shownBy?: readonly string[];
 }
 
 /**
- * The checks of a node, in the order in which `/ready` names them. Each has an event that clears it, which does not depend on the
- * requests that the verdict keeps away. Every figure that says that something is wrong belongs to one of them.
+ * The checks of a node, in the order in which `/ready` names them. Each has an event that clears it and that does not depend on the
+ * requests that the failing check keeps away. Every figure that shows a fault belongs to one of them.
  */
 export const CHECKS = {
   stopping: { stops: "ready", setBy: "a signal to stop, or a fault that ends the process", clearedBy: null },
@@ -196,16 +196,16 @@ export const CHECKS = {
 
 export type CheckName = keyof typeof CHECKS;
 
-/** The checks that `/ready` looks at. */
+/** The checks that `/ready` evaluates. */
 type ReadyCheck = {
   [Name in CheckName]: (typeof CHECKS)[Name]["stops"] extends "nothing" ? never : Name;
 }[CheckName];
 
-/** Returns why a check fails, for people; undefined while it passes. */
+/** Functions that return why a check fails, as text for people; undefined while it passes. */
 export type CheckReasons = Readonly<Record<ReadyCheck, () => string | undefined>>;
 
 /**
- * Returns why the node is not ready: the reason of the first check that fails.
+ * Returns why the node is not ready: the reason of the first failing check.
  *
  * @param needs what the caller needs besides reads.
  */
@@ -222,14 +222,14 @@ export function firstReason(
   return undefined;
 }
 
-/** Whether the node has data or follows another: until then its operator has not chosen what it serves. */
+/** Reports whether the node has data or follows another node. Until then, its operator has not chosen what it serves. */
 export function isSetUp({ upstream }: Pick<Config, "upstream">, db: IndexDatabase): boolean {
   return isFollowing({ upstream }) || !isEmpty(db);
 }
 
 /**
- * Why a node that nothing has been chosen for must not get requests yet; undefined for one that has data, follows a node, or is a network of its own on
- * purpose. Such a node merges nothing, so the reason holds until it starts again.
+ * Returns why a node must not get requests yet because its operator has not chosen what it serves; undefined for a node that has data,
+ * follows another, or is its own network on purpose. Such a node merges nothing, so the reason applies until it restarts.
  */
 export function notSetUpReason({ service, upstream }: Config, db: IndexDatabase): string | undefined {
   if (service.ready_when_empty || isSetUp({ upstream }, db)) return undefined;

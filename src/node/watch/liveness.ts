@@ -1,11 +1,11 @@
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { UpstreamProgress } from "../../upstream/follow/progress.ts";
 
-/** What a node reports to the other nodes of its state about its index. */
+/** A node's report about its index to the other nodes of its state. */
 export interface LiveReport {
-  /** Since when it applies each block as it arrives, unix seconds; null while it does not. */
+  /** Since when it has applied each block as it arrives, unix seconds; null if it does not. */
   readonly liveSince: number | null;
-  /** JSON of the applied block of each shard; null before the first. */
+  /** The applied block of each shard as JSON; null before the first. */
   readonly positions: string | null;
 }
 
@@ -14,9 +14,9 @@ export const NOT_LIVE: LiveReport = { liveSince: null, positions: null };
 export type Liveness = ReturnType<typeof createLiveness>;
 
 /**
- * Follows whether the node applies blocks live.
+ * Tracks whether the node applies blocks live.
  *
- * @param options.progress of following; undefined for a node without an upstream, which is always live.
+ * @param options.progress the progress of following; undefined for a node without an upstream, which is always live.
  */
 export function createLiveness(options: {
   readonly progress: (() => UpstreamProgress | undefined) | undefined;

@@ -4,10 +4,10 @@ import type { PartStats } from "../part-stats.ts";
 import type { StateWriterStats } from "../state/state-writer.ts";
 
 const POLL_INTERVAL_MS = 1_000;
-/** Reports a stall only after this time. Shorter ones are normal. */
+/** Stalls are reported only after this time. Shorter ones are normal. */
 const STALLED_MS = 5_000;
 
-/** Monitors whether the state database can be written. */
+/** Monitors whether the state database is writable. */
 export type StateWatch = ReturnType<typeof createStateWatch>;
 
 /** @param nowMs a monotonic clock. */
@@ -19,7 +19,7 @@ export function createStateWatch(
   return {
     /** The last stats of the writer; undefined before the first response. */
     latest: (): StateWriterStats | undefined => stats.latest,
-    /** A description of why the state cannot be written since `STALLED_MS`; undefined while it can. */
+    /** Returns why the state has not been writable for `STALLED_MS`; undefined while it is. */
     stalledReason(): string | undefined {
       if (nowMs() - respondedAtMs > STALLED_MS) return "the state writer does not respond";
       const stalledMs = stats.latest?.stalledMs ?? 0;

@@ -6,14 +6,14 @@ import { figureOf, gauge, gaugeBy } from "../../runtime/figures/figures.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { Replacement } from "../../runtime/replacement.ts";
 
-/** The space of the file system of the data directory. */
+/** The space on the file system of the data directory. */
 export interface DiskSpace {
   /** Bytes that this process may still write. */
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** Returns why the last write of a database failed; null after a success; undefined when the writer does not respond. */
+/** Returns why the last write of a database failed; null after a success; undefined if the writer does not respond. */
 export type WriteFaultSource = () => Promise<string | null | undefined>;
 
 /** Monitors the data directory and the databases. */
@@ -35,7 +35,7 @@ const POLL_INTERVAL_MS = 1000;
 /** Creates a watch. The caller schedules its polls. */
 export function createStorageWatch(options: StorageWatchOptions) {
   const { dataDir, replaced, writeFaults, damage, log, onReplaced } = options;
-  // In this order, independent of which database failed first.
+  // In this fixed order, whichever database failed first.
   const databases = Object.keys(writeFaults) as DatabaseName[];
   const faults = new Map<string, string>();
   let space: DiskSpace | undefined;
@@ -54,20 +54,20 @@ export function createStorageWatch(options: StorageWatchOptions) {
   };
 
   return {
-    /** A description of the damage of a database; undefined while none is known. */
+    /** Returns a description of a database's damage; undefined if none is known. */
     damageReason(): string | undefined {
       const damaged = databases.find((database) => damage.of(database) !== undefined);
       return damaged && `the ${damaged} is damaged: ${damage.of(damaged)}`;
     },
-    /** A description of why writes fail; undefined while they succeed. */
+    /** Returns why writes fail; undefined while they succeed. */
     writeFaultReason(): string | undefined {
       const failing = databases.find((database) => faults.has(database));
       return failing && `the ${failing} cannot be written: ${faults.get(failing)}`;
     },
-    /** Whether each watched database is damaged, or its last write failed. */
+    /** Returns, for each watched database, whether it is damaged or its last write failed. */
     hasFault: (): ReadonlyMap<string, boolean> =>
       new Map(databases.map((name) => [name, faults.has(name) || damage.of(name) !== undefined])),
-    /** Undefined before the first poll, and where the file system does not report it. */
+    /** Undefined before the first poll, and if the file system does not report it. */
     diskSpace: (): DiskSpace | undefined => space,
     /** Checks once. */
     async poll(): Promise<void> {
@@ -142,12 +142,12 @@ function spaceOf(path: string): DiskSpace | undefined {
   }
 }
 
-/** The damage that threads have found in the databases of the node. Only a restart, with another file, clears it. */
+/** The damage that threads have found in the node's databases. Only a restart with another file clears it. */
 export type DamageReports = ReturnType<typeof createDamageReports>;
 
 /**
  * @param databases those of the node. Damage of other files, such as a copy for a backup, does not count.
- * @param signals make the writer of a damaged database refuse.
+ * @param signals make the writer of a damaged database refuse writes.
  */
 export function createDamageReports(
   databases: readonly DatabaseFile[],
@@ -162,7 +162,7 @@ export function createDamageReports(
       signals?.setDamaged(database);
       log.error({ database, reason, remedy }, "Found damage in the database: nothing more is written to it");
     },
-    /** A description of the first damage of a database; undefined for one that is whole as far as it was read. */
+    /** Returns a description of the first damage found in a database; undefined if none was found so far. */
     of: (database: Damage["database"]): string | undefined => found.get(database),
   };
 }

@@ -19,20 +19,20 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of the delivery worker. */
 export interface DeliveryWorkerInit {
   readonly config: Config;
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: SharedArrayBuffer;
   /** Connects to the writer of the index, which stores the events. */
   readonly ingest: MessagePort;
   readonly state: StateLink;
-  /** Connect to the thread that matches events against subscriptions. */
+  /** Connects to the thread that matches events against subscriptions. */
   readonly matching: { readonly live: MessagePort; readonly previews: MessagePort };
   /** See `UrlGuardOptions`. */
   readonly loopbackTargets: readonly LoopbackTarget[];
-  /** Those of `SpanCounts`; undefined while traces are off. */
+  /** See `SpanCounts`; undefined while traces are off. */
   readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
-/** The time that receivers have left to respond after the process starts to shut down. */
+/** How long receivers may take to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
 /** Publishes the events of the index as webhook deliveries and sends them. */

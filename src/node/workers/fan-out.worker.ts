@@ -19,14 +19,14 @@ export interface FanOutWorkerInit {
   readonly state: StateLink;
   /** See `UrlGuardOptions`. */
   readonly loopbackTargets: readonly LoopbackTarget[];
-  /** Those of `SpanCounts`; undefined while traces are off. */
+  /** See `SpanCounts`; undefined while traces are off. */
   readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
-/** The time that clients have left to respond after the process starts to shut down. */
+/** How long clients may take to respond after the process starts to shut down. */
 const STOP_GRACE_MS = 1_500;
 
-/** Runs notification campaigns, off the threads that serve reads. */
+/** Runs notification campaigns outside the threads that serve reads. */
 runWorker<FanOutWorkerInit>(async ({ config, state: link, loopbackTargets, spanCounts }, { keepLine }) => {
   const log = createLogger(config, { keep: keepLine });
   const index = openIndexReader(indexPath(config.data.dir));

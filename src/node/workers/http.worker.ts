@@ -33,7 +33,7 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of an HTTP worker. */
 export interface HttpWorkerInit {
   readonly config: Config;
-  /** Connect to the main thread, for the operator's endpoints and for the console. */
+  /** Connect to the main thread, for the operator's endpoints and the console. */
   readonly node: MessagePort;
   readonly console: MessagePort | undefined;
   readonly fanOut: MessagePort;
@@ -42,30 +42,30 @@ export interface HttpWorkerInit {
   readonly hub: MessagePort;
   /** Connects to the writer of the index, which announces new events. */
   readonly ingest: MessagePort;
-  /** Connect to the matching thread, for live streams and for those that read earlier events. */
+  /** Connect to the matching thread, for live streams and for streams that read earlier events. */
   readonly matching: { readonly live: MessagePort; readonly replays: MessagePort };
   /** Connects to the thread that ranks casts. */
   readonly ranking: MessagePort;
-  /** Connects to the count of streams on the main thread. */
+  /** Connects to the main thread, which counts streams. */
   readonly streamSlots: MessagePort;
-  /** Connects to the thread that has the receivers of a demo network; undefined on any other node. */
+  /** Connects to the thread with the receivers of a demo network; undefined on any other node. */
   readonly demo: { readonly services: MessagePort; readonly targets: readonly LoopbackTarget[] } | undefined;
   /** Connects to the thread that fetches previews; undefined while they are off. */
   readonly previews: PreviewsLink | undefined;
-  /** Connects to the thread of writes. */
+  /** Connects to the thread for writes. */
   readonly writes: MessagePort;
-  /** What tokens of approval links are derived from; empty without a master key. */
+  /** The keys from which tokens of approval links are derived; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: SharedArrayBuffer;
   /** What clients hold and spend at all HTTP workers and the hub. */
   readonly admission: SharedAdmission;
-  /** Those of `SpanCounts`; undefined while traces are off. */
+  /** See `SpanCounts`; undefined while traces are off. */
   readonly spanCounts: SharedArrayBuffer | undefined;
   readonly state: StateLink;
-  /** Connects to the thread that follows other nodes; undefined where one is trusted. */
+  /** Connects to the thread that follows other nodes; undefined if one node is trusted. */
   readonly upstream: MessagePort | undefined;
-  /** Connects to the first HTTP worker, which loads the files of the console for all; undefined for itself. */
+  /** Connects to the first HTTP worker, which loads the files of the console for all; undefined in that worker. */
   readonly firstWorker: MessagePort | undefined;
   /** Whether other workers accept connections on the same port. */
   readonly sharesPort: boolean;

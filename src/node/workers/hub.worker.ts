@@ -7,8 +7,8 @@ import type { HubInit } from "../compose/hub/open-hub.ts";
 import { runWorker } from "./worker-entry.ts";
 
 /**
- * Listens for gRPC, off the threads of reads and merges. What serves it is loaded with the first connection or request: many nodes
- * never get one.
+ * Listens for gRPC, outside the threads of reads and merges. The code that serves it is loaded with the first connection or request,
+ * because many nodes never get one.
  */
 runWorker<HubInit>(async (init, { keepLine }) => {
   const { hub, http } = init.config;
@@ -18,7 +18,7 @@ runWorker<HubInit>(async (init, { keepLine }) => {
     const { openHub } = await import("../compose/hub/open-hub.ts");
     return openHub(init, keepLine);
   });
-  // -1 means any free port, because 0 disables gRPC. The HTTP workers are served in any case.
+  // -1 means any free port, because 0 disables gRPC. The HTTP workers are served in either case.
   const listener =
     hub.port === 0
       ? undefined

@@ -23,21 +23,21 @@ import type { StateLink } from "../state/thread-state.ts";
 import { notSetUpReason } from "../watch/checks.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** How often an idle writer retries a database that could not be written. */
+/** How often an idle writer retries a database that was not writable. */
 const RETRY_INTERVAL_MS = 5_000;
-/** How often an idle writer moves rows to the ids of casts that arrived late, and looks at its files. */
+/** How often an idle writer moves rows to the ids of casts that arrived late, and checks its files. */
 const IDLE_INTERVAL_MS = 1_000;
 
-/** With `trust.roots = "sample"`, more keys of one kind of an account wait. */
+/** With `trust.roots = "sample"`, an account with more keys of one kind has to wait. */
 const MAX_KEYS_AT_ONCE = 5_000;
 
-/** The shares of a core that the first roots of all accounts may take: on mainnet they are hours of work. */
+/** The shares of a core that computing the first roots of all accounts may use: on mainnet it takes hours. */
 const FIRST_SHARES = { sample: 0.2, full: 0.5 } as const;
 
-/** The share of a core for accounts that no block has changed. */
+/** The share of a core for rechecking accounts that no block has changed. */
 const SCRUB_SHARE = 0.001;
 
-/** Returns what keeps the roots of the followed network; undefined where they are not kept. */
+/** Returns the keeper of the followed network's roots; undefined if roots are not kept. */
 function rootKeeperOf(config: Config, db: IndexDatabase): RootKeeper | undefined {
   const { fids, fid_file: fidFile } = config.upstream;
   const isPartial = fids.length > 0 || fidFile !== "";
@@ -65,7 +65,7 @@ export interface IngestWorkerInit {
   readonly state: StateLink;
 }
 
-/** The one writer of the index. It merges the records that other workers validated. */
+/** The only writer of the index. It merges the records that other workers have validated. */
 runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "ingest", keep: keepLine });
   const db = openIndexWriter(indexPath(config.data.dir));
@@ -87,7 +87,7 @@ runWorker<IngestWorkerInit>(async ({ config, commits, state: link }, { keepLine 
   const logStateFault = createFaultLog({ log, clock: systemClock });
   const isNumbering = !isFollowing(config);
   const unchosen = notSetUpReason(config, db);
-  // A node that is not set up numbers nothing: it may become a follower.
+  // A node that is not set up does not number events, because it may become a follower.
   const logs =
     unchosen === undefined
       ? await openLogs({

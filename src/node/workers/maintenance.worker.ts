@@ -19,7 +19,7 @@ import { openStateStores } from "../state/open-state.ts";
 import type { StateLink } from "../state/thread-state.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** How long a stop waits for PostgreSQL to take the last figures. */
+/** How long a shutdown waits for PostgreSQL to take the last figures. */
 const SHARE_MS = 2_000;
 
 /** The initial message of the maintenance worker. */

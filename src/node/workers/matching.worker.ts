@@ -8,7 +8,7 @@ export interface MatchingWorkerInit {
   readonly config: Config;
 }
 
-/** Matches events against subscriptions. It has its own thread because the regular expressions of clients are untrusted. */
+/** Matches events against subscriptions. It has a separate thread because clients' regular expressions are untrusted. */
 runWorker<MatchingWorkerInit>(async () => {
   const { connect } = createMatchThread(MATCH_BUDGET);
   return { connect, stop: async () => undefined };

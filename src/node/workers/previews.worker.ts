@@ -30,13 +30,13 @@ import { runWorker } from "./worker-entry.ts";
 /** The initial message of the worker of previews. */
 export interface PreviewsWorkerInit {
   readonly config: Config;
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: SharedArrayBuffer;
-  /** That of `PreviewSignal`. */
+  /** See `PreviewSignal`. */
   readonly signal: SharedArrayBuffer;
 }
 
-/** Fetches what embedded URLs show of themselves. No read waits for it. */
+/** Fetches the previews of embedded URLs. Reads never wait for it. */
 runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "previews", keep: keepLine });
   const stopping = new AbortController();
@@ -69,7 +69,7 @@ runWorker<PreviewsWorkerInit>(async ({ config, commits, signal }, { keepLine }) 
   const db = openIndexReader(indexPath(config.data.dir));
   db.commits = new CommitSequence(commits);
   const scores = scorePolicyOf(config);
-  // Chosen fids are not the network: what they share says nothing of it.
+  // Selected fids are not the network, so their shares say nothing about it.
   const catalog = followsAll(config)
     ? startCatalog({
         file,

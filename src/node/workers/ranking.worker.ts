@@ -35,7 +35,7 @@ runWorker<RankingWorkerInit>(async ({ config, ingest }, { keepLine }) => {
     onFault: (cause) => log.error({ err: cause }, "the rankings could not be refreshed"),
   });
   const forYou = createForYouRpc(db);
-  // Chosen fids are not the network: what they write about says nothing of it.
+  // Selected fids are not the network, so their casts say nothing about its topics.
   const topics = followsAll(config)
     ? startTopicRefresh({
         finder: createTopicFinder({

@@ -12,7 +12,7 @@ import { runWorker } from "./worker-entry.ts";
 export interface ScoreWorkerInit {
   readonly config: Config;
   readonly ingest: MessagePort;
-  /** Another value than 0 in its first 4 bytes ends the run. */
+  /** A value other than 0 in its first 4 bytes ends the run. */
   readonly stopping: SharedArrayBuffer;
 }
 

@@ -5,13 +5,13 @@ import { createSupervisor } from "../../runtime/supervisor.ts";
 import { version } from "../../version.ts";
 import { runWorker } from "./worker-entry.ts";
 
-/** What a node does before it serves. */
+/** What a node does before it can serve. */
 export interface StartingProgress {
   /** Such as `migrating the index to a new format`. */
   readonly task: string;
   /** The stage of a migration. */
   readonly stage?: string;
-  /** The completed share of the task, 0 to 1. */
+  /** The completed share of the task, from 0 to 1. */
   readonly share?: number;
   /** Messages in the index. */
   readonly messages?: number;
@@ -25,11 +25,11 @@ export interface StartingWorkerInit {
 }
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-/** No request has a body that is read. */
+/** Request bodies are never read. */
 const MAX_BODY_BYTES = 1024;
 const IDLE_SECS = 10;
 
-/** Listens in place of the HTTP workers while a start takes long. */
+/** Listens in place of the HTTP workers during a long start. */
 runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "http", keep: keepLine });
   let progress = first;
@@ -48,7 +48,7 @@ runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, {
   const server = Bun.serve({
     hostname: config.http.host,
     port: config.http.port,
-    // The HTTP workers listen before this ends.
+    // The HTTP workers start listening before this one stops.
     reusePort: true,
     development: false,
     idleTimeout: IDLE_SECS,
@@ -69,7 +69,7 @@ runWorker<StartingWorkerInit>(async ({ config, startedAtMs, progress: first }, {
       );
     },
   });
-  // The work blocks the main thread, whose signs of life would fail to come.
+  // The work blocks the main thread, which therefore cannot signal that it is alive.
   const supervisor = createSupervisor();
   supervisor.ready();
   log.info(

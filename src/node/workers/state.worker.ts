@@ -15,11 +15,11 @@ const PROBE_INTERVAL_MS = 1_000;
 export interface StateWorkerInit {
   readonly config: Config;
   readonly stateNode: StateNode;
-  /** Those of `NodeSignals`. */
+  /** See `NodeSignals`. */
   readonly signals: SharedArrayBuffer;
 }
 
-/** The one writer of the state database. It runs the writes of all threads. */
+/** The only writer of the state database. It runs the writes of all threads. */
 runWorker<StateWorkerInit>(async ({ config, stateNode, signals: shared }) => {
   const db = openStateWriter(statePath(config.data.dir));
   const signals = new NodeSignals(shared);

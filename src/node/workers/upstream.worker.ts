@@ -38,7 +38,7 @@ function endThread(reason: string): void {
   });
 }
 
-/** The index may have what is free on its disk, within its bound. */
+/** Returns how many bytes the index may have: the free space of its disk, within its limit. */
 async function roomFor({ data, index }: Config): Promise<number> {
   const { bavail, bsize } = await statfs(data.dir);
   return Math.min(bavail * bsize, index.max_bytes || Number.POSITIVE_INFINITY);

@@ -23,30 +23,30 @@ export type FromWorker =
   | { readonly type: "damage"; readonly damage: Damage }
   | { readonly type: "stopped" };
 
-/** How a thread fares. */
+/** The load of a thread. */
 export interface ThreadVitals {
   /** How late its event loop was in the last minute. */
   readonly loopP99Ms: number;
   readonly loopMaxMs: number;
-  /** What its JavaScript objects took at the last garbage collection; null before the first. */
+  /** Size of its JavaScript objects at the last garbage collection; null before the first. */
   readonly heapBytes: number | null;
 }
 
-/** Reads the vitals of this thread. Its delays are measured from the first call on. */
+/** Reads the vitals of this thread. Delays are measured from the first call on. */
 export function readVitals(): ThreadVitals {
   const { p99Ms, maxMs } = ownLoopDelays();
   return { loopP99Ms: p99Ms, loopMaxMs: maxMs, heapBytes: heapSize() || null };
 }
 
-/** What a worker's body gets beside its initial message. */
+/** What a worker's body gets in addition to its initial message. */
 export interface WorkerContext {
-  /** Sends a line of the log to the process, for the operator. */
+  /** Sends a log line to the process, for the operator. */
   readonly keepLine: KeepLine;
 }
 
 /** A running worker. */
 export interface WorkerBody {
-  /** Facts about the worker that the process gets when it is ready, such as its port. */
+  /** Facts about the worker, such as its port, that the process gets when it is ready. */
   readonly facts?: Record<string, unknown>;
   /** Serves requests of another thread over a port. */
   connect?(port: MessagePort): void;

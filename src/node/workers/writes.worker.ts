@@ -23,13 +23,13 @@ export interface WritesWorkerInit {
   /** Connects to the hub's thread. */
   readonly hub: MessagePort;
   readonly state: StateLink;
-  /** Connects to the thread that follows other nodes; undefined where one is trusted. */
+  /** Connects to the thread that follows other nodes; undefined if one node is trusted. */
   readonly upstream: MessagePort | undefined;
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: SharedArrayBuffer;
 }
 
-/** Brings writes of the API into the network. It knows nothing of HTTP. */
+/** Submits writes of the API to the network. It is independent of HTTP. */
 runWorker<WritesWorkerInit>(async ({ config, hub, state: link, commits, upstream }, { keepLine }) => {
   const log = createLogger(config, { subsystem: "writes", keep: keepLine });
   const db = openIndexReader(indexPath(config.data.dir));

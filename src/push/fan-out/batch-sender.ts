@@ -14,7 +14,7 @@ import type { SendCounters } from "./send-stats.ts";
 import { type SendPermission, type Slot, type Slots, untilGranted } from "./slots.ts";
 
 const MIN_LEASE_SECS = 30;
-/** A claim outlasts the call by this much, for the wait before the call. */
+/** The lease of a claim exceeds the timeout of the call by this much, for the wait before the call. */
 const LEASE_MARGIN_SECS = 20;
 /** Backoff between attempts to store results while the state is unavailable. */
 const INITIAL_STORE_BACKOFF_MS = 100;
@@ -28,9 +28,9 @@ export interface BatchSenderDeps {
   readonly stats: SendCounters;
   readonly openLinks: OpenLinks;
   readonly clock: Clock;
-  /** No call starts without it. */
+  /** Calls start only while it is granted. */
   readonly permission: () => SendPermission;
-  /** The number of the node's lease: rises when the node has lost one. */
+  /** The number of the node's lease; incremented when the node has lost one. */
   readonly leaseNumber: () => number;
   /** Measures leases; unaffected by jumps of the machine's clock. */
   readonly monotonicMs: () => number;
@@ -40,9 +40,9 @@ export interface BatchSenderDeps {
 }
 
 export interface BatchSendSettings {
-  /** How long the ledger stores which tokens got a notification. */
+  /** How long the ledger remembers which tokens got a notification. */
   readonly dedupeTtlSecs: number;
-  /** Timeout of one call. */
+  /** Timeout per call. */
   readonly timeoutMs: number;
   /** Attempts of one batch, including the first. */
   readonly maxAttempts: number;
@@ -52,9 +52,9 @@ export interface BatchSendSettings {
 
 /** Signals that stop a run early. */
 export interface RunSignals {
-  /** No further calls start. */
+  /** Stops starting further calls. */
   readonly stop: AbortSignal;
-  /** Calls in flight are aborted. */
+  /** Aborts calls in flight. */
   readonly cancelCalls: AbortSignal;
 }
 
@@ -77,7 +77,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
   const { tokens, ledger, post, slots, stats, settings, openLinks, clock } = deps;
   const { permission, leaseNumber, monotonicMs, onResults } = deps;
   const callSecs = Math.ceil(settings.timeoutMs / 1000);
-  // In a schedule of several waves, the first must still be known when the last is sent.
+  // In a schedule with several waves, the ledger must remember the first wave until the last is sent.
   const ledgerSecs = Math.max(settings.dedupeTtlSecs, work.ledgerEndsAt - nowSecs(clock));
   const leaseSecs = Math.max(MIN_LEASE_SECS, callSecs + LEASE_MARGIN_SECS);
 
@@ -102,7 +102,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     });
   }
 
-  /** @param outcomes one for each token, in the same order */
+  /** @param outcomes one per token, in the same order */
   async function record(
     host: string,
     batchTokens: readonly LiveToken[],
@@ -115,7 +115,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     onResults(results);
   }
 
-  /** After their results are recorded: a crash in between leaves tokens that the next send finds invalid again. */
+  /** Deleted after their results are recorded: after a crash in between, the next send finds the tokens invalid again. */
   async function deleteGone(
     batchTokens: readonly LiveToken[],
     outcomes: readonly ClientOutcome[],
@@ -137,7 +137,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     const startedAt = performance.now();
     const targetUrl = await openLinks(work, host);
     const notification = { ...work.notification, targetUrl };
-    // A token that is in two rows is sent once.
+    // A token that is in two rows is sent only once.
     const outcome = await post({
       url,
       notification,
@@ -179,11 +179,11 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     }
   }
 
-  /** Waits for the permission to call, and claims again what is no longer held for the length of a call. */
+  /** Waits for the permission to call, and renews claims that would expire during the call. */
   async function prepare(host: string, batch: Batch): Promise<Batch> {
     for (let ready = batch; ; ready = await claimAgain(host, ready)) {
       await untilGranted(permission, signals.stop);
-      // After the permission: so a lease that was lost and replaced before it has another number.
+      // Checked after the permission: if the lease was lost and replaced before that, it has another number.
       if (isHeld(ready.lease)) return ready;
     }
   }
@@ -193,7 +193,7 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
 
   async function claimAgain(host: string, batch: Batch): Promise<Batch> {
     const { claimed, conflicting, lease } = await claimWithRetry(batch.tokens);
-    // Their lease expired while they waited, and another campaign has claimed them.
+    // The lease expired while they waited, and another campaign has claimed them.
     await recordFailure(host, conflicting, "claimed_by_another");
     return { ...batch, tokens: claimed, lease };
   }
@@ -213,8 +213,8 @@ export function createBatchSender(deps: BatchSenderDeps, work: CampaignWork, sig
     },
 
     /**
-     * Calls the client until it responds or the attempts are used up, and records the result of each token. A run that is
-     * stopped leaves its claims to the next run of the campaign.
+     * Calls the client until it responds or the attempts are used up, and records the result of each token. If the run is stopped, its
+     * claims are left to the campaign's next run.
      *
      * @throws the reason of the signal that stopped it
      */

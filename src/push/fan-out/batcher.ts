@@ -1,11 +1,11 @@
 import type { LiveToken } from "../store/tokens/token-store.ts";
 
-/** Limit of tokens in one call, from the protocol. */
+/** Maximum number of tokens in one call, from the protocol. */
 export const MAX_BATCH_TOKENS = 100;
-/** Limit of tokens in incomplete batches; with many different URLs, batches are smaller. */
+/** Maximum number of tokens in incomplete batches; with many different URLs, batches are smaller. */
 const MAX_WAITING_TOKENS = 500;
 
-/** Until when, and under which lease of the node, tokens are claimed. */
+/** Until when tokens are claimed, and under which lease of the node. */
 export interface ClaimLease {
   /** On the clock of `BatchSenderDeps.monotonicMs`. */
   readonly endsAtMs: number;
@@ -16,7 +16,7 @@ export interface ClaimLease {
 export interface Batch {
   readonly url: string;
   readonly tokens: readonly LiveToken[];
-  /** That of their first claim. */
+  /** The lease of the first claim among them. */
   readonly lease: ClaimLease;
 }
 
@@ -34,9 +34,9 @@ export class Batcher {
   #count = 0;
 
   /**
-   * Adds a token; returns the batch that it completes, or the largest batch when too many tokens wait.
+   * Adds a token. Returns the batch that it completes, or the largest batch if too many tokens wait.
    *
-   * @param lease of its claim; later tokens have later claims
+   * @param lease the lease of its claim; later tokens have later claims
    */
   add(token: LiveToken, lease: ClaimLease): Batch | undefined {
     const { url } = token.details;

@@ -25,10 +25,9 @@ export interface RunDeps extends BatchSenderDeps {
 }
 
 /**
- * Sends a notification to its whole audience. Each token of the audience is counted once: as sent, failed or not
- * attempted.
+ * Sends a notification to its whole audience. Each token of the audience is counted once: as sent, failed or not attempted.
  *
- * @returns `aborted` when the app was deleted meanwhile
+ * @returns `aborted` if the app was deleted in the meantime
  * @throws the reason of the signal that stopped the run, or a fault of the stores; recorded results stay recorded.
  */
 export async function runCampaign(
@@ -51,7 +50,7 @@ export async function runCampaign(
     async function dispatch(batch: Batch): Promise<void> {
       while (progress.retriesWaiting >= MAX_RETRIES_WAITING) await Promise.race(sending);
       const slot = await slots.acquire({ campaign: campaignId, host, signal: stop });
-      // Without a slot nothing bounds their number, so they are handled one by one.
+      // Without slots to bound their number, batches are handled one by one.
       if (slot === "given-up") return delivery.send(host, batch, slot, progress);
       const delivered = delivery
         .send(host, batch, slot, progress)
@@ -61,7 +60,7 @@ export async function runCampaign(
     }
 
     const pages = reader.pagesOf(host)[Symbol.asyncIterator]();
-    /** Reads and claims a page: before acquiring a slot, so that no slot waits for the database. */
+    /** Reads and claims a page before acquiring a slot, so that slots do not wait for the database. */
     async function claimPage(): Promise<ClaimedTokens | undefined> {
       const { value: page, done } = await pages.next();
       if (done) return undefined;
@@ -100,10 +99,10 @@ export async function runCampaign(
   const counted = reader
     .count()
     .then((tokens) => (tokens === undefined ? undefined : deps.campaigns.setAudienceCount(work, tokens)))
-    // Only for those who watch the campaign.
+    // Only informs those who watch the campaign, so it may fail.
     .catch(() => undefined);
   const hosts = reader.hosts()[Symbol.asyncIterator]();
-  // A bounded number of workers, so that many hosts need no memory; a host that is down is given up in the end.
+  // A bounded number of workers limits the memory for many hosts; a host that is down is eventually given up.
   const runHostWorker = async () => {
     for (let next = await hosts.next(); !next.done; next = await hosts.next())
       await sendToHost(reader, next.value);

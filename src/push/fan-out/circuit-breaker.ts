@@ -5,7 +5,7 @@ export type HostStatus = "ok" | "busy" | "down" | "none";
 
 /** How a host that does not respond is treated. */
 export interface CircuitBreakerSettings {
-  /** Calls in a row without a response after which a host counts as down. */
+  /** Consecutive calls without a response after which a host counts as down. */
   readonly failuresUntilDown: number;
   /** Delay before the first call that probes a host that is down; it doubles with each further probe. */
   readonly firstProbeMs: number;
@@ -21,11 +21,11 @@ export const DEFAULT_CIRCUIT_BREAKER: CircuitBreakerSettings = {
   giveUpAfterMs: 30_000,
 };
 
-/** Concurrent calls to a new host; later the limit is this much above the most that were in flight. */
+/** Concurrent calls to a new host; later the limit exceeds the maximum that were in flight by this much. */
 const INITIAL_CONCURRENCY = 4;
 /** The concurrency limit of a host is reset after this time without calls. */
 const FORGOTTEN_AFTER_MS = 1_000;
-/** A host that is down counts as down for this time after its last call: without sends, no call would ever show that it is up. */
+/** How long after its last call a host counts as down: without sends, no call would ever show that it is up again. */
 const DOWN_UNTIL_MS = 3_600_000;
 
 /** Whether a host may be called now: `free`, `probe` (only this call), `wait` or `given-up`. */
@@ -45,7 +45,7 @@ export class CircuitBreaker {
   #failuresInRow = 0;
   #downSince: number | undefined;
   #probes = 0;
-  /** No call before this. */
+  /** No calls before this time. */
   #notBefore = 0;
 
   constructor(settings: CircuitBreakerSettings) {
@@ -61,7 +61,7 @@ export class CircuitBreaker {
     return this.#inFlight > 0 || nowMs - this.#lastEndedAt < DOWN_UNTIL_MS;
   }
 
-  /** Whether it can be removed without losing anything. */
+  /** Whether it can be removed without losing information. */
   isIdle(nowMs: number): boolean {
     return this.#inFlight === 0 && !this.isDown(nowMs);
   }
@@ -75,7 +75,7 @@ export class CircuitBreaker {
     return nowMs - this.#downSince >= this.#settings.giveUpAfterMs ? "given-up" : "wait";
   }
 
-  /** Returns when `admission` may change without a call; Infinity when only the end of a call can change it. */
+  /** Returns when `admission` may change without a call; Infinity if only the end of a call can change it. */
   nextChangeMs(nowMs: number): number {
     const givenUpAt = this.#downSince === undefined ? nowMs : this.#downSince + this.#settings.giveUpAfterMs;
     return Math.min(later(this.#notBefore, nowMs), later(givenUpAt, nowMs));

@@ -27,7 +27,7 @@ export interface SentTokens {
   readonly json: string;
 }
 
-/** Stands for the tokens of a call in its response. No client can predict it. */
+/** Replaces the tokens of a call in its response. Clients cannot predict it. */
 const SENT_MARK = `sent ${crypto.randomUUID()}`;
 
 /**
@@ -49,8 +49,8 @@ export function parseClientResponse(body: Uint8Array, sent: SentTokens): ClientR
 }
 
 /**
- * Replaces a copy of the call's tokens by a mark: the usual response repeats all of them, and parsing them again costs more
- * than the rest of the response. The JSON of a list of texts contains bare quotes, so it cannot be within a text.
+ * Replaces a copy of the call's tokens by a mark: the usual response repeats all of them, and parsing them again costs more than the rest
+ * of the response. The JSON of a list of texts contains bare quotes, so it cannot occur inside a text.
  */
 function withoutSent(text: string, { json }: SentTokens): string {
   const at = text.indexOf(json);
@@ -71,7 +71,7 @@ export function tokenOutcomes(tokens: readonly string[], response: ClientRespons
   const failed = new Map(
     response.failed
       .filter(isObject)
-      // Not `String(reason)`: an object from JSON may have a `toString` that is not a function.
+      // Not `String(reason)`, because an object from JSON may have a `toString` that is not a function.
       .map(({ token, reason }) => [token, typeof reason === "string" ? reason : ""]),
   );
   return tokens.map((token) => {
@@ -85,7 +85,7 @@ export function tokenOutcomes(tokens: readonly string[], response: ClientRespons
   });
 }
 
-/** Checks for the usual response, which repeats all tokens in order, without a lookup of each. */
+/** Detects the usual response, which repeats all tokens in order, without looking up each. */
 function isFullSuccess(tokens: readonly string[], response: ClientResponse): boolean {
   const { successful, invalid, failed } = response;
   if (invalid.length > 0 || failed.length > 0 || successful.length !== tokens.length) return false;

@@ -21,27 +21,27 @@ import type { SlotStats } from "./slots.ts";
 /** How often the store is asked for campaigns that no node runs. */
 const TAKE_INTERVAL_MS = 1_000;
 const MAX_RERUN_DELAY_MS = 300_000;
-/** The time that `stats` waits for the store. */
+/** How long `stats` waits for the store. */
 const STATS_TIMEOUT_MS = 250;
 
 export interface FanOutStats extends SendStats, SlotStats {
   /** On this node. */
   readonly campaignsRunning: number;
-  /** Campaigns that no node runs; null when the state does not respond. */
+  /** Campaigns that no node runs; null if the state does not respond. */
   readonly campaignsQueued: number | null;
-  /** Age of the oldest of them. */
+  /** Age of the oldest of these. */
   readonly oldestQueuedSecs: number | null;
 }
 
 /** Runs campaigns. */
 export interface FanOut {
   /**
-   * Waits for the end of a stored campaign, on whichever node it runs. Undefined when waiting is pointless: sends are
-   * paused, the state has not responded for a while, or faults interrupt the campaign again and again. It continues later.
-   * @param traceparent of the request, whose trace the campaign continues if it starts here and now
+   * Waits for the end of a stored campaign, on whichever node it runs. Returns undefined if waiting is pointless: sends are paused, the
+   * state has not responded for a while, or faults interrupt the campaign again and again. It continues later.
+   * @param traceparent that of the request, whose trace the campaign continues if it starts here and now
    */
   run(campaignId: string, traceparent?: string): Promise<CampaignOutcome | undefined>;
-  /** Looks for what is due. A thread that rests starts with it, and then looks by itself. */
+  /** Looks for campaigns that are due. An idle thread is started by this, and then looks by itself. */
   wake(): Promise<void>;
   stats(): Promise<FanOutStats>;
 }
@@ -78,7 +78,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
   const stop = new AbortController();
   const cancelCalls = new AbortController();
   const runs = new Map<string, Run>();
-  /** Of campaigns that this node has not started, while their callers wait. */
+  /** The traceparents of campaigns that this node has not started, while their callers wait. */
   const traceparents = new Map<string, string>();
   const callers = createSendCallers({
     campaigns,
@@ -88,7 +88,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
     onFault: (cause) => logFault(cause, {}, "The ends of campaigns could not be read"),
   });
 
-  /** One look at a time: a slow one is not joined by the next. */
+  /** One check at a time: if one is slow, the next does not run concurrently. */
   const fireSchedules = createCallGroups<void, void>({
     maxItems: Number.POSITIVE_INFINITY,
     async call() {
@@ -230,7 +230,7 @@ export function startFanOut(deps: FanOutDeps): FanOutEngine {
       if (runs.has(campaignId)) return outcome;
       if (deps.spans && traceparent !== undefined) {
         traceparents.set(campaignId, traceparent);
-        // Another node may run it.
+        // Another node may run it, so it is removed in any case.
         const forgetIt = () => traceparents.delete(campaignId);
         outcome.then(forgetIt, forgetIt);
       }

@@ -62,7 +62,7 @@ export function clientRequestBody(notification: Notification, tokensJson: string
   return `${JSON.stringify({ notificationId, title, body, targetUrl }).slice(0, -1)},"tokens":${tokensJson}}`;
 }
 
-/** Creates the function that posts a batch to a client. A client's misbehaviour never makes it throw. */
+/** Creates the function that posts a batch to a client. It never throws because of what a client does. */
 export function createPostBatch(deps: {
   readonly client: OutboundClient;
   readonly clock: Clock;

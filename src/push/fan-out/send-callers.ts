@@ -2,15 +2,15 @@ import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { CampaignStore, CampaignWork } from "../store/campaigns/campaign-store.ts";
 import type { BatchResults, TokenResult } from "../store/campaigns/notification-ledger.ts";
 
-/** Outcome of a campaign that is not stored. */
+/** Outcome of a campaign, apart from what is stored. */
 export interface CampaignOutcome {
-  /** Result of each token; undefined when there were many, or when another run had sent to some of them. */
+  /** The result of each token; undefined if there were too many, or if a run elsewhere had sent to some of them. */
   readonly results: readonly TokenResult[] | undefined;
 }
 
 /** How often the store is asked whether campaigns have ended. */
 const POLL_INTERVAL_MS = 500;
-/** Campaigns in one query. */
+/** Maximum number of campaigns in one query. */
 const MAX_POLLED = 500;
 /** A caller stops waiting when the state has not responded for this long. */
 const MAX_UNAVAILABLE_MS = 10_000;
@@ -25,7 +25,7 @@ interface Caller {
   faults: number;
 }
 
-/** Requests that wait for the end of their campaign. */
+/** Requests waiting for the end of their campaign. */
 export type SendCallers = ReturnType<typeof createSendCallers>;
 
 export function createSendCallers(deps: {
@@ -61,7 +61,7 @@ export function createSendCallers(deps: {
     isChecking = true;
     try {
       for (let at = 0; at < waiting.length; at += MAX_POLLED) {
-        // Also those that run here: the response shows that the state is available.
+        // Includes those that run here: the response shows that the state is available.
         const asked = waiting.slice(at, at + MAX_POLLED);
         for (const campaignId of await campaigns.ended(asked)) {
           if (!isRunning(campaignId)) end(campaignId, { results: undefined });
@@ -83,7 +83,7 @@ export function createSendCallers(deps: {
   }
 
   return {
-    /** Resolves when the campaign has ended; undefined when the caller should not wait for it. */
+    /** Resolves when the campaign has ended; undefined if the caller should not wait for it. */
     wait(campaignId: string): Promise<CampaignOutcome | undefined> {
       let caller = callers.get(campaignId);
       if (!caller) {
@@ -96,7 +96,7 @@ export function createSendCallers(deps: {
 
     end,
 
-    /** Notes the end of a run that another one will continue. */
+    /** Notes the end of a run after which another one continues the campaign. */
     interrupted(
       { campaignId, runs }: CampaignWork,
       results: ResultList | undefined,
@@ -110,7 +110,7 @@ export function createSendCallers(deps: {
       if (caller.faults >= MAX_FAULTS) end(campaignId, undefined);
     },
 
-    /** Returns the list of results that a further run continues; undefined when it would be incomplete. */
+    /** Returns the list of results that a further run continues; undefined if it would be incomplete. */
     resultsBefore({ campaignId, runs }: CampaignWork): ResultList | undefined {
       const caller = callers.get(campaignId);
       return caller?.runs === runs - 1 ? caller.results : undefined;
@@ -145,7 +145,7 @@ export class ResultList {
     }
   }
 
-  /** Undefined when there were too many. */
+  /** Undefined if there were too many. */
   all(): readonly TokenResult[] | undefined {
     return this.#isFull ? undefined : this.#results;
   }

@@ -23,12 +23,12 @@ interface WaitingRequest {
   readonly since: number;
 }
 
-/** Requests in the order of arrival, with their places in the order of all. */
+/** Requests in the order of arrival, with their arrival numbers over all queues. */
 type Queue<Request> = Map<Request, number>;
 
 /**
- * Waiting requests by host and campaign. Requests of one campaign to one host differ only in their order, so the work of
- * choosing one depends on the number of hosts and campaigns, not on that of requests.
+ * Waiting requests by host and campaign. Requests of one campaign to one host differ only in their order, so the cost of choosing one
+ * depends on the number of hosts and campaigns, not on that of requests.
  */
 class WaitingRequests<Request extends WaitingRequest> {
   readonly #hosts = new Map<string, Map<string, Queue<Request>>>();
@@ -64,7 +64,7 @@ class WaitingRequests<Request extends WaitingRequest> {
     this.#size += 1;
   }
 
-  /** Removes a request. Does nothing if it does not wait. */
+  /** Removes a request. Does nothing if it is not waiting. */
   delete(request: Request): void {
     const { host, campaign } = request;
     const campaigns = this.#hosts.get(host);
@@ -82,7 +82,7 @@ class WaitingRequests<Request extends WaitingRequest> {
     return taken;
   }
 
-  /** Calls `visit` with the requests for a host by campaign. `order` is lower where the oldest of them came first. */
+  /** Calls `visit` with the requests for a host, by campaign. `order` is lower if the oldest of them arrived earlier. */
   forEachGroup(host: string, visit: (campaign: string, oldest: Request, order: number) => void): void {
     for (const [campaign, queue] of this.#hosts.get(host) ?? []) {
       const [oldest, order] = queue.entries().next().value as [Request, number];
@@ -90,7 +90,7 @@ class WaitingRequests<Request extends WaitingRequest> {
     }
   }
 
-  /** Since when the oldest request has waited; undefined if none waits. */
+  /** Returns since when the oldest request has waited; undefined if none waits. */
   oldestSince(): number | undefined {
     let since: number | undefined;
     for (const host of this.#hosts.keys())
@@ -118,7 +118,7 @@ interface Waiter extends SlotRequest, WaitingRequest {
   readonly grant: (slot: Slot | "given-up") => void;
 }
 
-/** A request that may have the next slot, with what decides between it and others. */
+/** A request that may get the next slot, and the values that decide between it and others. */
 interface Choice {
   readonly waiter: Waiter;
   readonly isProbe: boolean;
@@ -128,9 +128,9 @@ interface Choice {
 }
 
 /**
- * One campaign, or one host, may use at most this many times the number of free slots. The more of them there are, the
- * fewer slots each gets, and a slot always stays free for the next. A single campaign gets 29 of 32 slots, its time is then
- * 1.1 times that with all of them; one host gets 26, so that a host that starts to hang leaves slots to the others.
+ * One campaign, or one host, may use at most this many times the number of free slots. The more of them there are, the fewer slots each
+ * gets, and a slot always stays free for the next. A single campaign gets 29 of 32 slots, which takes 1.1 times as long as with all of
+ * them; one host gets 26, so that a host that starts to hang leaves slots to the others.
  */
 const CAMPAIGN_HELD_PER_FREE = 8;
 const HOST_HELD_PER_FREE = 4;
@@ -182,11 +182,11 @@ export function createSlots(options: {
 
   function mayHoldMore(held: number, perFree: number): boolean {
     const free = total - inFlight;
-    // The last free slot is for those that have few.
+    // The last free slot is reserved for those that have few.
     return held < (free === 1 ? HOST_HELD_PER_FREE : perFree) * free;
   }
 
-  /** Returns the request that gets the next slot; undefined when none may have one. */
+  /** Returns the request that gets the next slot; undefined if none may have one. */
   function chooseNext(nowMs: number): Choice | undefined {
     let best: Choice | undefined;
     for (const host of waiters.hosts()) {

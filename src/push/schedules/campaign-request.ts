@@ -35,7 +35,7 @@ export const SendCampaignRequest = Type.Object(
   { $id: "SendCampaignRequest" },
 );
 
-/** The same body, of which an estimate needs the audience; by the `uuid` it knows who has the notification. */
+/** The same body, of which an estimate uses the audience and, to find who already has the notification, the `uuid`. */
 export const EstimateRequest = Type.Object(
   { ...recipients, notification: Type.Optional(SentNotification) },
   { $id: "EstimateCampaignRequest" },
@@ -44,12 +44,12 @@ export const EstimateRequest = Type.Object(
 const readCampaignBody = schemaReader(SendCampaignRequest);
 const readEstimateBody = schemaReader(EstimateRequest);
 
-/** What an estimate counts. */
+/** The input of an estimate. */
 export interface EstimatedSend {
   readonly audience: Audience;
-  /** A segment whose conditions the audience does not have yet. */
+  /** A segment whose conditions are not yet part of the audience. */
   readonly segmentId: string | null;
-  /** Undefined for a notification that no token can have. */
+  /** Undefined if no token can have the notification yet. */
   readonly uuid: string | undefined;
 }
 

@@ -3,22 +3,22 @@ import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import type { OpenStore } from "../store/open-store.ts";
 import { zoneNamed } from "./timing.ts";
 
-/** What an app says of an open. All of it but the token may be made up. */
+/** An app's report of an open. Everything except the token may be made up. */
 export interface OpenReport {
   readonly appId: string;
-  /** The value of the parameter of the link. */
+  /** The value of the link's parameter. */
   readonly open: string;
   readonly fid: number;
   readonly clientFid: number;
   readonly zone: string | undefined;
   readonly goal: string | undefined;
-  /** Of Quick Auth, for the domain of the app. */
+  /** A Quick Auth token for the app's domain. */
   readonly token: string | undefined;
 }
 
-/** Takes the reports of apps that someone has opened a notification. */
+/** Receives reports of apps that someone has opened a notification. */
 export interface OpenService {
-  /** Counts it if the link is of the app and the fid has a token of it, without saying whether it did. */
+  /** Counts the report if the link is of the app and the fid has a token for it. Does not reveal whether it did. */
   report(report: OpenReport): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { dueIn, zoneNamed } from "./timing.ts";
 
 /** How far ahead a send may be scheduled. */
 export const MAX_AHEAD_SECS = 30 * 86_400;
-/** How late a send that could not be sent in time may be, unless its request says otherwise. */
+/** How late a send may still start, unless its request says otherwise. */
 const LATE_OK_SECS = 3_600;
 const MAX_LATE_SECS = 86_400;
 /** The zone whose clock is ahead of all others. */
@@ -22,7 +22,7 @@ const ClockTime = (description: string) =>
 const Whole = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });
 
-/** When and how a send by the owner of an app reaches people, besides at once. */
+/** Fields that decide when and how an owner's send reaches people. Without them it starts at once. */
 export const scheduleFields = {
   send_at: Type.Optional(Type.Integer({ minimum: 0, description: "Unix seconds, at most 30 days ahead" })),
   local_time: Type.Optional(
@@ -101,9 +101,9 @@ export const scheduleFields = {
 const fields = Type.Object(scheduleFields);
 type Fields = Static<typeof fields>;
 
-/** How a send is scheduled; its texts are those of the request. */
+/** How a send is scheduled; the texts are those of the request. */
 export interface SchedulePlan {
-  /** Whether it is to be stored as a schedule: otherwise it is one campaign, at once. */
+  /** Whether to store it as a schedule; otherwise it is one campaign that starts at once. */
   readonly isScheduled: boolean;
   readonly timing: Timing;
   readonly lateOkSecs: number;
@@ -113,7 +113,7 @@ export interface SchedulePlan {
   readonly tracksOpens: boolean;
 }
 
-/** Decides what the fields of a request say together; a refusal names the field. */
+/** Validates the fields of a request in combination; a refusal names the field. */
 export function planOf(request: Fields, nowSecs: number): Result<SchedulePlan, Refusal> {
   const { send_at, local_time, quiet_hours, variants = [], holdout_percent, winner_after_hours } = request;
   if (send_at !== undefined && local_time !== undefined)
@@ -160,7 +160,7 @@ function minutesOf(text: string): number {
   return Number(hours) * 60 + Number(minutes);
 }
 
-/** The end is when people are notified, in waves of a quarter of an hour. */
+/** People are notified at the end of quiet hours, in waves of a quarter of an hour. */
 const isOnQuarter = ({ to }: QuietHours) => to % 15 === 0;
 
 function isLocalTime(text: string): boolean {

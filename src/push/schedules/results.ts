@@ -2,17 +2,17 @@ import type { Campaign, CampaignStore, Departures } from "../store/campaigns/cam
 import type { OpenCount, OpenStore } from "../store/open-store.ts";
 import { type Schedule, WINNER } from "../store/schedules/schedule-store.ts";
 
-/** What a send has come to. */
+/** The results of a send. */
 export interface SendResults {
   readonly delivered: number;
   readonly failed: number;
   readonly notAttempted: number;
-  /** People who opened it, as the app reports. */
+  /** People who opened it, as reported by the app. */
   readonly opened: number;
-  /** Of them, those with a token of Quick Auth. */
+  /** Those of them whose report had a Quick Auth token. */
   readonly verified: number;
   readonly goals: number;
-  /** People who turned notifications off or removed the app within a day, and got no later one before that. */
+  /** People who turned notifications off or removed the app within a day, before they got a later one. */
   readonly turnedOff: number;
 }
 
@@ -36,12 +36,12 @@ const NOTHING: SendResults = {
   turnedOff: 0,
 };
 
-/** Below it, a difference says nothing. */
+/** With fewer opens, a difference is not significant. */
 const MIN_OPENS = 100;
-/** The limit of a one-sided test at 95 %. */
+/** The critical value of a one-sided test at 95 %. */
 const LIKELY = 1.645;
 
-/** Adds up results. */
+/** Sums up results. */
 export function sumOf(parts: readonly SendResults[]): SendResults {
   return parts.reduce(
     (sum, part) => ({
@@ -57,7 +57,7 @@ export function sumOf(parts: readonly SendResults[]): SendResults {
   );
 }
 
-/** The results of one campaign, with its opens. */
+/** Returns the results of one campaign, with its opens. */
 export function resultsOf(
   { counts }: Pick<Campaign, "counts">,
   opens: readonly OpenCount[],
@@ -94,7 +94,7 @@ export async function variantResults(
 
 const rateOf = ({ opened, delivered }: SendResults) => (delivered === 0 ? 0 : opened / delivered);
 
-/** The variant that the largest part of its people opened; the first of equal ones. */
+/** Returns the variant that the largest fraction of its people opened; the first one of a tie. */
 export function bestVariant(results: readonly VariantResults[]): number {
   const best = results.reduce<VariantResults | undefined>(
     (best, next) => (best && rateOf(best) >= rateOf(next) ? best : next),
@@ -103,7 +103,10 @@ export function bestVariant(results: readonly VariantResults[]): number {
   return best?.variant ?? 0;
 }
 
-/** Whether the best variant is likely better than the second best: a test of two proportions, with 100 opens of each at least. */
+/**
+ * Reports whether the best variant is likely better than the second best, by a one-sided two-proportion z-test, with at least 100 opens
+ * of each.
+ */
 export function isLikelyBetter(results: readonly VariantResults[]): boolean {
   const [best, second] = [...results].sort((a, b) => rateOf(b) - rateOf(a));
   if (!best || !second || results.some(({ opened }) => opened < MIN_OPENS)) return false;
@@ -121,24 +124,24 @@ export interface ClientResults {
   readonly turnedOff: number;
 }
 
-/** Results of a campaign, or of all campaigns of a schedule. */
+/** The results of a campaign, or of all campaigns of a schedule. */
 export interface ResultsReport {
   readonly total: SendResults;
-  /** By the client's fid. */
+  /** Ordered by the client's fid. */
   readonly clients: readonly ClientResults[];
   /** Opens by whole hours since the start of their campaign, ascending. */
   readonly hours: readonly { readonly hour: number; readonly opened: number }[];
-  /** Half of the opens were within these minutes; null without opens. */
+  /** Half of the opens were within this many minutes; null without opens. */
   readonly medianMinutes: number | null;
-  /** Those of a schedule with several texts. */
+  /** For a schedule with several texts. */
   readonly variants: readonly VariantResults[];
-  /** The variant that is likely better than all others. */
+  /** The variant that is likely better than all others; null if none is. */
   readonly likelyBetter: number | null;
 }
 
 const MAX_CLIENTS = 100;
 
-/** Adds up what campaigns have come to. @param variants of their schedule, if it tests texts */
+/** Combines the results of campaigns. @param variants those of their schedule, if it tests texts */
 export async function reportOf(
   { campaigns, opens }: ResultDeps,
   found: readonly Campaign[],

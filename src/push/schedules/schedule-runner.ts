@@ -17,7 +17,7 @@ import { shareOfWave } from "./wave-audience.ts";
 /** Waves that are read at once. */
 const MAX_WAVES = 100;
 
-/** Looks for waves that are due, and stores their campaigns. Any number of nodes may do so at once. */
+/** Finds waves that are due, and stores their campaigns. Any number of nodes may run it at once. */
 export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
 
 export function createScheduleRunner(
@@ -59,11 +59,11 @@ export function createScheduleRunner(
       {
         campaignId: Bun.randomUUIDv5(String(wave.wave), scheduleId),
         appId,
-        // The same for all waves and texts, so that the ledger and clients refuse a second one.
+        // The id is the same for all waves and texts, so that the ledger and clients refuse a second notification.
         notification: { ...text, notificationId: scheduleId },
         share: shareOfWave(scheduleId, content, wave),
         createdAt,
-        // Who got it first must still be known when the last wave is sent.
+        // The ledger must remember the first recipients until the last wave is sent.
         ledgerSecs: Math.max(lastDueAt - createdAt, 0) + content.lateOkSecs + deps.dedupeTtlSecs,
       },
       { lateOkSecs: content.lateOkSecs, maxUnfinished: MAX_UNFINISHED },
@@ -74,14 +74,14 @@ export function createScheduleRunner(
 
   return {
     /**
-     * Returns the number of campaigns that it has stored. An app that has too many campaigns under way, or whose send cannot be started,
-     * keeps no other app waiting.
+     * Fires the waves that are due. Returns the number of campaigns that it has stored. If an app has too many unfinished campaigns, or
+     * its send cannot be started, other apps do not have to wait.
      *
      * @throws the first fault, after the sends of the other apps
      */
     async fireDue(): Promise<number> {
       let sent = 0;
-      // Their waves stay due: without this, they would be the oldest of every look.
+      // The waves of these apps stay due: without this set, they would be the oldest ones in every query.
       const waitingApps = new Set<string>();
       const faults: unknown[] = [];
       for (;;) {

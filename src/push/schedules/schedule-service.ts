@@ -19,31 +19,34 @@ import {
 import { type CampaignRequest, readCampaignRequest } from "./campaign-request.ts";
 import { wavesOf } from "./timing.ts";
 
-/** Limit of schedules of one app that have something left to send. */
+/** Maximum number of schedules per app with waves that are still due. */
 export const MAX_OPEN_SCHEDULES = 100;
-/** A schedule is stored for up to a month. This is room for about 30,000 fids of its request; the list of its segment has a bound of its own. */
+/**
+ * A schedule is stored for up to a month. This is room for about 30,000 fids of its request; the list of its segment has a separate
+ * bound.
+ */
 const MAX_CONTENT_CHARS = 256 * 1024;
 const HOUR_SECS = 3_600;
 
-/** Sends of an app by its owner, at once and later. `fid` is the acting fid. */
+/** Sends of an app by its owner, immediate and scheduled. `fid` is the acting fid. */
 export interface ScheduleService {
   /**
    * Starts or schedules a send of the app that the body names.
    *
-   * @param rawBody what custody has signed
+   * @param rawBody the bytes that the custody address has signed
    */
   send(
     fid: number,
     body: unknown,
     rawBody: Uint8Array,
   ): Promise<Result<StartedCampaign | { readonly schedule: Schedule }, Refusal>>;
-  /** Newest first, those before `before` (a `seq`). */
+  /** Returns those before `before` (a `seq`), newest first. */
   list(
     fid: number,
     page: { readonly appId: string; readonly before: number | undefined; readonly max: number },
   ): Promise<Result<Schedule[], Refusal>>;
   get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>>;
-  /** Cancels what has not been sent. Returns the schedule after that. */
+  /** Cancels the waves that have not been sent. Returns the schedule afterwards. */
   cancel(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>>;
 }
 
@@ -52,10 +55,10 @@ export function createScheduleService(deps: {
   readonly schedules: ScheduleStore;
   readonly saved: Pick<SavedService, "withSegment">;
   readonly sends: Pick<SendService, "create">;
-  /** By the index: the address whose signature was just verified. */
+  /** From the index: the address whose signature was just verified. */
   readonly custodyOf: CustodyOf;
   readonly clock: Clock;
-  /** Called when a schedule is stored. Default: what fires schedules finds it by itself. */
+  /** Called when a schedule is stored. Default: none, because the runner also finds schedules by polling. */
   readonly onStored?: () => void;
 }): ScheduleService {
   const { apps, schedules, saved, sends, custodyOf, clock, onStored } = deps;
@@ -63,7 +66,7 @@ export function createScheduleService(deps: {
   async function get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>> {
     const schedule = await schedules.find(scheduleId);
     if (!schedule) return refused("notFound", "no such schedule");
-    // The schedules of a deleted app stay those of their owner.
+    // The schedules of a deleted app still belong to their owner.
     if (schedule.ownerFid !== fid) return refused("forbidden", "the schedule belongs to another fid");
     return ok(schedule);
   }
@@ -162,7 +165,7 @@ function contentOf({ notification, plan }: CampaignRequest, audience: Audience):
   };
 }
 
-/** The campaigns of a schedule: one for each time and text, numbered by time, then one for the winner. */
+/** Returns the campaigns of a schedule: one per time and text, numbered by time, then one for the winner. */
 function wavesIn({ plan }: CampaignRequest, { times, texts: { length: texts } }: ScheduleContent): NewWave[] {
   const waves = times.flatMap((dueAt, place) =>
     Array.from({ length: texts }, (_, variant) => ({ wave: place * texts + variant, dueAt, variant })),

@@ -2,13 +2,13 @@ import type { QuietHours, Timing } from "../store/campaigns/campaign-store.ts";
 
 const QUARTER_SECS = 900;
 const MAX_ZONE_CHARS = 64;
-/** All zones, of which several share an offset. */
+/** All zones; several share an offset. */
 const ZONES: readonly string[] = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-/** Names by the spellings that were asked for. */
+/** Canonical names of the spellings requested so far. */
 const names = new Map<string, string>();
 
 /**
- * Returns the name of an IANA zone in its usual spelling. Undefined for other texts; offsets such as `+05:30` are none,
+ * Returns the name of an IANA zone in its usual spelling; undefined for any other text. Offsets such as `+05:30` are not accepted,
  * because they have no rules.
  */
 export function zoneNamed(text: string): string | undefined {
@@ -17,7 +17,7 @@ export function zoneNamed(text: string): string | undefined {
   if (found !== undefined) return found;
   try {
     const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
-    // Only names that exist are kept, in a bounded number: they are accepted in any case.
+    // Only existing names are stored, and only a bounded number, because names are accepted in any case.
     if (names.size < 2_000) names.set(text, timeZone);
     return timeZone;
   } catch {
@@ -25,15 +25,15 @@ export function zoneNamed(text: string): string | undefined {
   }
 }
 
-/** Whether two names are of one zone: browsers report `Asia/Calcutta` for `Asia/Kolkata`. */
+/** Reports whether two names denote the same zone: browsers report `Asia/Calcutta` for `Asia/Kolkata`. */
 export function isSameZone(one: string, other: string): boolean {
   const start = Temporal.Instant.fromEpochMilliseconds(0);
   return one === other || start.toZonedDateTimeISO(one).equals(start.toZonedDateTimeISO(other));
 }
 
 /**
- * Returns the unix second at which a send is due for people of a zone. Where it depends on the zone, it is a quarter of an hour; a local
- * time that a change of the clock skips counts as the one after it, and of one that happens twice the first counts.
+ * Returns the unix second at which a send is due for people of a zone. If it depends on the zone, it is on a quarter of an hour. A local
+ * time that a clock change skips counts as the one after it; of a local time that happens twice, the first counts.
  */
 export function dueIn(timing: Timing, zone: string): number {
   if (timing.at !== null && timing.quiet === null) return timing.at;
@@ -61,7 +61,7 @@ export function wavesOf(timing: Timing): number[] {
   return [...new Set(ZONES.map((zone) => dueIn(timing, zone)))].sort((a, b) => a - b);
 }
 
-/** Returns the place of a zone's time among the waves: that of the first wave at or after it, or the last one. */
+/** Returns the index of the wave for a zone's time: the first wave at or after it, or the last one. */
 export function waveOf(waves: readonly number[], due: number): number {
   const at = waves.findIndex((wave) => wave >= due);
   return at === -1 ? waves.length - 1 : at;

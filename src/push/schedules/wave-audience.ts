@@ -2,7 +2,7 @@ import { SHARES } from "../selection.ts";
 import type { AudienceShare } from "../store/campaigns/campaign-store.ts";
 import { type NewWave, type ScheduleContent, WINNER } from "../store/schedules/schedule-store.ts";
 
-/** The people of one wave of a schedule; undefined for all of its audience. */
+/** Returns the share of the people who belong to one wave of a schedule; undefined for the whole audience. */
 export function shareOfWave(
   scheduleId: string,
   {

@@ -5,7 +5,10 @@ import { table, whole } from "../../db/state/table.ts";
 import type { Departures } from "./campaigns/campaign-store.ts";
 import { blockOf, FidBlock } from "./campaigns/ledger-block.ts";
 
-/** People who turned the app's notifications off, or removed the app, within a day of a campaign: the last one that had reached them. */
+/**
+ * People who turned the app's notifications off, or removed the app, within a day of a campaign. They count for the last campaign that
+ * had reached them.
+ */
 export const campaignDepartures = table(
   "campaign_departures",
   {
@@ -18,9 +21,9 @@ export const campaignDepartures = table(
   },
 );
 
-/** How long after a send leaving counts as a response to it. */
+/** How long after a send someone's leaving counts as a response to it. */
 const DEPARTURE_SECS = 86_400;
-/** The sends of an app that are looked through, the newest first. */
+/** How many sends of an app are searched, newest first. */
 const MAX_CAMPAIGNS = 50;
 
 const sentLately = sql<
@@ -47,7 +50,7 @@ const peopleOf = sql<
    WHERE campaign = ANY ($1::bigint[]) GROUP BY campaign, client_fid ORDER BY campaign, client_fid`,
 );
 
-/** Notes that someone has turned notifications off, for the last campaign of the day that reached them in this client. */
+/** Notes that someone has turned notifications off, for the last campaign within a day that reached them in this client. */
 export async function noteDeparture(
   tx: Tx,
   { appId, fid, clientFid }: { readonly appId: string; readonly fid: number; readonly clientFid: number },

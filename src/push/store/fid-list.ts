@@ -1,4 +1,4 @@
-/** Fids in ascending order, as base64 of the distances between them: a list of many users takes one or two bytes for each. */
+/** Fids in ascending order, as base64 of the differences between them: a list of many users takes one or two bytes per fid. */
 export type FidList = string;
 
 const BYTES_PER_FID = 8;
@@ -18,7 +18,7 @@ export function packFids(fids: readonly number[]): FidList {
   return bytes.subarray(0, end).toBase64();
 }
 
-/** Returns whether a fid is in the list. It needs 8 bytes of memory for each of the list. */
+/** Returns a test for whether a fid is in the list. It needs 8 bytes of memory per fid of the list. */
 export function fidTest(list: FidList): (fid: number) => boolean {
   const fids = unpacked(Uint8Array.fromBase64(list));
   return (fid) => {

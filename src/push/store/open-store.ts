@@ -2,11 +2,11 @@ import { sql } from "../../db/state/sql.ts";
 import type { StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
 import { flag, index, key, nullable, type Row, table, text, whole } from "../../db/state/table.ts";
 
-/** What a link of a notification names: a campaign and the host of a client, never a person. */
+/** What a notification's link identifies: a campaign and the host of a client, never a person. */
 export const openLinks = table(
   "open_links",
   {
-    /** The value of the parameter that the link has. */
+    /** The value of the link's parameter. */
     token: key(text()),
     app_id: text(),
     /** The campaign's `seq`. */
@@ -18,7 +18,7 @@ export const openLinks = table(
   },
 );
 
-/** Who opened which campaign, as apps report it. Times are unix seconds. */
+/** Who opened which campaign, as reported by apps. Times are unix seconds. */
 export const appOpens = table(
   "app_opens",
   {
@@ -27,7 +27,7 @@ export const appOpens = table(
     app_id: text(),
     client_fid: whole(),
     opened_at: whole(),
-    /** Whether the report had a token of Quick Auth. */
+    /** Whether the report had a Quick Auth token. */
     verified: flag(),
     goal: nullable(text()),
   },
@@ -37,13 +37,13 @@ export const appOpens = table(
   },
 );
 
-/** Opens by campaign, client and the time since its start, so that no query counts them. */
+/** Opens by campaign, client and time since its start, so that no query has to count them. */
 export const openCounts = table(
   "open_counts",
   {
     campaign: whole(),
     client_fid: whole(),
-    /** Minutes since the campaign started; whole hours from the second on. */
+    /** Minutes since the campaign started; in whole hours from the second hour on. */
     age_minutes: whole(),
     opens: whole(),
     verified: whole(),
@@ -55,8 +55,8 @@ export const openCounts = table(
 );
 
 /**
- * The zone of a user's clock, as an app has reported it. It changes once in two days at most, so that `zone_before` is the zone at any
- * time of a send that lasts a day.
+ * The zone of a user's clock, as reported by an app. It changes at most once in two days, so that `zone_before` gives the zone at any
+ * time of a send that takes a day.
  */
 export const personZones = table(
   "person_zones",
@@ -64,7 +64,7 @@ export const personZones = table(
     app_id: text(),
     fid: whole(),
     zone: text(),
-    /** Empty for none. */
+    /** Empty if there is none. */
     zone_before: text(),
     changed_at: whole(),
     reported_at: whole(),
@@ -75,7 +75,7 @@ export const personZones = table(
   },
 );
 
-/** How long a reported zone counts. */
+/** How long a reported zone is valid. */
 export const ZONE_SECS = 90 * 86_400;
 const ZONE_CHANGE_SECS = 2 * 86_400;
 
@@ -84,7 +84,7 @@ export interface Open {
   readonly appId: string;
   readonly token: string;
   readonly fid: number;
-  /** 0 for the client of the fid to whose host the link was sent. */
+  /** 0: the client of the fid at the link's host. */
   readonly clientFid: number;
   readonly isVerified: boolean;
   readonly goal: string | null;
@@ -110,21 +110,21 @@ export interface OpenLink {
   readonly host: string;
 }
 
-/** Opens, and the zones that their reports name. Every method is atomic. */
+/** Stores opens, and the zones in their reports. Every method is atomic. */
 export interface OpenStore {
-  /** Stores what a link names. A repetition changes nothing. */
+  /** Stores what a link identifies. Repeating it changes nothing. */
   addLink(link: OpenLink): Promise<void>;
   /**
-   * Counts an open, once for a campaign and fid, if the token is of the app and the fid has a token of it. A repetition may verify it
-   * and add its goal.
+   * Counts an open, once per campaign and fid, if the link is of the app and the fid has a token for it. A repetition may mark it as
+   * verified and add its goal.
    */
   add(open: Open): Promise<void>;
   counts(campaigns: readonly number[]): Promise<OpenCount[]>;
-  /** Those of some fids who have opened a notification of the app since a time. */
+  /** Returns which of some fids have opened a notification of the app since a time. */
   openedAmong(appId: string, fids: readonly number[], sinceSecs: number): Promise<ReadonlySet<number>>;
-  /** Notes the zone of someone who has a token of the app. */
+  /** Stores the zone of someone who has a token for the app. */
   setZone(zone: { appId: string; fid: number; zone: string; nowSecs: number }): Promise<void>;
-  /** The zones of some fids as they were at a time of the last day. */
+  /** Returns the zones of some fids as of a time within the last day. */
   zonesAt(appId: string, fids: readonly number[], atSecs: number): Promise<ReadonlyMap<number, string>>;
 }
 
@@ -144,7 +144,7 @@ const hasToken = sql<{ one: number }, [appId: string, fid: number]>(
   "app-opens.has-token",
   "SELECT 1 AS one FROM tokens WHERE app_id = $1 AND fid = $2 LIMIT 1",
 );
-/** More client apps than a person has. */
+/** More client apps than anyone has. */
 const MAX_CLIENTS = 100;
 const clientsOf = sql<{ client_fid: number; host: string | null }, [appId: string, fid: number]>(
   "app-opens.clients",
@@ -221,7 +221,7 @@ const sweepZones = sql<unknown, [until: number, max: number]>(
    (SELECT app_id, fid FROM person_zones WHERE reported_at <= $1 ORDER BY reported_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-/** Deletes zones that were reported too long ago for any send. */
+/** Deletes zones that were reported too long ago to be used. */
 export function zoneSweep(db: StateDb): Sweep {
   return db.sweep("person_zones", (tx, maxRows) =>
     tx.run(sweepZones, tx.clock.sweepableSecs() - ZONE_SECS - ZONE_CHANGE_SECS, maxRows),
@@ -271,7 +271,7 @@ async function addOpen(tx: Tx, open: Open): Promise<void> {
   const clients = campaign ? await tx.all(clientsOf, appId, fid) : [];
   if (!campaign || clients.length === 0) return;
   const { campaign: id, host, started_at: startedAt } = campaign;
-  // The link is of a client's host, so a report may leave the client out.
+  // The link identifies a client's host, so a report may omit the client.
   const clientFid = open.clientFid || (clients.find((client) => client.host === host)?.client_fid ?? 0);
   const first = await tx.run(insertOpen, id, fid, appId, clientFid, nowSecs, isVerified, goal);
   if (first === 1) {

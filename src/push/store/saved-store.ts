@@ -14,7 +14,7 @@ import {
 
 export type SavedKind = "draft" | "segment";
 
-/** Drafts and segments of apps: what their owner has typed, as the body of the request that stored it. Times are unix seconds. */
+/** Drafts and segments of apps: the owner's input, as the body of the request that stored it. Times are unix seconds. */
 export const savedItems = table(
   "saved_items",
   {
@@ -33,14 +33,14 @@ export const savedItems = table(
 
 export type SavedItem = RecordOf<typeof savedItems>;
 
-/** What an app may store of a kind. */
+/** How much an app may store of a kind. */
 export interface SavedBounds {
   readonly items: number;
-  /** Characters of all of them. */
+  /** Total characters of all items. */
   readonly chars: number;
 }
 
-/** Drafts and segments. Every method is atomic. The caller has checked whose the app is. */
+/** Stores drafts and segments. Every method is atomic. The caller has checked who owns the app. */
 export type SavedStore = ReturnType<typeof createSaved>;
 
 const codec = recordCodec(savedItems);
@@ -57,7 +57,7 @@ const others = sql<{ items: number; chars: number | null }, [appId: string, kind
   `SELECT count(*) AS items, sum(length(content))::bigint AS chars FROM saved_items
    WHERE app_id = $1 AND kind = $2 AND item_id <> $3`,
 );
-/** Only over an item of the same app and kind. */
+/** Overwrites only an item of the same app and kind. */
 const upsert = sql<unknown, ReturnType<typeof codec.values>>(
   "saved-items.put",
   `${codec.insert.replace("INTO saved_items", "INTO saved_items AS s")} ON CONFLICT (item_id) DO UPDATE SET
@@ -71,7 +71,9 @@ const remove = sql<unknown, [itemId: string, appId: string, kind: string]>(
 
 export function createSaved(db: StateDb) {
   return {
-    /** Stores an item, in place of the one of its id, unless its app then has too many of its kind, or too large ones. */
+    /**
+     * Stores an item, replacing one with the same id, unless the app would then have too many items of the kind, or too many characters.
+     */
     put: db.decision("saved.put", async (tx, item: SavedItem, bounds: SavedBounds) => {
       await tx.lock("owner", `saved:${item.appId}`);
       const { items = 0, chars } = (await tx.get(others, item.appId, item.kind, item.itemId)) ?? {};
@@ -86,7 +88,7 @@ export function createSaved(db: StateDb) {
     /** Oldest first. */
     list: async (appId: string, kind: SavedKind): Promise<SavedItem[]> =>
       (await db.all(ofApp, appId, kind)).map(codec.toRecord),
-    /** Returns whether there was one. */
+    /** Returns whether the item existed. */
     delete: db.decision(
       "saved.delete",
       async (tx, appId: string, kind: SavedKind, itemId: string) =>
@@ -106,7 +108,7 @@ const deleteOfApp = sql<unknown, [appId: string, max: number]>(
    (SELECT item_id FROM saved_items WHERE app_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-/** Deletes what apps have left that were deleted, one app in each step. */
+/** Deletes the items of deleted apps, one app per step. */
 export function savedSweep(db: StateDb): Sweep {
   const forget = db.decision(
     "saved.forget",

@@ -40,19 +40,19 @@ export const campaigns = table(
     created_at: whole(),
     started_at: nullable(whole()),
     ended_at: nullable(whole()),
-    /** The `seq` of the schedule that it is a part of; null for a send of its own. */
+    /** The `seq` of the schedule that it belongs to; null for a send without one. */
     schedule: nullable(whole()),
-    /** The boot of the node that runs it; null when any node may take it. */
+    /** The boot of the node that runs it; null if any node may take it. */
     runner: nullable(uuid()),
-    /** Raised by each run; a previous run can write nothing. */
+    /** Incremented by each run; earlier runs cannot write any more. */
     epoch: withDefault(whole(), 0),
     /** Runs, including the current one. */
     runs: withDefault(whole(), 0),
     /** No run starts before this time, unix ms. */
     not_before_ms: withDefault(whole(), 0),
     /**
-     * Transactions of the ledger in this epoch. They are not synced one by one: a crash of PostgreSQL may undo the last ones of a run
-     * that continues, which this number shows.
+     * Number of ledger transactions in this epoch. They are not synced one by one: a crash of PostgreSQL may undo the last ones of a run
+     * that continues, which this number reveals.
      */
     ledger_writes: withDefault(whole(), 0),
   },
@@ -69,15 +69,15 @@ export const campaigns = table(
 );
 
 /**
- * The audience of a running campaign as JSON; of a campaign of a schedule, its share of the schedule's audience. It can be as large as a
- * request, so it is stored apart from the row whose counts change constantly, and is deleted when the campaign ends.
+ * The audience of a running campaign as JSON; for a campaign of a schedule, its share of the schedule's audience. It can be as large as a
+ * request, so it is stored separately from the row whose counts change constantly, and is deleted when the campaign ends.
  */
 export const campaignAudiences = table("campaign_audiences", {
   campaign: key(whole()),
   audience: text(),
 });
 
-/** Tokens of a campaign by client host and outcome: `success`, or why there was none. */
+/** Tokens of a campaign by client host and outcome: `success`, or the reason of the failure. */
 export const campaignCounts = table(
   "campaign_counts",
   {
@@ -107,8 +107,8 @@ export const campaignClients = table(
 );
 
 /**
- * Tokens that a running campaign has failed for, so that it does not count them twice after a restart. A row covers one
- * client and one block of consecutive fids.
+ * Tokens for which a running campaign has failed, so that it does not count them twice after a restart. A row covers one client and one
+ * block of consecutive fids.
  */
 export const campaignFailures = table(
   "campaign_failures",
@@ -154,8 +154,8 @@ export const dedupeKeys = table(
 );
 
 /**
- * The recipients of a campaign's notification: sent (`sent` = 1) or in flight (0). A row covers one client and one block of
- * consecutive fids. From `expires_at` on, other campaigns ignore the row.
+ * The recipients of a campaign's notification: sent (`sent` = 1) or in flight (0). A row covers one client and one block of consecutive
+ * fids. From `expires_at` on, other campaigns ignore the row.
  */
 export const dedupe = table(
   "dedupe",
@@ -175,10 +175,9 @@ export const dedupe = table(
 );
 
 /**
- * Notification tokens of mini apps: a row for each user, mini app and client app (`client_fid`, 0 when the signing key names
- * none) in which the user added it. `url`, `host` and `token` are null together, after an add without notification details.
- * `host` is the URL's, in lower case and with its port. Rows of a deleted app are never read, and maintenance deletes them.
- * Times are unix seconds.
+ * Notification tokens of mini apps: a row for each user, mini app and client app (`client_fid`, 0 if the signing key has none) in which
+ * the user added it. `url`, `host` and `token` are null together, after an add without notification details. `host` is the URL's, in
+ * lowercase and with its port. Rows of a deleted app are never read, and maintenance deletes them. Times are unix seconds.
  */
 export const tokens = table(
   "tokens",
@@ -206,7 +205,7 @@ export const tokens = table(
   },
 );
 
-/** The number of rows of `tokens` by state, so that no query counts millions. */
+/** The number of rows of `tokens` by state, so that no query has to count millions. */
 export const tokenTotals = table(
   "token_totals",
   {
@@ -219,8 +218,8 @@ export const tokenTotals = table(
 );
 
 /**
- * The number of rows of `tokens` by client app, host (empty for rows without a token) and state, so that no query counts
- * them. Maintenance deletes rows whose sum is 0.
+ * The number of rows of `tokens` by client app, host (empty for rows without a token) and state, so that no query has to count them.
+ * Maintenance deletes rows whose sum is 0.
  */
 export const audienceClients = table(
   "audience_clients",
@@ -238,8 +237,8 @@ export const audienceClients = table(
 );
 
 /**
- * Changes of the number of an app's enabled tokens on a UTC day (`day` counts from 1970), by their kind. The first row of an app
- * is of the first day that was counted.
+ * Changes of the number of an app's enabled tokens on a UTC day (`day` counts from 1970), by kind. The first row of an app is for the
+ * first day that was counted.
  */
 export const audienceDays = table(
   "audience_days",
@@ -257,8 +256,8 @@ export const audienceDays = table(
 );
 
 /**
- * The tokens of an app that were added in a week, and how many of them are left (`week` counts Mondays from that before 1970): the change of the
- * number of enabled ones in the `age`th week after it, and their number with the age -1.
+ * The tokens of an app that were added in a week (`week` counts Mondays, starting before 1970), and how many of them are left: the change
+ * of the number of enabled ones in the `age`th week after it; with age -1, the number added.
  */
 export const audienceCohorts = table(
   "audience_cohorts",

@@ -35,7 +35,7 @@ const EVENT_NAMES: ReadonlyMap<unknown, TokenEventName> = new Map([
   ["miniapp_removed", "miniapp_removed"],
   ["notifications_enabled", "notifications_enabled"],
   ["notifications_disabled", "notifications_disabled"],
-  // Previous names, from when mini apps were called frames.
+  // Earlier names, from when mini apps were called frames.
   ["frame_added", "miniapp_added"],
   ["frame_removed", "miniapp_removed"],
 ]);
@@ -74,8 +74,8 @@ function readDetails(body: JsonObject): Result<GivenDetails | undefined, Refusal
 }
 
 /**
- * An envelope can be replayed to any app at any time, because nothing in it identifies a repeat. This limit bounds the
- * effect of replays.
+ * An envelope can be replayed to any app at any time, because nothing in it identifies a repetition. This limit bounds the effect of
+ * replays.
  */
 export const TOKEN_CHANGE_LIMIT: ChangeLimit = { maxChanges: 60, windowSecs: 3600 };
 
@@ -112,7 +112,7 @@ export function createTokenEvents(deps: TokenEventsDeps) {
     requestId: string,
   ): Promise<Result<undefined, Refusal>> {
     const { fid, clientFid } = sender;
-    // Checked before the host of the URL is resolved, which is the most expensive step.
+    // Checked before the URL's host is resolved, which is the most expensive step.
     const early = await tokens.exhausted({ appId, fid, nowSecs: nowSecs(stateClock) }, TOKEN_CHANGE_LIMIT);
     if (early) return tooManyChanges(early);
     const input = readTokenEvent(sender.payload);

@@ -11,7 +11,7 @@ export type CountTokenEvent = (
     | { readonly outcome: RefusalKind; readonly event?: undefined },
 ) => void;
 
-/** The time that a scrape waits for the totals. */
+/** How long a scrape waits for the totals. */
 const TOTALS_TIMEOUT_MS = 250;
 
 const OUTCOMES: Readonly<Record<RefusalKind, string>> = {
@@ -34,7 +34,7 @@ export function registerTokenMetrics({ registry, prefix }: Metrics, tokens: Toke
     aggregator: "first",
     registers,
     async collect() {
-      // Without a response of the state there is no figure.
+      // If the state does not respond, there is no sample.
       this.reset();
       const totals = await valueWithin(tokens.totals(), TOTALS_TIMEOUT_MS);
       for (const [state, count] of Object.entries(totals ?? {})) this.set({ state }, count);

@@ -8,7 +8,7 @@ import type { Webhook } from "../store/webhook-store.ts";
 import { MAX_LOGGED_RESPONSE_BYTES } from "./classify-outcome.ts";
 import { COMPAT_SIGNATURE_HEADER, signedHeaders } from "./sign.ts";
 
-/** How deliveries introduce themselves. */
+/** How deliveries identify themselves. */
 export interface SenderSettings {
   readonly userAgent: string;
   /** Name of the service's own signature header. */
@@ -19,7 +19,7 @@ export interface SenderSettings {
 
 const MASK = "***";
 
-/** The headers of a delivery beside those of its content. */
+/** Returns the headers of a delivery other than those of its content. */
 function plainHeaders(
   { userAgent, replayHeader }: SenderSettings,
   replayId: string | null,
@@ -31,7 +31,7 @@ function plainHeaders(
   };
 }
 
-/** The names of the headers with the service's own signature. */
+/** Returns the names of the headers with the service's own signature. */
 function signatureHeadersOf(
   { signatureHeader }: SenderSettings,
   compatPrefix: string | null,
@@ -39,7 +39,7 @@ function signatureHeadersOf(
   return compatPrefix === null ? [signatureHeader] : [signatureHeader, COMPAT_SIGNATURE_HEADER];
 }
 
-/** Returns the headers of the last attempt, or of the first one before it is made, with masked signatures. */
+/** Returns the headers of the last attempt, or those that the first one will have, with masked signatures. */
 export function sentHeaders({
   delivery,
   webhook,
@@ -59,7 +59,7 @@ export function sentHeaders({
   };
 }
 
-/** Signs a delivery and sends it to its receiver. A receiver's misbehaviour never makes it throw. */
+/** Signs a delivery and sends it to its receiver. It never throws because of what a receiver does. */
 export type CallReceiver = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<OutboundResult>;
 
 const encoder = new TextEncoder();

@@ -2,7 +2,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Claimed, ClaimedDelivery, ClaimRequest, DeliveryQueue } from "../store/delivery-queue.ts";
 import type { SchedulerSlot } from "./fair-scheduler.ts";
 
-/** Limit of deliveries of all webhooks that are claimed and wait for a slot; at the limit, claims are of one delivery. */
+/** Limit of claimed deliveries, of all webhooks, that wait for a slot. At the limit, each claim takes one delivery. */
 const MAX_AHEAD = 512;
 /** Longest time from a claim to the call. A delivery that waited longer is claimed again: its webhook may have changed. */
 const MAX_HOLD_MS = 1_000;
@@ -16,7 +16,7 @@ export interface ClaimsDeps {
   };
   readonly onDropped: (webhookId: string, dropped: number) => void;
   readonly onFault: (cause: unknown, webhookId: string, message: string) => void;
-  /** Registers work that the end of the engine waits for. */
+  /** Registers work that must finish before the engine has stopped. */
   readonly track: (work: Promise<void>) => void;
 }
 
@@ -31,14 +31,14 @@ export type Claims = ReturnType<typeof createClaims>;
 
 /** Claimed deliveries of a webhook that wait for a slot; at least one. */
 interface Ahead {
-  /** The longest due first. */
+  /** Longest due first. */
   readonly waiting: ClaimedDelivery[];
-  /** Whether the last claim returned as many as it might. */
+  /** Whether the last claim returned as many as it was allowed to. */
   hasMore: boolean;
 }
 
 interface ClaimUnderWay {
-  /** Whether a call has failed meanwhile. */
+  /** Whether a call has failed in the meantime. */
   isRevoked: boolean;
   readonly max: number;
   readonly returned: Promise<Claimed | undefined>;
@@ -49,7 +49,7 @@ export function createClaims(deps: ClaimsDeps) {
   /** By webhook. */
   const ahead = new Map<string, Ahead>();
   let aheadCount = 0;
-  /** The claim under way of each webhook; there is one at most. */
+  /** The claim in progress of each webhook, at most one. */
   const underWay = new Map<string, ClaimUnderWay>();
   let isStopped = false;
 
@@ -69,7 +69,7 @@ export function createClaims(deps: ClaimsDeps) {
     aheadCount -= 1;
     if (waiting.length === 0) ahead.delete(webhookId);
     if (hasMore && claimLimit > 1 && waiting.length <= claimLimit / 2) refill(webhookId, claimLimit);
-    // More may have been queued since the claim, so the next one finds out what is due.
+    // More may have been queued since the claim, so the next claim finds out what is due.
     slot.claimed(nowMs, nowMs);
     return next;
   }
@@ -179,7 +179,7 @@ export function createClaims(deps: ClaimsDeps) {
 
   /** Undoes claims of deliveries that `next` returned and that were not called. */
   function unclaim(webhookId: string, deliveries: readonly ClaimedDelivery[]): void {
-    // If that fails, their leases expire, and then they are sent.
+    // If this fails, the leases expire and the deliveries are sent then.
     const undone = queue
       .unclaim(deliveries)
       .catch((cause) => onFault(cause, webhookId, "Claimed deliveries could not be given back"));
@@ -187,18 +187,18 @@ export function createClaims(deps: ClaimsDeps) {
   }
 
   return {
-    /** Returns the webhook's next delivery, the longest due first; undefined when there is none now. */
+    /** Returns the webhook's next delivery, longest due first; undefined if there is none now. */
     async next(slot: SchedulerSlot): Promise<ClaimedDelivery | undefined> {
       const delivery = takeAhead(slot);
       if (delivery) return delivery;
-      // Its deliveries are due for longer than those of another claim.
+      // Deliveries of the claim in progress have been due longer than those of a new one.
       await underWay.get(slot.webhookId)?.returned.catch(() => undefined);
       return takeAhead(slot) ?? claim(slot);
     },
     giveBack,
     giveBackAll,
     undo: unclaim,
-    /** Undoes all such claims, now and when a claim under way returns. */
+    /** Undoes all such claims, now and when a claim in progress returns. */
     stop(): void {
       isStopped = true;
       giveBackAll();

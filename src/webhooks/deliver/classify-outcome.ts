@@ -6,7 +6,7 @@ import { MAX_RETRY_AFTER_MS, type RetryPolicy, retryDelayMs } from "./schedule.t
 /** Bytes of a response that are stored for the webhook's owner. */
 export const MAX_LOGGED_RESPONSE_BYTES = 2048;
 
-/** Responses after which the delivery is retried, besides every 5xx. */
+/** Statuses after which the delivery is retried, in addition to every 5xx. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429]);
 const GONE = 410;
 
@@ -24,26 +24,26 @@ const ERROR_CLASSES = {
   cancelled: "cancelled",
 } as const satisfies Record<OutboundErrorKind, string>;
 
-/** The classes of calls without a response. */
+/** The error classes of calls without a response. */
 export const ERROR_RESPONSES: readonly string[] = Object.values(ERROR_CLASSES);
 
 const decoder = new TextDecoder();
 
 /** The attempt that an outcome belongs to. */
 export interface AttemptContext {
-  /** Number of the attempt, from 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   readonly startedAtMs: number;
   readonly policy: RetryPolicy;
-  /** From 0 to below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: number;
 }
 
 /**
  * Classifies the outcome of a call.
  *
- * 2xx: delivered. 410: the webhook is deactivated. Transient statuses, calls without a response and redirects: retried
- * according to the policy. Any other response: failed, without a retry.
+ * 2xx: delivered. 410: the webhook is deactivated. Transient statuses, calls without a response and redirects: retried according to the
+ * policy. Any other response: failed, without a retry.
  */
 export function classifyOutcome(
   outcome: OutboundResult,

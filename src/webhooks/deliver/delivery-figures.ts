@@ -3,7 +3,7 @@ import type { DeliveryNodeStats } from "../rpc.ts";
 import { ERROR_RESPONSES } from "./classify-outcome.ts";
 import { DeliveryCounters } from "./delivery-stats.ts";
 
-/** What a thread that has not started reports: there are neither webhooks nor deliveries. */
+/** The stats of a thread that has not started: there are neither webhooks nor deliveries. */
 export const DELIVERY_AT_REST: DeliveryNodeStats = {
   ...new DeliveryCounters().stats(),
   inFlight: 0,
@@ -22,7 +22,7 @@ export const DELIVERY_AT_REST: DeliveryNodeStats = {
 
 const figure = figureOf<DeliveryNodeStats>();
 
-/** A series that begins with its first event has no increase. */
+/** Prometheus sees no increase in a series that begins with its first event, so all series start at 0. */
 const NO_ATTEMPTS = ERROR_RESPONSES.flatMap((response) =>
   ["retry", "failed"].map((outcome) => ({ response, outcome, count: 0 })),
 );

@@ -17,9 +17,9 @@ import { createQueuePoll } from "./queue-poll.ts";
 import type { RetryPolicy } from "./schedule.ts";
 import { createSettlements } from "./settlements.ts";
 
-/** Limit of outcomes that wait to be stored; at the limit no further call starts. */
+/** Limit of outcomes waiting to be stored; at the limit no further call starts. */
 const MAX_UNRECORDED = 256;
-/** The longest delay before a poll that has left webhooks to the next one is continued. */
+/** The longest delay before a poll continues that has left webhooks to the next one. */
 const CONTINUE_AFTER_MS = 1_000;
 
 export interface EngineSettings {
@@ -27,11 +27,11 @@ export interface EngineSettings {
   readonly limit: CallLimit;
   readonly retries: RetryPolicy;
   readonly failures: FailureRule;
-  /** The longest delay before another attempt, also by Retry-After; longer than a lease. */
+  /** The longest delay before another attempt, even with Retry-After; longer than a lease. */
   readonly maxRetryDelayMs: number;
-  /** Longer than any call takes, so that no other claim gets a delivery in flight. */
+  /** Longer than any call takes, so that no other claim gets a delivery that is in flight. */
   readonly leaseMs: number;
-  /** How often the queue is polled for deliveries that `wake` did not announce, such as those that other processes queue. */
+  /** How often the queue is polled for deliveries that `wake` did not announce, such as those of other processes. */
   readonly pollIntervalMs: number;
   /** Delay of a webhook after a fault of the node, such as a full disk. */
   readonly errorBackoffMs: number;
@@ -45,7 +45,7 @@ export interface EngineDeps {
   readonly stats: DeliveryCounters;
   readonly clock: Clock;
   readonly setTimer: SetTimer;
-  /** From 0 to below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
   readonly log: Logger;
   readonly settings: EngineSettings;
@@ -53,7 +53,7 @@ export interface EngineDeps {
 
 /** Sends queued deliveries. */
 export interface DeliveryEngine {
-  /** Schedules webhooks that got queued deliveries or are active again. */
+  /** Schedules webhooks that have new queued deliveries or are active again. */
   wake(webhookIds: readonly string[]): void;
   stats(): SchedulerStats;
   /** Starts no more calls, waits `graceMs` for calls in flight, then aborts them; they are retried after the next start. */
@@ -61,13 +61,12 @@ export interface DeliveryEngine {
 }
 
 /**
- * Starts to send queued deliveries; those that an earlier process had in flight come first.
+ * Starts sending queued deliveries, first those that an earlier process had in flight.
  *
- * Each delivery is claimed, sent and settled. The claim reads the current webhook and its secrets and takes a lease that
- * only the settlement ends. After a crash between the two, the delivery is sent again.
+ * Each delivery is claimed, sent and settled. The claim reads the current webhook and its secrets and takes a lease that only the
+ * settlement ends. After a crash between the two, the delivery is sent again.
  *
- * The writer of the state is the bottleneck, so claims (`createClaims`) and settlements (`createSettlements`) are made in
- * groups.
+ * The writer of the state is the bottleneck, so claims (`createClaims`) and settlements (`createSettlements`) are made in groups.
  */
 export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEngine> {
   const { queue, call, gate, stats, clock, setTimer, random, log, settings } = deps;
@@ -136,7 +135,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     timer = atMs === undefined ? undefined : { atMs, cancel: setTimer(waitUntil(atMs), onTimer) };
   }
 
-  /** Gives back what is claimed and not called, and continues when the gate opens. */
+  /** Gives back deliveries that are claimed but not called, and continues when the gate opens. */
   function waitForGate(): void {
     claims.giveBackAll();
     if (waitsForGate) return;
@@ -155,7 +154,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     pump();
   }
 
-  /** Caps the delay: timers have only 31 bits of milliseconds. An timer that is early is set again. */
+  /** Caps the delay, because timers have only 31 bits of milliseconds. A timer that fires early is set again. */
   function waitUntil(atMs: number): number {
     return Math.min(Math.max(atMs - clock.nowMs(), 1), settings.pollIntervalMs);
   }
@@ -188,7 +187,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     if (!gate.isOpen()) {
       claims.undo(webhookId, [delivery]);
       slot.release(clock.nowMs());
-      // It is due again, and nothing else announces it.
+      // The webhook is due again, and nothing else announces it.
       scheduler.wake(webhookId, clock.nowMs(), clock.nowMs());
       return pump();
     }
@@ -208,7 +207,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
       slot.release(clock.nowMs(), { durationMs, isDelivered });
       await settle(webhookId, delivery, classified);
     } catch (cause) {
-      // Its lease expires, and then it is sent again.
+      // The lease expires, and then the delivery is sent again.
       logFault(cause, { webhookId }, "A delivery attempt failed because of a fault of the node");
     } finally {
       slot.release(clock.nowMs());
@@ -226,7 +225,7 @@ export async function startDeliveryEngine(deps: EngineDeps): Promise<DeliveryEng
     try {
       const { seq, leaseEndsAtMs } = delivery;
       const settled = storeSettlement({ delivery: { seq, leaseEndsAtMs }, ...classified });
-      // After the settlement was submitted, so that the next claim sees the hold that the receiver requested.
+      // Only after the settlement was submitted, so that the next claim sees a wait that the receiver requested.
       pump();
       const reason = await settled;
       if (reason !== undefined) {

@@ -2,14 +2,14 @@ import TinyQueue from "tinyqueue";
 
 /** Limits of calls in flight. */
 export interface SchedulerLimits {
-  /** All webhooks'. */
+  /** For all webhooks together. */
   readonly total: number;
   readonly perWebhook: number;
-  /** A claim takes as many deliveries as the webhook's calls in flight should end within this time. */
+  /** A claim takes as many deliveries as the webhook's calls are expected to finish within this time. */
   readonly claimAheadMs: number;
 }
 
-/** Duration class of a webhook's last call, successful or not; `new` before the first call. */
+/** Speed of a webhook's last call, successful or not; `new` before the first call. */
 type Speed = "new" | "quick" | "slow";
 
 const SPEEDS = ["quick", "new", "slow"] as const satisfies readonly Speed[];
@@ -19,24 +19,24 @@ const SLOW_CALL_MS = 2_000;
 /** Slow webhooks together have at most the first share of the slots; slow and new ones together at most the second. */
 const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
-/** Limit of deliveries of one claim. */
+/** Maximum number of deliveries in one claim. */
 const MAX_CLAIM = 32;
-/** Limit of webhooks in memory; beyond it, idle ones are removed. */
+/** Maximum number of webhooks in memory; beyond it, idle ones are removed. */
 const MAX_KNOWN_WEBHOOKS = 20_000;
 
 interface WebhookQueue {
   readonly webhookId: string;
-  /** When the next delivery is due; null when none is known. */
+  /** When the next delivery is due; null if unknown. */
   dueAtMs: number | null;
-  /** The current one of its entries in the heap; others are stale. */
+  /** The webhook's current entry in the heap; others are stale. */
   timerAtMs: number | null;
   inFlight: number;
   isClaiming: boolean;
-  /** `parked`: it was its turn while it had at least as many slots as are free. */
+  /** `parked`: at its turn, it already had at least as many slots as are free. */
   position: "none" | "waiting" | "parked";
   speed: Speed;
   quickCalls: number;
-  /** Delivered calls in a row. */
+  /** Consecutive successful calls. */
   successes: number;
   lastCallMs: number;
 }
@@ -50,24 +50,24 @@ export interface EndedCall {
 /** Permission for one call to a webhook. */
 export interface SchedulerSlot {
   readonly webhookId: string;
-  /** Number of deliveries to claim at once: 1 until calls succeed, then as many as the webhook receives quickly. */
+  /** How many deliveries to claim at once: 1 until calls succeed, then as many as the webhook receives quickly. */
   readonly claimLimit: number;
-  /** Reports when the next delivery is due after the claim; null when there is none. */
+  /** Reports when the next delivery is due after the claim; null if there is none. */
   claimed(nextAtMs: number | null, nowMs: number): void;
-  /** Releases the slot; `call` is undefined when none was made. */
+  /** Releases the slot; `call` is undefined if no call was made. */
   release(nowMs: number, call?: EndedCall): void;
 }
 
 export interface SchedulerStats {
   readonly inFlight: number;
-  /** Webhooks that wait for a slot. */
+  /** Webhooks waiting for a slot. */
   readonly waiting: number;
-  /** Age of the oldest due delivery, ms. */
+  /** Age of the oldest due delivery in ms. */
   readonly oldestDueMs: number;
   readonly slowWebhooks: number;
 }
 
-/** A webhook in a priority queue. `key` is its due time or its number of arrival. */
+/** A webhook in a priority queue. `key` is its due time or its arrival number. */
 interface QueueEntry {
   readonly key: number;
   readonly value: WebhookQueue;
@@ -78,20 +78,19 @@ function queueByKey(): TinyQueue<QueueEntry> {
 }
 
 /**
- * Shares call slots between webhooks, so that a slow webhook does not delay others. Slots are assigned in the order of
- * arrival. A webhook starts with one call at a time and gets more while it responds quickly, but always fewer than the
- * free slots. Webhooks whose last call was slow share a small part of the slots, and a part is reserved for quick ones.
- * Times are unix milliseconds.
+ * Shares call slots between webhooks, so that a slow webhook does not delay others. Slots are assigned in order of arrival. A webhook
+ * starts with one call at a time and gets more while it responds quickly, but always fewer than there are free slots. Webhooks whose last
+ * call was slow share a small part of the slots, and a part is reserved for quick ones. Times are unix milliseconds.
  *
- * A call costs 0.5 to 1.4 us here with 4 to 10,000 webhooks. The slots of push (`src/push/fan-out/slots.ts`) share no more than
- * the name: its requests wait in memory, by campaign and then by host, and a circuit breaker gives a host up. Deliveries
- * are due at stored times, and the store deactivates a webhook that fails.
+ * A call costs 0.5 to 1.4 us here with 4 to 10,000 webhooks. The slots of push (`src/push/fan-out/slots.ts`) have only the name in
+ * common: push requests wait in memory, by campaign and then by host, and a circuit breaker gives up on a host. Deliveries are due at
+ * stored times, and the store deactivates a webhook that fails.
  */
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
   readonly #webhooks = new Map<string, WebhookQueue>();
   readonly #timers = queueByKey();
-  /** Webhooks that wait for a slot, in order of arrival. */
+  /** Webhooks waiting for a slot, in order of arrival. */
   readonly #waiting: Readonly<Record<Speed, TinyQueue<QueueEntry>>> = {
     quick: queueByKey(),
     new: queueByKey(),
@@ -109,7 +108,7 @@ export class FairScheduler {
   /**
    * Schedules a webhook that has a delivery due at `atMs`.
    *
-   * @param isFailing whether its last stored attempt failed; before its first call it then counts as slow.
+   * @param isFailing whether its last stored attempt failed: then it counts as slow until its first call.
    */
   wake(webhookId: string, atMs: number, nowMs: number, isFailing = false): void {
     const queue = this.#queueOf(webhookId);
@@ -118,7 +117,7 @@ export class FairScheduler {
     this.#update(queue, nowMs);
   }
 
-  /** Assigns a free slot to the next webhook; undefined when there is no slot or no webhook may have it. */
+  /** Assigns a free slot to the next webhook; undefined if there is no slot or no webhook may have it. */
   acquire(nowMs: number): SchedulerSlot | undefined {
     this.#queueDue(nowMs);
     for (;;) {
@@ -127,7 +126,7 @@ export class FairScheduler {
       const queue = speed && this.#waiting[speed].pop()?.value;
       if (!queue) return undefined;
       queue.position = "none";
-      // It may have become slow while it waited.
+      // The webhook may have become slow while it waited.
       if (queue.speed !== speed || queue.inFlight >= this.#concurrencyLimitOf(queue))
         this.#update(queue, nowMs);
       else if (queue.inFlight === 0 || queue.inFlight < free) return this.#slotOf(queue);
@@ -135,7 +134,7 @@ export class FairScheduler {
     }
   }
 
-  /** Returns when the next webhook becomes due; undefined when only `wake` or a released slot can change anything. */
+  /** Returns when the next webhook becomes due; undefined if only `wake` or a released slot can change anything. */
   nextDueMs(): number | undefined {
     for (let next = this.#timers.peek(); next; next = this.#timers.peek()) {
       if (next.value.timerAtMs === next.key) return next.key;
@@ -189,7 +188,7 @@ export class FairScheduler {
     }
   }
 
-  /** Updates the position of a webhook after a change of its state. */
+  /** Moves a webhook to the right position after a change of its state. */
   #update(queue: WebhookQueue, nowMs: number): void {
     const { dueAtMs } = queue;
     if (dueAtMs === null) {

@@ -2,9 +2,9 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log/logger.ts";
 import type { DeliveryQueue, DueWebhook } from "../store/delivery-queue.ts";
 
-/** Webhooks that are read, and leases that are ended, at a time. */
+/** How many webhooks are read, and how many leases are ended, at a time. */
 const ROWS_PER_PAGE = 500;
-/** Pages of webhooks that one poll reads; the next one continues. */
+/** How many pages of webhooks one poll reads; the next poll continues. */
 const MAX_PAGES_PER_POLL = 20;
 
 export interface QueuePollDeps {
@@ -18,12 +18,12 @@ export interface QueuePollDeps {
 }
 
 /**
- * Creates a poll of the queue, which finds deliveries that nothing announces: at the start, those of other processes, and after
- * faults. It resolves with whether webhooks remain for the next poll.
+ * Creates a poll of the queue. It finds deliveries that nothing announces: at startup, from other processes, and after faults. It
+ * resolves to whether webhooks remain for the next poll.
  */
 export function createQueuePoll(deps: QueuePollDeps): () => Promise<boolean> {
   const { queue, clock, log, settings, isStopping, onDue } = deps;
-  /** The last webhook of an unfinished round of polls; 0 before the first webhook. */
+  /** The last webhook of an unfinished round of polls; 0 at the start of a round. */
   let position = 0;
 
   /** Makes deliveries due that a process had in flight when it ended. */
@@ -39,17 +39,17 @@ export function createQueuePoll(deps: QueuePollDeps): () => Promise<boolean> {
     const nowMs = clock.nowMs();
     return (
       webhooks
-        // It was scheduled before the clock went back; the claim makes it due.
+        // The delivery was scheduled before the clock was set back; the claim makes it due.
         .map((webhook) =>
           webhook.dueAtMs > nowMs + settings.maxRetryDelayMs ? { ...webhook, dueAtMs: nowMs } : webhook,
         )
-        // Another poll follows before the others are due, and by then another process may have called them.
+        // The next poll finds the others before they are due, and by then another process may have called them.
         .filter(({ dueAtMs }) => dueAtMs <= nowMs + settings.pollIntervalMs)
     );
   }
 
   return async () => {
-    // First, or recovered deliveries would wait until their leases expire.
+    // Leases are ended first: otherwise recovered deliveries would wait until they expire.
     await endLeases();
     for (let pages = 0; pages < MAX_PAGES_PER_POLL && !isStopping(); pages += 1) {
       const found = await queue.dueWebhooks(position, ROWS_PER_PAGE);

@@ -2,7 +2,7 @@ import { exponentialBackoffMs, JITTER, withJitter } from "../../net/backoff.ts";
 
 /** When a delivery is retried. */
 export interface RetryPolicy {
-  /** Including the first one. */
+  /** Includes the first attempt. */
   readonly maxAttempts: number;
   /** Delay after the first attempt; it doubles with each further one. */
   readonly initialBackoffMs: number;
@@ -14,11 +14,11 @@ export const MAX_RETRY_AFTER_MS = 3_600_000;
 export const MAX_BACKOFF_MS = 86_400_000;
 
 /**
- * Returns the delay after a failed attempt, in ms, or undefined when there are no more attempts.
+ * Returns the delay after a failed attempt, in ms, or undefined if no attempts are left.
  *
  * @param attempt number of the attempt, from 1.
  * @param requestedMs the delay that the receiver requested; the result is never shorter.
- * @param random from 0 to below 1: deliveries that fail together are not retried together.
+ * @param random from 0 (inclusive) to 1 (exclusive), so that deliveries that fail together are not retried together.
  */
 export function retryDelayMs(
   policy: RetryPolicy,
@@ -34,7 +34,7 @@ export function retryDelayMs(
   return Math.round(Math.max(jitteredMs, Math.min(requestedMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** Returns the time from the first attempt to the last one without jitter, where no receiver requests a delay, in ms. */
+/** Returns the time from the first attempt to the last, in ms, without jitter and without delays that a receiver requests. */
 export function retrySpanMs({ maxAttempts, initialBackoffMs }: RetryPolicy): number {
   let spanMs = 0;
   for (let attempt = 1; attempt < maxAttempts; attempt++)

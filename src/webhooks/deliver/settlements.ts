@@ -2,7 +2,7 @@ import { StateUnavailable } from "../../db/state/unavailable.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { DeliveryQueue, FailureRule, Settlement } from "../store/delivery-queue.ts";
 
-/** Limit of settlements that share a transaction. */
+/** Maximum number of settlements in one transaction. */
 const MAX_TOGETHER = 128;
 /** Delay before settlements that could not be stored are retried. */
 const RETRY_MS = 250;
@@ -11,7 +11,7 @@ export interface SettlementsDeps {
   readonly queue: Pick<DeliveryQueue, "settle">;
   readonly rule: FailureRule;
   readonly clock: Clock;
-  /** Resolves after `ms`, or as soon as the engine stops. */
+  /** Resolves after `ms`, or as soon as the engine is stopping. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly isStopping: () => boolean;
   readonly onFault: (cause: unknown) => void;
@@ -74,7 +74,7 @@ export function createSettlements(
   return (settlement) =>
     new Promise((resolve, reject) => {
       pending.push({ settlement, resolve, reject });
-      // Any other verdict affects the next claim, which must not overtake it.
+      // Any other verdict affects the next claim, so that claim must not overtake it.
       if (settlement.verdict.kind !== "delivered" || pending.length >= MAX_TOGETHER) submit();
       else if (groupsUnderWay === 0 && pending.length === 1) setImmediate(submit);
     });

@@ -9,15 +9,15 @@ export interface SignedContent {
 }
 
 /**
- * Returns the headers by which a receiver verifies a delivery.
+ * Returns the headers with which a receiver verifies a delivery.
  *
  * The service's own header has the hex HMAC-SHA512 of the body under the newest secret. The headers of Standard Webhooks
- * (https://www.standardwebhooks.com, version 1) have the base64 HMAC-SHA256 of id, timestamp and body under every secret,
- * so that a receiver that has only a rotated secret can verify. The key is the text of the secret in both cases.
+ * (https://www.standardwebhooks.com, version 1) have the base64 HMAC-SHA256 of id, timestamp and body under every secret, so that a
+ * receiver that has only a rotated secret can verify it. The key is the text of the secret in both cases.
  *
  * @param secrets the unexpired ones, oldest first.
  * @param signatureHeaders names of the headers with the service's own signature.
- * @throws Error when there is no secret: nothing is sent unsigned.
+ * @throws Error if there is no secret: nothing is sent unsigned.
  */
 export function signedHeaders(
   content: SignedContent,
@@ -70,7 +70,7 @@ interface ReceivedDelivery {
   readonly body: Uint8Array;
 }
 
-/** Index of the secret that signed a delivery; undefined when none of them did. */
+/** Which secrets signed a delivery, by index; undefined if none of them did. */
 export interface Verified {
   /** In the service's own signature header. */
   readonly own: number | undefined;
@@ -81,7 +81,7 @@ export interface Verified {
 }
 
 const SIGNATURE_BYTES = 512;
-/** The most secrets that a webhook can have. */
+/** Maximum number of secrets of a webhook. */
 const MAX_SIGNATURES = 100;
 
 /** Verifies both signatures of a delivery. */

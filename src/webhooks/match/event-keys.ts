@@ -2,10 +2,7 @@ import type { EventFacts } from "./facts.ts";
 
 export type Key = number | string;
 
-/**
- * Filter fields with lists of values, the most selective first. A filter with several fields is indexed by the first of
- * them.
- */
+/** Filter fields with lists of values, most selective first. A filter with several of them is indexed by the first. */
 export const LIST_FIELDS = [
   "parent_hashes",
   "embedded_cast_hashes",
@@ -30,11 +27,11 @@ export type RegexField = (typeof REGEX_FIELDS)[number];
 /** Values of an event for the filter fields of its kind. */
 export interface EventKeys {
   readonly lists: Readonly<Partial<Record<ListField, readonly Key[]>>>;
-  /** Texts; an expression matches when it matches one of them. */
+  /** Texts; an expression matches if it matches one of them. */
   readonly subjects: Readonly<Partial<Record<RegexField, readonly string[]>>>;
   /** Compared with `exclude_author_fids`. */
   readonly authorFid: number | null;
-  /** Undefined where no minimum counts. */
+  /** Undefined if the score has no effect. */
   readonly authorScore?: number | undefined;
 }
 

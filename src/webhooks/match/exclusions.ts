@@ -2,38 +2,35 @@ import type { BannedPair } from "../../moderation/moderation-store.ts";
 import type { Subscription } from "../subscription.ts";
 import type { EventFacts } from "./facts.ts";
 
-/** Whose events a subscriber does not get. */
+/** Whose events a subscriber leaves out. */
 export interface Excluder {
   readonly fids: ReadonlySet<number>;
-  /** The owner whose bans count; undefined where none do. */
+  /** The owner whose bans apply; undefined if none do. */
   readonly bansOf: number | undefined;
 }
 
-/** Returns those of some fids that some owners ban, as pairs. */
+/** Returns which of some fids are banned by which of some owners, as pairs. */
 export type BannedAmong = (
   ownerFids: readonly number[],
   fids: readonly number[],
 ) => Promise<readonly BannedPair[]>;
 
-/** Returns the users that a subscription excludes; undefined for none. @param ownerFid undefined for one without bans. */
+/** Returns the users that a subscription excludes; undefined if none. @param ownerFid undefined if there are no bans. */
 export function excluderOf({ exclude }: Subscription, ownerFid: number | undefined): Excluder | undefined {
   const { fids = [], bans = false } = exclude ?? {};
   const bansOf = bans ? ownerFid : undefined;
   return fids.length === 0 && bansOf === undefined ? undefined : { fids: new Set(fids), bansOf };
 }
 
-/**
- * Returns who acts in an event: the author, follower, reactor, changed user, or who signed the change of a channel; undefined where that
- * is not known.
- */
+/** Returns who acts in an event: the author, follower, reactor, changed user, or signer of a channel's change; undefined if unknown. */
 export function actorOf(facts: EventFacts): number | undefined {
   if ("authorFid" in facts) return facts.authorFid;
   return ("actorFid" in facts ? facts.actorFid : facts.fid) ?? undefined;
 }
 
 /**
- * Leaves out the subscribers that exclude the actors of the events that they match. Bans are those of the moment: no thread keeps a list
- * of them.
+ * Removes the subscribers that exclude the actors of the events that they match. Bans are read at this moment, because no thread keeps a
+ * list of them.
  *
  * @param matches the subscribers of each event
  */

@@ -9,7 +9,7 @@ import type { EventFacts } from "./facts.ts";
 /**
  * Returns the values of events that filters use.
  *
- * @param scores where `minimum_author_score` has an effect
+ * @param scores undefined if `minimum_author_score` has no effect
  */
 export function loadFacts(
   db: IndexDatabase,

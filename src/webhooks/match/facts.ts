@@ -1,20 +1,20 @@
 import type { ChannelEventKind } from "../../protocol/event-kind.ts";
 import type { Hash } from "../../read/hydrate/casts.ts";
 
-/** Values of one event that the filters of subscriptions use. Hashes are in lower case. */
+/** The values of one event that filters of subscriptions use. Hashes are in lowercase. */
 export type EventFacts = CastFacts | FollowFacts | ReactionFacts | UserFacts | ChannelFacts;
 
 export interface CastFacts {
   readonly kind: "cast.created" | "cast.deleted";
   readonly authorFid: number;
-  /** Undefined where `minimum_author_score` has no effect. */
+  /** Undefined if `minimum_author_score` has no effect. */
   readonly authorScore?: number | undefined;
   readonly mentionedFids: readonly number[];
   readonly parentUrl: string | null;
   readonly rootParentUrl: string | null;
   readonly parentHash: Hash | null;
   readonly parentAuthorFid: number | null;
-  /** As in the Cast object: with the names of mentioned users inserted. */
+  /** As in the Cast object, with the names of mentioned users inserted. */
   readonly text: string;
   readonly embedUrls: readonly string[];
   readonly embeddedCasts: readonly { readonly fid: number; readonly hash: Hash }[];
@@ -29,7 +29,7 @@ export interface FollowFacts {
 export interface ReactionFacts {
   readonly kind: "reaction.created" | "reaction.deleted";
   readonly fid: number;
-  /** Author of the target cast; null when the target is a URL. */
+  /** The author of the target cast; null if the target is a URL. */
   readonly targetFid: number | null;
   readonly targetHash: Hash | null;
 }
@@ -41,7 +41,7 @@ export interface UserFacts {
 
 export interface ChannelFacts {
   readonly kind: ChannelEventKind;
-  /** What the API calls the channel, and its id of the protocol. */
+  /** The channel's API id and its protocol id. */
   readonly channelIds: readonly string[];
   readonly fid: number | null;
   readonly actorFid: number | null;

@@ -24,7 +24,7 @@ type Condition = ListCondition | RegexCondition;
 /** A subscription's filter. */
 interface Rule {
   readonly subscriber: Subscriber;
-  /** Indexed conditions: an event that meets one of them selects the rule; without any, every event does. */
+  /** Indexed conditions: an event that meets one of them selects the rule. Without any, every event does. */
   readonly paths: readonly Condition[];
   /** Conditions that must hold in addition. */
   readonly rest: readonly Condition[];

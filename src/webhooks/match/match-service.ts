@@ -12,9 +12,9 @@ export interface SubscriptionEntry {
   /** Id of the owner across all clients, such as `fid:3`. */
   readonly ownerId: string;
   readonly subscription: Subscription;
-  /** Whether the owner has the same subscription at another client, so that its expressions do not count twice. */
+  /** Whether the owner has the same subscription at another client; then its expressions do not count again. */
   readonly isSecond?: boolean;
-  /** Whether it is a preview, which the stats do not count. */
+  /** Whether it is a preview, which the stats exclude. */
   readonly isPreview?: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface SubscriptionUpdate {
   readonly removed: readonly string[];
 }
 
-/** A subscription that is not evaluated. */
+/** A subscription that is no longer evaluated. */
 export interface SubscriptionRefusal {
   readonly id: string;
-  /** Text for the owner: an invalid expression, too many expressions, or a budget that is exceeded. */
+  /** Text for the owner: an invalid expression, too many expressions, or an exceeded budget. */
   readonly reason: string;
 }
 
@@ -78,7 +78,7 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number) {
   }
 
   return {
-    /** Returns those of the set subscriptions that are not evaluated. */
+    /** Returns which of the set subscriptions are refused. */
     update({ set, removed }: SubscriptionUpdate): SubscriptionRefusal[] {
       for (const id of removed) {
         matcher.delete(id);
@@ -94,12 +94,12 @@ export function createMatchService(budgets: OwnerBudgets, nowMs: () => number) {
       });
     },
 
-    /** @throws when the first event cannot be matched. */
+    /** @throws if the first event cannot be matched. */
     match(events: readonly EventFacts[]): MatchResult {
       const startMs = nowMs();
       try {
         const matches = matchSlice(events, startMs);
-        // Previews have a client of their own.
+        // Previews use a separate client.
         if (previews.size === 0) stats = { ...stats, events: stats.events + matches.length };
         return { matches, refused: [...refused].map(([id, reason]) => ({ id, reason })) };
       } finally {

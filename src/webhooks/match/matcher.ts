@@ -14,10 +14,10 @@ export interface Matcher {
   /**
    * Adds or replaces a subscription.
    *
-   * @param ownerId owner whose budget is charged. Default: the subscription's id.
-   * @param options as of `SubscriptionEntry`. Default: neither.
-   * @returns the reason if it is refused and so matches nothing: an invalid expression (another version may have accepted
-   * it), or too many expressions of one owner.
+   * @param ownerId the owner whose budget is charged. Default: the subscription's id.
+   * @param options see `SubscriptionEntry`. Default: both false.
+   * @returns the reason if it is refused and so matches nothing: an invalid expression (another version may have accepted it), or too
+   * many expressions of one owner.
    */
   set(
     id: string,
@@ -35,7 +35,7 @@ export interface MatcherOptions {
   readonly nowMs?: () => number;
   /** Budgets of all matchers on this thread. Default: no limit. */
   readonly budgets?: OwnerBudgets;
-  /** Called when a subscription exceeds its owner's budget. It matches nothing until it is set again. */
+  /** Called when a subscription exceeds its owner's budget. It then matches nothing until it is set again. */
   readonly onOverBudget?: (id: string, reason: string) => void;
 }
 

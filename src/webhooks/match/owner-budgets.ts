@@ -3,30 +3,32 @@ import { MAX_OWNER_PROGRAM_SIZE } from "./subscription-program.ts";
 
 /** Time budget of matching for one owner's subscriptions. */
 export interface MatchBudget {
-  /** Within a minute. */
+  /** Per minute. */
   readonly minuteMs: number;
-  /** For one event. */
+  /** Per event. */
   readonly eventMs: number;
 }
 
 /**
- * Only expressions that are designed to be slow take this long for one event: ordinary ones take microseconds, and the
- * largest word lists a tenth of it on their first run over the longest text.
+ * Only expressions that are designed to be slow take this long for one event. Ordinary ones take microseconds, and the largest word lists
+ * take a tenth of it on their first run over the longest text.
  */
 export const MATCH_BUDGET: MatchBudget = { minuteMs: 2_000, eventMs: 500 };
 
 const WINDOW_MS = 60_000;
 /**
- * A stopped subscription no longer counts against its owner's others, so that cheap ones continue. All of them together,
- * including those that were set again within the minute, never take more than this many budgets.
+ * A stopped subscription no longer counts against the owner's others, so that cheap ones continue. All of them together, including those
+ * that were set again within the minute, never take more than this many budgets.
  */
 const MAX_BUDGETS = 3;
-/** Limit of accounts without subscriptions; they are retained so that a delete and a create give no new budget. */
+/**
+ * Limit of accounts without subscriptions. They are retained so that deleting and recreating a subscription does not renew the budget.
+ */
 const MAX_IDLE_ACCOUNTS = 10_000;
 
 /** One subscription and its costs. */
 export class Subscriber {
-  /** Whether it was stopped for its owner's budget; it is not evaluated any more. */
+  /** Whether it was stopped because its owner exceeded the budget; it is no longer evaluated. */
   isOverBudget = false;
   readonly window = new Spending();
   readonly event = new Spending();
@@ -41,7 +43,7 @@ export class Subscriber {
   ) {}
 }
 
-/** Time spent within a period, such as a minute or an event; the next period starts at zero. */
+/** Time spent within a period, such as a minute or an event; each period starts at zero. */
 class Spending {
   #period = 0;
   #ms = 0;
@@ -91,7 +93,7 @@ export class OwnerBudgets {
     this.#nowMs = nowMs;
   }
 
-  /** Number of subscriptions that were stopped so far, without previews. */
+  /** Number of subscriptions stopped so far, excluding previews. */
   get overBudget(): number {
     return this.#over;
   }
@@ -105,7 +107,7 @@ export class OwnerBudgets {
     readonly id: string;
     readonly ownerId: string;
     readonly programSize: number;
-    /** Whether it is a preview, which `overBudget` does not count. Default: no. */
+    /** Whether it is a preview, which `overBudget` excludes. Default: false. */
     readonly isPreview?: boolean;
     readonly onOver: (reason: string) => void;
   }): Result<Subscriber, string> {

@@ -6,7 +6,7 @@ import type { MatchResult, SubscriptionRefusal, SubscriptionUpdate } from "./mat
 export interface MatchThreadStats {
   readonly events: number;
   readonly busyMs: number;
-  /** Subscriptions that were stopped for their owner's budget. */
+  /** Subscriptions that were stopped because their owner exceeded the budget. */
   readonly overBudget: number;
   /** Owners with an account, with or without a current subscription. */
   readonly owners: number;
@@ -23,7 +23,7 @@ export interface MatchRpc extends MatchClient {
   stats(): Promise<MatchThreadStats>;
 }
 
-/** Matches events, at least the first one. One that cannot be matched has no receivers, so that it does not stop all others. */
+/** Matches events, at least the first one. An event that cannot be matched has no receivers, so that it does not block all others. */
 export async function matchFacts(matching: MatchClient, facts: readonly EventFacts[]): Promise<MatchResult> {
   try {
     return await matching.match(facts);
@@ -36,7 +36,7 @@ export async function matchFacts(matching: MatchClient, facts: readonly EventFac
   }
 }
 
-/** What a thread that has not started reports. */
+/** The stats of a thread that has not started. */
 export const MATCHING_AT_REST: MatchThreadStats = { events: 0, busyMs: 0, overBudget: 0, owners: 0 };
 
 const figure = figureOf<MatchThreadStats>();

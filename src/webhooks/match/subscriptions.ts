@@ -40,9 +40,8 @@ export class Subscriptions {
   }
 
   /**
-   * Returns the receivers of the first events of a list: webhooks that match, do not exclude who acts, and existed when the event was
-   * applied.
-   * `refused` lists webhooks that were not evaluated and have to be deactivated first.
+   * Returns the receivers of the first events of a list: webhooks that match, do not exclude the actor, and existed when the event was
+   * applied. `refused` lists webhooks that were not evaluated and must be deactivated first.
    */
   async receivers(events: readonly { readonly facts: EventFacts; readonly appliedAt: number }[]): Promise<{
     readonly receivers: readonly (readonly string[])[];
@@ -60,7 +59,7 @@ export class Subscriptions {
     const receivers = wanted.map((ids, at) =>
       ids.filter((id) => {
         const createdAt = this.#webhooks.get(id)?.createdAt ?? 0;
-        // A webhook with a future time was created before the clock went back, and gets current events.
+        // A webhook with a future time was created before the clock was set back, and gets current events.
         return createdAt <= (events[at]?.appliedAt ?? 0) || createdAt > now;
       }),
     );

@@ -2,9 +2,9 @@ import { err, type Result } from "../../lib/result.ts";
 import type { Subscription } from "../subscription.ts";
 import type { PreviewOutcome, ScanDeps } from "./scan.ts";
 
-/** The most events of one preview. */
+/** Maximum number of events in one preview. */
 export const MAX_PREVIEW_EVENTS = 1_000;
-/** Longest time of a scan, and longest wait for the turn before it. */
+/** The longest time of a scan, and the longest wait for its turn. */
 const TIME_LIMIT_MS = 2_000;
 const WINDOW_MS = 60_000;
 export const MAX_PREVIEWS_PER_MINUTE = 10;
@@ -16,23 +16,23 @@ export interface PreviewRequest {
   readonly fid: number;
   readonly subscription: Subscription;
   readonly events: number;
-  /** Bounds of the time at which the node applied them, unix seconds, both included. */
+  /** Bounds (inclusive) of the time at which the node applied the events, in unix seconds. */
   readonly fromSecs?: number | undefined;
   readonly toSecs?: number | undefined;
 }
 
-/** Why there is no preview, as a text for the owner. */
+/** Why there is no preview, as text for the owner. */
 export interface PreviewRefusal {
   readonly reason: string;
   readonly retryAfterSecs: number;
 }
 
-/** Previews of subscriptions. One runs at a time, because it uses the thread of deliveries and that of their matcher. */
+/** Previews of subscriptions. They run one at a time, because they use the delivery thread and its matcher. */
 export interface Previews {
   preview(request: PreviewRequest): Promise<Result<PreviewOutcome, PreviewRefusal>>;
 }
 
-/** Runs work that uses the matcher of previews, one at a time. */
+/** Runs work that uses the previews' matcher, one at a time. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface PreviewsDeps extends ScanDeps {
@@ -42,9 +42,9 @@ export interface PreviewsDeps extends ScanDeps {
 
 export function createPreviews(deps: PreviewsDeps): Previews & { readonly inTurn: InTurn } {
   const { nowMs = () => performance.now() } = deps;
-  /** When the previews of an fid within the last minute were asked for, the oldest first. */
+  /** When the previews of an fid within the last minute were requested, oldest first. */
   const recent = new Map<number, number[]>();
-  /** The fids with a preview that waits or runs. */
+  /** The fids with a preview that is waiting or running. */
   const open = new Set<number>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -72,7 +72,7 @@ export function createPreviews(deps: PreviewsDeps): Previews & { readonly inTurn
     const startMs = nowMs();
     if (startMs - askedAtMs > TIME_LIMIT_MS) return err(BUSY);
     const events = Math.min(request.events, MAX_PREVIEW_EVENTS);
-    // Not the owner of the fid's webhooks: a preview must not stop one of them.
+    // Not the owner of the fid's webhooks, because a preview must not stop one of them.
     const ownerId = `preview:${fid}`;
     // The first preview loads the schema of subscriptions and RE2, which no delivery needs.
     const { scanEvents } = await import("./scan.ts");

@@ -21,19 +21,19 @@ import { buildBodies } from "../publish/payload.ts";
 import type { Subscription } from "../subscription.ts";
 import { eventKinds } from "../subscription-schema.ts";
 
-/** Events that are read and matched at a time, so that deliveries get their turn in between. */
+/** How many events are read and matched at a time, so that deliveries get their turn in between. */
 const EVENTS_PER_SLICE = 50;
 const MAX_SAMPLES = 10;
 
-/** What a subscription would have delivered of the newest events of the log. Times are unix seconds, null without events. */
+/** What a subscription would have delivered of the log's newest events. Times are unix seconds, null without events. */
 export interface PreviewOutcome {
   readonly scanned: number;
-  /** When the node applied the oldest and the newest of them. */
+  /** When the node applied the oldest and the newest event. */
   readonly fromSecs: number | null;
   readonly toSecs: number | null;
   readonly matched: number;
   readonly byKind: Readonly<Partial<Record<EventKind, { scanned: number; matched: number }>>>;
-  /** The events that did not match, by the field that they fell to (`Probes.fellTo`). */
+  /** The number of events that did not match, by the field that excluded them (`Probes.fellTo`). */
   readonly fellTo: Readonly<Record<string, number>>;
   /** Bodies of the newest matching events, as JSON texts. */
   readonly samples: readonly string[];
@@ -43,24 +43,24 @@ export interface ScanDeps {
   readonly index: IndexDatabase;
   /** A client that only one scan at a time uses. */
   readonly matching: MatchClient;
-  /** What webhooks with `exclude.bans` leave out. */
+  /** Finds the actors that webhooks with `exclude.bans` leave out. */
   readonly bannedAmong: BannedAmong;
-  /** Where `minimum_author_score` has an effect. */
+  /** Undefined if `minimum_author_score` has no effect. */
   readonly scores?: ScoreSource | undefined;
   readonly clock: Clock;
 }
 
 export interface ScanRequest {
-  /** Whose budget of matching is charged. */
+  /** Whose matching budget is charged. */
   readonly ownerId: string;
-  /** Whose bans count. */
+  /** Whose bans apply. */
   readonly ownerFid: number;
   readonly subscription: Subscription;
   readonly events: number;
-  /** Bounds of the time at which the node applied them, unix seconds, both included. Default: all that the log has. */
+  /** Bounds (inclusive) of the time at which the node applied the events, in unix seconds. Default: the whole log. */
   readonly fromSecs?: number | undefined;
   readonly toSecs?: number | undefined;
-  /** Whether the time is over. The outcome is of the events before that. */
+  /** Whether the time is up. The outcome then covers the events scanned so far. */
   readonly isOver: () => boolean;
 }
 
@@ -70,7 +70,7 @@ export interface ScannedEvent {
 }
 
 /**
- * Matches the newest events of the log, or of a time, against a subscription, the newest first, by the matcher of deliveries. The error is
+ * Matches the events of the log, or of a time range, against a subscription, newest first, with the matcher of deliveries. The error is
  * the reason why the matcher stopped.
  */
 export async function scanEvents(
@@ -80,7 +80,7 @@ export async function scanEvents(
   const probes = probesOf(subscription);
   const excluder = excluderOf(subscription, ownerFid);
   const tally = new Tally();
-  // The size of a subscription is bounded, and what the owner's webhooks use is counted for them.
+  // The size of a subscription is bounded, and the owner's webhooks have already been charged for their expressions.
   const set = probes.subscriptions.map((probe) => ({ ...probe, ownerId, isSecond: true, isPreview: true }));
   await matching.update({ set, removed: [] });
   try {
@@ -90,7 +90,7 @@ export async function scanEvents(
       const after = Math.max(end - size, oldestSeq - 1);
       const slice = readSlice(index, { after, end, scores });
       end = after;
-      // Otherwise the matcher's response is a turn of the thread.
+      // Otherwise the matcher's response already yields to other tasks of the thread.
       if (slice.length === 0) await setImmediate();
       for (let from = 0; from < slice.length && !isOver(); ) {
         const facts = slice.slice(from).map((one) => one.facts);
@@ -119,7 +119,7 @@ export async function scanEvents(
   return ok(tally.outcome([...bodies.values()]));
 }
 
-/** The numbers of the first and the last event of a time. */
+/** Returns the numbers of the first and the last event of a time range. */
 export function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSecs: number | undefined) {
   return index.snapshot(() => {
     const { oldestSeq, headSeq } = eventRange(index);
@@ -129,7 +129,7 @@ export function rangeOf(index: IndexDatabase, fromSecs: number | undefined, toSe
   });
 }
 
-/** Reads the events behind `after` up to `end`, the newest first, without those that deliveries pass over. */
+/** Reads the events after `after` up to `end`, newest first, without those that deliveries skip. */
 export function readSlice(
   index: IndexDatabase,
   { after, end, scores }: { after: number; end: number; scores: ScoreSource | undefined },
@@ -138,14 +138,14 @@ export function readSlice(
     const rows = eventsAfter(index, after, end - after).filter(({ seq }) => seq <= end);
     const events = rows.toReversed().flatMap(readable);
     const users = loadUsers(index, events.flatMap(subjectFidsOf));
-    // An event about an fid without a registration has no body.
+    // An event about an unregistered fid has no body.
     const known = events.filter((event) => subjectFidsOf(event).every((fid) => users.has(fid)));
     const facts = loadFacts(index, known, scores);
     return known.flatMap((event, at) => (facts[at] ? [{ event, facts: facts[at] }] : []));
   });
 }
 
-/** The publisher logs rows that this version of the node cannot read. */
+/** Skips rows that this version of the node cannot read; the publisher logs them. */
 function readable(row: StoredOutboxEvent): NodeEvent[] {
   try {
     return [readEvent(row)];
@@ -154,7 +154,7 @@ function readable(row: StoredOutboxEvent): NodeEvent[] {
   }
 }
 
-/** The fids without which an event has no body. */
+/** Returns the fids without which an event has no body. */
 function subjectFidsOf(event: NodeEvent): number[] {
   if ("change" in event) return [];
   return ["cast" in event ? event.cast.fid : event.fid];
@@ -170,7 +170,7 @@ class Tally {
   readonly #byKind: Partial<Record<EventKind, { scanned: number; matched: number }>> = {};
   readonly #fellTo: Record<string, number> = {};
 
-  /** @param fellTo undefined for an event that matches. */
+  /** @param fellTo the field that excluded the event; undefined if it matches. */
   add(event: NodeEvent, fellTo: string | undefined): void {
     this.scanned += 1;
     this.#fromSecs = Math.min(this.#fromSecs ?? event.appliedAt, event.appliedAt);
@@ -208,10 +208,10 @@ interface Step {
 }
 
 const WHOLE = "whole";
-/** What must hold whatever `match` says. */
+/** Fields that must match in both modes of `match`. */
 const ALWAYS: ReadonlySet<string> = new Set(["exclude_author_fids", "minimum_author_score"]);
 
-/** Subscriptions that show, by the matcher of deliveries, why an event does not match one. */
+/** Returns subscriptions that show, with the matcher of deliveries, why an event does not match a subscription. */
 export function probesOf(subscription: Subscription) {
   const subscriptions: { id: string; subscription: Subscription }[] = [{ id: WHOLE, subscription }];
   const stepsOf = new Map<EventKind, { readonly steps: readonly Step[]; readonly last: string }>();
@@ -232,16 +232,16 @@ export function probesOf(subscription: Subscription) {
       steps.push({ field, id });
     };
     for (const field of lists) if (field !== last) probe(field, [field]);
-    // An expression is matched only where everything before it does, as in the subscription itself.
+    // An expression is only matched if everything before it matches, as in the subscription itself.
     for (const field of expressions) if (field !== last) probe(field, [...lists, field]);
     stepsOf.set(kind, { steps, last });
   }
   return {
-    /** The subscription itself, and parts of its filters, by ids of this object. */
+    /** The subscription itself and parts of its filters, under ids of this object. */
     subscriptions,
     /**
-     * Returns the field to which an event falls, undefined for one that matches. Of fields that must all match it is the first one that
-     * does not, expressions last. It is `type` for a kind that is not subscribed, and `match` where any field would do and none does.
+     * Returns the field that excluded an event; undefined for an event that matches. If all fields must match, it is the first that does
+     * not, expressions last. It is `type` for a kind without a subscription, and `match` if any field may match but none does.
      *
      * @param matched ids of the matching subscriptions.
      */

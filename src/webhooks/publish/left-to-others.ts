@@ -1,16 +1,16 @@
 import type { OtherProcesses } from "../store/delivery-publications.ts";
 
 /**
- * Deliveries are deleted 7 days after their end. An event that is published after that is delivered again; a process that
- * comes back after a week must not do that.
+ * Deliveries are deleted 7 days after their end. An event published after that would be delivered again, so a process that returns after
+ * a week must not publish it.
  */
 const MAX_AGE_SECS = 6 * 86_400;
-/** Another process has certainly applied a live change that is this much younger than the start of its live run. */
+/** If a live change is this much younger than the start of another process's live run, that process has certainly applied it. */
 const LIVE_MARGIN_SECS = 60;
 
 /**
- * Returns whether a process leaves an event to others, which have published it or will. What a process applies while it fills or
- * after a gap yields other events than the same blocks do live.
+ * Reports whether a process leaves an event to others, which have published it or will. Changes that a process applies while it fills its
+ * index, or after a gap, yield different events than the same blocks do live.
  *
  * @param appliedAt when this process applied the cause of the event, unix seconds.
  */

@@ -16,7 +16,7 @@ export interface MatchedBatch {
   readonly queue: readonly QueuedEvent[];
   /** Number of events of the list that it covers. */
   readonly events: number;
-  /** Webhooks that were not matched. They have to be deactivated before anything is queued. */
+  /** Webhooks that were not matched. They must be deactivated before anything is queued. */
   readonly refused: readonly SubscriptionRefusal[];
 }
 

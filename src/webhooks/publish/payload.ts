@@ -12,8 +12,8 @@ import type { FollowEvent, NodeEvent, ReactionEvent } from "../event.ts";
 const NO_CHANNELS: ReadonlyMap<string, ChannelState> = new Map();
 
 /**
- * Builds the JSON bodies of events, each once for all receivers, with their data loaded in a few statements. An event
- * about an fid without a registration has no body.
+ * Builds the JSON bodies of events, each once for all receivers, with their data loaded in a few statements. An event about an
+ * unregistered fid has no body.
  *
  * @param channels channels of the events that are not in the index
  */
@@ -34,7 +34,7 @@ export function buildBodies(
   const loaded = hydrate(db, request, nowSecs, new HydrationCache());
   const hydration =
     channels.size === 0 ? loaded : { ...loaded, channels: new Map([...loaded.channels, ...channels]) };
-  // Not by hash: a cast that was created and deleted between two polls has two events, perhaps with two threads.
+  // Not keyed by hash: a cast that was created and deleted between two polls has two events, possibly with two threads.
   const states = new Map(contents.map((content, at) => [content, providedCasts[at]]));
   const bodies = new Map<NodeEvent, string>();
   for (const event of events) {
@@ -108,10 +108,7 @@ function presentReactionEvent({ fid, type, target, timestamp }: ReactionEvent, h
   );
 }
 
-/**
- * Presents a change of a channel, with the channel as it is now. Users are null where none is known, and where the fid has no
- * registration.
- */
+/** Presents a change of a channel, with the channel's current state. Users are null if unknown or not registered. */
 function presentChannelEvent(change: ChannelChange, hydration: Hydration) {
   const { kind, timestamp, role = null, previousRole = null } = change;
   const channel = presentChannel(change.id, hydration);

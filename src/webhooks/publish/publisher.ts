@@ -31,9 +31,9 @@ export interface OutboxClient {
 const BATCH_EVENTS = 256;
 
 export interface PublisherIntervals {
-  /** The gap between two writes of the position. Each is a commit of the index, which ends cached responses. */
+  /** The interval between two writes of the position. Each is a commit of the index, which invalidates cached responses. */
   readonly markAfterMs: number;
-  /** How often the outbox is polled without a notification. */
+  /** How often the outbox is polled if no notification arrives. */
   readonly pollIntervalMs: number;
   /** Delay after a fault of the node, or while the queue is full. */
   readonly retryAfterMs: number;
@@ -51,15 +51,15 @@ export interface PublisherDeps {
   readonly store: DeliveryPublications;
   /** A client that only the publisher uses. */
   readonly matching: MatchClient;
-  /** What webhooks with `exclude.bans` leave out. */
+  /** Finds the actors that webhooks with `exclude.bans` leave out. */
   readonly bannedAmong: BannedAmong;
-  /** Where `minimum_author_score` has an effect. */
+  /** Undefined if `minimum_author_score` has no effect. */
   readonly scores?: ScoreSource | undefined;
-  /** Whether the queue has room; while it has none, events wait in the outbox. */
+  /** Whether the queue has room; otherwise events wait in the outbox. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Called with the webhooks that got queued deliveries. */
+  /** Called with the webhooks that have new queued deliveries. */
   readonly onQueued: (webhookIds: readonly string[]) => void;
-  /** Called when a webhook was deactivated for the cost of its regular expressions. */
+  /** Called when a webhook was deactivated because of the cost of its regular expressions. */
   readonly onDeactivated: () => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -70,24 +70,24 @@ export interface PublisherDeps {
 /** Counts since the start of the process. */
 export interface PublisherStats {
   readonly publishedEvents: number;
-  /** Those by kind. */
+  /** Published events by kind. */
   readonly publishedKinds: Readonly<Record<string, number>>;
   readonly queuedDeliveries: number;
   /** Events that were skipped because of a fault of the node. */
   readonly skippedEvents: number;
-  /** Events that were left to other nodes. */
+  /** Events that were left to other processes. */
   readonly leftEvents: number;
   readonly subscribedWebhooks: number;
-  /** Whether the queue is full and events wait. */
+  /** Whether events wait because the queue is full. */
   readonly isBackpressured: boolean;
 }
 
 export type Publisher = ReturnType<typeof startPublisher>;
 
 /**
- * Starts to queue deliveries for the events of the outbox, from the position of an earlier process on. The position moves past
- * an event after its deliveries are durable. After a crash between the two, the event is published again, which changes
- * nothing because the ids of deliveries are deterministic.
+ * Starts queueing deliveries for the events of the outbox, from the position where an earlier process ended. The position moves past an
+ * event after its deliveries are durable. After a crash between the two, the event is published again, which changes nothing because the
+ * ids of deliveries are deterministic.
  */
 export function startPublisher(deps: PublisherDeps) {
   const { index, outbox, store, scores, clock, log } = deps;
@@ -116,7 +116,7 @@ export function startPublisher(deps: PublisherDeps) {
     let isReady = false;
     while (!isStopping) {
       try {
-        // Before the first event, so that it does not wait for the subscriptions to load.
+        // Done before the first event arrives, so that it does not wait for the subscriptions to load.
         if (!isReady) {
           await applyChanges();
           published = marked = publishedSeq(index);
@@ -134,7 +134,7 @@ export function startPublisher(deps: PublisherDeps) {
     }
   }
 
-  /** Publishes the next events of the outbox; false when there are none. */
+  /** Publishes the next events of the outbox; false if there are none. */
   async function publishNext(): Promise<boolean> {
     const rows = eventsAfter(index, published, BATCH_EVENTS);
     if (rows.length === 0) return false;
@@ -151,7 +151,7 @@ export function startPublisher(deps: PublisherDeps) {
     return true;
   }
 
-  /** Returns the events before the first one that is left to others; if that is the first event, passes over those. */
+  /** Returns the events before the first one that is left to others; if that is the first event, skips those that are. */
   async function ownPrefix(rows: readonly StoredOutboxEvent[]): Promise<readonly StoredOutboxEvent[]> {
     const others = await store.otherProcesses();
     if (!others) return rows;
@@ -197,7 +197,7 @@ export function startPublisher(deps: PublisherDeps) {
     version = changes.version;
   }
 
-  /** Deactivates refused webhooks before any of their events counts as published. */
+  /** Deactivates refused webhooks before any of their events count as published. */
   async function deactivate(refused: readonly SubscriptionRefusal[]): Promise<void> {
     for (const { id: webhookId, reason } of refused) {
       if (!(await store.deactivate({ webhookId, reason, version, nowSecs: nowSecs(clock) }))) continue;
@@ -206,7 +206,7 @@ export function startPublisher(deps: PublisherDeps) {
     }
   }
 
-  /** @throws when the publisher stops, so that it does not wait for a busy matching thread. */
+  /** @throws if the publisher stops, so that stopping does not wait for a busy matching thread. */
   function unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       abort = () => reject(new Error("the publisher is stopping"));
@@ -270,7 +270,7 @@ export function startPublisher(deps: PublisherDeps) {
       abort?.();
       wake?.();
       await ended;
-      // Remaining events are published again, which changes nothing.
+      // The remaining events are published again, which changes nothing.
       if (published > marked)
         await mark().catch((cause) =>
           log.warn({ err: cause }, "The position of published events could not be written"),

@@ -14,8 +14,8 @@ const HASH_BYTES = 20;
 const TEXT = "This is a test of your webhook: nobody cast it.";
 
 /**
- * Creates test events, one for each kind, about an fid and a cast of it that does not exist. They are built like all
- * others, with `test: true` beside `type`.
+ * Creates test events, one per kind, about an fid and a cast of it that does not exist. They are built like all others, with `test: true`
+ * next to `type`.
  */
 export function createTestEvents(
   db: IndexDatabase,
@@ -58,7 +58,7 @@ function syntheticCast(fid: number, nowSecs: number): CastContent {
 const CHANNEL = "webhook-test";
 const YEAR_SECS = 365 * 86_400;
 
-/** A channel of the fid that is not registered. */
+/** Returns a channel of the fid that is not registered. */
 function syntheticChannel(fid: number, nowSecs: number): ChannelState {
   return {
     id: CHANNEL,

@@ -8,10 +8,10 @@ import { buildBodies } from "../publish/payload.ts";
 import type { QueuedEvent } from "../store/delivery-publications.ts";
 import type { Subscription } from "../subscription.ts";
 
-/** Events that are matched in one turn. */
+/** How many events are matched in one turn. */
 const EVENTS_PER_SLICE = 100;
 
-/** Events of the log that a webhook is to have: of a time, both ends included, unix seconds. */
+/** A time range of the log whose events a webhook should get: inclusive bounds in unix seconds. */
 export interface EventWindow {
   readonly ownerFid: number;
   readonly subscription: Subscription;
@@ -19,19 +19,20 @@ export interface EventWindow {
   readonly toAt: number;
 }
 
-/** What matched of some events. */
+/** The matches among some events. */
 export interface WindowSlice {
   readonly events: readonly Omit<QueuedEvent, "webhookIds">[];
-  /** Events that were looked at. */
+  /** How many events were examined. */
   readonly scanned: number;
-  /** Where the next slice begins; undefined at the end. */
+  /** Where the next slice starts; undefined at the end. */
   readonly after: number | undefined;
 }
 
 /**
- * Matches the next events of a time, the oldest first, by the matcher of deliveries. It must have its turn.
+ * Matches the next events of a time range, oldest first, with the matcher of deliveries. The caller must have the matcher's turn
+ * (`InTurn`).
  *
- * @param after the number of the last event before the slice; undefined for the begin of the time
+ * @param after the number of the last event before the slice; undefined at the start of the range
  * @returns the reason why the matcher stopped, as an error
  */
 export async function matchWindow(

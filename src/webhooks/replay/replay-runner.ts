@@ -11,15 +11,15 @@ import type { ReplayScope } from "./replay-scope.ts";
 import type { ReplayStep, ReplayStore } from "./replay-store.ts";
 import type { Replay } from "./replay-table.ts";
 
-/** Each step of a replay queues what it may queue in a second. */
+/** Each step of a replay queues at most what the rate allows in this time. */
 const STEP_MS = 1_000;
-/** How often replays are looked for that another process has left. */
+/** How often to look for replays that another process has left behind. */
 const POLL_MS = 30_000;
-/** Events that a step looks at, so that deliveries get their turns. */
+/** How many events a step examines, so that deliveries get their turn. */
 const EVENTS_PER_STEP = 2_000;
-/** The longest time of a plan. */
+/** The longest time for making a plan. */
 const PLAN_MS = 2_000;
-/** Deliveries of one state that a plan counts. */
+/** A plan counts at most this many deliveries per state. */
 export const MAX_COUNTED = 100_000;
 
 export interface ReplayPlanRequest extends EventWindow {
@@ -27,12 +27,12 @@ export interface ReplayPlanRequest extends EventWindow {
   readonly scope: ReplayScope;
 }
 
-/** What a replay would send. */
+/** The deliveries that a replay would send. */
 export interface ReplayPlan {
   readonly matched: number;
   readonly alreadyDelivered: number;
   readonly toSend: number;
-  /** Whether there may be more: the plan ended for its time. */
+  /** Whether there may be more, because the time for the plan was up. */
   readonly isPartial: boolean;
 }
 
@@ -43,22 +43,22 @@ export interface ReplayRunnerDeps extends ScanDeps {
   readonly inTurn: InTurn;
   readonly store: ReplayStore;
   readonly webhooks: Pick<WebhookStore, "find">;
-  /** Called with a webhook that got queued deliveries. */
+  /** Called with a webhook that has new queued deliveries. */
   readonly onQueued: (webhookId: string) => void;
   readonly setTimer: SetTimer;
-  /** Bounds a plan. Default: the time of the process. */
+  /** Bounds the time of a plan. Default: the monotonic clock of the process. */
   readonly monotonicMs?: () => number;
   readonly log: Logger;
 }
 
 /**
- * Starts to run replays. Each has a lease in the state; another process continues one whose process has died. What was queued stays queued,
- * and events that the webhook has are left out, so a replay that begins again sends nothing twice.
+ * Starts running replays. Each has a lease in the state; if its process dies, another process continues it. Deliveries stay queued, and
+ * events that the webhook already has are left out, so a replay that starts again sends nothing twice.
  */
 export function startReplays(deps: ReplayRunnerDeps) {
   const { store, inTurn, clock, onQueued, monotonicMs = () => performance.now() } = deps;
   const logFault = createFaultLog({ log: deps.log, clock });
-  /** How far the events of a replay are matched, by its id. */
+  /** How far the events of each replay are matched, by replay id. */
   const reached = new Map<string, number>();
   let isStopped = false;
   let cancelTimer: (() => void) | undefined;
@@ -83,7 +83,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
       });
   }
 
-  /** Takes a step of each replay. Returns how many run here. */
+  /** Runs one step of each replay. Returns how many replays run here. */
   async function stepAll(): Promise<number> {
     const replays = await store.claim(nowSecs(clock));
     for (const id of reached.keys()) if (!replays.some(({ replayId }) => replayId === id)) reached.delete(id);
@@ -95,7 +95,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
   }
 
   async function match(window: EventWindow, after: number | undefined) {
-    // The first one loads the schema of subscriptions, which no delivery needs.
+    // The first replay loads the schema of subscriptions, which no delivery needs.
     const { matchWindow } = await import("./match-window.ts");
     return inTurn(() => matchWindow(deps, window, after));
   }
@@ -112,13 +112,13 @@ export function startReplays(deps: ReplayRunnerDeps) {
     }
     if (replay.scope === "failed") return store.end(replayId, null, nowSecs(clock));
     const webhook = await deps.webhooks.find(webhookId, nowSecs(clock));
-    // The next claim of the replay sees that the webhook is deleted.
+    // The next claim of the replay notices that the webhook was deleted.
     const window = windowOf(replay, webhook);
     for (let scanned = 0; scanned < EVENTS_PER_STEP && !isStopped; ) {
       const slice = await match(window, reached.get(replayId));
       if (!slice.ok) return store.end(replayId, slice.error, nowSecs(clock));
       const { events, after } = slice.value;
-      // Without events too, so that it ends with its webhook.
+      // Called even without events, so that the replay ends if its webhook is deleted.
       const done = count(await store.queueMissing(replayId, events, clock.nowMs()));
       if (typeof done === "string" || done.more) return;
       if (after === undefined) return store.end(replayId, null, nowSecs(clock));
@@ -149,7 +149,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
       });
     },
 
-    /** Says that a replay was started. */
+    /** Announces that a replay was started. */
     wake(): void {
       isWoken = true;
       if (!running) schedule(1);
@@ -162,7 +162,7 @@ export function startReplays(deps: ReplayRunnerDeps) {
     },
   };
 
-  /** Counts the events of a time that a webhook never had. */
+  /** Counts the events of a time range that a webhook never received. */
   async function countMissing(
     webhookId: string,
     window: EventWindow,

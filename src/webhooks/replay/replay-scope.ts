@@ -1,3 +1,3 @@
 export const replayScopes = ["failed", "missing", "all"] as const;
-/** `failed`: what failed or was dropped. `missing`: that, and events without a delivery. `all`: that, and what was delivered. */
+/** `failed`: failed and dropped deliveries. `missing`: also events without a delivery. `all`: also successful deliveries. */
 export type ReplayScope = (typeof replayScopes)[number];

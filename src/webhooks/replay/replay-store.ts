@@ -11,40 +11,40 @@ import { messageIdOf, queueEvents, storedMessageIds } from "../store/queue-event
 import type { ReplayScope } from "./replay-scope.ts";
 import { type NewReplay, type Replay, type ReplayState, webhookReplays } from "./replay-table.ts";
 
-/** Deliveries that are queued, beyond which a replay waits: it is behind what is live. */
+/** A replay waits while this many deliveries of the webhook are queued, because live ones take precedence. */
 const QUEUED_AHEAD = 2;
 const LEASE_SECS = 60;
 const MAX_RUNNING = 1_000;
 
-/** What a step did. `waits`: the queue of the webhook has enough. `ended`: the replay does not run any more, or not here. */
+/** The result of a step. `waits`: the webhook's queue has enough deliveries. `ended`: the replay no longer runs, or not here. */
 export type ReplayStep = "waits" | "ended" | { readonly queued: number; readonly more: boolean };
 
 /** The replays of all webhooks. Every method is atomic. */
 export interface ReplayStore {
-  /** Starts a replay. `running`: the webhook has one. */
+  /** Starts a replay. `running`: the webhook already has one. */
   start(replay: NewReplay, nowSecs: number): Promise<"started" | "running" | "inactive" | StoreRefusal>;
   find(replayId: string): Promise<Replay | undefined>;
-  /** Ends a running replay. What it has queued is still delivered. Returns false for one that has ended. */
+  /** Ends a running replay. Deliveries that it has queued are still sent. Returns false for a replay that has already ended. */
   cancel(replayId: string, ownerFid: number, nowSecs: number): Promise<boolean>;
-  /** Counts deliveries of a webhook in a time by state, up to `max` of each. */
+  /** Counts deliveries of a webhook in a time range by state, up to `max` of each. */
   count(
     claim: Claim,
     range: { readonly fromSecs: number; readonly toSecs: number },
     max: number,
   ): Promise<Readonly<Partial<Record<DeliveryState, number>>>>;
-  /** Which of some deliveries there are. */
+  /** Returns which of some deliveries exist. */
   stored(messageIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The replays that this process runs from now on: its own, and those whose lease has ended. */
+  /** Claims the replays that this process runs from now on: its own, and those whose lease has expired. */
   claim(nowSecs: number): Promise<readonly Replay[]>;
-  /** Queues the next deliveries that ended. `more` is false once all were looked at. */
+  /** Queues the next finished deliveries again. `more` is false once all were examined. */
   requeueNext(replayId: string, nowMs: number): Promise<ReplayStep>;
-  /** Queues events that the webhook never had, and leaves out those that it had. */
+  /** Queues events that the webhook never received, and omits those that it did. */
   queueMissing(
     replayId: string,
     events: readonly Omit<QueuedEvent, "webhookIds">[],
     nowMs: number,
   ): Promise<ReplayStep>;
-  /** @param reason why the node stopped it; null once it is complete */
+  /** @param reason why the node stopped it; null if it is complete */
   end(replayId: string, reason: string | null, nowSecs: number): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ const move = sql<
   "webhook-replays.move",
   `UPDATE webhook_replays SET sent = sent + $1, last_created_at = $2, last_seq = $3, lease_ends_at = $4 WHERE replay_id = $5`,
 );
-// No webhook has the number 0: the condition leads to the index of running ones.
+// No webhook has the number 0: the condition makes the database use the index of running replays.
 const claim = sql<Stored, [bootId: string, leaseEndsAt: number, nowSecs: number, max: number]>(
   "webhook-replays.claim",
   `UPDATE webhook_replays SET claimed_by = $1, lease_ends_at = $2 WHERE replay_id IN
@@ -232,7 +232,7 @@ export function createReplays(db: StateDb, limits: QueueLimits): ReplayStore {
   };
 }
 
-/** Locks a replay that runs in this process, and the queue of its webhook. Ends one that cannot continue. */
+/** Locks a replay that runs in this process, and the queue of its webhook. Ends a replay that cannot continue. */
 async function runningHere(tx: Tx, replayId: string, nowSecs: number): Promise<Replay | "waits" | "ended"> {
   const row = await tx.get(lockRunning, replayId, tx.node.bootId);
   if (!row) return "ended";

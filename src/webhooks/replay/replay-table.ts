@@ -5,7 +5,10 @@ export const replayStates = ["running", "done", "cancelled", "stopped"] as const
 /** `stopped`: by the node, which stores the reason. */
 export type ReplayState = (typeof replayStates)[number];
 
-/** A time of a webhook that is delivered again, while it runs and as long as its deliveries. Times are unix seconds. */
+/**
+ * A time range of a webhook's events that is delivered again. A row is kept while the replay runs, and then as long as its deliveries.
+ * Times are unix seconds.
+ */
 export const webhookReplays = table(
   "webhook_replays",
   {
@@ -15,7 +18,7 @@ export const webhookReplays = table(
     webhook_id: text(),
     owner_fid: whole(),
     scope: text<ReplayScope>(),
-    /** Both ends are included. */
+    /** Both bounds are inclusive. */
     from_at: whole(),
     to_at: whole(),
     per_second: whole(),
@@ -24,7 +27,7 @@ export const webhookReplays = table(
     reason: nullable(text()),
     /** Deliveries that it has queued. */
     sent: whole(),
-    /** The last delivery that it has looked at; null once it has looked at all. */
+    /** The last delivery that it has examined; null once it has examined all. */
     last_created_at: nullable(whole()),
     last_seq: whole(),
     /** The boot of the process that runs it, until the lease ends. */

@@ -2,19 +2,19 @@ import { sql, sqlEach } from "../../db/state/sql.ts";
 import type { Queries, StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
 import type { Settlement } from "./delivery-queue.ts";
 
-/** Counts of attempts by time and by duration. Durations are counted in classes, so that percentiles need no list of attempts. */
+/** Counts attempts by time and by duration. Durations are counted in classes, so that percentiles need no list of attempts. */
 
 /** How long a finished delivery can be listed and replayed. */
 export const DELIVERY_RETENTION_SECS = 7 * 86_400;
 
-/** Length of the steps of time that attempts are counted in. */
+/** Length of the time steps in which attempts are counted. */
 export const STATS_STEP_SECS = 300;
-/** Classes for each doubling of a duration: a percentile is off by a tenth at most. */
+/** Classes per doubling of the duration, so a percentile is off by at most a tenth. */
 const CLASSES_PER_DOUBLING = 4;
 /** The class of the longest durations, over an hour. */
 const MAX_CLASS = 88;
 
-/** Attempts of one step of time and one class of durations. */
+/** Attempts of one time step and one class of durations. */
 export interface AttemptStats {
   /** Start of the step, unix seconds. */
   readonly at: number;
@@ -31,7 +31,7 @@ export interface StatsRequest {
   readonly stepSecs: number;
 }
 
-/** Attempts, and the outcomes of the deliveries that ended with one. Durations are whole ms, null without attempts. */
+/** Attempts of a step, and the outcomes of the deliveries that ended with them. Durations are whole ms, null without attempts. */
 export interface StatsBucket {
   readonly at: number;
   readonly delivered: number;
@@ -40,7 +40,7 @@ export interface StatsBucket {
   readonly p95Ms: number | null;
 }
 
-/** Returns the start of the step in which a time lies. */
+/** Returns the start of the step that contains a time. */
 export function statsStepOf(unixSecs: number, stepSecs = STATS_STEP_SECS): number {
   return unixSecs - (unixSecs % stepSecs);
 }
@@ -50,12 +50,12 @@ export function durationClassOf(durationMs: number): number {
   return Math.min(Math.ceil(Math.log2(durationMs) * CLASSES_PER_DOUBLING), MAX_CLASS);
 }
 
-/** The duration that stands for those of a class. */
+/** Returns the duration that represents a class. */
 function durationOf(durationClass: number): number {
   return durationClass === 0 ? 1 : Math.round(2 ** ((durationClass - 0.5) / CLASSES_PER_DOUBLING));
 }
 
-/** Returns the buckets from `fromSecs` up to the one of `untilSecs`, also those without attempts. */
+/** Returns the buckets from `fromSecs` up to the one of `untilSecs`, including those without attempts. */
 export function bucketsOf(
   stats: readonly AttemptStats[],
   { fromSecs, untilSecs, stepSecs }: { fromSecs: number; untilSecs: number; stepSecs: number },
@@ -85,7 +85,7 @@ export function bucketsOf(
   return buckets;
 }
 
-/** A settlement whose lease was held. */
+/** A settlement whose process still held the lease. */
 export interface Settled {
   readonly webhook: number;
   readonly settlement: Settlement;
@@ -125,7 +125,7 @@ const deleteOld = sql<unknown, [startsUntil: number, max: number]>(
      ORDER BY a.starts_at LIMIT $2)`,
 );
 
-/** Counts the attempts of settlements within their transaction, which has the locks of their queues. */
+/** Counts the attempts of settlements within their transaction, which holds the locks of their queues. */
 export function countAttempts(tx: Tx, settled: readonly Settled[]): Promise<unknown> {
   const counts = new Map<string, [number, number, number, number, number, number]>();
   for (const { webhook, settlement, nowSecs } of settled) {
@@ -149,7 +149,7 @@ export function readAttemptStats(
   return queries.all(read, webhookId, fromSecs, stepSecs);
 }
 
-/** Deletes the counts of steps that ended before the retention of deliveries, also those of deleted webhooks. */
+/** Deletes the counts of steps that ended before the retention of deliveries, including those of deleted webhooks. */
 export function attemptStatsSweep(db: StateDb): Sweep {
   return db.sweep("attempt_stats", (tx, maxRows) =>
     tx.run(deleteOld, tx.clock.sweepableSecs() - DELIVERY_RETENTION_SECS - STATS_STEP_SECS, maxRows),

@@ -19,9 +19,9 @@ export interface LoggedDelivery {
   readonly state: DeliveryState;
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** The replay that queued it last; null for none. */
+  /** The last replay that queued it; null if none did. */
   readonly replayId: string | null;
-  /** Time of the next attempt; null during an attempt and when there are no more. */
+  /** Time of the next attempt; null during an attempt and if no attempts follow. */
   readonly nextAttemptAtMs: number | null;
   /** The latest attempts, oldest first. */
   readonly attempts: readonly Attempt[];
@@ -30,17 +30,17 @@ export interface LoggedDelivery {
 /** Position in a list of deliveries; a page starts after it. */
 export type DeliveryPosition = Pick<LoggedDelivery, "createdAt" | "seq">;
 
-/** Which deliveries of a webhook a list has. A field that is left out selects all. */
+/** Selects deliveries of a webhook. An omitted field selects all. */
 export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
   readonly kind?: EventKind | undefined;
   readonly isTest?: boolean | undefined;
-  /** A message or event id, or what its body has: an fid, a hash or a host. */
+  /** A message or event id, or something that the body contains: an fid, a hash or a host. */
   readonly text?: string | undefined;
-  /** That of the last response. */
+  /** The status of the last response. */
   readonly status?: number | undefined;
   readonly replayId?: string | undefined;
-  /** Bounds of the time of creation, both included. */
+  /** Bounds (inclusive) of the creation time. */
   readonly fromSecs?: number | undefined;
   readonly toSecs?: number | undefined;
 }
@@ -53,20 +53,20 @@ export interface DeliveryPage extends DeliveryFilter {
 }
 
 export interface ListedDeliveries {
-  /** Newest first. There may be fewer than wanted, even none, although more follow: a page looks at a bounded number of deliveries. */
+  /** Newest first. There may be fewer than requested, even none, although more follow: a page examines a bounded number of deliveries. */
   readonly deliveries: readonly LoggedDelivery[];
-  /** Where the next page starts; undefined when there is none. */
+  /** Where the next page starts; undefined if there is none. */
   readonly next: DeliveryPosition | undefined;
 }
 
-/** A delivery with what is sent. */
+/** A delivery with the body that is sent. */
 export interface DeliveryWithBody {
   readonly delivery: LoggedDelivery;
   /** The JSON, byte for byte. */
   readonly body: string;
 }
 
-/** Failed or dropped deliveries that were created within a time range, both ends included. */
+/** Failed or dropped deliveries that were created within a time range, inclusive. */
 export interface FailedRange {
   readonly webhookId: string;
   readonly fromSecs: number;
@@ -75,18 +75,18 @@ export interface FailedRange {
 
 export interface Replayed {
   readonly queued: number;
-  /** The last delivery, when there may be more after it. */
+  /** The last delivery if more may follow. */
   readonly last: DeliveryPosition | undefined;
 }
 
 /**
- * The owner's side of the deliveries. Every method is atomic. Times are unix milliseconds where the name ends in `Ms`,
- * else unix seconds, and come from the caller.
+ * The owner's side of the deliveries. Every method is atomic. Times come from the caller, as unix milliseconds if the name ends in `Ms`
+ * and as unix seconds otherwise.
  */
 export interface DeliveryLog {
   list(page: DeliveryPage): Promise<ListedDeliveries>;
   find(webhookId: string, messageId: string): Promise<DeliveryWithBody | undefined>;
-  /** Returns the attempts that ended from a time on, summed up by steps of `stepSecs`, a multiple of `STATS_STEP_SECS`. */
+  /** Returns the attempts that ended from a time on, summed up in steps of `stepSecs`, a multiple of `STATS_STEP_SECS`. */
   stats(request: StatsRequest): Promise<readonly AttemptStats[]>;
   /** Queues one finished delivery again, with as many attempts as a new one. */
   replay(
@@ -100,7 +100,7 @@ export interface DeliveryLog {
     range: Omit<FailedRange, "webhookId">,
     page: { readonly after: DeliveryPosition | undefined; readonly max: number; readonly nowMs: number },
   ): Promise<Replayed | "inactive" | StoreRefusal>;
-  /** Queues test events for one webhook, or none of them when its queue has no room for all (`full`). */
+  /** Queues test events for one webhook, or none if its queue does not have room for all of them (`full`). */
   queueTests(
     claim: Claim,
     events: readonly Omit<QueuedEvent, "webhookIds">[],

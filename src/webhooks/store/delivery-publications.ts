@@ -15,7 +15,7 @@ export interface SubscriptionChanges {
   readonly deleted: readonly string[];
 }
 
-/** An event that is to be delivered. */
+/** An event to deliver. */
 export interface QueuedEvent {
   /** Deterministic: every node derives the same id for the same event. */
   readonly eventId: string;
@@ -46,9 +46,9 @@ export interface Publication {
 
 /** The other live processes that publish the same network's events. Times are unix seconds. */
 export interface OtherProcesses {
-  /** Since when this process applies blocks as they come; null while it does not. */
+  /** Since when this process has applied blocks live; null if it does not. */
   readonly ownLiveSince: number | null;
-  /** The start of the other process that has done so for the longest; null when none does. */
+  /** The start of the other process that has done so for the longest time; null if none does. */
   readonly othersLiveSince: number | null;
 }
 
@@ -58,25 +58,25 @@ export interface QueueLimits {
 }
 
 /**
- * The publisher's side of the deliveries: events, and one delivery of an event for each webhook that it matches. Every
- * method is atomic. Times are unix seconds and come from the caller.
+ * The publisher's side of the deliveries: events, and one delivery of an event per matching webhook. Every method is atomic. Times are
+ * unix seconds and come from the caller.
  */
 export interface DeliveryPublications {
-  /** Returns the webhooks that changed after a version (0: all of them). */
+  /** Returns the webhooks that changed after a version (0: all webhooks). */
   changesSince(version: number): Promise<SubscriptionChanges>;
-  /** Returns undefined when no other process is alive. */
+  /** Returns undefined if no other process is alive. */
   otherProcesses(): Promise<OtherProcesses | undefined>;
   /**
-   * Queues deliveries of events, in one transaction. An existing delivery stays unchanged, and nothing is queued for a
-   * webhook that is inactive or deleted.
+   * Queues deliveries of events, in one transaction. An existing delivery stays unchanged, and nothing is queued for a webhook that is
+   * inactive or deleted.
    *
-   * @returns `changed` when a webhook has changed since `version`: nothing was queued, and the caller matches again.
+   * @returns `changed` if a webhook has changed since `version`: nothing was queued, and the caller must match again.
    */
   publish(matched: MatchedEvents): Promise<Publication | "changed">;
   /**
    * Deactivates a webhook and stores the reason.
    *
-   * @returns false when nothing changed: it is inactive, deleted, or has changed since `version`.
+   * @returns false if nothing changed: it is inactive, deleted, or has changed since `version`.
    */
   deactivate(deactivation: Deactivation): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { Secret } from "../../db/state/secret.ts";
 
-/** The most calls of a webhook at once, over all processes. */
+/** Maximum number of concurrent calls to a webhook, over all processes. */
 export const CALLS_PER_WEBHOOK = 4;
 
 /** A webhook with queued deliveries. */
@@ -25,14 +25,14 @@ export interface ClaimRequest {
   /** No other claim gets the same delivery before this time. */
   readonly leaseEndsAtMs: number;
   /**
-   * Longest delay before another attempt, and longest hold that a receiver can request. A delivery that is scheduled
-   * further ahead was scheduled before the clock went back, and is due now.
+   * Longest delay before another attempt, and longest wait that a receiver can request. A delivery that is scheduled further ahead was
+   * scheduled before the clock was set back, and is due now.
    */
   readonly maxRetryDelayMs: number;
   readonly limit: CallLimit;
-  /** Limit of deliveries. */
+  /** Maximum number of deliveries. */
   readonly max: number;
-  /** The longest time from the claim to the start of a call; the rate limit holds for the starts of calls. */
+  /** The longest time from the claim to the start of a call; the rate limit applies to the starts of calls. */
   readonly maxHoldMs: number;
 }
 
@@ -42,42 +42,42 @@ export interface Leased {
   readonly leaseEndsAtMs: number;
 }
 
-/** A delivery that is to be attempted now, with the current state of its webhook. */
+/** A delivery to attempt now, with the current state of its webhook. */
 export interface ClaimedDelivery extends Leased {
   /** When it was due before the claim. */
   readonly dueAtMs: number;
-  /** Part of the rate limit's window in which the claim counted the call. */
+  /** The part of the rate limit's window in which the claim counted the call. */
   readonly countedAtMs: number;
-  /** Id that the receiver sees: the same for all attempts, manual replays included. */
+  /** The id that the receiver sees: the same for all attempts, including manual replays. */
   readonly messageId: string;
   /** Earlier attempts since it was queued. */
   readonly attempts: number;
-  /** The replay that queued it; null for none. */
+  /** The replay that queued it; null if none did. */
   readonly replayId: string | null;
   readonly body: string;
   readonly ownerFid: number;
   readonly targetUrl: string;
-  /** The webhook's. */
+  /** The webhook's compat prefix. */
   readonly compatPrefix: string | null;
   /** Unexpired secrets, oldest first. */
   readonly secrets: readonly Secret[];
 }
 
 export interface Claimed {
-  /** The longest due first; empty when nothing is due, or the webhook has to wait. */
+  /** Longest due first; empty if nothing is due or the webhook has to wait. */
   readonly deliveries: readonly ClaimedDelivery[];
   /** Number of deliveries that waited too long and were dropped. */
   readonly dropped: number;
-  /** When another claim may return a delivery; null when nothing is queued. */
+  /** When another claim may return a delivery; null if nothing is queued. */
   readonly nextAtMs: number | null;
 }
 
 /** One call to a receiver, as the owner sees it. */
 export interface Attempt {
   readonly atMs: number;
-  /** The response's; null without one. */
+  /** The status of the response; null without one. */
   readonly status: number | null;
-  /** Class of the error when there was no response. */
+  /** The class of the error if there was no response. */
   readonly error: string | null;
   readonly durationMs: number;
   /** Start of the response body. */
@@ -95,24 +95,24 @@ export interface Settlement {
   readonly delivery: Leased;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
-  /** End of the hold that the receiver requested (Retry-After); null without one. */
+  /** Until when the receiver requested no calls (Retry-After); null if it did not. */
   readonly holdUntilMs: number | null;
 }
 
-/** A webhook is deactivated after `failures` failed deliveries in a row over at least `runSecs`. */
+/** A webhook is deactivated after `failures` consecutive failed deliveries over at least `runSecs`. */
 export interface FailureRule {
   readonly failures: number;
   readonly runSecs: number;
 }
 
 /**
- * A process's side of the deliveries: the store knows its boot. Concurrent claims, also of other processes, never return the
- * same delivery. Every method is atomic. Times are unix milliseconds where the name ends in `Ms`, else unix seconds, and come
- * from the caller.
+ * A process's side of the deliveries: the store knows its boot. Concurrent claims, even in different processes, never return the same
+ * delivery. Every method is atomic. Times come from the caller, as unix milliseconds if the name ends in `Ms` and as unix seconds
+ * otherwise.
  */
 export interface DeliveryQueue {
   /**
-   * Ends leases of processes that are not alive any more, at most `max` of them, so that what they had in flight is due again.
+   * Ends at most `max` leases of processes that are no longer alive, so that the deliveries they had in flight are due again.
    *
    * @returns the number of ended leases.
    */
@@ -123,16 +123,16 @@ export interface DeliveryQueue {
     max: number,
   ): Promise<{ readonly webhooks: DueWebhook[]; readonly last: number | undefined }>;
   /**
-   * Claims the deliveries of a webhook that have been due longest, as many as the limit allows calls, and drops deliveries
-   * that have waited too long.
+   * Claims the deliveries of a webhook that have been due longest, as many as the limit allows calls, and drops deliveries that have
+   * waited too long.
    *
-   * @returns undefined when the webhook is inactive or deleted.
+   * @returns undefined if the webhook is inactive or deleted.
    */
   claim(request: ClaimRequest): Promise<Claimed | undefined>;
   /**
-   * Logs attempts in order, finishes their deliveries or queues them again, and updates the health of their webhooks,
-   * atomically. Without its lease (it has expired and another claim has the delivery, or this process was taken for dead) a
-   * settlement changes nothing.
+   * Logs attempts in order, finishes their deliveries or queues them again, and updates the health of their webhooks, atomically. A
+   * settlement without its lease changes nothing: the lease has expired and another claim has the delivery, or this process was
+   * considered dead.
    *
    * @returns for each settlement the reason if it deactivated the webhook.
    */

@@ -5,13 +5,13 @@ import type { DeliveryState } from "./delivery-log.ts";
 import { addToDeliveryTotals } from "./delivery-totals.ts";
 
 /**
- * In PostgreSQL attempts go with the partition of their day. It is dropped when all deliveries that ended on that day are deleted: a
- * delivery ends with its last attempt.
+ * In PostgreSQL, attempts are deleted with the partition of their day. It is dropped once all deliveries that ended on that day are
+ * deleted: a delivery ends with its last attempt.
  */
 const ATTEMPT_RETENTION_MS = (DELIVERY_RETENTION_SECS + 86_400) * 1000;
 /** Checking a webhook costs two seeks; this many of them make one short transaction. */
 const MAX_WEBHOOKS_PER_STEP = 500;
-/** In SQLite a delivery is deleted with its attempts: as many as the settings allow, and more after replays. */
+/** In SQLite, attempts are deleted with their delivery: as many as the settings allow, and more after replays. */
 const MAX_ATTEMPTS_PER_STEP = 2_000;
 
 interface DeliveryRow {
@@ -39,7 +39,7 @@ const deleteDeliveries = sql<unknown, [seqs: readonly number[]]>(
   "deliveries.delete",
   "DELETE FROM deliveries WHERE seq = ANY ($1::bigint[])",
 );
-/** In a statement ahead of the deletion, so that it sees the deliveries of a publication that it waited for. */
+/** A separate statement before the deletion, so that the deletion sees the deliveries of a publication that this one waited for. */
 const lockEvents = sql<unknown, [events: readonly number[]]>(
   "delivery-events.lock",
   "SELECT 1 AS locked FROM delivery_events WHERE seq = ANY ($1::bigint[]) ORDER BY event_id FOR UPDATE",
@@ -53,7 +53,7 @@ const remainsOf = sql<{ one: number }, [webhook: number]>(
   "deliveries.remains",
   "SELECT 1 AS one FROM deliveries WHERE webhook = $1 LIMIT 1",
 );
-/** Each webhook has a health row from its creation on, also when it is deleted. */
+/** Each webhook has a health row from its creation, even after it is deleted. */
 const nextWebhooks = sql<{ webhook: number; deleted: boolean | number }, [after: number, max: number]>(
   "webhook-health.next-webhooks",
   `SELECT h.webhook, NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.seq = h.webhook) AS deleted FROM webhook_health h
@@ -67,13 +67,13 @@ const deleteRates = sql<unknown, [webhook: number]>(
   "delivery-rates.delete",
   "DELETE FROM delivery_rates WHERE webhook = $1",
 );
-/** SQLite has no partitions. Where a transaction holds the table in PostgreSQL, the next sweep drops them. */
+/** SQLite has no partitions. If a transaction locks the table in PostgreSQL, the next sweep drops the partitions. */
 const maintainDays = sql<{ dropped: number | null }, [nowMs: number, keepFromMs: number]>(
   "delivery-attempts.maintain",
   "SELECT maintain_delivery_attempts_v1($1::bigint, $2::bigint) AS dropped",
   "SELECT 0 * ?1 * ?2 AS dropped",
 );
-/** In PostgreSQL, of days without a partition of their own, because there was no maintenance before them. */
+/** In PostgreSQL these are rows of days without a partition of their own, because no maintenance ran before them. */
 const deleteDefaultAttempts = sql<unknown, [untilMs: number, max: number]>(
   "delivery-attempts.delete-default",
   `DELETE FROM delivery_attempts_default WHERE (at_ms, seq) IN
@@ -81,7 +81,7 @@ const deleteDefaultAttempts = sql<unknown, [untilMs: number, max: number]>(
   "DELETE FROM delivery_attempts WHERE seq = 0 * ?1 * ?2",
 );
 
-/** The sweeps of the deliveries. One process at a time runs them. */
+/** Returns the sweeps of the deliveries. Only one process runs them at a time. */
 export function deliverySweeps(db: StateDb): Sweep[] {
   return [
     db.sweep("deliveries", async (tx, maxRows) => {
@@ -99,7 +99,7 @@ export function deliverySweeps(db: StateDb): Sweep[] {
   ];
 }
 
-/** Deletes the rows of deleted webhooks, webhook by webhook. It starts again after the last one. */
+/** Deletes the rows of deleted webhooks, webhook by webhook, and then starts over. */
 function orphanSweep(db: StateDb): Sweep {
   let position = 0;
   return db.sweep("orphaned_deliveries", async (tx, maxRows) => {
@@ -117,15 +117,15 @@ function orphanSweep(db: StateDb): Sweep {
       await tx.run(deleteRates, webhook);
       await tx.run(deleteHealth, webhook);
     }
-    // Where there is nothing to delete, another transaction has locked the rest, which is left to the next run.
+    // If nothing was deleted, another transaction has locked the rest, which is left to the next run.
     if (isEmpty || orphans.length === 0) position = webhook;
     return { deleted: isDone ? orphans.length : 0, more: true };
   });
 }
 
 /**
- * Deletes deliveries with their attempts, the events without deliveries, and updates the totals. Returns false if there were too
- * many attempts for one transaction: then some of these are deleted.
+ * Deletes deliveries with their attempts and the events without deliveries, and updates the totals. Returns false if there were too many
+ * attempts for one transaction: then some of these are deleted.
  */
 async function deleteAll(tx: Tx, deliveries: readonly DeliveryRow[]): Promise<boolean> {
   if (deliveries.length === 0) return true;

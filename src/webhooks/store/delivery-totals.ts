@@ -21,8 +21,8 @@ const read = sql<{ state: DeliveryState; count: number }>(
 export type Durability = "synced" | "unsynced";
 
 /**
- * Updates the totals, as the last statement of the transaction that changes the rows. In PostgreSQL each node has rows of its own,
- * and others for claims and settlements, so that they do not wait for the disk with a transaction that does.
+ * Updates the totals, as the last statement of the transaction that changes the rows. In PostgreSQL each node has its own rows, and
+ * separate ones for claims and settlements, so that unsynced transactions do not wait for the disk behind synced ones.
  */
 export function addToDeliveryTotals(
   tx: Tx,

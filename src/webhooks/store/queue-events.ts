@@ -15,7 +15,7 @@ const storedDeliveries = sql<{ message_id: string }, [messageIds: readonly strin
   "deliveries.stored",
   "SELECT message_id FROM deliveries WHERE message_id = ANY ($1::text[])",
 );
-/** Two processes that insert the same events wait for each other in the same order. */
+/** Two processes that insert the same events wait for each other in the same order, which avoids deadlocks. */
 const insertEvents = sqlEach<
   unknown,
   [eventId: string, kind: string, body: string, createdAt: number],
@@ -69,7 +69,7 @@ const receivers = sql<{ seq: number; webhook_id: string; queued: number }, [webh
   `SELECT w.seq, w.webhook_id, h.queued FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq
    WHERE w.webhook_id = ANY ($1::text[]) AND w.active`,
 );
-/** By PostgreSQL's clock, which decides whether a process is alive. SQLite has one process. */
+/** Uses PostgreSQL's clock, which decides whether a process is alive. SQLite has only one process. */
 const otherProcesses = sql<
   { others: number; own_live_since: number | null; others_live_since: number | null },
   [bootId: string]
@@ -81,11 +81,11 @@ const otherProcesses = sql<
   "SELECT 0 AS others, NULL AS own_live_since, NULL AS others_live_since WHERE ?1 IS NULL",
 );
 
-/** A webhook that events are queued for. */
+/** A webhook for which events are queued. */
 export interface ReceivingWebhook {
   readonly seq: number;
   readonly webhookId: string;
-  /** How many more deliveries its queue takes. */
+  /** How many more deliveries fit into its queue. */
   readonly room: number;
 }
 
@@ -97,7 +97,7 @@ interface Pair {
 
 const ID_BYTES = 16;
 
-/** Derives the id of an event's delivery to a webhook; deterministic. */
+/** Derives the id of an event's delivery to a webhook. Deterministic. */
 export function messageIdOf(eventId: string, webhookId: string): string {
   const digest = createHash("sha256").update(`${eventId} ${webhookId}`).digest();
   return `msg_${digest.toString("hex", 0, ID_BYTES)}`;
@@ -131,7 +131,7 @@ export function createPublications(
     publish: db.decision<[matched: MatchedEvents], Publication | "changed">(
       "publications.publish",
       async (tx, { version, nowSecs, events }) => {
-        // So that no webhook changes before the commit.
+        // Prevents changes of webhooks before the commit.
         await tx.lockShared("change");
         if (await hasWebhookChanged(tx, version)) return "changed";
         const webhookIds = [...new Set(events.flatMap((event) => event.webhookIds))];
@@ -151,8 +151,8 @@ export function createPublications(
 }
 
 /**
- * Queues events for those of their webhooks that are given and do not have them yet, within the caller's transaction.
- * Other processes may do so with the same events. The caller adds the number of queued deliveries to the totals.
+ * Queues events for the given webhooks that do not have them yet, within the caller's transaction. Other processes may queue the same
+ * events concurrently. The caller adds the number of queued deliveries to the totals.
  */
 export async function queueEvents(
   tx: Tx,
@@ -193,7 +193,7 @@ export async function queueEvents(
   };
 }
 
-/** The deliveries that are not stored yet, in the order of the events. */
+/** Returns the deliveries that are not stored yet, in the order of the events. */
 async function missingPairs(
   tx: Tx,
   events: readonly QueuedEvent[],
@@ -212,7 +212,7 @@ async function missingPairs(
   return pairs.filter(({ messageId }) => !stored.has(messageId));
 }
 
-/** Which of these deliveries exist already. */
+/** Returns which of these deliveries already exist. */
 export async function storedMessageIds(
   queries: Queries,
   messageIds: readonly string[],
@@ -250,7 +250,7 @@ async function insertPairs(tx: Tx, pairs: readonly Pair[], isTest: boolean, nowM
     const seq = seqs.get(event.eventId);
     return seq === undefined ? [] : [[messageId, seq, webhook.seq] as const];
   });
-  // The sweep has deleted one of them since the insertion found it; the next publication inserts it.
+  // The sweep has deleted an event since the insertion found it; the next publication inserts it.
   if (known.length < pairs.length) throw new Error("an event was swept while it was published again");
   return tx.each(insertDeliveries, known, Math.floor(nowMs / 1000), nowMs);
 }

@@ -17,12 +17,12 @@ import {
  * read, and maintenance deletes them. Times are unix seconds unless their name ends in `_ms`.
  */
 
-/** An event with deliveries. The body is stored once for all its receivers. */
+/** An event with deliveries. The body is stored once for all receivers. */
 export const deliveryEvents = table("delivery_events", {
   seq: sequence(),
   event_id: unique(text()),
   kind: text(),
-  /** The JSON that is sent, byte for byte. */
+  /** The JSON body, byte for byte. */
   body: text(),
   is_test: flag(),
   created_at: whole(),
@@ -41,14 +41,14 @@ export const deliveries = table(
     /** Attempts since it was last queued. */
     attempts: small(),
     created_at: whole(),
-    /** When the next attempt may start, or when the lease of the current one ends; null when no attempt will follow. */
+    /** When the next attempt may start, or when the lease of the current one ends; null if no attempt will follow. */
     due_at_ms: nullable(whole()),
     /** The end of the lease of the current attempt. */
     lease_ends_at_ms: nullable(whole()),
-    /** The boot of the process that has the lease. */
+    /** The boot of the process that holds the lease. */
     claimed_by: nullable(uuid()),
     ended_at: nullable(whole()),
-    /** The replay that queued it last; null for none. */
+    /** The last replay that queued it; null if none did. */
     replay_id: nullable(text()),
   },
   {
@@ -66,7 +66,7 @@ export const deliveries = table(
   },
 );
 
-/** The outcome of each attempt. `status` is that of the response; `error` is the error class when there was none. */
+/** The outcome of each attempt. `status` is that of the response; `error` is the error class if there was none. */
 export const deliveryAttempts = table(
   "delivery_attempts",
   {
@@ -86,7 +86,7 @@ export const deliveryAttempts = table(
 );
 
 /**
- * Attempts of a webhook by the step of time in which they ended and by the class of their duration, so that no query counts them
+ * Attempts of a webhook by the time step in which they ended and by the class of their duration, so that no query has to count them
  * (`src/webhooks/store/attempt-stats.ts`).
  */
 export const attemptStats = table(
@@ -96,7 +96,7 @@ export const attemptStats = table(
     starts_at: whole(),
     duration_class: small(),
     attempts: whole(),
-    /** Those after which the delivery was over. */
+    /** Attempts after which the delivery was finished. */
     delivered: whole(),
     failed: whole(),
   },
@@ -109,7 +109,7 @@ export const attemptStats = table(
   },
 );
 
-/** Deliveries of all webhooks by state, so that no query counts them. */
+/** Deliveries of all webhooks by state, so that no query has to count them. */
 export const deliveryTotals = table(
   "delivery_totals",
   {
@@ -134,12 +134,12 @@ export const deliveryRates = table(
   },
 );
 
-/** Health of a webhook. Each webhook has a row from its creation on. */
+/** Health of a webhook. Each webhook has a row from its creation. */
 export const webhookHealth = table(
   "webhook_health",
   {
     webhook: key(whole()),
-    /** Rows of `deliveries` in that state. */
+    /** The number of queued deliveries. */
     queued: whole(),
     last_success_at: nullable(whole()),
     /** When a single attempt last succeeded or failed. */
@@ -147,14 +147,14 @@ export const webhookHealth = table(
     /** Consecutive failed deliveries, and when the first of them failed. */
     consecutive_failures: whole(),
     failing_since: nullable(whole()),
-    /** Deliveries that expired in the queue, or did not fit into it. */
+    /** Deliveries that expired in the queue or did not fit into it. */
     dropped: whole(),
     /** Set when the node deactivates the webhook. */
     deactivated_at: nullable(whole()),
     deactivation_reason: nullable(text()),
-    /** When the number of due deliveries first exceeded the rate of calls. */
+    /** When the due deliveries first exceeded the allowed rate of calls. */
     behind_since_ms: nullable(whole()),
-    /** When the receiver's requested backoff ends. */
+    /** Until when the receiver requested no calls. */
     held_until_ms: nullable(whole()),
   },
   {
@@ -166,8 +166,8 @@ export const webhookHealth = table(
 );
 
 /**
- * The last change of each webhook. A reader that has seen all changes up to a version continues after it. The row of a
- * deleted webhook stays for a while, so that readers notice the deletion.
+ * The last change of each webhook. A reader that has seen all changes up to a version continues after it. The row of a deleted webhook is
+ * kept for a while, so that readers notice the deletion.
  */
 export const webhookChanges = table(
   "webhook_changes",

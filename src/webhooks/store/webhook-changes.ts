@@ -14,7 +14,7 @@ interface ChangeRow {
   readonly created_at: number | null;
 }
 
-/** A reader that reads the changes less often has to read all webhooks again. */
+/** A reader that reads the changes less often than this has to read all webhooks again. */
 const TOMBSTONE_SECS = 86_400;
 
 const noteChange = sql<unknown, [webhookId: string, deletedAt: number | null]>(
@@ -40,8 +40,8 @@ const sweepDeleted = sql<unknown, [deletedUntil: number, max: number]>(
 );
 
 /**
- * Records that a webhook was created, changed or deleted, within the transaction that does so. It holds the change lock since
- * its first statement, so that versions become visible in their order.
+ * Records that a webhook was created, changed or deleted, within the transaction that does so. The transaction holds the change lock from
+ * its first statement, so that versions become visible in order.
  */
 export async function recordWebhookChange(
   tx: Pick<Queries, "run">,
@@ -73,7 +73,7 @@ export function webhookChangeSweep(db: StateDb): Sweep {
   );
 }
 
-/** @param rows the changes after `sinceVersion`, in the order of their versions. */
+/** @param rows the changes after `sinceVersion`, ordered by version. */
 function toChanges(rows: readonly ChangeRow[], sinceVersion: number): SubscriptionChanges {
   return {
     version: rows.at(-1)?.version ?? sinceVersion,
@@ -94,7 +94,7 @@ function toChanges(rows: readonly ChangeRow[], sinceVersion: number): Subscripti
   };
 }
 
-/** Why the node deactivated a webhook whose receiver wants no more deliveries. For the owner. */
+/** Why the node deactivated a webhook whose receiver refuses further deliveries, as text for the owner. */
 export const GONE = "the receiver answered 410 Gone";
 
 const deactivate = sql<{ seq: number }, [nowSecs: number, webhookId: string, version: number]>(
@@ -107,13 +107,13 @@ const recordReason = sql<unknown, [nowSecs: number, reason: string, webhook: num
   "UPDATE webhook_health SET deactivated_at = $1, deactivation_reason = $2 WHERE webhook = $3",
 );
 
-/** Why the node deactivated a webhook with a run of `failures` failed deliveries. For the owner. */
+/** Returns why the node deactivated a webhook after `failures` consecutive failed deliveries, as text for the owner. */
 export function failureRunReason(failures: number, { runSecs }: FailureRule): string {
   const hours = Math.round(runSecs / 3600);
   return `${failures} deliveries in a row failed, over ${hours === 1 ? "1 hour" : `${hours} hours`} or more`;
 }
 
-/** Deactivates a webhook that is active and has not changed since a version. Returns false when nothing changed. */
+/** Deactivates a webhook that is active and has not changed since a version. Returns false if nothing changed. */
 type DeactivateUnchanged = (deactivation: Deactivation) => Promise<boolean>;
 
 export function createDeactivation(db: StateDb): DeactivateUnchanged {

@@ -90,9 +90,9 @@ interface WebhookHealth {
   readonly lastFailureAt: number | null;
   /** Consecutive deliveries whose attempts all failed. */
   readonly consecutiveFailures: number;
-  /** When the first of them failed; null when there are none. */
+  /** When the first of them failed; null if there are none. */
   readonly failingSince: number | null;
-  /** Deliveries that expired in the queue, or did not fit into it. */
+  /** Deliveries that expired in the queue or did not fit into it. */
   readonly dropped: number;
   /** When and why the node deactivated the webhook; null if it did not, or if the webhook was reactivated. */
   readonly deactivatedAt: number | null;
@@ -126,7 +126,7 @@ const insertHealth = sql<unknown, [webhookId: string]>(
   `INSERT INTO webhook_health (webhook, queued, consecutive_failures, dropped)
    SELECT seq, 0, 0, 0 FROM webhooks WHERE webhook_id = $1`,
 );
-/** Resets the health of an inactive webhook that is about to be activated. */
+/** Resets the health of an inactive webhook before it is activated. */
 const resetFailures = sql<unknown, [webhookId: string]>(
   "webhook-health.start-afresh",
   `UPDATE webhook_health SET consecutive_failures = 0, failing_since = NULL, deactivated_at = NULL,
@@ -150,7 +150,7 @@ const owned = ownedTable<typeof webhooks, Webhook, HealthRow>(webhooks, {
       if (active) await tx.run(resetFailures, webhookId);
     },
     updated: (tx, { webhookId }) => recordWebhookChange(tx, webhookId),
-    // Its deliveries are not read any more; maintenance deletes them in small steps.
+    // The webhook's deliveries are no longer read; maintenance deletes them in small steps.
     deleted: recordWebhookChange,
   },
 });

@@ -25,7 +25,7 @@ export function createNodeHubReads(db: IndexDatabase, config: Config): HubReads 
   });
 }
 
-/** Returns the hub under `/v1`, and its further port. */
+/** Returns the hub under `/v1`, and its additional port. */
 export function createHubInterface({
   config,
   db,
@@ -48,7 +48,7 @@ export function createHubInterface({
 /** Longer than a forwarded bulk request takes. */
 const HUB_DEADLINE_MS = 120_000;
 
-/** Returns the client of the hub's thread. Its methods throw an ApiError `unavailable` if it does not respond in time. */
+/** Returns the client of the hub's thread. Its methods throw an ApiError `unavailable` if the thread does not respond in time. */
 function connectHub(port: MessagePort): HubRpc {
   return connectRpc<HubRpc>(port, {
     timeoutMs: HUB_DEADLINE_MS,

@@ -39,16 +39,16 @@ import { createNodeHubReads } from "./hub-reads.ts";
 /** The initial message of the hub worker; `ingest` connects to the writer of the index, `upstream` to the follower, if any. */
 export interface HubInit {
   readonly config: Config;
-  /** The commits of the writer of the index. */
+  /** The commits of the index writer. */
   readonly commits: SharedArrayBuffer;
   readonly admission: SharedAdmission;
   readonly ingest: MessagePort;
   readonly upstream: MessagePort | undefined;
-  /** Those of `SpanCounts`; undefined while traces are off. */
+  /** See `SpanCounts`; undefined while traces are off. */
   readonly spanCounts: SharedArrayBuffer | undefined;
 }
 
-/** Opens what serves gRPC: it decodes and validates messages and forwards them to the writer. */
+/** Opens the gRPC service: it decodes and validates messages and forwards them to the writer. */
 export async function openHub(init: HubInit, keepLine: KeepLine): Promise<HubServer> {
   const { config, commits, admission, ingest, upstream } = init;
   const log = createLogger(config, { subsystem: "hub", keep: keepLine });
@@ -126,7 +126,7 @@ export async function openHub(init: HubInit, keepLine: KeepLine): Promise<HubSer
 
 const CHUNK_TIMEOUT_MS = 10_000;
 
-/** Holds a proven state of the index for nodes that fill theirs from it. */
+/** Holds a proven state of the index for nodes that fill their index from it. */
 function pinnedIndexOf(config: Config, nodes: FollowedNodes, onFault: (cause: unknown) => void): PinnedIndex {
   const path = indexPath(config.data.dir);
   const timings = { callTimeoutMs: CHUNK_TIMEOUT_MS, stallMs: CHUNK_TIMEOUT_MS };

@@ -22,20 +22,19 @@ import { enforcedScores } from "../score-policy.ts";
 import { senderOf } from "./sender.ts";
 
 const FAILURES = { failures: 100, runSecs: 86_400 };
-/** The time by which a lease outlasts the timeout of a call. */
+/** How much longer a lease is than the timeout of a call. */
 const LEASE_MARGIN_MS = 30_000;
-/** The only process of a queue knows of all deliveries but those that a fault hid. */
+/** The only process of a queue knows all its deliveries, except those that a fault hid. */
 const ALONE = { pollIntervalMs: 30_000, claimAheadMs: 200 };
-/** Other processes announce nothing, and cannot call what this one claims ahead. */
+/** Other processes announce nothing, and cannot send what this one claims ahead. */
 export const SHARED = { pollIntervalMs: 1_000, claimAheadMs: 25 };
-/** The time that the stats wait for the totals of the state. */
+/** How long the stats wait for the totals of the state. */
 const TOTALS_TIMEOUT_MS = 250;
 const ERROR_BACKOFF_MS = 5_000;
 
 export interface RunningDelivery extends DeliveryNode {
   /**
-   * Starts no new calls, waits up to `graceMs` for calls in flight, then stops. The next start retries unfinished
-   * deliveries.
+   * Starts no new calls, waits up to `graceMs` for calls in flight, then stops. Unfinished deliveries are retried after the next start.
    */
   stop(graceMs: number): Promise<void>;
 }
@@ -49,11 +48,11 @@ export async function startDelivery(options: {
     "queue" | "publications" | "deliveryLog" | "moderation" | "replays" | "webhooks"
   >;
   readonly outbox: OutboxClient;
-  /** Two clients of the matching thread that no other part uses. */
+  /** Two clients of the matching thread that nothing else uses. */
   readonly matching: { readonly live: MatchClient; readonly previews: MatchClient };
   /** Default: the outbound client of the settings in `net`. */
   readonly client?: OutboundClient;
-  /** Closed while no delivery may be claimed. Default: never. */
+  /** Closed while no delivery may be claimed. Default: always open. */
   readonly gate?: Gate;
   readonly after?: SetTimer;
   readonly random?: () => number;

@@ -23,7 +23,7 @@ const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 500;
 const RERUN_AFTER_MS = 5_000;
 
-/** The timeouts and backoffs of batches and hosts. Each has the service's default. */
+/** The timeouts and backoffs of batches and hosts. All have defaults. */
 export interface FanOutTimings {
   readonly timeoutMs: number;
   readonly backoffMs: number;
@@ -44,7 +44,7 @@ export function createFanOut(options: {
   readonly timings?: Partial<FanOutTimings>;
   /** Default: always granted. */
   readonly permission?: () => SendPermission;
-  /** See `NodeSignals.leaseNumber`. Default: always the same. */
+  /** See `NodeSignals.leaseNumber`. Default: constant. */
   readonly leaseNumber?: () => number;
   /** Default: `performance.now()`. */
   readonly monotonicMs?: () => number;

@@ -34,7 +34,7 @@ export function createPush(options: {
   readonly fanOut: FanOut;
   /** Aborts when the process starts to shut down. */
   readonly stopping?: AbortSignal;
-  /** The fid that a token of Quick Auth is for, on a domain. Default: no token counts. */
+  /** Returns the fid of a valid Quick Auth token for a domain. Default: no token is valid. */
   readonly openerOf?: (token: string, domain: string) => Promise<number | undefined>;
   /** Default: the guard of the settings in `net`. */
   readonly guard?: UrlGuard;
@@ -109,7 +109,7 @@ export function createPush(options: {
       sends,
       custodyOf: custodyFromIndex(index),
       clock: stateClock,
-      // The schedule is stored, whatever happens to the thread that fires it.
+      // The schedule is stored whether or not the thread that fires it can be woken.
       onStored: () => void fanOut.wake().catch(() => undefined),
     }),
     campaigns: createCampaignService({ apps: management.apps, campaigns, schedules, opens }),

@@ -3,7 +3,7 @@ import type { Config } from "../../../config/schema.ts";
 import { version } from "../../../version.ts";
 import type { SenderSettings } from "../../../webhooks/deliver/call-receiver.ts";
 
-/** How the deliveries of a node introduce themselves. */
+/** Returns how the deliveries of a node identify themselves. */
 export function senderOf({ service }: Config): SenderSettings {
   const { headerPrefix } = serviceNames(service.name);
   return {

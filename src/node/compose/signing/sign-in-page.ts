@@ -11,7 +11,7 @@ import type { SignerService } from "../../../signers/signer-service.ts";
 import type { StateStores } from "../../state/stores.ts";
 import type { NodeSignIn } from "./sign-in.ts";
 
-/** What the page of web sign-in needs; undefined while that is off. */
+/** Returns what the page of web sign-in needs; undefined while web sign-in is off. */
 export function createSignInPage({
   signIn: { channels, people, manifests },
   db,
@@ -36,7 +36,7 @@ export function createSignInPage({
   };
 }
 
-/** The login page as the API and the page itself use it. */
+/** Creates the login page for the API and for the page itself. */
 export function createNodeLogins({
   signIn,
   signers,
@@ -48,7 +48,7 @@ export function createNodeLogins({
   readonly signers: SignerService;
   readonly stores: Pick<StateStores, "loginClients" | "oneTime">;
   readonly linkBase: () => string | undefined;
-  /** The clock of the state. */
+  /** The state's clock. */
   readonly clock: Clock;
 }) {
   const { nonces, verifier, channels, countSignIn: count } = signIn;
@@ -62,7 +62,7 @@ export function createNodeLogins({
   };
 }
 
-/** Returns users as apps of the hosted API know them. */
+/** Returns users in the format of the hosted API. */
 export function userFromIndex(source: ReadSource): (fid: number) => object | undefined {
   return (fid) =>
     runQuery(

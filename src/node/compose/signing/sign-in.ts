@@ -42,7 +42,7 @@ export interface NodeSignInDeps {
   readonly stateClock: Clock;
   readonly db: IndexDatabase;
   readonly stores: Pick<StateStores, "signInNonces" | "signInKeys" | "oneTime" | "apps">;
-  /** The thread that has the vault; undefined where there is none, or no master key. */
+  /** The thread that has the vault; undefined without a vault or a master key. */
   readonly thread: RpcClient<TokenSignerRpc> | undefined;
   readonly linkBase: () => string | undefined;
   readonly staleReason: StaleReason;
@@ -57,7 +57,7 @@ export interface NodeSignInDeps {
   readonly client?: OutboundClient | undefined;
 }
 
-/** Sign-in as the HTTP interface uses it. */
+/** The parts of sign-in that the HTTP interface uses. */
 export interface NodeSignIn {
   readonly nonces: SignInNonces;
   readonly verifier: SignInVerifier;
@@ -68,15 +68,15 @@ export interface NodeSignIn {
   readonly countSignIn: CountSignIn;
   readonly manifests: ManifestChecker;
   readonly envelopes: EnvelopeChecker;
-  /** Returns the fid of a valid token of Quick Auth for a domain. */
+  /** Returns the fid of a valid Quick Auth token for a domain. */
   readonly openerOf: (token: string, domain: string) => Promise<number | undefined>;
-  /** Makes the next key of tokens, or replaces all; undefined without a master key. The worker forgets what it knows of them. */
+  /** Creates the next token key, or replaces all; undefined without a master key. The worker drops its cached token keys. */
   readonly rotateTokenKey:
     | ((isNow: boolean, by: OperatorOrigin) => Promise<{ readonly kid: string; readonly signsAt: number }>)
     | undefined;
 }
 
-/** Composes the checks of contract wallets; undefined without an RPC of Optimism. */
+/** Composes the checks of contract wallets; undefined without an Optimism RPC. */
 export function createNodeContracts(
   { chain }: Pick<Config, "chain">,
   admission: Admission,
@@ -86,7 +86,7 @@ export function createNodeContracts(
     : createContractSignatures({ rpcUrl: chain.op_rpc_url, admission });
 }
 
-/** Composes the check of envelopes where the index decides who owns an fid and no contract is asked. */
+/** Composes the check of envelopes for the case that the index decides who owns an fid and no contract is asked. */
 export function indexEnvelopes(config: Pick<Config, "upstream">, db: IndexDatabase): EnvelopeChecker {
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
   const activeKeyOf = activeKeysFromIndex(db);
@@ -106,7 +106,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   const { countSignIn, countRpcCall } = createSignInMetrics(metrics);
   const followed = isFollowing(config) ? followedFids(config.upstream) : undefined;
   const people = peopleFromIndex(db, { owners: createOwners(db, deps.confirm), followed });
-  // For what anybody can cause.
+  // For decisions that anybody can cause.
   const openOwners = createOwners(db, deps.confirm, "open");
   const facts = registryFactsFromIndex(db);
   const nonces = createSignInNonces({ store: stores.signInNonces, clock: stateClock });
@@ -198,7 +198,7 @@ export function createNodeSignIn(deps: NodeSignInDeps): NodeSignIn {
   };
 }
 
-/** Finds the app that a URL of the token webhook names. */
+/** Returns a function that finds the app that a token webhook's URL names. */
 function webhookIdOf(linkBase: () => string | undefined, basePath: string) {
   return (url: string): string | undefined => {
     const start = `${linkBase() ?? ""}${basePath}/frame/webhook/`;

@@ -31,10 +31,10 @@ export interface NodeSignersDeps {
   readonly clock: Clock;
   readonly db: IndexDatabase;
   readonly stores: Pick<StateStores, "signers" | "oneTime" | "audit">;
-  /** The thread that has the vault; undefined where there is none. */
+  /** The thread that has the vault; undefined if there is none. */
   readonly thread: RpcClient<SignersRpc> | undefined;
   readonly signIn: SignerServiceDeps["signIn"];
-  /** Those of `tokenKeysOf`; empty without a master key. */
+  /** See `tokenKeysOf`; empty without a master key. */
   readonly tokenKeys: readonly Uint8Array[];
   readonly linkBase: () => string | undefined;
   readonly staleReason: StaleReason;
@@ -44,7 +44,7 @@ export interface NodeSignersDeps {
   readonly confirm?: ConfirmRpc | undefined;
 }
 
-/** Composes managed signers as the HTTP interface uses them. */
+/** Composes the parts of managed signers that the HTTP interface uses. */
 export function createNodeSigners(deps: NodeSignersDeps): {
   readonly service: SignerService;
   readonly approve: Omit<ApproveDeps, "assets" | "own">;
@@ -89,7 +89,7 @@ export function createNodeSigners(deps: NodeSignersDeps): {
   };
 }
 
-/** Refuses what needs the thread, where it was not started. */
+/** Refuses all calls that need the thread if it was not started. */
 const refuseAll = async () => noMasterKey();
 const absentThread: RpcClient<SignersRpc> = {
   createSigner: refuseAll,
@@ -101,7 +101,7 @@ const absentThread: RpcClient<SignersRpc> = {
   submitApproval: refuseAll,
 };
 
-/** Returns the URL that links are made of: that of the settings, or the listening one on a loopback address. */
+/** Returns the base URL of links: that of the settings, or the listening one on a loopback address. */
 export function linkBaseOf(
   { service, http }: Pick<Config, "service" | "http">,
   listening: () => string | undefined,
@@ -110,7 +110,7 @@ export function linkBaseOf(
   return () => (isLoopbackHost(http.host) ? listening() : undefined);
 }
 
-/** People of the demo network. Their keys are loaded only when a visitor signs as one of them. */
+/** Returns the people of the demo network. Their keys are loaded only when a visitor signs as one of them. */
 function demoPeople(): NonNullable<ApproveDeps["demo"]> {
   const keysOf = async (fid: number) => (await import("../../../demo/keys.ts")).demoKeys(fid)?.custody;
   return {
@@ -123,7 +123,7 @@ function demoPeople(): NonNullable<ApproveDeps["demo"]> {
       if (!custody) throw new Error(`fid ${fid} is not a user of the demo network`);
       const { privateKeyToAccount } = await import("viem/accounts");
       const account = privateKeyToAccount(custody.privateKey);
-      // The types of the library ask for integers as bigint, where wallets take text.
+      // The library's types expect integers as bigint, while wallets accept text.
       const sign = async (data: unknown) =>
         fromHex(await account.signTypedData(data as Parameters<typeof account.signTypedData>[0]));
       return {
@@ -134,10 +134,10 @@ function demoPeople(): NonNullable<ApproveDeps["demo"]> {
   };
 }
 
-/** Longer than every wait of a write together. */
+/** Longer than all waits of a write together. */
 const TIMEOUT_MS = 60_000;
 
-/** The thread of writes, which also has the private keys of users. */
+/** The thread for writes, which also has users' private keys. */
 export interface WritesThread {
   readonly writes: Writes;
   readonly signers: RpcClient<SignersRpc>;

@@ -49,7 +49,7 @@ export interface NodeSigning {
 
 const RESEAL_INTERVAL_MS = 10_000;
 
-/** Composes what needs the private keys of users. */
+/** Composes the parts that need users' private keys. */
 export function startNodeSigning(deps: {
   readonly config: Config;
   readonly clock: Clock;
@@ -58,11 +58,11 @@ export function startNodeSigning(deps: {
   readonly log: Logger;
   readonly db: IndexDatabase;
   readonly stores: Pick<StateStores, "signers" | "oneTime" | "signInKeys" | "notices" | "audit">;
-  /** The lease of sealing again under a master key; undefined where no other node shares the state. */
+  /** The lease for resealing under a master key; undefined if no other node shares the state. */
   readonly resealLease?: OpenState["resealLease"];
   /** Asks a second node who owns an fid. Default: the index decides. */
   readonly confirm?: ConfirmRpc | undefined;
-  /** Brings messages into the network. */
+  /** Submits messages to the network. */
   readonly submit: Writes["submit"];
 }): NodeSigning {
   const { config, clock, log, db, stores } = deps;
@@ -120,8 +120,8 @@ export function startNodeSigning(deps: {
   if (vault) void rekeyInBackground(vault, deps.resealLease?.(vault.keyId));
 
   /**
-   * Seals what is under a previous master key again. Over PostgreSQL other nodes may not know the current one yet, or may continue making
-   * keys under the previous one, so this is tried again until the node ends.
+   * Reseals secrets that are under a previous master key. With PostgreSQL, other nodes may not know the current key yet, or may still
+   * create keys under the previous one, so this is retried until the node stops.
    */
   async function rekeyInBackground(vault: Vault, lease: WorkLease | undefined): Promise<void> {
     const { signal } = stopping;
@@ -144,7 +144,7 @@ export function startNodeSigning(deps: {
   }
 
   const signing = createSigning({ store, states, vault });
-  /** Requests of writes are in their own part of the audit log. */
+  /** Requests of writes are in a separate part of the audit log. */
   const find = async (signerUuid: string, ownerFid: number) =>
     signing.find({ signerUuid, ownerFid, requestId: "", address: "" });
   return {
@@ -177,7 +177,7 @@ export function startNodeSigning(deps: {
   };
 }
 
-/** Returns what reads the applied block of each shard; null on a node that follows no other. */
+/** Returns a reader of the applied block of each shard; null on a node that follows no other. */
 export function appliedBlocksOf(
   config: Pick<Config, "upstream">,
   db: IndexDatabase,

@@ -12,7 +12,7 @@ import { type BaseBalances, createBaseBalances } from "../../../transactions/bas
 import { createChainValues } from "../../../transactions/chain-values.ts";
 import { createTransactions, type Transactions } from "../../../transactions/prepare.ts";
 
-/** Composes what reads balances on Base; undefined without an RPC of it. */
+/** Composes the reader of balances on Base; undefined without a Base RPC. */
 export function createNodeBalances({
   config,
   admission,
@@ -28,7 +28,7 @@ export function createNodeBalances({
 
 const OFF = "this node reads no balances: chain.base_rpc_url is not set";
 
-/** Mounts what the hosted API has beside its prefix; without an RPC of Base, 404 that names the setting. */
+/** Mounts the paths of the hosted API outside its prefix. Without a Base RPC they return 404, with the name of the setting. */
 export function balanceMounts(balances: BaseBalances | undefined): NonNullable<HttpServerOptions["mounts"]> {
   if (!balances) return [off("stp", subscriptionOperations), off("onchain", walletOperations)];
   return [
@@ -46,7 +46,7 @@ function off(name: string, operations: readonly { readonly path: string }[]) {
   return { path: `/v2/${name}`, plugin };
 }
 
-/** Composes what prepares transactions for users' wallets. */
+/** Composes the preparation of transactions for users' wallets. */
 export function createNodeTransactions({
   config,
   clock,

@@ -24,18 +24,18 @@ import { WriteCounters } from "../../../writes/write-figures.ts";
 import { startWriteQueue } from "../../../writes/write-queue.ts";
 
 const STOP_GRACE_MS = 2_000;
-/** It decides the messages of channels. */
+/** Decides the messages of channels. */
 const SHARD_ZERO = 0;
-/** Less than `/status` waits for a part. */
+/** Less than the time that `/status` waits for a part. */
 const QUEUED_TIMEOUT_MS = 250;
 
-/** The writes of a node, with the queue that submits them again. */
+/** The writes of a node, with the queue that resubmits them. */
 export interface NodeWrites {
   readonly rpc: WritesRpc;
   stop(): Promise<void>;
 }
 
-/** Composes the writes from the index, the state and the way into the network. */
+/** Composes the writes from the index, the state and the path into the network. */
 export function startNodeWrites(deps: {
   readonly config: Pick<Config, "protocol" | "upstream" | "writes">;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export function startNodeWrites(deps: {
   readonly audit: Pick<AuditStore, "append">;
   readonly hub: Pick<RpcClient<HubRpc>, "submitWrite" | "isUpstreamReady">;
   readonly signals: Pick<NodeSignals, "isPaused" | "isFenced">;
-  /** Undefined while the node has no managed signers. */
+  /** Undefined if the node has no managed signers. */
   readonly signers: WriteSigners | undefined;
   /** See `WriteQueueDeps`. */
   readonly pollMs?: number;
@@ -109,7 +109,7 @@ export function startNodeWrites(deps: {
       }),
     },
     async stop() {
-      // What has not ended by then is stored, and continues with the next start.
+      // Writes that have not finished by then are stored, and continue after the next start.
       await Promise.race([service.stop(), Bun.sleep(STOP_GRACE_MS)]);
       await queue.stop();
     },

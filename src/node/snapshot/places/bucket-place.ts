@@ -7,19 +7,19 @@ import { seal, unseal } from "./seal-stream.ts";
 import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS } from "./snapshot-files.ts";
 import { SNAPSHOT_LIST } from "./web-place.ts";
 
-/** Below the data directory: has the copy of a database while that is stored in a bucket. */
+/** Below the data directory: contains the copy of a database while it is uploaded to a bucket. */
 const COPIES = "upload";
 const DISCARD_TIMEOUT_MS = 5000;
 
 interface BucketPlaceDeps {
   readonly store: ObjectStore;
   readonly bucket: string;
-  /** The prefix without a slash at its end; empty for the whole bucket. */
+  /** The prefix without a trailing slash; empty for the whole bucket. */
   readonly path: string;
   readonly key: string;
 }
 
-/** A prefix of a bucket. A snapshot is there once its manifest is, which is written last and deleted first. */
+/** A prefix of a bucket. A snapshot exists once its manifest does, which is written last and deleted first. */
 export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Place {
   const label = `s3://${bucket}${path === "" ? "" : `/${path}`}`;
   const prefix = path === "" ? "" : `${path}/`;
@@ -37,7 +37,7 @@ export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Plac
     return [...complete].map((name) => ({ name, bytes: bytes.get(name) ?? 0 }));
   }
 
-  /** Writes the list that readers over https need, since a web server has none, beside the snapshots. */
+  /** Writes the list that https readers need next to the snapshots, because a web server cannot list them. */
   async function writeListAround(signal: AbortSignal): Promise<void> {
     const around = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
     const listed = await bucketPlace({ store, bucket, path: around, key }).snapshots(signal);
@@ -80,7 +80,7 @@ export function bucketPlace({ store, bucket, path, key }: BucketPlaceDeps): Plac
           directory[Symbol.dispose]();
           if (isComplete) return;
           const ending = AbortSignal.timeout(DISCARD_TIMEOUT_MS);
-          // The store may be what has failed; the error of the snapshot counts.
+          // The store itself may have failed; the error of the snapshot is reported.
           for (const part of SNAPSHOT_PARTS)
             await store.delete(`${prefix}${compressedFile(part)}`, ending).catch(() => undefined);
         },

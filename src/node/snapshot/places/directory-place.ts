@@ -10,7 +10,7 @@ import { compressedFile, MANIFEST_FILE, SNAPSHOT_PARTS } from "./snapshot-files.
 const CHUNK_BYTES = 1024 * 1024;
 const PRIVATE = 0o600;
 
-/** @param key see `Place`; empty for files that are not encrypted. */
+/** @param key see `Place`; empty for unencrypted files. */
 export function directoryPlace(path: string, key = ""): Place {
   return {
     label: path,

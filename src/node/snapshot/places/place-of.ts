@@ -13,10 +13,10 @@ export type PlaceSettings = Config["backup"];
 const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 
 /**
- * The place that an operator names.
+ * Returns the place that an operator names.
  *
- * @param text a path, `s3://bucket/prefix` or an https URL (http for this machine).
- * @throws UserError for another URL, and for a bucket without credentials.
+ * @param text a path, `s3://bucket/prefix` or an https URL (http only for this machine).
+ * @throws UserError for any other URL, and for a bucket without credentials.
  */
 export function placeOf(text: string, settings: PlaceSettings, retries: RetryPolicy = RETRIES): Place {
   const { encryption_key: key } = settings;

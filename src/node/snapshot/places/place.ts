@@ -3,45 +3,45 @@ import type { SnapshotPart } from "./snapshot-files.ts";
 /** A complete snapshot in a place. */
 export interface ListedSnapshot {
   readonly name: string;
-  /** Of its stored files. */
+  /** Total size of its stored files. */
   readonly bytes: number;
 }
 
-/** Where a snapshot is, or several: a directory, a prefix of a bucket, a folder of a web server. */
+/** The location of one or several snapshots: a directory, a prefix of a bucket, or a folder of a web server. */
 export interface Place {
   /** A path or URL, without secrets. */
   readonly label: string;
-  /** The path of a directory of this machine. */
+  /** The path of a directory on this machine; undefined for other places. */
   readonly directory: string | undefined;
   /**
-   * The content of a file.
+   * Yields the content of a file.
    *
-   * @throws UserError where there is none, or where it cannot be decrypted; RetryableError while the place does not respond.
+   * @throws UserError if it does not exist or cannot be decrypted; RetryableError if the place does not respond.
    */
   read(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The snapshots in this place. Their order says nothing. */
+  /** Returns the snapshots in this place, unordered. */
   snapshots(signal: AbortSignal): Promise<readonly ListedSnapshot[]>;
-  /** A snapshot in this place. */
+  /** Returns the place of a snapshot inside this place. */
   inside(name: string): Place;
   /**
    * Starts a snapshot at this place.
    *
-   * @param dataDir where a copy of a database may lie until it is stored elsewhere.
-   * @throws UserError where there is one already, or where nothing can be written.
+   * @param dataDir where a copy of a database may be stored until it is written elsewhere.
+   * @throws UserError if there is a snapshot already, or nothing can be written.
    */
   begin(dataDir: string, signal: AbortSignal): Promise<SnapshotTarget>;
-  /** Deletes the snapshot of a bucket. Directories have `deleteSnapshot`. */
+  /** Deletes a snapshot in a bucket. For directories there is `deleteSnapshot`. */
   delete(signal: AbortSignal): Promise<void>;
 }
 
-/** A snapshot that is being made. Disposing deletes what was stored of one that is not complete. */
+/** A snapshot in progress. Disposing deletes what was stored unless it is complete. */
 export interface SnapshotTarget extends AsyncDisposable {
-  /** The file system that has the copies, and of which bytes for each byte of them: the stored form, too, or not. */
+  /** The directory of the copies, and whether its file system also stores the compressed form. */
   readonly copiesIn: string;
   readonly keepsStoredForm: boolean;
-  /** The uncompressed copy of a database. */
+  /** Returns the path of the uncompressed copy of a database. */
   plainFile(part: SnapshotPart): string;
-  /** Stores a file, synced. */
+  /** Stores a file and syncs it. */
   store(
     name: string,
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { UserError } from "../../../lib/failure.ts";
 
-/** The start of a sealed file. No zstd frame and no JSON starts so. */
+/** The start of a sealed file. No zstd frame or JSON starts like this. */
 const MAGIC = Buffer.from("svcseal1");
 const SALT_BYTES = 16;
 const HEADER_BYTES = MAGIC.length + SALT_BYTES;
@@ -13,7 +13,7 @@ const PURPOSE = "svc-backup-1";
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
- * Encrypts a stream: a header with a salt, from which each file has a key of its own, then chunks of 1 MiB, each with its AES-256-GCM tag.
+ * Encrypts a stream: a header with a salt, from which each file gets its own key, then chunks of 1 MiB, each with its AES-256-GCM tag.
  * The nonce counts the chunks and marks the last one, so that none can be changed, moved, left out or added.
  *
  * @param key 64 hexadecimal digits.
@@ -33,8 +33,8 @@ export async function* seal(chunks: Chunks, key: string): AsyncGenerator<Uint8Ar
 /**
  * Decrypts what `seal` wrote. A stream that is not sealed passes unchanged, so that a key can be set later.
  *
- * @param key empty where none is set.
- * @throws UserError without the right key, and where a byte has changed.
+ * @param key empty if none is set.
+ * @throws UserError without the right key, or if a byte has changed.
  */
 export async function* unseal(
   chunks: AsyncIterable<Uint8Array>,
@@ -93,7 +93,7 @@ function open(bytes: Buffer, key: Uint8Array, nonce: Uint8Array): Uint8Array {
   }
 }
 
-/** Cuts a stream into blocks of one size. The last one is shorter, or as long, and may be empty. */
+/** Cuts a stream into blocks of the same size. The last one may be shorter, or empty. */
 async function* blocks(
   chunks: Chunks,
   size: number,

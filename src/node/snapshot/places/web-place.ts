@@ -7,10 +7,10 @@ import { createOperatorFetch } from "../../../net/operator-fetch.ts";
 import type { Place } from "./place.ts";
 import { unseal } from "./seal-stream.ts";
 
-/** The list of the snapshots in a folder, which a writer to a bucket keeps. */
+/** The list of the snapshots in a folder, which a writer to a bucket maintains. */
 export const SNAPSHOT_LIST = "snapshots.json";
 const MAX_LIST_BYTES = 1024 * 1024;
-/** Until a server has sent a file: four attempts, of ten seconds at most, because its name may be wrong. */
+/** Until a server has sent a file, only four attempts of at most ten seconds are made, because its name may be wrong. */
 const FIRST_FAILURES = 4;
 const FIRST_STALL_MS = 10_000;
 
@@ -24,7 +24,7 @@ const listSchema = Type.Object({
   ),
 });
 
-/** A folder of a web server, which is only read. Its files are those of a directory or of a bucket. */
+/** A read-only folder of a web server. Its files are those of a directory or of a bucket. */
 export function webPlace(deps: {
   readonly url: URL;
   readonly key: string;

@@ -17,7 +17,7 @@ import { refuseMissingKeys } from "../../signers/master-keys.ts";
 import type { MainState, MainStateDeps } from "../thread-state.ts";
 import { openPools } from "./open-postgres.ts";
 
-/** Joins the nodes of a state in PostgreSQL. Rejects when the node may not join, like `joinCluster`. */
+/** Joins the nodes of a state in PostgreSQL. Rejects if the node may not join, like `joinCluster`. */
 export async function joinPostgres(settings: PgSettings, deps: MainStateDeps): Promise<MainState> {
   const { common, nodeId, isSetUp, signals, report, onLost } = deps;
   const { config, clock } = common;

@@ -65,12 +65,12 @@ export function openPools(
   });
 }
 
-/** Claims and settlements, and the ledger of a campaign, have connections of their own, whose commits are not synced. */
+/** Claims and settlements, and the ledger of a campaign, use separate connections, whose commits are not synced. */
 function connectionsOf(config: Config, part: StatePart) {
   const share = stateConnections(config)[part];
   switch (part) {
     case "delivery":
-      // A group of claims or settlements and a poll; a publication, and what its lock keeps waiting.
+      // One half for a group of claims or settlements and a poll; the other for a publication and those that wait for its lock.
       return { main: share / 2, queue: share / 2 };
     case "fanOut":
       return { main: share / 2, ledger: share / 2 };
@@ -79,13 +79,13 @@ function connectionsOf(config: Config, part: StatePart) {
   }
 }
 
-/** Who uses the stores over PostgreSQL. */
+/** The process that uses the stores over PostgreSQL. */
 interface PostgresStoresOptions {
   readonly clock: StateClock;
-  /** The process, under whose boot and slot the stores write. */
+  /** The stores write with the boot and slot of this process. */
   readonly node: StateNode;
   readonly limits: QueueLimits;
-  /** Default: those of a node that sends. */
+  /** Default: the limits of a node that sends. */
   readonly runLimits?: RunLimits;
 }
 
@@ -104,7 +104,7 @@ export function createPostgresStores(pools: PgPools, options: PostgresStoresOpti
   });
 }
 
-/** The sweeps of the state in PostgreSQL. One node at a time runs them. */
+/** Creates the sweeps of the state in PostgreSQL. Only one node runs them at a time. */
 export function createPostgresSweeps(
   pools: PgPools,
   options: Pick<PostgresStoresOptions, "clock" | "node">,

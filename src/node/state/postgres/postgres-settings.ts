@@ -6,9 +6,9 @@ import { reasonOf, UserError } from "../../../lib/failure.ts";
 import { isBuilt } from "../../optional-parts.ts";
 
 /**
- * How the state in PostgreSQL is reached; undefined when the state is in state.db.
+ * Returns how to reach the state in PostgreSQL; undefined if the state is in state.db.
  *
- * @throws UserError when the file of authorities cannot be read.
+ * @throws UserError if the file of certificate authorities cannot be read.
  */
 export function postgresSettings({ state }: Pick<Config, "state">): PgSettings | undefined {
   if (state.url === "") return undefined;

@@ -103,7 +103,7 @@ export async function readTotals(db: Queries, campaign: number, maxClients: numb
   };
 }
 
-/** What a group of calls of the ledger adds to the counts of its campaign. */
+/** The changes that a group of ledger calls makes to the counts of its campaign. */
 export class GroupCounts {
   readonly #byReason = new Map<string, OutcomeCount>();
   readonly #byClient = new Map<number, { -readonly [name in keyof ClientCount]: number }>();
@@ -127,7 +127,7 @@ export class GroupCounts {
   /**
    * Adds the results of one host.
    *
-   * @param fresh those that were not counted before
+   * @param fresh the results that were not counted before
    */
   addResults(
     host: string,
@@ -187,7 +187,7 @@ export class GroupCounts {
     await tx.run(addTotals, campaign, this.#successes, this.#failures, grown);
   }
 
-  /** Adds by how much the numbers of tokens that were not attempted grow. Returns their sum. */
+  /** Adds the increases of the numbers of tokens that were not attempted. Returns their sum. */
   async #growNotAttempted(tx: Tx, campaign: number): Promise<number> {
     if (this.#notAttempted.size === 0) return 0;
     const hosts = new Set([...this.#notAttempted.values()].map(({ host }) => host));

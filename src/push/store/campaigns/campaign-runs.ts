@@ -26,8 +26,8 @@ interface WorkRow {
 type FreeParams = [nowMs: number, bootId: string, runningSeqs: readonly number[]];
 
 /**
- * A campaign that this node may take. PostgreSQL's clock decides which nodes are alive: a node whose own clock is wrong must not take
- * all others for dead. With SQLite every runner but this process has ended.
+ * A campaign that this node may take. PostgreSQL's clock decides which nodes are alive: a node whose own clock is wrong must not consider
+ * all others dead. With SQLite, every runner except this process has ended.
  */
 const isFree = {
   postgres: `ended_at IS NULL AND not_before_ms <= $1 AND NOT seq = ANY ($3::bigint[])
@@ -41,7 +41,7 @@ const anyFree = sql<{ one: number }, FreeParams>(
   selectAnyFree(isFree.postgres),
   sqliteSpelling(selectAnyFree(isFree.sqlite)),
 );
-/** `chosen` reads what may change until the lock is there, so the locking part asks again. */
+/** Rows that `chosen` reads may change until they are locked, so the locking part checks them again. */
 const selectFree = (free: string, isChosen: string) =>
   `WITH free AS (
      SELECT seq, app_id, row_number() OVER (PARTITION BY app_id ORDER BY seq) AS nth FROM campaigns WHERE ${free}
@@ -101,7 +101,7 @@ const deleteAudience = sql<unknown, [campaign: number]>(
   "campaign-audiences.delete",
   "DELETE FROM campaign_audiences WHERE campaign = $1",
 );
-/** What a run does with its campaign: one process at a time has it, and an earlier run writes nothing. */
+/** Creates the operations of runs. One process at a time runs a campaign, and earlier runs cannot write any more. */
 export function createRuns(
   db: StateDb,
   { bootId, writes }: { readonly bootId: string; readonly writes: LedgerWrites },
@@ -120,14 +120,14 @@ export function createRuns(
     );
     if (free.length === 0) return [];
     const seqs = free.map(({ seq }) => seq);
-    // A campaign has no audience, or no schedule, only in a damaged database.
+    // Only in a damaged database does a campaign lack its audience or schedule.
     const works = new Map((await tx.all(readWork, seqs)).map((row) => [row.seq, row]));
     const schedules = [...new Set(free.flatMap(({ schedule }) => schedule ?? []))];
     const audiences = new Map<number | null, Audience>();
     if (schedules.length > 0)
       for (const { seq, audience } of await tx.all(audiencesOf, schedules))
         audiences.set(seq, JSON.parse(audience));
-    // Without that of its schedule, its audience would be everyone.
+    // Without the audience of its schedule, its own would be everyone.
     for (const { seq, schedule } of free)
       if (schedule !== null && !audiences.has(schedule)) works.delete(seq);
     await tx.run(startRuns, tx.node.bootId, nowSecs, [...works.keys()]);
@@ -174,7 +174,7 @@ export function createRuns(
     async take(room, nowSecs) {
       if (room.maxRunning <= room.running.length) return [];
       const seqs = room.running.map(({ seq }) => seq);
-      // Also one that may be taken later. A read that finds none costs less than a write that finds none.
+      // Also matches campaigns that may be taken later. A read that finds none costs less than a write that finds none.
       if (!(await db.get(anyFree, Number.MAX_SAFE_INTEGER, bootId, seqs))) return [];
       return take(room, nowSecs);
     },
@@ -194,13 +194,13 @@ export function createRuns(
   };
 }
 
-/** Without the other fields of the work, which would be copied to the writer with each call. */
+/** Returns only the fields of the run: the others would be copied to the writer with each call. */
 function runOf({ seq, epoch, ledgerKey }: CampaignRun): CampaignRun {
   return { seq, epoch, ledgerKey };
 }
 
 /**
- * The work of the run that starts.
+ * Returns the work of the run that starts.
  *
  * @param scheduled the audience of its schedule
  * @param nowSecs by the state's clock

@@ -1,9 +1,9 @@
 import type { FidList } from "../fid-list.ts";
 import type { TokenPosition } from "../tokens/token-store.ts";
 
-/** A notification as clients get it. */
+/** A notification as clients receive it. */
 export interface Notification {
-  /** A client shows one notification of an id to a user. */
+  /** A client shows only one notification with the same id to a user. */
   readonly notificationId: string;
   readonly title: string;
   readonly body: string;
@@ -17,16 +17,16 @@ export interface Audience {
   readonly excludeFids: readonly number[];
   /** Only followers of this fid; null for no such condition. */
   readonly followingFid: number | null;
-  /** The least score of a recipient, where scores decide on sends; absent for no such condition. */
+  /** The minimum score of a recipient, if scores decide on sends; absent for no such condition. */
   readonly minimumScore?: number;
   readonly segment?: SegmentFilter;
-  /** The part of the people that this campaign reaches, in a schedule of several times or texts. */
+  /** The part of the people that this campaign reaches, if the schedule has several times or texts. */
   readonly share?: AudienceShare;
-  /** Whether links name the campaign, so that the app can report opens. */
+  /** Whether links identify the campaign, so that the app can report opens. */
   readonly tracksOpens?: true;
 }
 
-/** Conditions of a segment, all of which hold. The names are those of the request that stores it; its list is packed. */
+/** Conditions of a segment, all of which must hold. The names are those of the request that stores it; its list is packed. */
 export interface SegmentFilter {
   /** Unix seconds. */
   readonly added_after?: number;
@@ -40,7 +40,7 @@ export interface SegmentFilter {
   readonly fids?: FidList;
 }
 
-/** The part of each day, in minutes since midnight, in which no one is notified. It may span midnight. */
+/** The part of each day, in minutes since midnight, during which no one is notified. It may span midnight. */
 export interface QuietHours {
   readonly from: number;
   readonly to: number;
@@ -53,11 +53,11 @@ export interface Timing {
   /** `YYYY-MM-DDTHH:MM` on the person's clock. */
   readonly local: string | null;
   readonly quiet: QuietHours | null;
-  /** The IANA zone of people whose own is not known. */
+  /** The IANA zone for people whose own is unknown. */
   readonly zone: string;
 }
 
-/** People of a schedule by the hash of their fid, from `from` to below `to`, and by the time that is theirs. */
+/** People of a schedule by the hash of their fid, from `from` (inclusive) to `to` (exclusive), and by their wave. */
 export interface AudienceShare {
   readonly scheduleId: string;
   readonly from: number;
@@ -81,7 +81,7 @@ export const MAX_UNFINISHED = 100;
 /** How long campaigns are stored. */
 export const CAMPAIGN_RETENTION_SECS = 30 * 86_400;
 
-/** One send. */
+/** One send of a notification. */
 export interface Campaign {
   /** Order of creation. */
   readonly seq: number;
@@ -96,11 +96,11 @@ export interface Campaign {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** The `seq` of the schedule that it is a part of. */
+  /** The `seq` of the schedule that it belongs to. */
   readonly schedule: number | null;
 }
 
-/** The sums of all campaigns that a schedule has made so far. */
+/** The sums of all campaigns of a schedule so far. */
 export interface ScheduleSums
   extends Pick<Campaign, "status" | "counts" | "audienceCount" | "startedAt" | "endedAt"> {
   readonly schedule: number;
@@ -109,20 +109,20 @@ export interface ScheduleSums
 
 export interface NewCampaign extends Pick<Campaign, "campaignId" | "appId" | "notification" | "createdAt"> {
   readonly audience: Audience;
-  /** Minimum time that the notification's ledger is stored. */
+  /** Minimum time for which the notification's ledger is stored. */
   readonly ledgerSecs: number;
 }
 
-/** A campaign of a schedule: of its audience, all or a share. */
+/** A campaign of a schedule, for its whole audience or a share. */
 export interface NewPart extends Omit<NewCampaign, "audience"> {
   readonly share?: AudienceShare | undefined;
 }
 
-/** A run of a campaign by one node. Everything that the run writes names it. */
+/** A run of a campaign by one node. All writes of the run contain it. */
 export interface CampaignRun {
   /** The campaign's `seq`. */
   readonly seq: number;
-  /** Raised by each `take`; a run with a previous epoch writes nothing. */
+  /** Incremented by each `take`; a run with an earlier epoch cannot write. */
   readonly epoch: number;
   /** Key of the notification in the ledger. */
   readonly ledgerKey: number;
@@ -135,18 +135,18 @@ export interface CampaignWork
   readonly audience: Audience;
   /** Number of runs of the campaign on all nodes, including this one. */
   readonly runs: number;
-  /** Its previous runner has ended without it. */
+  /** Whether its previous runner ended without finishing it. */
   readonly isTakenOver: boolean;
   /** When the ledger of its notification expires, by the state's clock. */
   readonly ledgerEndsAt: number;
-  /** An earlier run may have sent it, and the ledger of the tokens that got it may have expired. */
+  /** Whether an earlier run may have sent it and the ledger of its recipients may have expired. */
   readonly isLedgerExpired: boolean;
 }
 
 /** `taken`: another run has the campaign, or it has ended. `undone`: a crash of the database undid what the run had written. */
 export type RunLoss = "taken" | "undone";
 
-/** The run must stop, and what it wrote last is not stored. */
+/** The run must stop, and its last write is not stored. */
 export class RunLost extends Error {
   override name = "RunLost";
 
@@ -159,13 +159,13 @@ export class RunLost extends Error {
   }
 }
 
-/** Limits of concurrent campaigns of a node, in total and of one app. Others wait, and the oldest runs first. */
+/** Limits of concurrent campaigns on a node, in total and per app. Others wait, and the oldest runs first. */
 export interface RunLimits {
   readonly maxRunning: number;
   readonly maxRunningOfApp: number;
 }
 
-/** The limits of a node; one without slots for calls runs no campaign. */
+/** Returns the limits of a node; a node without slots for calls runs no campaigns. */
 export function runLimitsOf(send: { readonly send_concurrency: number }): RunLimits {
   return { maxRunning: send.send_concurrency === 0 ? 0 : 32, maxRunningOfApp: 8 };
 }
@@ -175,10 +175,10 @@ export interface CampaignRoom extends RunLimits {
   readonly running: readonly Pick<CampaignWork, "seq" | "appId">[];
 }
 
-/** Campaigns that wait for a node to run them. */
+/** Campaigns waiting for a node to run them. */
 export interface WaitingCampaigns {
   readonly count: number;
-  /** The start of the oldest; null when there is none. */
+  /** When the oldest was created; null if there is none. */
   readonly oldestCreatedAt: number | null;
 }
 
@@ -225,15 +225,14 @@ export interface Departures {
 }
 
 /**
- * The notification campaigns. Every method is atomic, also against concurrent calls of other processes. Times are unix
- * seconds and come from the caller; the ledger and the delays of runs go by the state's clock, which is unaffected by
- * jumps of the machine's clock.
+ * The notification campaigns. Every method is atomic, even against concurrent calls of other processes. Times are unix seconds and come
+ * from the caller; the ledger and the delays of runs use the state's clock, which is unaffected by jumps of the machine's clock.
  */
 export interface CampaignStore {
   /** Stores a campaign as queued, unless its app has `maxUnfinished` unfinished ones. */
   create(campaign: NewCampaign, maxUnfinished: number): Promise<"created" | "too-many">;
   find(campaignId: string): Promise<Campaign | undefined>;
-  /** Newest first, those before `before` (a `seq`); if `isGrouped`, only the first one of each schedule. */
+  /** Returns those before `before` (a `seq`), newest first. If `isGrouped`, only the first campaign of each schedule. */
   list(page: {
     readonly appId: string;
     readonly before: number;
@@ -242,30 +241,30 @@ export interface CampaignStore {
   }): Promise<Campaign[]>;
   sums(schedules: readonly number[]): Promise<ScheduleSums[]>;
   /**
-   * Takes campaigns for this node, oldest first, as far as there is room: those without a runner, those whose runner is
-   * no longer alive, and those of this node that are not in `room.running` because the response of an earlier call was
-   * lost. It resets the counts of tokens that an earlier run did not attempt, because the next run counts them again.
+   * Takes campaigns for this node, oldest first, as far as there is room: those without a runner, those whose runner is no longer alive,
+   * and those of this node that are not in `room.running` because the response of an earlier call was lost. It resets the counts of
+   * tokens that an earlier run did not attempt, because the next run counts them again.
    */
   take(room: CampaignRoom, nowSecs: number): Promise<CampaignWork[]>;
   /** Stores how many tokens the audience has before filters. Does nothing if the run is over. */
   setAudienceCount(run: CampaignRun, tokens: number): Promise<void>;
-  /** Gives a run up, so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
+  /** Ends a run so that any node may take its campaign after `delayMs`. Does nothing if the run is over. */
   release(run: CampaignRun, delayMs: number): Promise<void>;
   /**
-   * Ends the run and its campaign, if the database still has all that the run has written. A repeated call changes nothing. Once
-   * it is completed, its audience is what its counts add up to: tokens may have been added and removed while it ran.
+   * Ends the run and its campaign if the database still has all writes of the run. A repeated call changes nothing. When a campaign is
+   * completed, its audience becomes the sum of its counts, because tokens may have been added and removed while it ran.
    *
-   * @returns why nothing was changed otherwise; `take` returns a campaign of this node whose run was undone
+   * @returns otherwise, why nothing was changed; `take` returns a campaign of this node whose run was undone
    */
   end(run: CampaignRun, status: "completed" | "aborted", nowSecs: number): Promise<"ended" | RunLoss>;
-  /** Returns those of the campaigns that have ended or do not exist. */
+  /** Returns which of the campaigns have ended or do not exist. */
   ended(campaignIds: readonly string[]): Promise<string[]>;
   waiting(): Promise<WaitingCampaigns>;
   breakdown(campaignId: string, maxHosts: number): Promise<CampaignBreakdown>;
   totals(campaignId: string, maxClients: number): Promise<CampaignTotals>;
-  /** People who left within a day of a campaign (its `seq`). */
+  /** Returns how many people left within a day of a campaign (its `seq`). */
   departures(campaigns: readonly number[]): Promise<Departures[]>;
-  /** Returns which of the tokens, ordered by fid, got the notification; the others may be sent to. */
+  /** Returns which of the tokens, ordered by fid, already got the notification; the others may be sent to. */
   sentBefore<Token extends TokenPosition>(
     notification: { readonly appId: string; readonly notificationId: string },
     tokens: readonly Token[],

@@ -9,7 +9,7 @@ const oldCampaign = sql<{ seq: number }, [createdUntil: number]>(
    ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
-/** Deletes rows of a campaign or notification from a table, the first of its key. */
+/** Deletes rows of a campaign or notification from a table, in the order of their key. */
 function deleteOf(table: string, owner: string, key: string) {
   return sql<unknown, [owner: number, max: number]>(
     `${table.replaceAll("_", "-")}.delete-of-${owner}`,

@@ -9,7 +9,7 @@ import type { Audience, CampaignStore, NewCampaign, RunLimits } from "./campaign
 import { groupByBlock, tokensIn } from "./ledger-block.ts";
 import type { LedgerWrites } from "./ledger-table.ts";
 
-/** A missing row locks nothing, and the run of a campaign without an app aborts it. */
+/** A missing row locks nothing; the run of a campaign without an app then aborts it. */
 export const lockApp = sql<{ one: number }, [appId: string]>(
   "campaigns.lock-app",
   "SELECT 1 AS one FROM apps WHERE app_id = $1 FOR NO KEY UPDATE",
@@ -24,7 +24,7 @@ const putKey = sql<{ key: number }, [appId: string, notificationId: string, expi
    ON CONFLICT (app_id, notification_id) DO UPDATE SET expires_at = greatest(k.expires_at, excluded.expires_at)
    RETURNING key`,
 );
-/** Its own node runs it if that has room. */
+/** The node that creates it also runs it if it has room. */
 const insertCampaign = sql<
   { seq: number },
   [
@@ -68,7 +68,7 @@ const pageOfApp = sql<CampaignRow, [appId: string, before: number, max: number]>
   `SELECT ${campaignColumns} FROM campaigns WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
 );
 
-/** The first one of a schedule keeps its place, so that a page has each send once. */
+/** The first campaign of a schedule keeps its position, so that each send appears once in the pages. */
 const groupedPageOfApp = sql<CampaignRow, [appId: string, before: number, max: number]>(
   "campaigns.grouped-page",
   `SELECT ${campaignColumns} FROM campaigns c WHERE app_id = $1 AND seq < $2
@@ -116,7 +116,7 @@ const retryableFids = sql<{ fid: number }, [campaignId: string, after: number, m
   `SELECT fid FROM campaign_retryable
    WHERE campaign = (SELECT seq FROM campaigns WHERE campaign_id = $1) AND fid > $2 ORDER BY fid LIMIT $3`,
 );
-/** The product of clients and blocks: a page has few clients, and its fids are close together. */
+/** The product of clients and blocks is small: a page has few clients, and its fids are close together. */
 const sentOfBlocks = sql<
   { client_fid: number; block: number; fids: Uint8Array },
   [
@@ -133,7 +133,7 @@ const sentOfBlocks = sql<
      AND client_fid = ANY ($3::bigint[]) AND block = ANY ($4::bigint[]) AND sent AND expires_at > latest($5)`,
 );
 
-/** The most unfinished campaigns of the app, and what this process may run. */
+/** The maximum number of unfinished campaigns of the app, and the run limits of this process. */
 type Room = RunLimits & { readonly maxUnfinished: number };
 
 /** Stores a campaign as queued, unless its app has too many unfinished ones. */
@@ -148,7 +148,7 @@ export async function addCampaign(
     ledgerSecs,
     schedule,
   }: Omit<NewCampaign, "audience"> & {
-    /** For a campaign of a schedule (its `seq`), what its audience has beyond that of the schedule. */
+    /** For a campaign of a schedule (its `seq`), only what differs from the schedule's audience. */
     readonly audience: Partial<Audience>;
     readonly schedule?: number;
   },
@@ -181,8 +181,8 @@ export async function addCampaign(
 
 /**
  * @param options.bootId the process that takes campaigns
- * @param options.runLimits what it runs at most; a new campaign of a full node is left to the next node with room
- * @param options.writes of the ledger of the same node
+ * @param options.runLimits the run limits of the process; if it is full, a new campaign is left to the next node with room
+ * @param options.writes those of the ledger of the same node
  */
 export function createCampaigns(
   db: StateDb,
@@ -235,7 +235,7 @@ export function createCampaigns(
       const groups = groupByBlock(tokens);
       const clients = [...new Set(groups.map(({ clientFid }) => clientFid))];
       const blocks = [...new Set(groups.map(({ block }) => block))];
-      // Only by the time of the state.
+      // Expiry is checked only with the state's time.
       const rows = await db.all(sentOfBlocks, appId, notificationId, clients, blocks, 0);
       const stored = Map.groupBy(rows, (row) => `${row.client_fid} ${row.block}`);
       return groups.flatMap((group) =>

@@ -12,9 +12,9 @@ export function blockOf(fid: number): number {
 }
 
 /**
- * A set of fids of one block, as a bitmap. The fids of an app's users are close together, so a batch of tokens takes one
- * or two rows; a row for each token would cost more than sending to it. The stored form starts with the index of the
- * first non-zero byte and leaves out the zeros at both ends, so that a single fid takes three bytes.
+ * A set of fids of one block, as a bitmap. The fids of an app's users are close together, so a batch of tokens takes one or two rows; a
+ * row per token would cost more than sending to it. The stored form starts with the index of the first non-zero byte and omits the zeros
+ * at both ends, so a single fid takes three bytes.
  */
 export class FidBlock {
   readonly #bits = new Uint8Array(BLOCK_FIDS / 8);
@@ -92,7 +92,7 @@ export function groupByBlock<Token extends TokenPosition>(tokens: readonly Token
   for (const token of tokens) {
     const { clientFid } = token;
     const block = blockOf(token.fid);
-    // Tokens are ordered by fid, so it is nearly always the last one.
+    // Tokens are ordered by fid, so it is nearly always the last group.
     if (last?.block !== block || last.clientFid !== clientFid) {
       last = parts.find((part) => part.block === block && part.clientFid === clientFid);
       if (!last) {
@@ -115,7 +115,7 @@ export function tokensIn<Token extends TokenPosition>(
   return tokens.filter(({ fid }) => blocks.some((block) => block.has(fid)));
 }
 
-/** The ledger of one block, for one campaign. It decides in memory; the store reads the rows and writes the changes. */
+/** The ledger of one block, for one campaign. It makes decisions in memory; the store reads the rows and writes the changes. */
 export class LedgerBlock {
   readonly #campaign: number;
   readonly #rows: HeldRow[];
@@ -156,7 +156,7 @@ export class LedgerBlock {
     if (result.claimed.length === 0) return result;
     for (const { fid } of result.claimed) {
       claimed.fids.add(fid);
-      // The rows of others have expired for them.
+      // Other campaigns' rows that still contain these fids have expired.
       for (const row of others) {
         if (!row.fids.has(fid)) continue;
         row.fids.delete(fid);
@@ -190,7 +190,7 @@ export class LedgerBlock {
     return fresh;
   }
 
-  /** The rows to write, without those that neither are stored nor have fids. */
+  /** Returns the rows to write, except those that are neither stored nor contain fids. */
   changedRows(): LedgerRowChange[] {
     const changes: LedgerRowChange[] = [];
     for (const { campaign, isSent, fids, expiresAt, isStored, isChanged } of this.#rows) {
@@ -200,7 +200,7 @@ export class LedgerBlock {
     return changes;
   }
 
-  /** The stored `FidBlock` of the failures to write; undefined when they have not changed. */
+  /** Returns the stored `FidBlock` of the failures to write; undefined if they have not changed. */
   changedFailures(): Uint8Array | undefined {
     return this.#failuresChanged ? this.#failures.toStored() : undefined;
   }

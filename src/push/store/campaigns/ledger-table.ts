@@ -27,7 +27,7 @@ import {
   unpackTokens,
 } from "./packed-calls.ts";
 
-/** The product of clients and blocks: a group of calls has few clients, and its fids are close together. */
+/** The product of clients and blocks is small: a group of calls has few clients, and its fids are close together. */
 const ofBlocks = "client_fid = ANY ($2::bigint[]) AND block = ANY ($3::bigint[])";
 const rowsOfBlocks = sql<
   Omit<Row<typeof dedupe>, "key">,
@@ -115,7 +115,7 @@ async function readLedgerRows(
       const changed = [...blocks.values()].flatMap(({ of: { clientFid, block }, ledger }) =>
         ledger
           .changedRows()
-          // An empty set keeps its row, since it is about to be filled again; the row goes with the key of its notification.
+          // An empty set keeps its row, because it is about to be filled again; the row is deleted with the key of its notification.
           .map(
             ({ campaign, isSent, fids = EMPTY_BLOCK, expiresAt }) =>
               [clientFid, block, campaign, isSent, fids.toHex(), expiresAt] as const,
@@ -136,8 +136,8 @@ function blockKey({ clientFid, block }: BlockOf): string {
 }
 
 /**
- * Locks the campaign for the run's next write. A smaller number than the one before says that a crash of the server undid a
- * write; the same number, that this is the repetition of a write whose response was lost.
+ * Locks the campaign for the run's next write. A number smaller than the previous one means that a crash of the server undid a write; an
+ * equal number means that a write is repeated because its response was lost.
  */
 const lockRun = sql<unknown, [seq: number, epoch: number, bootId: string, write: number]>(
   "campaigns.lock-run",
@@ -166,8 +166,8 @@ const addRetryable = sql<unknown, [campaign: number, fids: string]>(
 const MAX_GROUP_CALLS = 32;
 
 /**
- * The numbers of transactions of the ledger that the runs of this node have made. The ledger and the campaigns of a node share
- * them: a run may only end when all of its writes are still there.
+ * The numbers of ledger transactions that the runs of this node have made. The ledger and the campaigns of a node share them: a run may
+ * only end if all of its writes still exist.
  */
 export class LedgerWrites {
   readonly #numbers = new Map<string, number>();
@@ -187,9 +187,9 @@ export class LedgerWrites {
 }
 
 /**
- * Creates the ledger of a node. One transaction of a run is in flight at a time; the calls that arrive meanwhile share the
- * next one. The transaction holds the campaign, whose epoch must be that of the run and whose writes must be all there, and then the
- * key of the notification, so that no other campaign reads or writes the ledger of the notification.
+ * Creates the ledger of a node. One transaction of a run is in flight at a time; calls that arrive meanwhile share the next one. The
+ * transaction locks the campaign, checks the run's epoch and that all its writes still exist, and then locks the key of the notification,
+ * so that no other campaign reads or writes the notification's ledger.
  */
 export function createLedger(db: StateDb, writes: LedgerWrites): NotificationLedger {
   const execute = db.decision<
@@ -258,7 +258,7 @@ export function createLedger(db: StateDb, writes: LedgerWrites): NotificationLed
   };
 }
 
-/** Decides on one call in memory; the calls before it have changed the same blocks. */
+/** Decides on one call in memory; earlier calls of the group have changed the same blocks. */
 function decide(
   call: PackedCall,
   rows: LedgerRows,

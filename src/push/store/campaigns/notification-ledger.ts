@@ -2,15 +2,15 @@ import type { TokenPosition } from "../tokens/token-store.ts";
 import type { CampaignRun } from "./campaign-store.ts";
 
 export interface ClaimResult<Token extends TokenPosition> {
-  /** This campaign may send to them until the lease expires. */
+  /** Tokens that this campaign may send to until the lease expires. */
   readonly claimed: readonly Token[];
-  /** This campaign has already counted them. */
+  /** Tokens that this campaign has already counted. */
   readonly alreadyCounted: readonly Token[];
-  /** Another campaign sent them the notification, or is about to. */
+  /** Tokens that another campaign sent the notification to, or is about to. */
   readonly conflicting: readonly Token[];
 }
 
-/** Outcome of a claimed token. */
+/** The outcome of a claimed token. */
 export interface TokenOutcome {
   readonly kind: "success" | "failure";
   /** Empty for a success. */
@@ -22,19 +22,19 @@ export interface TokenOutcome {
 /** Result of a claimed token. */
 export interface TokenResult extends TokenPosition, TokenOutcome {}
 
-/** Results of the tokens of one call. Tokens with equal outcomes should share one object, which is cheaper to record. */
+/** The results of the tokens of one call. Tokens with equal outcomes should share one object, which is cheaper to record. */
 export interface BatchResults {
   readonly tokens: readonly TokenPosition[];
-  /** One for each token, in the same order. */
+  /** One per token, in the same order. */
   readonly outcomes: readonly TokenOutcome[];
 }
 
 /**
- * Records which token got which notification, so that a notification reaches a token once. A claim is atomic across
- * concurrent campaigns, threads and processes. Claims and retention expire by the state's clock, which is unaffected by
- * jumps of the machine's clock. Every method may be repeated after its response was lost.
+ * Records which token got which notification, so that a notification reaches a token only once. A claim is atomic across concurrent
+ * campaigns, threads and processes. Claims and retention expire by the state's clock, which is unaffected by jumps of the machine's
+ * clock. Every method may be repeated if its response was lost.
  *
- * @throws RunLost from every method when another run of the campaign has started; nothing is stored then
+ * @throws RunLost from every method if another run of the campaign has started; nothing is stored then
  */
 export interface NotificationLedger {
   /** Claims tokens for `leaseSecs`, or extends existing claims of the campaign. */
@@ -49,8 +49,8 @@ export interface NotificationLedger {
    */
   record(run: CampaignRun, host: string, results: BatchResults, retentionSecs: number): Promise<void>;
   /**
-   * Sets how many tokens of a host the run has not attempted so far, by reason. The number of a reason only grows: a
-   * smaller one than before is ignored.
+   * Sets how many tokens of a host the run has not attempted so far, by reason. The number for a reason only grows: a smaller one than
+   * before is ignored.
    */
   setNotAttempted(run: CampaignRun, host: string, totals: Readonly<Record<string, number>>): Promise<void>;
 }

@@ -2,14 +2,14 @@ import type { TokenPosition } from "../tokens/token-store.ts";
 import type { BatchResults, ClaimResult, TokenOutcome, TokenResult } from "./notification-ledger.ts";
 
 /**
- * Calls of the ledger carry about a hundred tokens. They are packed into numbers, because copying an object for each token to the thread
- * that writes state.db costs more than the call itself.
+ * Ledger calls carry about a hundred tokens. They are packed into numbers, because copying an object per token to the thread that writes
+ * state.db costs more than the call itself.
  */
 
-/** Fid and client fid of each token, in turn. */
+/** The fid and client fid of each token, alternating. */
 export type PackedTokens = Float64Array;
 
-/** A call of the ledger that waits for the next transaction of its run. */
+/** A ledger call that waits for the next transaction of its run. */
 export type PackedCall =
   | { readonly kind: "claim"; readonly tokens: PackedTokens; readonly leaseSecs: number }
   | {
@@ -17,7 +17,7 @@ export type PackedCall =
       readonly host: string;
       readonly tokens: PackedTokens;
       readonly outcomes: readonly TokenOutcome[];
-      /** For each token the index of its outcome. */
+      /** The index of the outcome of each token. */
       readonly outcomeOf: Uint32Array;
       readonly retentionSecs: number;
     }
@@ -27,7 +27,7 @@ export type PackedCall =
       readonly totals: Readonly<Record<string, number>>;
     };
 
-/** For each token of a claim: claimed, already counted or conflicting. */
+/** The result of each token of a claim: claimed, already counted or conflicting. */
 export type PackedClaims = Uint8Array;
 
 const CLAIMED = 0;
@@ -103,7 +103,7 @@ export function packClaims(
   );
 }
 
-/** Returns the tokens of a claim by its result, the very ones that were given. */
+/** Groups the tokens of a claim by result. The objects are those that were passed in. */
 export function unpackClaims<Token extends TokenPosition>(
   tokens: readonly Token[],
   claims: PackedClaims,

@@ -12,15 +12,18 @@ import {
 } from "../../../db/state/table.ts";
 import type { Audience, NewPart, Notification, Timing } from "../campaigns/campaign-store.ts";
 
-/** `due`: to be sent; `sent`: its campaign is stored; `held`: it needs its owner; `missed`: it was too late. None of the others changes. */
+/**
+ * `due`: to be sent; `sent`: its campaign is stored; `held`: its owner must act; `missed`: it was too late. All states but `due` are
+ * final.
+ */
 export type WaveState = "due" | "sent" | "held" | "missed" | "cancelled";
 
-/** A send at a time, as its owner's custody address has signed it. Times are unix seconds. */
+/** A scheduled send, as signed by its owner's custody address. Times are unix seconds. */
 export const schedules = table(
   "schedules",
   {
     seq: sequence(),
-    /** The id of its notification for all clients. */
+    /** Also the notification id for all clients. */
     schedule_id: unique(text()),
     app_id: text(),
     owner_fid: whole(),
@@ -32,7 +35,7 @@ export const schedules = table(
     created_at: whole(),
     first_due_at: whole(),
     last_due_at: whole(),
-    /** When the last of its waves was decided on. */
+    /** When its last wave was decided. */
     ended_at: nullable(whole()),
   },
   {
@@ -44,7 +47,7 @@ export const schedules = table(
   },
 );
 
-/** What a schedule sends at one time, with one text: a campaign. */
+/** A campaign of a schedule: what it sends at one time, with one text. */
 export const scheduleWaves = table(
   "schedule_waves",
   {
@@ -52,10 +55,10 @@ export const scheduleWaves = table(
     schedule: whole(),
     wave: whole(),
     due_at_ms: whole(),
-    /** Its place in the texts; -1 for the text that did best. */
+    /** Its index in the texts; -1 for the text that did best. */
     variant: whole(),
     state: text<WaveState>(),
-    /** Why it is held. */
+    /** Why it is `held`. */
     reason: nullable(text<HeldReason>()),
     /** The boot that sent it. */
     claimed_by: nullable(uuid()),
@@ -71,21 +74,21 @@ export const scheduleWaves = table(
   },
 );
 
-/** `custody_moved`: the fid has another owner now than the one who signed; `app_url_changed`: the app is on another host. */
+/** `custody_moved`: the fid now has another owner than the one who signed; `app_url_changed`: the app has moved to another host. */
 export type HeldReason = "custody_moved" | "app_deleted" | "app_url_changed";
 
 /** The variant of a wave that sends the text that did best. */
 export const WINNER = -1;
 
-/** What is sent, its audience and its time. */
+/** The texts, audience and time of a schedule. */
 export interface ScheduleContent {
-  /** One, or the variants of a test. */
+  /** One text, or the variants of a test. */
   readonly texts: readonly Omit<Notification, "notificationId">[];
   readonly audience: Audience;
   readonly timing: Timing;
-  /** When its campaigns are due in all zones, ascending. A later release may know other zones. */
+  /** When its campaigns are due over all zones, ascending. Stored, because a later release may know other zones. */
   readonly times: readonly number[];
-  /** Percent of the people who are in no variant. */
+  /** Percentage of the people who are in no variant. */
   readonly holdoutPercent: number;
   /** How late a wave may be sent. */
   readonly lateOkSecs: number;
@@ -116,7 +119,7 @@ export interface Wave extends NewWave {
   readonly campaignId: string | null;
 }
 
-/** A schedule as it is read: without those that it names, who may be a hundred thousand. */
+/** A schedule as it is read: without the fids that it names, which may be a hundred thousand. */
 export interface Schedule extends Omit<NewSchedule, "content"> {
   readonly content: Omit<ScheduleContent, "audience"> & {
     readonly audience: Omit<Audience, "targetFids" | "excludeFids" | "segment">;
@@ -127,45 +130,45 @@ export interface Schedule extends Omit<NewSchedule, "content"> {
   readonly endedAt: number | null;
 }
 
-/** A wave whose time has come. */
+/** A wave that is due. */
 export interface DueWave extends Omit<Schedule, "waves" | "endedAt">, NewWave {
   readonly lastDueAt: number;
 }
 
 /**
- * `taken`: another node has decided on it, or it was cancelled; `early`: it is not due by `StateClock.dueMs`; `late`: it has been noted as
- * missed; `too-many`: the app has too many unfinished campaigns.
+ * `taken`: another node has decided on it, or it was cancelled; `early`: it is not due by `StateClock.dueMs`; `late`: it is now recorded
+ * as missed; `too-many`: the app has too many unfinished campaigns.
  */
 export type FireOutcome = "sent" | "taken" | "early" | "late" | "too-many";
 
 /**
- * The schedules. Every method is atomic, also against concurrent calls of other processes. What is due or late is decided by the
- * state's clock.
+ * Stores schedules. Every method is atomic, even against concurrent calls of other processes. The state's clock decides what is due or
+ * late.
  */
 export interface ScheduleStore {
-  /** Stores a schedule, unless its app has `maxOpen` with waves that are due. */
+  /** Stores a schedule, unless its app already has `maxOpen` schedules with due waves. */
   create(schedule: NewSchedule, maxOpen: number): Promise<"created" | "too-many">;
   find(scheduleId: string): Promise<Schedule | undefined>;
-  /** Newest first, those before `before` (a `seq`). */
+  /** Returns those before `before` (a `seq`), newest first. */
   list(page: { readonly appId: string; readonly before: number; readonly max: number }): Promise<Schedule[]>;
-  /** Cancels the waves that are due. Returns their number. */
+  /** Cancels the due waves of a schedule. Returns their number. */
   cancel(scheduleId: string): Promise<number>;
   /**
-   * Waves that seem due, the oldest first.
+   * Returns waves that seem due, oldest first.
    *
-   * @param nowSecs of this node; only `fire` decides
+   * @param nowSecs the time of this node; only `fire` decides
    * @param exceptApps ids of apps whose waves are left out
    */
   due(nowSecs: number, max: number, exceptApps?: readonly string[]): Promise<DueWave[]>;
   /**
-   * In one transaction takes a wave and stores its campaign. A wave is taken once: a second call, on any node, finds it `taken`, so a
-   * process that is killed before or after it neither loses nor repeats the send.
+   * Takes a wave and stores its campaign, in one transaction. A wave is taken only once: a second call, on any node, finds it `taken`, so
+   * a process that is killed before or after this neither loses nor repeats the send.
    */
   fire(
     wave: Pick<DueWave, "seq" | "wave">,
     campaign: NewPart,
     limits: { readonly lateOkSecs: number; readonly maxUnfinished: number },
   ): Promise<FireOutcome>;
-  /** Notes that a due wave is not sent. */
+  /** Records that a due wave is not sent. */
   hold(wave: Pick<DueWave, "seq" | "wave">, reason: HeldReason): Promise<void>;
 }

@@ -25,14 +25,14 @@ type ScheduleRow = Row<typeof schedules>;
 type WaveRow = Row<typeof scheduleWaves>;
 
 const codec = recordCodec(schedules);
-/** Whom a content names: only a campaign reads it. */
+/** The fields of the content that only a campaign reads. */
 const NAMED = ["targetFids", "excludeFids", "segment"];
 const unnamed = {
   postgres: `(s.content::jsonb${NAMED.map((name) => ` #- '{audience,${name}}'`).join("")})::text`,
   sqlite: `json_remove(s.content${NAMED.map((name) => `, '$.audience.${name}'`).join("")})`,
 };
 
-/** Declares a statement that reads schedules without the fids and the segment that they name. */
+/** Declares a statement that reads schedules without the fids and the segment in their content. */
 function reading<R, Params extends readonly SqlValue[]>(name: string, text: (columns: string) => string) {
   const columnsWith = (content: string) =>
     `s.seq, ${codec.columns.replace(/\w+/g, (column) => (column === "content" ? `${content} AS content` : `s.${column}`))}`;
@@ -134,7 +134,7 @@ async function endIfDecided(tx: Tx, schedule: number): Promise<void> {
   await tx.run(endSchedule, schedule, stateSecs(tx.clock));
 }
 
-/** @param runLimits what this process may run: a wave that it sends is its own to run while it has room */
+/** @param runLimits the run limits of this process: it runs the waves that it sends while it has room */
 export function createSchedules(
   db: StateDb,
   runLimits: RunLimits = runLimitsOf({ send_concurrency: 1 }),
@@ -245,7 +245,7 @@ export function createSchedules(
   };
 }
 
-/** Deletes schedules as long after their end as campaigns are stored, which read their audience while they run. */
+/** Deletes schedules a campaign's retention after their end, because running campaigns read their audience. */
 export function scheduleSweep(db: StateDb): Sweep {
   return db.sweep("schedules", async (tx, maxRows) => {
     let deleted = 0;

@@ -29,8 +29,8 @@ import {
 export const AUDIENCE_DAYS = 400;
 
 /**
- * A statement that adds to counts. In PostgreSQL each node has rows of its own, by its slot, so that nodes do not wait for each other;
- * the sum of the slots is the count. SQLite has one node.
+ * Declares a statement that adds to counts. In PostgreSQL each node has its own rows, by its slot, so that nodes do not wait for each
+ * other; the sum over the slots is the count. SQLite has one node.
  *
  * @param key the columns of the key with their types
  */
@@ -109,7 +109,7 @@ const firstDay = sql<{ day: number | null }, [appId: string]>(
   "audience-days.first",
   "SELECT min(day) AS day FROM audience_days WHERE app_id = $1",
 );
-/** Deletes what is before a day or week. */
+/** Declares a sweep that deletes rows before a day or week. */
 function sweepOf(table: string, period: string, kind: string) {
   const statement = (key: string) =>
     `DELETE FROM ${table} WHERE (${key}) IN
@@ -186,7 +186,7 @@ export async function readTotals(db: Queries): Promise<Record<TokenState, number
   return read;
 }
 
-/** Reads the counts of an app's tokens. Changes between the statements may show in some of them only. */
+/** Reads the counts of an app's tokens. Changes between the statements may appear in only some of them. */
 export async function readAudience(
   db: Queries,
   appId: string,
@@ -241,14 +241,14 @@ function toDayChanges(rows: readonly Omit<Row<typeof audienceDays>, "app_id">[])
   return [...days.values()];
 }
 
-/** Deletes the changes of days that are long over, also of deleted apps. */
+/** Deletes the changes of days beyond the retention, including those of deleted apps. */
 export function audienceDaySweep(db: StateDb): Sweep {
   return db.sweep("audience_days", (tx, maxRows) =>
     tx.run(sweepDays, dayOf(stateSecs(tx.clock)) - AUDIENCE_DAYS, maxRows),
   );
 }
 
-/** Deletes the weeks that are as old. */
+/** Deletes the weeks beyond the retention. */
 export function audienceCohortSweep(db: StateDb): Sweep {
   return db.sweep("audience_cohorts", (tx, maxRows) =>
     tx.run(sweepCohorts, weekOf(stateSecs(tx.clock) - AUDIENCE_DAYS * 86_400), maxRows),
@@ -258,8 +258,8 @@ export function audienceCohortSweep(db: StateDb): Sweep {
 const START: ClientKey = ["", -1, "", ""];
 
 /**
- * Deletes the rows of clients whose sum is 0. The sweep iterates over all keys, a page at each step. What it deletes adds up to 0
- * under the locks, so no other count changes.
+ * Deletes the rows of clients whose sum is 0. The sweep iterates over all keys, one page per step. The deleted rows add up to 0 under the
+ * locks, so no other count changes.
  */
 export function audienceClientSweep(db: StateDb): Sweep {
   const forget = db.decision(

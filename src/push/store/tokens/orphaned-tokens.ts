@@ -3,7 +3,7 @@ import type { StateDb, Sweep } from "../../../db/state/state-db.ts";
 import { addToCounts } from "./audience-counts.ts";
 import { type CountedRow, countedColumns, countRows } from "./token-counts.ts";
 
-/** One seek for each app that has tokens; DISTINCT would read all tokens. */
+/** One seek per app with tokens; DISTINCT would read all tokens. */
 const appsWithTokens = sql<{ app_id: string; is_deleted: boolean | number }, [after: string, max: number]>(
   "tokens.next-apps",
   `WITH RECURSIVE found (app_id) AS (
@@ -23,12 +23,12 @@ const deleteOfApp = sql<CountedRow, [appId: string, max: number]>(
    RETURNING ${countedColumns}`,
 );
 
-/** Apps that one step looks at. */
+/** Apps that one step examines. */
 const MAX_APPS = 500;
 
 /**
- * Deletes the tokens of deleted apps. The sweep iterates over the apps that have tokens, some of them at each step, and
- * starts again after the last one. The deletion of an app therefore needs no record.
+ * Deletes the tokens of deleted apps. The sweep iterates over the apps that have tokens, some per step, and then starts over. The
+ * deletion of an app therefore needs no record.
  */
 export function orphanedTokenSweep(db: StateDb): Sweep {
   const deleteTokens = db.decision(

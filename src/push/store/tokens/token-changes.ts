@@ -12,8 +12,8 @@ const readChanges = sql<{ changed_at: string; last_change: string | null }, [app
   "SELECT changed_at, NULL AS last_change FROM token_changes WHERE app_id = ?1 AND fid = ?2",
 );
 /**
- * One statement, which locks the row in PostgreSQL also where there is none yet. SQLite repeats no
- * change, and stores no id of it; it appends to a list of times that are all within the window.
+ * One statement, which locks the row in PostgreSQL even if it does not exist yet. SQLite never repeats a change, so it stores no id of
+ * it; it appends to a list of times that are all within the window.
  */
 const countOne = sql<
   unknown,
@@ -55,7 +55,7 @@ const sweepExpired = sql<unknown, [nowSecs: number, max: number]>(
 );
 
 /**
- * Returns when the next change is allowed if the limit is reached, else undefined.
+ * Returns when the next change is allowed if the limit is reached; otherwise undefined.
  *
  * @param subject `nowSecs` by the state's clock
  */
@@ -89,10 +89,10 @@ export async function countChange(
 }
 
 /**
- * A sliding window: exact for every window of its length. A time after now counts as now.
+ * Checks a sliding window, exact for every window of its length. A future time counts as now.
  *
  * @param times oldest first
- * @returns when the next change is allowed if the limit is reached, else undefined
+ * @returns when the next change is allowed if the limit is reached; otherwise undefined
  */
 function limitReached(
   times: readonly number[],
@@ -100,7 +100,7 @@ function limitReached(
   { maxChanges, windowSecs }: ChangeLimit,
 ): ChangesExhausted | undefined {
   const inWindow = times.map((time) => Math.min(time, nowSecs)).filter((time) => time > nowSecs - windowSecs);
-  // If the limit was lowered meanwhile, more than the oldest of them must leave the window.
+  // If the limit was lowered meanwhile, more than one time must leave the window.
   const blocking = inWindow.at(-maxChanges);
   return blocking === undefined ? undefined : { retryAfterSecs: blocking + windowSecs - nowSecs };
 }

@@ -23,7 +23,7 @@ export interface CountChange {
   readonly count: number;
 }
 
-/** Change of the number of rows by one row. */
+/** The change in the number of rows that one row causes. */
 export interface RowChange extends CountChange {
   /** When the row was added, in unix seconds. */
   readonly createdAt: number;
@@ -56,12 +56,12 @@ const WEEK_DAYS = 7;
 /** 1970 began on a Thursday. */
 const MONDAY = 3;
 
-/** The week of a time, which begins on Monday in UTC. */
+/** Returns the week of a time, which begins on Monday in UTC. */
 export const weekOf = (secs: number): number => Math.floor((dayOf(secs) + MONDAY) / WEEK_DAYS);
-/** The beginning of a week, in unix seconds. */
+/** Returns the beginning of a week, in unix seconds. */
 export const startOfWeek = (week: number): number => (week * WEEK_DAYS - MONDAY) * DAY_SECS;
 
-/** The last week after that of its addition in which a token is followed. */
+/** How many weeks after its addition a token is tracked. */
 export const COHORT_WEEKS = 12;
 /** The `age` of the number of added tokens. */
 export const ADDED = -1;
@@ -71,7 +71,7 @@ export function stateOf(row: Pick<CountedRow, "enabled" | "has_token">): TokenSt
   return row.enabled ? "enabled" : "disabled";
 }
 
-/** Returns the changes when rows of an app are added (`by` 1) or deleted (-1). */
+/** Returns the changes if rows of an app are added (`by` 1) or deleted (-1). */
 export function countRows(
   appId: string,
   rows: readonly CountedRow[],
@@ -89,7 +89,7 @@ export function countRows(
   }));
 }
 
-/** Returns what changes of rows mean for the weeks in which the rows were added, in the order of their keys. */
+/** Returns the effect of row changes on the weeks in which the rows were added, in the order of their keys. */
 export function cohortCounts(changes: readonly RowChange[], nowSecs: number): CohortCount[] {
   const sums = new Map<string, CohortCount>();
   const add = (count: CohortCount) => {
@@ -142,7 +142,7 @@ export function totalsOf(changes: readonly CountChange[]): StateCounts {
 }
 
 /**
- * Returns what one event, decision or call did to the number of an app's enabled tokens.
+ * Returns the effect of one event, decision or call on the number of an app's enabled tokens.
  *
  * @param loss how tokens that are no longer enabled are counted
  */

@@ -7,11 +7,11 @@ import { type CountedRow, countRows, type DayCount, dayCounts, type RowChange } 
 import type { TokenDetails, TokenKey } from "./token-store.ts";
 import { tokenColumns, toTokenRecord } from "./token-table.ts";
 
-/** A token that is imported from another service. Times are unix seconds. */
+/** A token imported from another service. Times are unix seconds. */
 export interface ImportedToken extends TokenKey {
   readonly details: TokenDetails;
   readonly isEnabled: boolean;
-  /** Undefined when the list has no time. */
+  /** Undefined if the list contains no time. */
   readonly createdAt: number | undefined;
   readonly updatedAt: number | undefined;
 }
@@ -28,16 +28,16 @@ export type ImportOutcome = "added" | "updated" | "unchanged" | "newer_here" | "
 /** The parts of a token row that an import decides on. */
 type ImportRow = Omit<RecordOf<typeof tokens>, "appId" | "fid">;
 
-/** What an imported token does to the rows of its fid. */
+/** How an imported token changes the rows of its fid. */
 interface ImportDecision {
   readonly outcome: ImportOutcome;
-  /** The row that is replaced; undefined when one is added. */
+  /** The row that is replaced; undefined if a row is added. */
   readonly before?: ImportRow;
-  /** The row that is added or replaces `before`; undefined when nothing changes. */
+  /** The row that is added or replaces `before`; undefined if nothing changes. */
   readonly after?: ImportRow;
 }
 
-/** Decides on an imported token. @param rows of its app and fid, by client */
+/** Decides on an imported token. @param rows those of its app and fid, by client */
 function decideImport(input: ImportedToken, rows: readonly ImportRow[], nowSecs: number): ImportDecision {
   const { clientFid, details, isEnabled: enabled } = input;
   const { url, host, token } = details;
@@ -47,7 +47,7 @@ function decideImport(input: ImportedToken, rows: readonly ImportRow[], nowSecs:
   if (row === undefined) {
     const ofUnknown = rows.find((other) => isOfUnknownClient(other, host));
     if (ofUnknown) {
-      // The list names the client of the row.
+      // The list reveals the client of the row.
       const before = ofUnknown;
       const { after = { ...before, clientFid } } = replace(input, { ...before, clientFid }, changedAt);
       return { outcome: "updated", before, after };
@@ -71,7 +71,7 @@ function replace(
 ): ImportDecision {
   const isLater = changedAt !== undefined && changedAt > row.updatedAt;
   if (row.url === url && row.token === token && row.enabled === enabled) {
-    // The row was still current at that time, so an older entry of a list must not replace it.
+    // The row was still valid at that time, so an older entry of a list must not replace it.
     return isLater
       ? { outcome: "unchanged", before: row, after: { ...row, updatedAt: changedAt } }
       : { outcome: "unchanged" };
@@ -82,8 +82,8 @@ function replace(
 }
 
 /**
- * Returns whether the client itself has reported another host. A list must not change such a row: the list's entry for
- * that other host would then find no row and be added as a token of an unknown client by the next import.
+ * Returns whether the client itself has reported another host. A list must not change such a row: otherwise the next import would find no
+ * row for the list's entry of that other host and add it as a token of an unknown client.
  */
 function isReportedElsewhere(row: ImportRow, host: string): boolean {
   return row.lastEvent !== "imported" && row.host !== null && row.host !== host;
@@ -95,8 +95,8 @@ function isOfUnknownClient(row: ImportRow, host: string): boolean {
 }
 
 /**
- * Returns the row of a token. For an unknown client that is the row of any client with the same host, else the row for an
- * unknown client.
+ * Returns the row of a token. For an unknown client that is the row of any client with the same host, or else the row for an unknown
+ * client.
  */
 function rowFor({ clientFid, details }: ImportedToken, rows: readonly ImportRow[]) {
   const own = rows.find((row) => row.clientFid === clientFid);
@@ -106,7 +106,7 @@ function rowFor({ clientFid, details }: ImportedToken, rows: readonly ImportRow[
   return own && own.host !== null ? "taken" : own;
 }
 
-/** Returns the change of the counts by a decision on a token of the app. */
+/** Returns how a decision on a token of the app changes the counts. */
 function countDecision(appId: string, { before, after }: ImportDecision): RowChange[] {
   if (!after) return [];
   return [
@@ -125,7 +125,7 @@ export interface TokenImport extends Disposable {
   put(tokens: readonly ImportedToken[], nowSecs: number): Promise<ImportOutcome[]>;
 }
 
-/** Events of the app wait for a page in PostgreSQL, so pages are short. */
+/** In PostgreSQL the app's events wait for a page, so pages are short. */
 const PAGE_TOKENS = 500;
 
 const rowsOfFids = sql<Row<typeof tokens>, [appId: string, fids: readonly number[]]>(
@@ -134,7 +134,7 @@ const rowsOfFids = sql<Row<typeof tokens>, [appId: string, fids: readonly number
    ORDER BY fid, client_fid FOR UPDATE`,
 );
 
-/** The columns of a changed row, in the order of its JSON array; then the client fid under which it is stored. */
+/** The columns of a changed row, in the order of its JSON array, followed by the client fid under which it is stored. */
 const CHANGED = {
   fid: "bigint",
   client_fid: "bigint",
@@ -165,7 +165,7 @@ const replaceRows = sql<unknown, [appId: string, rows: string]>(
    WHERE t.app_id = $1 AND t.fid = n.fid AND t.client_fid = n.client_fid_before`,
 );
 
-/** A row of a page, with the key under which it is stored; undefined for one that the page adds. */
+/** A row of a page, with the key under which it is stored; undefined for a new row. */
 interface PageRow {
   readonly fid: number;
   row: ImportRow;
@@ -174,8 +174,8 @@ interface PageRow {
 }
 
 /**
- * Opens an import. Each page is a transaction under the app's exclusive lock, so the nodes of a PostgreSQL may serve meanwhile. A
- * dry run decides on each page and writes nothing; a later page does not see what an earlier one would have changed.
+ * Opens an import. Each page is a transaction under the app's exclusive lock, so the other nodes of a PostgreSQL state can keep serving.
+ * A dry run decides on each page but writes nothing, so a later page does not see what an earlier one would have changed.
  */
 export function openTokenImport(db: StateDb, { dryRun }: { readonly dryRun: boolean }): TokenImport {
   const putPage = db.decision(
@@ -229,7 +229,7 @@ async function writePage(tx: Tx, appId: string, rows: readonly PageRow[]): Promi
   const write = async (statement: typeof insertRows, written: readonly PageRow[]) => {
     if (written.length > 0) await tx.run(statement, appId, jsonRows(written.map(valuesOf)));
   };
-  // First the stored rows: a row that gets the fid of its client leaves its place to one that is added.
+  // Stored rows are written first: a row that gets its client's fid makes room for a new one.
   await write(
     replaceRows,
     changed.filter(({ storedClientFid }) => storedClientFid !== undefined),
@@ -240,7 +240,7 @@ async function writePage(tx: Tx, appId: string, rows: readonly PageRow[]): Promi
   );
 }
 
-/** In the order of `CHANGED`. */
+/** Returns the values in the order of `CHANGED`. */
 function valuesOf({ fid, row, storedClientFid }: PageRow) {
   const { clientFid, url, host, token, enabled, lastEvent, createdAt, updatedAt } = row;
   return [

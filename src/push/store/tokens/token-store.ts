@@ -1,7 +1,7 @@
-/** The notification URL of a client, and the token that identifies one user and one mini app to it. */
+/** The notification URL of a client, and the token that identifies a user and a mini app to it. */
 export interface TokenDetails {
   readonly url: string;
-  /** The URL's host in lower case, with its port if the URL has one. */
+  /** The URL's host in lowercase, with its port if the URL has one. */
   readonly host: string;
   readonly token: string;
 }
@@ -20,10 +20,7 @@ export type TokenEventName = TokenEvent["name"];
 /** The origin of a token row: the client's latest event, or an import from another service. */
 export type TokenOrigin = TokenEventName | "imported";
 
-/**
- * The key of a token row: a user has one for an app in each client app. `clientFid` is 0 for a client whose signing key
- * names none.
- */
+/** The key of a token row: a user has one per app and client app. `clientFid` is 0 if the client's signing key has none. */
 export interface TokenKey {
   readonly appId: string;
   readonly fid: number;
@@ -50,9 +47,9 @@ export interface LiveToken extends TokenKey {
   readonly details: TokenDetails;
 }
 
-/** A row of an app with what an estimate counts. */
+/** A row of an app with the columns that an estimate uses. */
 export interface AudienceToken extends TokenPosition {
-  /** Null when the token is not enabled. */
+  /** Null if the token is not enabled. */
   readonly host: string | null;
 }
 
@@ -106,7 +103,7 @@ export type DayChanges = { readonly day: number } & { readonly [change in Audien
 export interface AudienceCounts {
   /** Those with the most tokens first. */
   readonly clients: readonly ClientTokens[];
-  /** For all clients, also those beyond the limit. */
+  /** Includes clients beyond the limit. */
   readonly clientCount: number;
   readonly enabled: number;
   /** Ascending; days without changes are absent. */
@@ -115,31 +112,31 @@ export interface AudienceCounts {
   readonly firstDay: number | null;
 }
 
-/** The tokens that were added in a week, which counts Mondays from that before 1970. */
+/** The tokens that were added in a week; `week` counts Mondays, starting before 1970. */
 export interface Cohort {
   readonly week: number;
   readonly added: number;
-  /** The change of the number of enabled ones in that week, and in each of those after it. */
+  /** The change of the number of enabled tokens in that week, and in each week after it. */
   readonly changes: readonly number[];
 }
 
 /**
- * The notification tokens. Every method is atomic, also against concurrent calls of other processes, and reads no more
- * than a page, however many rows an app has. Times are unix seconds and come from the caller.
+ * The notification tokens. Every method is atomic, even against concurrent calls of other processes, and reads no more than a page,
+ * however many rows an app has. Times are unix seconds and come from the caller.
  */
 export interface TokenStore {
   /**
-   * Applies an event while the app exists and the limit allows it. A removal deletes the rows of all clients; every other
-   * event concerns the row of its own client. Every applied event counts, whether or not it found a row.
+   * Applies an event if the app exists and the limit allows it. A removal deletes the rows of all clients; every other event affects only
+   * the row of its own client. Every applied event counts, whether or not it found a row.
    */
   apply(change: TokenChange, limit: ChangeLimit): Promise<"applied" | "not-found" | ChangesExhausted>;
-  /** Counts an event with refused content as if it were applied. @returns the exhausted limit when it cannot be counted. */
+  /** Counts an event with refused content as if it were applied. @returns the exhausted limit if it cannot be counted. */
   countRefused(
     change: Pick<TokenChange, "appId" | "fid">,
     limit: ChangeLimit,
   ): Promise<ChangesExhausted | undefined>;
   /**
-   * Whether the limit is reached. A cheap check before `apply`, which is authoritative.
+   * Returns whether the limit is reached. A cheap check before `apply`, which is authoritative.
    *
    * @param change `nowSecs` by the state's clock
    */
@@ -147,34 +144,34 @@ export interface TokenStore {
     change: Pick<TokenChange, "appId" | "fid" | "nowSecs">,
     limit: ChangeLimit,
   ): Promise<ChangesExhausted | undefined>;
-  /** Rows in every state. */
+  /** Returns rows in every state. */
   list(page: TokenPage): Promise<TokenRecord[]>;
-  /** Rows of some fids, in every state. */
+  /** Returns rows of some fids, in every state. */
   listOf(page: TokenPage & { readonly fids: readonly number[] }): Promise<TokenRecord[]>;
-  /** The enabled tokens of one client host. */
+  /** Returns the enabled tokens of one client host. */
   listLive(page: TokenPage & { readonly host: string }): Promise<LiveToken[]>;
-  /** The enabled tokens of some fids, by fid and client. */
+  /** Returns the enabled tokens of some fids, by fid and client. */
   listLiveOf(appId: string, fids: readonly number[]): Promise<LiveToken[]>;
-  /** When some fids were first noted with the app, in unix seconds. */
+  /** Returns when some fids first added the app, in unix seconds. */
   addedAt(appId: string, fids: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Rows in every state, by fid and client: cheaper than `list`. */
+  /** Returns rows in every state, by fid and client; cheaper than `list`. */
   listAudience(page: TokenPage): Promise<AudienceToken[]>;
-  /** The client hosts of an app's enabled tokens after `after` in byte order, at most `max`. */
+  /** Returns at most `max` client hosts of an app's enabled tokens after `after`, in byte order. */
   listHosts(appId: string, after: string, max: number): Promise<string[]>;
   /** Deletes the rows whose token is unchanged. Returns their number. */
   deleteMatching(tokens: readonly (TokenKey & { readonly token: string })[]): Promise<number>;
   /**
-   * The counts of an app's tokens by client, at most `maxClients`, and its changes since `fromDay`. They are kept by the
-   * transactions that change the rows.
+   * Returns the counts of an app's tokens by client, at most `maxClients`, and its changes since `fromDay`. The transactions that change
+   * the rows maintain them.
    */
   audience(
     appId: string,
     page: { readonly fromDay: number; readonly maxClients: number },
   ): Promise<AudienceCounts>;
-  /** The weeks from `fromWeek` on in which tokens of the app were added, ascending. They are kept by the same transactions. */
+  /** Returns the weeks from `fromWeek` on in which tokens of the app were added, ascending. The same transactions maintain them. */
   cohorts(appId: string, fromWeek: number): Promise<Cohort[]>;
-  /** The number of an app's enabled tokens, by the same counts. */
+  /** Returns the number of an app's enabled tokens, from the same counts. */
   countEnabled(appId: string): Promise<number>;
-  /** Rows of all apps by state. */
+  /** Returns the number of rows of all apps by state. */
   totals(): Promise<Readonly<Record<TokenState, number>>>;
 }

@@ -21,7 +21,7 @@ export const { columns: tokenColumns, toRecord: toTokenRecord } = recordCodec(to
 
 type TokenRow = Row<typeof tokens>;
 
-/** The app cannot be deleted before the end of the transaction. */
+/** Prevents the deletion of the app before the end of the transaction. */
 const holdApp = sql<{ one: number }, [appId: string]>(
   "tokens.hold-app",
   "SELECT 1 AS one FROM apps WHERE app_id = $1 FOR KEY SHARE",
@@ -104,7 +104,7 @@ const pageOfFids = sql<
    WHERE app_id = $1 AND fid = ANY ($2::bigint[]) AND (fid, client_fid) > ($3, $4)
    ORDER BY fid, client_fid LIMIT $5`,
 );
-/** One seek for each host; DISTINCT would read all tokens. */
+/** One seek per host; DISTINCT would read all tokens. */
 const addedAtOf = sql<{ fid: number; added_at: number }, [appId: string, fids: readonly number[]]>(
   "tokens.added-at",
   `SELECT fid, min(created_at) AS added_at FROM tokens WHERE app_id = $1 AND fid = ANY ($2::bigint[]) GROUP BY fid`,
@@ -125,7 +125,7 @@ export function createTokens(db: StateDb): TokenStore {
     apply: db.decision<Parameters<TokenStore["apply"]>, Awaited<ReturnType<TokenStore["apply"]>>>(
       "tokens.apply",
       async (tx, change, limit) => {
-        // An import reads and writes a page of rows under the exclusive lock.
+        // Shared, because an import reads and writes a page of rows under the exclusive lock.
         await tx.lockShared("app", change.appId);
         if (!(await tx.get(holdApp, change.appId))) return "not-found";
         const counted = await countChange(tx, change, limit);
@@ -147,7 +147,7 @@ export function createTokens(db: StateDb): TokenStore {
     >(
       "tokens.countRefused",
       async (tx, subject, limit) => {
-        // Counts for an app that was deleted meanwhile would be of no use.
+        // Counts for an app that was deleted meanwhile would be useless.
         if (!(await tx.get(holdApp, subject.appId))) return undefined;
         const counted = await countChange(tx, subject, limit);
         return typeof counted === "string" ? undefined : counted;
@@ -230,7 +230,7 @@ async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): P
   const { event, appId, fid, clientFid, nowSecs } = change;
   const before = await tx.get(countedRow, appId, fid, clientFid);
   let imported: RowChange[] = [];
-  // The client of the host now reports its own token.
+  // The client at this host now reports its own token.
   if (details && clientFid !== 0)
     imported = countRows(appId, await tx.all(deleteImportedAtHost, appId, fid, details.host), -1);
   else if (!details && !before) imported = await disableUnknownClient(tx, change);
@@ -253,8 +253,8 @@ async function put(tx: Tx, change: TokenChange, details: TokenDetails | null): P
 }
 
 /**
- * Disables the imported row when a client without a row of its own disables notifications for the user. The imported row
- * may belong to that client, and a user who opts out must not get notifications. Returns the change of the counts.
+ * Disables the imported row if a client without its own row disables notifications for the user. The imported row may belong to that
+ * client, and a user who opts out must not get notifications. Returns the change of the counts.
  */
 async function disableUnknownClient(
   tx: Tx,

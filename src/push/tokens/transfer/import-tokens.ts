@@ -10,7 +10,7 @@ interface HostCount {
   tokens: number;
 }
 
-/** Limit of hosts that are counted separately: the list chooses the hosts. */
+/** Maximum number of hosts that are counted separately: the list chooses the hosts. */
 const MAX_HOSTS = 1000;
 const MAX_SHOWN_HOSTS = 20;
 const OTHER_HOSTS = "other hosts";
@@ -60,7 +60,7 @@ class ImportReport {
     this.#refused.set(reason, (this.#refused.get(reason) ?? 0) + 1);
   }
 
-  /** Returns the report for a terminal. */
+  /** Returns the report as lines for a terminal. */
   lines(): string[] {
     const { added, updated, unchanged, newer_here } = this.outcomes;
     const refused = [...this.#refused.values()].reduce((sum, n) => sum + n, 0);
@@ -94,7 +94,7 @@ export interface TokenImportOptions {
   readonly into: TokenImport;
   /** Checks the URLs that notifications are sent to. */
   readonly guard: UrlGuard;
-  /** Fids of client apps by the host (with its port, where it has one) of their URLs. */
+  /** Fids of client apps by the host of their URLs (with its port, if it has one). */
   readonly clientFids: ReadonlyMap<string, number>;
   readonly clock: Clock;
   /** Stops the import after the current batch. */
@@ -105,10 +105,10 @@ export interface TokenImportOptions {
 const BATCH_TOKENS = 1000;
 
 /**
- * Imports a list of tokens into an app, in large transactions. Idempotent; a row that its client changed later than the
- * list stays unchanged.
+ * Imports a list of tokens into an app, in large transactions. Idempotent; a row that its client changed later than the list stays
+ * unchanged.
  *
- * @throws errors of reading the list, and the signal's reason; tokens that were imported before stay.
+ * @throws errors of reading the list, and the signal's reason; tokens that were imported before remain.
  */
 export async function importTokens(options: TokenImportOptions): Promise<ImportReport> {
   const { tokens, into, clock, signal, onProgress } = options;

@@ -13,7 +13,7 @@ export interface ListedToken {
   readonly object: "notification_token";
   readonly fid: number;
   readonly status: "enabled" | "disabled";
-  /** Absent, together with `token`, when the app was added without notifications. */
+  /** Absent, like `token`, if the app was added without notifications. */
   readonly url?: string;
   readonly token?: string;
   /** ISO 8601. */
@@ -75,7 +75,7 @@ export function readListedToken(value: unknown): Result<GivenToken, Refusal> {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
-/** Reads a time in ISO 8601 as unix seconds; undefined for none. */
+/** Reads a time in ISO 8601 as unix seconds; undefined if there is none. */
 function readTime(value: unknown, name: string): Result<number | undefined, Refusal> {
   if (value === undefined || value === null) return ok(undefined);
   const ms = typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN;
@@ -112,7 +112,7 @@ async function* tokensOfPages(path: string): AsyncGenerator<unknown> {
     fault ??= cause;
   };
   for await (const chunk of chunksOf(path)) {
-    // In small parts, to limit the bytes since the last token.
+    // In small parts, to bound the bytes since the last token.
     for (let at = 0; at < chunk.length; at += MAX_TOKEN_BYTES) {
       const part = chunk.subarray(at, at + MAX_TOKEN_BYTES);
       tokenBytes += part.length;

@@ -10,7 +10,7 @@ export interface TokenPages {
   readonly url: string;
   readonly apiKey: string;
   readonly signal: AbortSignal;
-  /** Resolves after `ms`; throws when the signal aborts before. */
+  /** Resolves after `ms`; rejects if the signal aborts earlier. */
   readonly wait: (ms: number) => Promise<unknown>;
 }
 

@@ -1,25 +1,25 @@
 import { RE2JS, RE2JSException } from "re2js";
 
-/** Upper bounds of the work of compiling an expression. */
+/** Upper bounds on the work of compiling an expression. */
 export interface CompileCost {
   /** Instructions with counted repetitions expanded. */
   readonly instructions: number;
-  /** Ranges of character classes, with the characters that are folded one by one and with repetitions expanded. */
+  /** Ranges of character classes, including characters that are folded one by one, with repetitions expanded. */
   readonly classSteps: number;
-  /** Whether it ends within a quotation that `\E` would end. */
+  /** Whether the expression ends inside a quotation that `\E` would end. */
   readonly endsQuoted: boolean;
 }
 
-/** The characters whose case the library folds one at a time; a range that contains all of them is left as it is. */
+/** The library folds the case of characters in this range one at a time; a range that contains all of them is left unchanged. */
 const MIN_FOLD = 0x41;
 const MAX_FOLD = 0x1e943;
-/** Ranges that folding can make of one range of characters. */
+/** How many ranges case folding can make of one range of characters. */
 const MAX_FOLDED_RANGES = 3_000;
-/** Of `\d` or `[:alpha:]`, folded. */
+/** The steps of `\d` or `[:alpha:]`, folded. */
 const GROUP_STEPS = 64;
-/** The ranges of a class are sorted. */
+/** Steps per range of a class, because ranges are sorted. */
 const SORT_STEPS = 8;
-/** The automaton splits the characters at the ends of each range of each instruction, which takes longer than a step of parsing. */
+/** Steps per range of an instruction: the automaton splits the characters at the ends of each, which takes longer than parsing. */
 const SPLIT_STEPS = 4;
 
 const PROPERTY = String.raw`\\[pP](?:\{[^}]*\}|[^])`;
@@ -42,12 +42,12 @@ const ELEMENT = new RegExp(
 );
 const FOLDS = /\(\?[a-zA-Z-]*i/;
 
-/** The part of an expression within a group. */
+/** The part of an expression inside one group. */
 class Part {
   instructions = 0;
   /** Ranges of its classes, with repetitions expanded. */
   ranges = 0;
-  /** For the element that a following repetition repeats. */
+  /** The costs of the last element, which a following repetition multiplies. */
   last = { instructions: 0, ranges: 0 };
 
   add(instructions: number, ranges = 0): void {
@@ -65,9 +65,10 @@ class Part {
 }
 
 /**
- * Bounds the work of compiling an expression from its text, in one pass. Case is taken to be folded everywhere once a flag asks for it.
+ * Bounds the work of compiling an expression from its text, in one pass. Once a flag makes it case-insensitive, case is assumed to be
+ * folded everywhere.
  *
- * @returns undefined for a text that is not an expression: what it finds is not exact, so the library decides on any other.
+ * @returns undefined for a text that is not an expression. It does not find all of these, so the library has to check the others.
  */
 export function compileCost(source: string): CompileCost | undefined {
   if (source.startsWith("?")) return undefined;
@@ -96,7 +97,7 @@ export function compileCost(source: string): CompileCost | undefined {
       const around = outer.pop();
       if (!around) return undefined;
       part = around;
-      // Alternatives that are single characters become one class, which is sorted at the end of its group.
+      // Single-character alternatives are merged to one class, which is sorted at the end of its group.
       classSteps += inner.ranges * SORT_STEPS;
       part.add(inner.instructions + 2, inner.ranges);
     } else if (token === "[") {
@@ -116,9 +117,9 @@ export function compileCost(source: string): CompileCost | undefined {
 }
 
 interface ClassSize {
-  /** Turns of the loops that read it. */
+  /** Iterations of the loops that read it. */
   readonly steps: number;
-  /** Ranges at the end of that. */
+  /** The number of ranges that result. */
   readonly ranges: number;
 }
 
@@ -149,7 +150,7 @@ function foldedChars(first: number, last: number): number {
   return Math.max(0, Math.min(last, MAX_FOLD) - Math.max(first, MIN_FOLD) + 1);
 }
 
-/** Reads a character of a class. Escapes of one letter are control characters. */
+/** Returns the character of a class atom. Single-letter escapes are control characters. */
 function codePointOf(atom: string): number {
   const code = atom.codePointAt(atom.startsWith("\\") ? 1 : 0) ?? 0;
   if (!atom.startsWith("\\")) return code;
@@ -158,7 +159,7 @@ function codePointOf(atom: string): number {
   return /[a-z]/i.test(atom) ? 0 : code;
 }
 
-/** Ranges of the Unicode properties that were asked for; there are a few hundred. */
+/** The number of ranges of each Unicode property used so far; there are a few hundred properties. */
 const rangesOfProperty = new Map<string, number>();
 
 function propertySize(property: string, folds: boolean): ClassSize | undefined {

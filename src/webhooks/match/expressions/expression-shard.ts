@@ -3,17 +3,17 @@ import { RE2Set } from "re2js";
 /** Limit of expressions in one automaton. */
 const MAX_MEMBERS = 64;
 /**
- * Limit of instructions in one automaton. One expression can keep the automaton from reusing a state; then each character
- * costs in proportion to the instructions of all members.
+ * Limit of instructions in one automaton. One expression can keep the automaton from reusing a state; then each character costs time
+ * proportional to the instructions of all members.
  */
 const MAX_PROGRAM_SIZE = 256;
 /** A larger expression is matched on its own. */
 export const MAX_MEMBER_PROGRAM_SIZE = 64;
 const ORDINARY_PROGRAM_SIZE = 16;
-/** A shard above this average time per character is slow; an ordinary one takes a hundredth. */
+/** A shard whose average time per character exceeds this is slow; an ordinary one takes a hundredth. */
 const SLOW_MS_PER_CHAR = 0.002;
 const CHARS_UNTIL_RATED = 10_000;
-/** Within the first characters an automaton builds most of its states, which is slow for any. */
+/** During the first characters an automaton builds most of its states, which is slow for any expression. */
 const WARM_UP_CHARS = 5_000;
 /** A single run above both limits marks a shard as slow at once. */
 const SLOW_RUN_MS_PER_CHAR = 0.005;
@@ -21,7 +21,7 @@ const SLOW_RUN_MS = 10;
 
 /** A set of regular expressions that one automaton matches at once. */
 export class Shard<Member extends { readonly source: string; readonly programSize: number }> {
-  /** The event of the last run, and the members that matched it. */
+  /** The number of the last matched event, and the members that matched it. */
   event = 0;
   matched: readonly Member[] = [];
   readonly #members: Member[] = [];
@@ -41,12 +41,12 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
     return this.#programSize;
   }
 
-  /** Whether a member has turned out to be too slow to be matched together with others. */
+  /** Whether a member has proved too slow to be matched together with others. */
   get isSlow(): boolean {
     return this.#isSlow;
   }
 
-  /** Whether there is no room for another ordinary expression. */
+  /** Whether another ordinary expression does not fit. */
   get isFull(): boolean {
     return (
       this.#members.length === MAX_MEMBERS || this.#programSize > MAX_PROGRAM_SIZE - ORDINARY_PROGRAM_SIZE
@@ -70,9 +70,9 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
   }
 
   /**
-   * Finds the members that match one of the subjects, and compiles the automaton within `memoryBytes` if necessary.
+   * Finds the members that match one of the subjects. Compiles the automaton within `memoryBytes` if necessary.
    *
-   * @returns the time to charge to the members, ms; costs of many runs are charged at once.
+   * @returns the time to charge to the members, in ms; the cost of many runs is charged at once.
    */
   run(event: number, subjects: readonly string[], memoryBytes: number, nowMs: () => number): number {
     this.#set ??= this.#compile(memoryBytes);
@@ -88,7 +88,7 @@ export class Shard<Member extends { readonly source: string; readonly programSiz
   #rate(subjects: readonly string[], tookMs: number): number {
     let chars = 0;
     for (const { length } of subjects) chars += length;
-    // The slow member is unknown, so no owner is charged.
+    // It is unknown which member is slow, so no owner is charged.
     if (tookMs > Math.max(SLOW_RUN_MS, chars * SLOW_RUN_MS_PER_CHAR)) {
       this.#isSlow = true;
       return 0;

@@ -8,10 +8,10 @@ import { LargeAutomata, SingleExpression } from "./single-expression.ts";
 const SHARDS_BYTES = 32 * 1024 * 1024;
 const MAX_SHARD_BYTES = 1024 * 1024;
 const MIN_SHARD_BYTES = 64 * 1024;
-/** Characters after which a quick expression joins a shard again; doubled each time its shard was slow. */
+/** How many characters a quick expression must match before it joins a shard again; doubled each time its shard was slow. */
 const CHARS_UNTIL_TOGETHER = 25_000;
 const MAX_DOUBLINGS = 10;
-/** Limit of shards that are checked for room. */
+/** Maximum number of shards that are checked for room. */
 const MAX_SHARDS_CHECKED = 16;
 /**
  * Upper bound of the time per instruction and character on a slow machine. Measured time above it is not charged: the
@@ -28,7 +28,7 @@ export class Expression {
     | { readonly by: "gate"; readonly single: SingleExpression }
     | { readonly by: "itself"; readonly single: SingleExpression }
     | { readonly by: "shard"; readonly shard: Shard<Expression> };
-  /** How often a shard with it was split. */
+  /** How often a shard that contained it was split. */
   timesSplit = 0;
 
   constructor(
@@ -59,7 +59,7 @@ export class ExpressionPool {
   readonly #shards = new Set<Shard<Expression>>();
   /** Shards that may have room. */
   readonly #open = new Set<Shard<Expression>>();
-  /** Expressions without a required literal that are in no shard. */
+  /** Expressions without a required literal that are not in a shard. */
   readonly #apart = new Set<Expression>();
   readonly #large = new LargeAutomata();
   readonly #budgets: OwnerBudgets;
@@ -104,7 +104,7 @@ export class ExpressionPool {
     }
   }
 
-  /** Sets the current event and resets its results. */
+  /** Sets the current event and discards the results of the previous one. */
   setEvent(subjects: readonly string[]): void {
     this.#event += 1;
     this.#subjects = subjects;
@@ -113,7 +113,7 @@ export class ExpressionPool {
     for (const { length } of subjects) this.#chars += length;
   }
 
-  /** Returns whether an expression matches one of the event's subjects; `asker` is charged if that has to be computed. */
+  /** Returns whether an expression matches one of the event's subjects. If this has to be computed, `asker` is charged. */
   isMatching(expression: Expression, asker: Subscriber): boolean {
     const { matched } = expression;
     if (this.#subjects.length === 0) return false;
@@ -127,7 +127,7 @@ export class ExpressionPool {
     return isMatching;
   }
 
-  /** Returns the expressions that match one of the event's subjects; their subscribers are charged. */
+  /** Returns the expressions that match one of the event's subjects, and charges their subscribers. */
   matching(): Expression[] {
     if (this.#subjects.length === 0 || this.#expressions.size === 0) return [];
     const matching: Expression[] = [];
@@ -202,7 +202,7 @@ export class ExpressionPool {
     }
   }
 
-  /** Moves a quick expression to a shard, later each time that a shard with it was slow. */
+  /** Moves a quick expression to a shard. Each time that a shard with it was slow, this takes longer. */
   #rate(expression: Expression, single: SingleExpression): void {
     if (expression.programSize > MAX_MEMBER_PROGRAM_SIZE) return;
     const minChars = CHARS_UNTIL_TOGETHER * 2 ** Math.min(expression.timesSplit, MAX_DOUBLINGS);

@@ -4,26 +4,26 @@ import { foldCase, type Literals, requiredLiterals } from "./required-literals.t
 const MAX_LITERALS_PER_GRAM = 64;
 /** Length limit of the n-grams that index literals. */
 const MAX_GRAM_CHARS = 4;
-/** Members that share a literal, from which on a member takes another of its literals if it has one. */
+/** If this many members share a literal, further members use another of their literals if they have one. */
 const MANY_MEMBERS = 8;
-/** Limit of further literals that a member checks; each is searched in a text, and no owner is charged. */
+/** Limit of additional literals that a member checks: each is searched for in the text, and no owner is charged. */
 const MAX_FURTHER_LITERALS = 3;
 
 interface LiteralEntry<Member> {
   readonly literal: string;
   /** Offset of its indexed n-gram within the literal. */
   readonly offset: number;
-  /** With the other literals that a matching text contains. */
+  /** With the additional literals that a matching text contains. */
   readonly members: Map<Member, readonly string[]>;
 }
 
 /**
- * Prefilter of regular expressions by literals that a matching text must contain. It scans a text once for any number of
- * literals. A member is listed under the literals of one part of its expression. Where many expressions share a part, as those
- * that an app builds from one template do, that is another one, and the literals of further parts are searched in the text.
+ * Prefilter of regular expressions by literals that a matching text must contain. It scans a text once for any number of literals. A
+ * member is listed under the literals of one part of its expression. If many expressions share a part, as with an app that builds them
+ * from a template, a different part is used, and the text is searched for literals of further parts.
  *
- * RE2 sets without it (the shards of `ExpressionPool`) took 6 times as long per cast with 500 expressions and 170 to 230 times
- * as long with 5,000, far over the match budget (`bun run bench match`, both in one run).
+ * Without it, RE2 sets (the shards of `ExpressionPool`) took 6 times as long per cast with 500 expressions and 170 to 230 times as long
+ * with 5,000, far over the match budget (`bun run bench match`, both in one run).
  */
 export class LiteralPrefilter<Member extends { readonly source: string }> {
   readonly #places = new Map<string, LiteralEntry<Member>>();
@@ -33,10 +33,7 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
   /** The literals under which a member is listed. */
   readonly #listed = new Map<Member, Literals>();
 
-  /**
-   * Adds a member. Returns false when no required literal is known or when too many literals share its n-gram; then the
-   * member is not added.
-   */
+  /** Adds a member. Returns false, without adding it, if no required literal is known or too many literals share its n-gram. */
   add(member: Member): boolean {
     const parts = requiredLiterals(member.source);
     const listed = this.#leastShared(parts);
@@ -77,7 +74,7 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     return candidates;
   }
 
-  /** Returns the part with the longest literals that few members share, or the one that the fewest share. */
+  /** Returns the part with the longest literals that few members share, or else the part that the fewest share. */
   #leastShared(parts: readonly Literals[]): Literals | undefined {
     let best: Literals | undefined;
     let fewest = Number.POSITIVE_INFINITY;
@@ -101,7 +98,7 @@ export class LiteralPrefilter<Member extends { readonly source: string }> {
     return this.#listedAt(literal, this.#rarestOffset(literal, length), length) >= MAX_LITERALS_PER_GRAM;
   }
 
-  /** Returns the offset of the literal's n-gram with the fewest literals. */
+  /** Returns the offset of the n-gram, within the literal, under which the fewest literals are listed. */
   #rarestOffset(literal: string, length: number): number {
     let offset = 0;
     for (let at = 1; at + length <= literal.length; at += 1) {

@@ -5,26 +5,25 @@ import { requiredLiterals } from "./required-literals.ts";
 
 export const MAX_REGEX_CHARS = 1_000;
 /**
- * Limit of instructions of a compiled expression. In the worst case a match takes 10 to 130 ns for each instruction and
- * character of the text (more for shorter texts), and counted repetitions turn a short expression into hundreds of
- * thousands of instructions.
+ * Limit of instructions of a compiled expression. In the worst case a match takes 10 to 130 ns per instruction and character of the text
+ * (more for shorter texts), and counted repetitions turn a short expression into hundreds of thousands of instructions.
  */
 export const MAX_PROGRAM_SIZE = 1_200;
-/** The limit without a required literal: the expression runs against every text, 15 ms for 10,000 bytes. */
+/** The limit without a required literal: such an expression runs against every text, at up to 15 ms per 10,000 bytes. */
 export const MAX_UNFILTERED_PROGRAM_SIZE = 150;
-/** Limit of the steps that the character classes of an expression take to compile, some 10 ns each. */
+/** Limit of the steps for compiling the character classes of an expression, at about 10 ns each. */
 export const MAX_CLASS_STEPS = 200_000;
-/** Steps of classes that count as one instruction. */
+/** Steps for classes that count as one instruction. */
 const STEPS_PER_INSTRUCTION = 1_000;
 
 /** A regular expression in RE2's syntax, which is matched in linear time. */
 export interface RegexProgram {
   readonly source: string;
-  /** Instructions of the compiled program, and what its character classes count for. */
+  /** Instructions of the compiled program, plus the cost of its character classes as instructions. */
   readonly size: number;
 }
 
-/** The reason why a text is not accepted as a regular expression. */
+/** Why a text is not accepted as a regular expression. */
 export interface RegexFault {
   /** Text that follows the name of the field. */
   readonly reason: string;
@@ -34,11 +33,11 @@ function fault(reason: string): Err<RegexFault> {
   return err({ reason });
 }
 
-/** Results of the last expressions, refusals included: an event, a preview and an update of a webhook read the same ones again. */
+/** Results for the last expressions, including refusals: an event, a preview and an update of a webhook read the same ones again. */
 const lastRead = new Map<string, Result<RegexProgram, RegexFault>>();
 const MAX_LAST_READ = 500;
 
-/** Reads an expression and limits its worst-case cost: that of compiling it, from its text, and that of matching. */
+/** Reads an expression and limits its worst-case costs: that of compiling, estimated from its text, and that of matching. */
 export function readRegexProgram(source: unknown): Result<RegexProgram, RegexFault> {
   if (typeof source !== "string") return fault("must be a string");
   if (source.length > MAX_REGEX_CHARS) return fault(`must have at most ${MAX_REGEX_CHARS} characters`);
@@ -61,7 +60,7 @@ function readProgram(source: string): Result<RegexProgram, RegexFault> {
   if (!cost) return fault(INVALID);
   const { instructions, classSteps } = cost;
   const maxSize = requiredLiterals(source).length > 0 ? MAX_PROGRAM_SIZE : MAX_UNFILTERED_PROGRAM_SIZE;
-  // The estimate is rough: far above the limit it avoids compiling, below it the program size decides.
+  // The estimate is rough. Far above the limit it avoids compiling; below it, the size of the program decides.
   if (instructions > MAX_ESTIMATED_SIZE) return tooLarge(maxSize);
   if (classSteps > MAX_CLASS_STEPS)
     return fault(`${CLASSES_TOO_LARGE}: ${classSteps} steps, and ${MAX_CLASS_STEPS} are allowed`);
@@ -76,8 +75,8 @@ function readProgram(source: string): Result<RegexProgram, RegexFault> {
 }
 
 /**
- * Compiles an expression that `readRegexProgram` accepts. As a group it never starts with `^`: the library would try to make
- * an automaton of another kind of it, which takes time cubic in its size.
+ * Compiles an expression that `readRegexProgram` accepts. It is wrapped in a group so that it never starts with `^`: the library would
+ * then try to build a different automaton, in time cubic in the size.
  */
 export function compileRegex(source: string): RE2JS {
   return RE2JS.compile(`(${source}${compileCost(source)?.endsQuoted ? "\\E" : ""})`);
@@ -87,7 +86,7 @@ const INVALID = "is not a valid RE2 regular expression";
 const CLASSES_TOO_LARGE =
   "has character classes that are too large, for repetitions or for ranges without case";
 const MAX_ESTIMATED_SIZE = 4_000;
-/** Instructions of a group. */
+/** Instructions of the added group. */
 const GROUP_SIZE = 2;
 
 function tooLarge(maxSize: number, size?: number): Err<RegexFault> {

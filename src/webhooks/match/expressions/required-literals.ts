@@ -1,8 +1,8 @@
-/** Shorter ones occur in almost any text. */
+/** Shorter literals occur in almost any text. */
 const MIN_LITERAL_CHARS = 2;
 /** Longer literals are truncated: the prefix is selective enough. */
 const MAX_LITERAL_CHARS = 16;
-/** Literals of one part of an expression, of which every matching text contains at least one. */
+/** Literals of one part of an expression; every matching text contains at least one of them. */
 export type Literals = readonly string[];
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/y;
@@ -14,9 +14,9 @@ const ZERO_OR_ONE_CHAR = /[.^$]|\\[bBAzdDsSwW]/y;
 const PLAIN = /[^\\[\](){}.^$|*+?]|[\]}]|\{(?!\d)/uy;
 
 /**
- * Finds the parts of an expression in RE2's syntax that require literals, all case-folded by `foldCase`: every matching text has a
- * literal of each part. The part whose shortest literal is the longest comes first. Returns none when it finds none, which is always
- * sound: syntax that it does not parse is not used.
+ * Finds the parts of an expression in RE2's syntax that require literals, all case-folded by `foldCase`: every matching text contains a
+ * literal of each part. Parts with long shortest literals come first. An empty result is always sound, so syntax that it cannot parse is
+ * ignored.
  */
 export function requiredLiterals(expression: string): readonly Literals[] {
   const reader = new Reader(expression);
@@ -52,7 +52,7 @@ class Reader {
     return this.#at === this.#text.length;
   }
 
-  /** Parses alternatives. All parts of an only one are required, and of several one part each. */
+  /** Parses alternatives. All parts of a single alternative are required; of several alternatives, one part each. */
   alternatives(): readonly Literals[] {
     const sequences: (readonly Literals[])[] = [];
     do sequences.push(this.#sequence());

@@ -2,15 +2,15 @@ import type { RE2JS } from "re2js";
 import { compileRegex } from "./regex-program.ts";
 
 /**
- * Memory for the cached states of an automaton, in the order of the trials. With 0 there is no automaton, and each
- * character costs in proportion to the program. A word list needs much memory to be fast (120 words: 337 ns per character
- * with 64 KB, 3 with 1 MB); an expression that never reuses a state is fastest without (`[a-z].{120}[0-9]`: 2,770 ns with
- * 64 KB, 484 with none). No single choice suits both, so trials choose.
+ * Memory for the cached states of an automaton, in the order of the trials. With 0 there is no automaton, and each character costs time
+ * proportional to the program. A word list needs much memory to be fast (120 words: 337 ns per character with 64 KB, 3 with 1 MB); an
+ * expression that never reuses a state is fastest without any (`[a-z].{120}[0-9]`: 2,770 ns with 64 KB, 484 with none). No single choice
+ * suits both, so trials choose.
  */
 const MEMORY_BYTES = [64 * 1024, 1024 * 1024, 0] as const;
 /** Characters of one trial; the second half is measured. */
 const TRIAL_CHARS = 16_000;
-/** The fastest strategy is used for this many trials, then all are tried again. */
+/** The fastest strategy is used for this many trials; then all are tried again. */
 const TRIALS_UNTIL_RETRY = 50;
 /** Average time per character up to which an expression does not slow down a shard. */
 const QUICK_MS_PER_CHAR = 0.0002;
@@ -30,12 +30,12 @@ export class LargeAutomata {
   }
 }
 
-/** A regular expression that is matched by itself, compiled on first use. */
+/** A regular expression that is matched on its own, compiled on first use. */
 export class SingleExpression {
   readonly #source: string;
   readonly #large: LargeAutomata;
   #regex: RE2JS | undefined;
-  /** The event that it was last matched against, and the result. */
+  /** The number of the last matched event, and the result. */
   #event = 0;
   #isMatching = false;
   #strategy = 0;
@@ -117,7 +117,7 @@ export class SingleExpression {
   }
 }
 
-/** Compiles with a memory limit: the library's default is 8 MB per expression, and it has no option for it. */
+/** Compiles with a memory limit. The library's default is 8 MB per expression, and it has no option for this. */
 function compileWithin(memoryBytes: number, source: string): RE2JS {
   const regex = compileRegex(source);
   const { dfa } = regex.re2();

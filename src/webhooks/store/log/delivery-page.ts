@@ -23,19 +23,19 @@ export interface LoggedRow {
   readonly replay_id: string | null;
 }
 
-/** A row that says whether it has the text that is searched, and the status of its last response. */
+/** A row with whether it contains the searched text, and the status of its last response. */
 export interface SearchedRow extends LoggedRow {
   readonly has_text: number | boolean;
   readonly last_status: number | null;
 }
 
-/** Whether a list reads more of each row than it has. */
+/** Reports whether a list has to read more of each row than it returns. */
 export const isSearch = ({ text, status }: DeliveryFilter): boolean =>
   text !== undefined || status !== undefined;
 
 /**
- * What a text looks for: patterns of the body (LIKE, with `\\` as escape), and itself as an id. A number is an fid, which ends where its
- * digits end; anything else but a hash is the host of a URL.
+ * Returns what to search for: patterns of the body (LIKE, with `\\` as escape), and the text itself as an id. A number is an fid, which
+ * ends where its digits end; anything else but a hash is the host of a URL.
  */
 export function searchedFor(text: string): {
   readonly id: string;
@@ -81,12 +81,12 @@ export function toLogged(row: LoggedRow, attempts: readonly Attempt[]): LoggedDe
   };
 }
 
-/** Rows that one page looks at: kinds and tests have no index of their own. */
+/** How many rows one page examines: kinds and tests have no index. */
 const MAX_LOOKED_AT = 2_000;
 const ROWS_PER_READ = 500;
 const END = Number.MAX_SAFE_INTEGER;
 
-/** Reads at most `max` deliveries before a position, the newest first. */
+/** Reads at most `max` deliveries before a position, newest first. */
 export type ReadRows = (
   before: DeliveryPosition,
   max: number,

@@ -25,7 +25,7 @@ import {
 } from "./delivery-page.ts";
 import { type EndedDelivery, endedBetween, lockOwn, requeue } from "./requeue.ts";
 
-/** Attempts of one delivery that are returned. Only repeated manual replays lead to more. */
+/** Maximum number of attempts returned per delivery. Only repeated manual replays lead to more. */
 const MAX_SHOWN_ATTEMPTS = 20;
 /** States of deliveries that a replay of a range queues again. */
 const REPLAYED_STATES = ["failed", "dropped"] as const satisfies readonly DeliveryState[];
@@ -41,7 +41,7 @@ const listText = (columns: string) =>
      JOIN delivery_events e ON e.seq = d.event
    ORDER BY d.created_at DESC, d.seq DESC LIMIT $5`;
 const newest = sql<LoggedRow, ListParams>("deliveries.list", listText(COLUMNS));
-/** As `newest`, with what a search looks at. */
+/** Like `newest`, plus what a search examines. */
 const searched = sql<SearchedRow, [...ListParams, id: string, pattern: string, otherPattern: string]>(
   "deliveries.search",
   listText(`${COLUMNS}, (d.message_id = $6::text OR e.event_id = $6::text OR lower(e.body) LIKE $7::text ESCAPE '\\'

@@ -4,7 +4,7 @@ import type { Claim, StoreRefusal } from "../../../management/owned-store.ts";
 import type { DeliveryState } from "../delivery-log.ts";
 import { addToDeliveryTotals } from "../delivery-totals.ts";
 
-/** The lock keeps the webhook as it is until the end of the transaction. */
+/** The lock prevents changes of the webhook until the end of the transaction. */
 const webhookOwner = sql<{ seq: number; owner_fid: number; active: boolean | number }, [webhookId: string]>(
   "webhooks.to-replay",
   "SELECT seq, owner_fid, active FROM webhooks WHERE webhook_id = $1 FOR SHARE",
@@ -23,7 +23,7 @@ export interface EndedDelivery {
   readonly state: DeliveryState;
 }
 
-/** Those of a time in some states, the oldest first. */
+/** Deliveries of a time range in some states, oldest first. */
 export const endedBetween = sql<
   EndedDelivery & { readonly created_at: number },
   [webhook: number, states: string, createdAfter: number, seqAfter: number, toSecs: number, max: number]

@@ -20,8 +20,8 @@ const forgetCalls = sql<unknown, [webhooks: readonly number[], startsUntilMs: nu
   "DELETE FROM delivery_rates WHERE webhook = ANY ($1::bigint[]) AND starts_at_ms <= $2",
 );
 /**
- * The window of a rate limit, in which calls are counted by parts. Parts count as a whole, which makes the limit stricter by at
- * most one part and the hold.
+ * The window of a rate limit, in which calls are counted by parts. Parts count as a whole, which makes the limit stricter by at most one
+ * part plus `maxHoldMs`.
  */
 export interface RateWindow {
   readonly partMs: number;
@@ -37,8 +37,8 @@ export function windowOf({ limit, maxHoldMs }: Pick<ClaimRequest, "limit" | "max
 /**
  * Counts calls within the transaction that claims their deliveries.
  *
- * @param calls by webhook.
- * @returns the start of the part of the window that they are counted in.
+ * @param calls the number of calls by webhook.
+ * @returns the start of the part of the window in which they are counted.
  */
 export async function countCalls(
   tx: Tx,

@@ -6,11 +6,11 @@ import { countCalls, windowOf } from "./call-rates.ts";
 import type { ClaimGroup, ClaimTime, Plan, WebhookRow } from "./remaining-deliveries.ts";
 import { checkRemaining } from "./remaining-deliveries.ts";
 
-/** When to come again: while another transaction has the webhook's queue, and while other processes make all of its calls. */
+/** When to try again: while another transaction has locked the webhook's queue, and while other processes use all of its calls. */
 const QUEUE_BUSY_MS = 20;
 const CALLS_BUSY_MS = 25;
 
-/** The health row of a webhook is the lock of its queue, and is never waited for. */
+/** The health row of a webhook is the lock of its queue. Claims never wait for it. */
 const lockQueues = sql<{ webhook_id: string }, [webhookIds: readonly string[]]>(
   "webhook-health.lock-queues",
   `SELECT w.webhook_id FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq
@@ -25,7 +25,7 @@ const toDeliverText = (leases: string) =>
      EXISTS (SELECT 1 FROM deliveries f WHERE f.webhook = w.seq AND f.due_at_ms > $5) AS has_far
    FROM webhooks w JOIN webhook_health h ON h.webhook = w.seq, rows($1) t WHERE w.webhook_id = t.value ->> 0 AND w.active`;
 const NO_LEASES = "0 AS own, 0 AS others";
-/** After the lock, so that it is the webhook's current state. SQLite has no other processes. */
+/** Read after the lock, so that it is the webhook's current state. SQLite has no other processes. */
 const toDeliver = sqlEach<
   WebhookRow,
   [webhookId: string],
@@ -38,7 +38,7 @@ const toDeliver = sqlEach<
   ),
   { row: rowSpelling(toDeliverText(NO_LEASES)), rows: toDeliverText(NO_LEASES) },
 );
-/** An attempt in flight keeps its lease; the lease only starts again. */
+/** An attempt in flight keeps its lease, which only starts again. */
 const pullFar = sql<
   unknown,
   [nowMs: number, leaseEndsAtMs: number, webhooks: readonly number[], farthestMs: number]
@@ -80,10 +80,10 @@ const lease = sqlEach<unknown, [seq: number], [leaseEndsAtMs: number, bootId: st
 /**
  * Claims deliveries of several webhooks (`DeliveryQueue.claim`) within the caller's transaction.
  *
- * A process keeps its own calls within `CALLS_PER_WEBHOOK`, so it may lease any number while no other process has a lease;
- * otherwise a lease counts as a call.
+ * A process keeps its own calls within `CALLS_PER_WEBHOOK`, so it may lease any number while no other process has a lease; otherwise a
+ * lease counts as a call.
  *
- * @returns what each of `wanted` gets.
+ * @returns the result for each of `wanted`.
  */
 export async function claimDeliveries(tx: Tx, group: ClaimGroup): Promise<readonly (Claimed | undefined)[]> {
   const { nowMs, leaseEndsAtMs, maxRetryDelayMs, wanted } = group;
@@ -137,7 +137,7 @@ function planOf(webhook: WebhookRow, max: number, time: ClaimTime): Plan {
   };
 }
 
-/** Leases deliveries and counts their calls. Returns them by webhook, the longest due first. */
+/** Leases deliveries and counts their calls. Returns them by webhook, longest due first. */
 async function leaseDue(
   tx: Tx,
   time: ClaimTime,

@@ -2,23 +2,23 @@ import { StateUnavailable } from "../../../db/state/unavailable.ts";
 import type { Claimed, ClaimRequest, FailureRule, Settlement } from "../delivery-queue.ts";
 import type { ClaimGroup } from "./remaining-deliveries.ts";
 
-/** Limit of the settlements of one call. */
+/** Maximum number of settlements in one call. */
 const MAX_SETTLEMENTS = 256;
-/** Limit of the webhooks of one call. */
+/** Maximum number of webhooks in one call. */
 const MAX_CLAIMS = 64;
 
 export interface QueueGroupsDeps {
-  /** See `StateDb`. Otherwise each group waits for the one before it. */
+  /** See `StateDb`. If false, each group waits for the previous one. */
   readonly isOrdered: boolean;
   claimAll(group: ClaimGroup): Promise<readonly (Claimed | undefined)[]>;
-  /** Settles, and returns what the caller of each settlement waits for after that, if anything. */
+  /** Stores settlements. Returns, for each, what its caller must still wait for, if anything. */
   settleAll(
     settlements: readonly Settlement[],
     rule: FailureRule,
   ): Promise<readonly (Promise<string | undefined> | undefined)[]>;
 }
 
-/** The writes of one process to the queue, those that wait together. They are made in order. */
+/** The queue writes of one process, grouped with those that wait together, and made in order. */
 export interface QueueGroups {
   claim(request: ClaimRequest): Promise<Claimed | undefined>;
   settle(settlements: readonly Settlement[], rule: FailureRule): Promise<readonly (string | undefined)[]>;
@@ -48,7 +48,7 @@ export function createQueueGroups({ isOrdered, claimAll, settleAll }: QueueGroup
       to.push({ item, resolve, reject });
       if (isRunning) return;
       isRunning = true;
-      // What is added at once shares the call.
+      // Items that are added in the same turn share the call.
       queueMicrotask(() => void work());
     });
   }
@@ -70,7 +70,7 @@ export function createQueueGroups({ isOrdered, claimAll, settleAll }: QueueGroup
     else await claimGroup(takeClaims());
   }
 
-  /** Claims of different webhooks with the same limits. */
+  /** Takes claims of different webhooks with the same limits. */
   function takeClaims(): Waiting<ClaimRequest, Claimed | undefined>[] {
     const first = claims[0]?.item;
     const webhookIds = new Set<string>();
@@ -83,7 +83,7 @@ export function createQueueGroups({ isOrdered, claimAll, settleAll }: QueueGroup
     return claims.splice(0, end);
   }
 
-  /** Calls with the same rule, up to the limit of settlements. */
+  /** Takes calls with the same rule, up to the limit of settlements. */
   function takeSettles(): Waiting<SettleCall, readonly (string | undefined)[]>[] {
     const rule = settles[0]?.item.rule;
     let count = 0;
@@ -114,7 +114,7 @@ export function createQueueGroups({ isOrdered, claimAll, settleAll }: QueueGroup
         Promise.all(own).then(resolve, reject);
       }
     } catch (cause) {
-      // One call that the database refuses must not fail the others.
+      // If the database refuses one call, the others must not fail.
       if (group.length > 1 && !(cause instanceof StateUnavailable))
         for (const one of group) await settleGroup([one]);
       else for (const { reject } of group) reject(cause);
@@ -125,7 +125,7 @@ export function createQueueGroups({ isOrdered, claimAll, settleAll }: QueueGroup
     const latest = group.at(-1)?.item;
     if (!latest) return;
     try {
-      // A claim may be made a moment later than requested.
+      // A claim may be made a moment later than requested, so the latest times apply.
       const { webhookId: _, max: __, ...shared } = latest;
       const wanted = group.map(({ item: { webhookId, max } }) => ({ webhookId, max }));
       const claimed = await claimAll({ ...shared, wanted });

@@ -4,7 +4,7 @@ import type { Claimed, ClaimedDelivery, ClaimRequest } from "../delivery-queue.t
 import { addToDeliveryTotals } from "../delivery-totals.ts";
 import type { RateWindow } from "./call-rates.ts";
 
-/** Claims that are made together, one for a webhook. They have the same time and limits. */
+/** Claims that are made together, one per webhook, with the same time and limits. */
 export interface ClaimGroup extends Omit<ClaimRequest, "webhookId" | "max"> {
   readonly wanted: readonly Pick<ClaimRequest, "webhookId" | "max">[];
 }
@@ -17,13 +17,13 @@ export interface WebhookRow {
   readonly compat_prefix: string | null;
   readonly behind_since_ms: number | null;
   readonly held_until_ms: number | null;
-  /** Calls of the rate limit's window; null without any. */
+  /** Calls within the rate limit's window; null if none. */
   readonly calls: number | null;
   readonly first_call_ms: number | null;
-  /** Deliveries that this process and other ones have leased. */
+  /** Deliveries leased by this process and by others. */
   readonly own: number;
   readonly others: number;
-  /** Whether a delivery was scheduled before the clock went back. 0 or 1 in SQLite. */
+  /** Whether a delivery was scheduled before the clock was set back. 0 or 1 in SQLite. */
   readonly has_far: boolean | number;
 }
 
@@ -52,12 +52,12 @@ export interface Plan {
   readonly heldUntilMs: number | null;
   /** How many calls the rate limit and other processes leave. */
   readonly take: number;
-  /** When another claim may return more than a number of deliveries that this one returns. */
+  /** Returns when another claim may return more, given how many deliveries this one takes. */
   readonly goesOnAtMs: (taken: number) => number;
 }
 
 export interface ClaimTime extends ClaimGroup {
-  /** Rates and waits are spans of time, so they are measured on the clock that does not jump. */
+  /** Rates and waits are durations, so they are measured with the clock that does not jump. */
   readonly stateMs: number;
   readonly window: RateWindow;
 }
@@ -65,9 +65,8 @@ export interface ClaimTime extends ClaimGroup {
 type Remaining = Pick<Claimed, "dropped" | "nextAtMs">;
 
 /**
- * Checks the deliveries that remain after a claim: drops those that have waited too long and returns when to claim next.
- * A wait counts from when the delivery was due or from when its webhook fell behind, whichever is later, so that inactive
- * time does not count.
+ * Checks the deliveries that remain after a claim: drops those that have waited too long and returns when to claim next. A wait starts
+ * when the delivery was due or when its webhook fell behind, whichever is later, so that inactive time does not count.
  */
 export async function checkRemaining(
   tx: Tx,
@@ -100,7 +99,7 @@ async function checkWebhook(
   { firstMs, goesOnAtMs }: { readonly firstMs: number | null; readonly goesOnAtMs: number },
 ): Promise<Remaining> {
   const { seq, behind_since_ms: behindSinceMs } = webhook;
-  // The receiver requested such a wait, so it does not count as waiting for a turn.
+  // The receiver requested this wait, so it does not count as waiting for a turn.
   if (heldUntilMs !== null || firstMs === null || firstMs > nowMs) {
     if (behindSinceMs !== null) await tx.run(setBehind, seq, null, 0);
     return { dropped: 0, nextAtMs: firstMs === null ? null : (heldUntilMs ?? firstMs) };

@@ -87,7 +87,7 @@ const STATE_AFTER = {
   gone: "failed",
 } as const satisfies Record<Settlement["verdict"]["kind"], DeliveryState>;
 
-/** When the attempt of a settlement ended, in unix seconds. */
+/** Returns when the attempt of a settlement ended, in unix seconds. */
 const endedAt = ({ attempt }: Settlement) => Math.floor((attempt.atMs + attempt.durationMs) / 1000);
 
 /** The health of a webhook while its settlements are applied. */
@@ -103,8 +103,8 @@ interface Health {
 /**
  * Settles deliveries in order (`DeliveryQueue.settle`), within the caller's transaction.
  *
- * @returns the deactivation that each settlement calls for, with the version of the webhook that it saw: the caller makes it in a
- * transaction of its own, which takes the lock of changes first.
+ * @returns the deactivation that each settlement requires, with the version of the webhook that it saw. The caller deactivates in a
+ * separate transaction, which takes the lock of changes first.
  */
 export async function settleDeliveries(
   tx: Tx,
@@ -122,7 +122,7 @@ export async function settleDeliveries(
   await insertAllAttempts(tx, settled);
   await countAttempts(tx, settled);
   const ended = { delivered: 0, failed: 0 };
-  /** The settlements that call for a deactivation, with the failures of a run; 0 for a receiver that returned 410. */
+  /** The settlements that require a deactivation, with the number of consecutive failures; 0 for a receiver that returned 410. */
   const over = new Map<Settlement, { readonly webhook: number; readonly failures: number }>();
   for (const { webhook, settlement, nowSecs } of settled) {
     const now = health.get(webhook);
@@ -148,10 +148,10 @@ export async function settleDeliveries(
   return settlements.map((settlement) => deactivations.get(settlement));
 }
 
-/** Ends the leases that are held, and returns those settlements in order. */
+/** Ends the leases that this process still holds, and returns those settlements in order. */
 async function endHeldLeases(tx: Tx, settlements: readonly Settlement[]): Promise<readonly Settled[]> {
   const held = new Map<Settlement, Settled>();
-  // A statement changes a row once, so a second settlement of a delivery follows in one of its own.
+  // A statement changes a row only once, so a second settlement of the same delivery needs another statement.
   for (let left = settlements; left.length > 0; ) {
     const bySeq = Map.groupBy(left, ({ delivery }) => delivery.seq);
     const given = [...bySeq.values()].flatMap(([first]) => (first ? [first] : []));
@@ -165,7 +165,7 @@ async function endHeldLeases(tx: Tx, settlements: readonly Settlement[]): Promis
   return [...new Set(settlements)].flatMap((settlement) => held.get(settlement) ?? []);
 }
 
-/** The delivery after a settlement, as `endLeases` takes it. */
+/** Returns the delivery after a settlement, in the form that `endLeases` takes. */
 function endOf(settlement: Settlement): LeaseEnd {
   const { delivery, verdict } = settlement;
   const state = STATE_AFTER[verdict.kind];
@@ -184,7 +184,7 @@ function insertAllAttempts(tx: Tx, settled: readonly Settled[]): Promise<unknown
   );
 }
 
-/** PostgreSQL stores no NUL, and a receiver may send one. */
+/** Replaces NUL, which PostgreSQL cannot store and a receiver may send. */
 function storable(text: string): string {
   return text.replaceAll("\0", "\uFFFD").toWellFormed();
 }

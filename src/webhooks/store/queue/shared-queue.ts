@@ -24,14 +24,14 @@ const endLeases = sqlEach<
    FROM rows($1) t WHERE seq = (t.value ->> 0)::bigint AND lease_ends_at_ms = (t.value ->> 1)::bigint AND claimed_by = $2
    RETURNING seq, webhook`,
 );
-/** Of calls that did not start. */
+/** Subtracts calls that did not start. */
 const subtractCalls = sqlEach<unknown, [webhook: number, countedAtMs: number, calls: number]>(
   "delivery-rates.subtract",
   `UPDATE delivery_rates SET count = count - (t.value ->> 2)::bigint
    FROM rows($1) t WHERE webhook = (t.value ->> 0)::bigint AND starts_at_ms = (t.value ->> 1)::bigint`,
 );
 /**
- * By PostgreSQL's clock: a process whose own clock is wrong must not take all others for dead. SQLite has one process; leases of
+ * Uses PostgreSQL's clock: a process whose own clock is wrong must not consider all others dead. SQLite has only one process; leases of
  * older versions have no boot.
  */
 const endLeasesOfTheDead = sql<unknown, [nowMs: number, bootId: string, max: number]>(
@@ -45,7 +45,7 @@ const endLeasesOfTheDead = sql<unknown, [nowMs: number, bootId: string, max: num
      (SELECT seq FROM deliveries WHERE lease_ends_at_ms > 0 AND claimed_by IS NOT ?2
       ORDER BY lease_ends_at_ms LIMIT ?3)`,
 );
-/** A loose scan of the index: each step seeks the next webhook. */
+/** A loose index scan: each step seeks the next webhook. */
 const dueWebhooks = sql<
   { seq: number; webhook_id: string | null; due_at_ms: number; is_failing: boolean | number | null },
   [afterWebhook: number, max: number]
@@ -65,19 +65,19 @@ const dueWebhooks = sql<
    ORDER BY b.webhook`,
 );
 
-/** A claim that is to be undone. */
+/** A claim to undo. */
 type Unclaimed = Pick<ClaimedDelivery, "seq" | "leaseEndsAtMs" | "dueAtMs" | "countedAtMs">;
 
 /**
- * A power failure may undo claims and settlements: the deliveries are sent again under the same ids. A call that is repeated finds
- * the leases ended, or claims other deliveries.
+ * A power failure may undo claims and settlements: the deliveries are then sent again with the same ids. A repeated call finds the leases
+ * ended, or claims other deliveries.
  */
 const UNSYNCED = { isSynced: false };
 
 /**
- * Creates the queue of one process. Claims and settlements are made in groups, in order: a group costs one commit, a
- * claim never overtakes an earlier settlement of its webhook, and the claims of this process do not find the queue of a webhook
- * locked by its own settlements.
+ * Creates the queue of one process. Claims and settlements are made in groups, in order: a group costs one commit, a claim never
+ * overtakes an earlier settlement of its webhook, and the claims of this process never find a webhook's queue locked by its own
+ * settlements.
  */
 export function createDeliveryQueue(
   db: StateDb,
@@ -135,7 +135,7 @@ export function createDeliveryQueue(
       if (!deactivation) return undefined;
       const { webhookId, reason } = deactivation;
       const done = deactivate(deactivation);
-      // Its claims wait, so that a receiver that has left gets no more calls.
+      // Claims of the webhook wait, so that a receiver that has left gets no more calls.
       const waiting = Promise.allSettled([deactivating.get(webhookId), done]).finally(() => {
         if (deactivating.get(webhookId) === waiting) deactivating.delete(webhookId);
       });
