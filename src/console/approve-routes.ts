@@ -24,13 +24,13 @@ const ADDRESS_BYTES = 20;
 
 interface PageOptions {
   readonly view: ApprovalView;
-  /** The app's. */
+  /** The names of the app. */
   readonly names: UserNames;
   /** Whether people of the demo network may sign here. */
   readonly isDemo: boolean;
 }
 
-/** What the page says before its script runs. All texts of others are escaped. */
+/** Returns what the page shows before its script runs. All texts of strangers are escaped. */
 export function approvalContent({ view, names, isDemo }: PageOptions, msg: DocumentTexts): string {
   const { appFid, publicKey, scopes, ttlSecs, userFid, redirectUrl } = view;
   const { username, displayName } = names;
@@ -39,7 +39,7 @@ export function approvalContent({ view, names, isDemo }: PageOptions, msg: Docum
   const allowed = isAddress
     ? [msg.signInAsYou]
     : permissionsOf(scopes).flatMap((name) => msg.PERMISSIONS[name] ?? [name]);
-  // A demo network has no chain.
+  // A demo network has no chain, so this button needs no wallet.
   const demo = isDemo && ttlSecs !== null ? ` data-demo="${userFid ?? ""}"` : "";
   const redirect = redirectUrl === null ? "" : ` data-redirect="${text(redirectUrl)}"`;
   return `<h1>${msg.mayItActForYou}</h1>
@@ -64,13 +64,13 @@ export function approvalContent({ view, names, isDemo }: PageOptions, msg: Docum
     </div>`;
 }
 
-/** What it says of a link that is over. */
+/** Returns what the page shows for a link that is no longer valid. */
 function closedContent({ kind, message }: SignerRefusal, msg: DocumentTexts): string {
   const why = kind === "gone" ? msg.approvalLinkIsOver : sentence(message);
   return `<h1>${msg.approveAnApp}</h1><div class="card"><p class="pad">${text(why)}</p></div>`;
 }
 
-/** Messages of errors begin in lower case and have no full stop. */
+/** Makes a sentence of an error message, which begins in lowercase and has no full stop. */
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
@@ -99,12 +99,12 @@ export interface ApproveDeps {
   readonly thread: RpcClient<SignersRpc>;
   readonly namesOf: (fid: number) => UserNames;
   readonly own: OwnOrigin;
-  /** The URL that links are made of; undefined where it is not known. */
+  /** Returns the base URL of links; undefined if unknown. */
   readonly linkBase: () => string | undefined;
   /** While this returns a reason, a custody address in the index may be outdated. */
   readonly staleReason: StaleReason;
   readonly transactions: Pick<Transactions, "key">;
-  /** Only of a demo network. */
+  /** Only on a demo network. */
   readonly demo:
     | { custodyOf(fid: number): Promise<Uint8Array | undefined>; readonly sign: SignAsPerson }
     | undefined;
@@ -141,14 +141,14 @@ interface TokenContext {
 }
 
 /**
- * The page on which a user approves a managed signer with the wallet of their custody address, and its requests. They are outside
- * of the API: other origins may not call them.
+ * Serves the page on which a user approves a managed signer with the wallet of their custody address, and the page's requests. They are
+ * not part of the API, and other origins may not call them.
  */
 export function approveRoutes(deps: ApproveDeps) {
   const { assets, thread, namesOf, own, linkBase, staleReason, transactions, demo } = deps;
   /**
-   * Refuses requests of pages elsewhere. The page that a link opens names the link's origin, even with a proxy that sends another `Host`.
-   * Where the link names another origin or none, the host and the site have to be the node's own.
+   * Refuses requests from pages elsewhere. The page that a link opens has the link's origin, even behind a proxy that sends another
+   * `Host`. If the link has another origin or none, the host and the site must be the node's own.
    */
   function refuseForeign(request: Request): void {
     const base = linkBase();
@@ -162,7 +162,7 @@ export function approveRoutes(deps: ApproveDeps) {
     const { requestId, client } = exchangeOf(request);
     return { requestId, address: client().address };
   };
-  /** An address that is no longer the custody of an fid may not approve. */
+  /** Refuses while a former custody address might still be accepted. */
   async function refuseStale(): Promise<void> {
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `approvals have to wait: ${stale}`);
@@ -171,7 +171,7 @@ export function approveRoutes(deps: ApproveDeps) {
     await refuseStale();
     return unwrapOrThrow(await thread.prepareApproval(token, address));
   };
-  /** What the user's wallet sends to add the key. */
+  /** Returns what the user's wallet sends to add the key. */
   const transactionOf = ({ onChain }: PreparedOnChain, owner: Hex, request: Request) =>
     transactions.key({
       key: toHex(onChain.key),

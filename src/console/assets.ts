@@ -13,8 +13,8 @@ import {
 } from "./web-build.ts";
 
 /**
- * Headers of a document. Nothing of another host is loaded, but images that the reader asked for.
- * @param images whether images of other hosts are allowed.
+ * Returns the headers of a document. Nothing is loaded from other hosts, except images that the reader asked for.
+ * @param images whether images from other hosts are allowed.
  */
 export function documentHeaders(images: boolean): Record<string, string> {
   return images ? WITH_IMAGES : WITHOUT_IMAGES;
@@ -35,7 +35,7 @@ const headersWith = (imageSources: string) => ({
   ].join("; "),
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
-  // Wallets open windows that talk to the page.
+  // Wallets open windows that communicate with the page.
   "cross-origin-opener-policy": "same-origin-allow-popups",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": [
@@ -51,11 +51,11 @@ const WITH_IMAGES = headersWith("'self' data: https:");
 
 interface ChosenBytes {
   readonly bytes: Uint8Array;
-  /** Of `content-encoding`; undefined for the plain file. */
+  /** The value of `content-encoding`; undefined for the plain file. */
   readonly coding: "br" | "gzip" | undefined;
 }
 
-/** Returns the smallest form of a file that a client accepts, among those that it has. */
+/** Returns the smallest available form of a file that a client accepts. */
 export function chooseBytes({ br, gzip, body }: CodedFile, acceptEncoding: string | null): ChosenBytes {
   const accepts = acceptedNames(acceptEncoding ?? "");
   if (br && accepts("br")) return { bytes: br, coding: "br" };
@@ -66,12 +66,12 @@ export function chooseBytes({ br, gzip, body }: CodedFile, acceptEncoding: strin
 const plainBytes = ({ br, gzip }: Pick<CodedFile, "br" | "gzip">): Uint8Array =>
   gzip ? Bun.gunzipSync(gzip as Uint8Array<ArrayBuffer>) : brotliDecompressSync(br as Uint8Array);
 
-/** Whether `Accept` names `text/html` itself: what accepts anything gets the JSON of programs. */
+/** Reports whether `Accept` contains `text/html` itself: a client that accepts anything gets the JSON for programs. */
 export function acceptsHtml(accept: string | null): boolean {
   return acceptedNames(accept ?? "", false)("text/html");
 }
 
-/** RFC 9110, 12.4.2: the names of a header with a weight above 0. */
+/** Returns a test for the names in a header that have a weight above 0 (RFC 9110, 12.4.2). */
 function acceptedNames(header: string, anyCounts = true): (name: string) => boolean {
   const accepted = new Map<string, boolean>();
   for (const item of header.toLowerCase().split(",")) {
@@ -82,7 +82,7 @@ function acceptedNames(header: string, anyCounts = true): (name: string) => bool
   return (name) => accepted.get(name) ?? (anyCounts && accepted.get("*") === true);
 }
 
-/** The language that a browser asks for, among those of the console; English otherwise. */
+/** Returns which of the console's languages a browser prefers; English if none. */
 export function preferredLanguage(acceptLanguage: string | null): Language {
   const wanted = (acceptLanguage ?? "")
     .toLowerCase()
@@ -98,15 +98,15 @@ export function preferredLanguage(acceptLanguage: string | null): Language {
   return isLanguage(first?.name) ? first.name : "en";
 }
 
-/** A document with the settings that the page needs. */
+/** A document, completed with the settings that the page needs. */
 export interface WebDocument extends CodedFile {
   /** The start of its strong ETags, without quotes; each encoding adds its name. */
   readonly hash: string;
 }
 
-/** The files that are served, in memory. */
+/** Serves the files from memory. */
 export interface WebAssets {
-  /** @throws Error where the page cannot be loaded; the next call tries again. */
+  /** @throws Error if the page cannot be loaded; the next call tries again. */
   load(): Promise<LoadedAssets>;
 }
 
@@ -115,7 +115,7 @@ export type LoadedAssets = ReturnType<typeof prepare>;
 const FIRST_PAGE = "/";
 const SHELL = "index.html";
 const SETTINGS_SLOT = 'name="console-settings" content=""';
-/** What only the first page has, so that it needs no script. */
+/** The part that only the first page has, so that it needs no script. */
 const LANDING = /<!--landing-->[\s\S]*<!--\/landing-->/;
 const HEAD_END = "</head>";
 const DOCUMENT_BROTLI_QUALITY = 9;
@@ -129,9 +129,9 @@ export function createWebAssets(loadBuild: () => Promise<WebBuild>, settings: Pa
 
 function prepare(build: WebBuild, settings: PageSettings) {
   const assets = new Map(build.assets.map((file) => [file.name, file]));
-  /** By language and the path in the table. */
+  /** By language and the path in the table of pages. */
   const documents = new Map<string, WebDocument>();
-  /** Some may change while the node runs. */
+  /** Some settings may change while the node runs. */
   let settingsOfDocuments = "";
   const pagesOf = (language: Language) =>
     build.languages[language].pages
@@ -150,7 +150,7 @@ function prepare(build: WebBuild, settings: PageSettings) {
   }
 
   function documentOf(page: PageScripts | undefined, language: Language): WebDocument {
-    // The page asks for its scripts only once the first script runs.
+    // Without this, the page would request its scripts only after the first script runs.
     const preloads = (page?.scripts ?? []).map(
       (name) => `<link rel="modulepreload" href="${ASSET_PATH}${name}">`,
     );
@@ -163,8 +163,8 @@ function prepare(build: WebBuild, settings: PageSettings) {
   return {
     template,
     /**
-     * Returns an asset in a form that a client accepts. The executable has only Brotli, which browsers do not accept over plain http:
-     * the gzip form is made once.
+     * Returns an asset in a form that a client accepts. The executable contains only Brotli, which browsers do not accept over plain
+     * http, so the gzip form is made once.
      */
     asset(name: string, acceptEncoding: string | null): (ChosenBytes & CodedFile) | undefined {
       const file = assets.get(name);
@@ -176,7 +176,7 @@ function prepare(build: WebBuild, settings: PageSettings) {
       assets.set(name, { ...file, gzip });
       return { ...file, bytes: gzip, coding: "gzip" };
     },
-    /** Returns the document for a path, and whether the table of pages has a page with it. */
+    /** Returns the document for a path, and whether the table of pages contains it. */
     page(path: string, language: Language): { readonly document: WebDocument; readonly isKnown: boolean } {
       const segments = path.split("/");
       const found = pages[language].find((page) => matches(page.segments, segments));

@@ -7,14 +7,14 @@ import { ASSET_PATH, type WebFile, webFile } from "./web-build.ts";
 /** The language of the sources. */
 export const SOURCE = "en";
 
-/** The scripts of one entry. */
+/** The scripts of one entry point. */
 export interface ScriptBundle {
-  /** The name of the entry's script. */
+  /** The name of the entry point's script. */
   readonly entry: string;
   readonly files: readonly WebFile[];
   /** The packages that they contain. */
   readonly packages: readonly string[];
-  /** Returns the name of the script of a lazily loaded module, and of those that it needs besides the entry. */
+  /** Returns the names of the scripts that a lazily loaded module needs, except the entry point's. */
   scriptsOf(source: string): readonly string[];
 }
 
@@ -22,18 +22,18 @@ interface ScriptSources {
   /** The directory of the sources. */
   readonly root: string;
   readonly entry: string;
-  /** Lazily loaded modules of first pages: what they share with others is in the script of the entry. */
+  /** Lazily loaded modules of pages that are often opened first: the code that they share with others is in the entry point's script. */
   readonly firstPages: readonly string[];
-  /** Default: that of the sources. */
+  /** Default: the language of the sources. */
   readonly language?: Language;
 }
 
 type Metafile = NonNullable<Bun.BuildOutput["metafile"]>;
 
 /**
- * Bundles an entry with its lazily loaded modules, which are chunks of their own. By itself the bundler makes a chunk for each set
- * of pages that share a module; a first page would need a dozen of them. So the modules of the first pages are imported by the entry.
- * @throws AggregateError with the faults of the sources
+ * Bundles an entry point. Its lazily loaded modules become separate chunks. By default the bundler makes a chunk for each set of pages
+ * that share a module, so a first page would need a dozen of them. The entry point therefore imports the modules of the first pages.
+ * @throws AggregateError with the errors in the sources
  */
 export async function bundleScripts(sources: ScriptSources): Promise<ScriptBundle> {
   const { root, entry, firstPages, language = SOURCE } = sources;
@@ -94,7 +94,7 @@ async function build(root: string, entry: string, plugins: BunPlugin[]) {
   return { outputs: built.outputs, metafile: built.metafile };
 }
 
-/** Imports further modules after an entry. */
+/** Adds imports of more modules to the end of an entry point. */
 function importing(entry: string, modules: readonly string[]): BunPlugin {
   const statements = modules.map((path) => `\nimport ${JSON.stringify(path)};`).join("");
   return {
@@ -108,7 +108,7 @@ function importing(entry: string, modules: readonly string[]): BunPlugin {
   };
 }
 
-/** Paths of a metafile are relative to the working directory. */
+/** Paths in a metafile are relative to the working directory. */
 const absolute = (path: string) => join(process.cwd(), path);
 
 function inputOf({ inputs }: Metafile, source: string): string {
@@ -117,7 +117,7 @@ function inputOf({ inputs }: Metafile, source: string): string {
   return found;
 }
 
-/** Adds the modules of the project that a module imports, but not itself. */
+/** Adds the project's modules that a module imports, except itself. */
 function addImports(metafile: Metafile, module: string, found: Set<string>): void {
   const { inputs } = metafile;
   for (const { kind, path } of inputs[module]?.imports ?? []) {
@@ -128,7 +128,7 @@ function addImports(metafile: Metafile, module: string, found: Set<string>): voi
   }
 }
 
-/** Replaces the texts by those of another language, file by file. One that it lacks stays English. */
+/** Replaces the texts by those of another language, file by file. A missing file stays English. */
 function inLanguage(language: Language): BunPlugin {
   return {
     name: "language",

@@ -20,25 +20,25 @@ import {
 const WEB = join(import.meta.dir, "web");
 const MODULES = join(import.meta.dir, "../../node_modules");
 const STYLE = "styles/index.css";
-/** A file beside a document that it names. */
+/** Matches a reference in a document to a file next to it. */
 const LOCAL_REFERENCE = /(?<=\b(?:href|src)=")\.\/([^"]+)(?=")/g;
 
 const DOCUMENTS = ["index.html", "approve.html", "sign-in.html"] as const;
 
-/** The scripts of the documents, with the modules of those pages that are opened first. */
+/** The entry scripts of the documents, with the modules of pages that are opened first. */
 const ENTRIES = {
   "main.tsx": ["landing/landing.tsx", "explore/home.tsx"],
   "outside.tsx": [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** The page as it is served, but not compressed. */
+/** The page as it is served, before compression. */
 export interface WebSources extends Omit<WebBuild, "assets"> {
   readonly assets: readonly WebFile[];
 }
 
 /**
- * Bundles scripts with their lazy chunks, the style sheet, and the documents that name them. Nothing is compressed.
- * @throws AggregateError with the faults of the sources
+ * Bundles scripts with their lazy chunks, the style sheet, and the documents that refer to them. Nothing is compressed.
+ * @throws AggregateError with the errors in the sources
  */
 export async function bundleWeb(): Promise<WebSources> {
   const [style, worker, source, ...bundled] = await Promise.all([
@@ -74,7 +74,7 @@ export async function bundleWeb(): Promise<WebSources> {
       (Object.keys(LANGUAGES) as Language[]).map(async (language) => [language, await localized(language)]),
     ),
   ) as Record<Language, LocalizedBuild>;
-  // Two bundles may have the same chunk.
+  // Two bundles may contain the same chunk.
   const all = Object.values(bundles).flatMap((ofLanguage) => Object.values(ofLanguage));
   const scripts = new Map(all.flatMap(({ files }) => files).map((file) => [file.name, file]));
   const packages = new Set(all.flatMap((bundle) => bundle.packages));
@@ -90,7 +90,7 @@ export async function bundleWeb(): Promise<WebSources> {
 }
 
 const OTHERS = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== SOURCE);
-/** Where a document names the scripts of all languages. */
+/** The place where a document lists the scripts of all languages. */
 const SCRIPTS_SLOT = 'name="console-scripts" content=""';
 
 type LanguageBundles = Readonly<Record<keyof typeof ENTRIES, ScriptBundle>>;
@@ -105,7 +105,7 @@ async function bundleLanguage(language: Language): Promise<LanguageBundles> {
   return Object.fromEntries(await Promise.all(bundled)) as LanguageBundles;
 }
 
-/** A document in another language: its texts are those of the table, which has all of them. */
+/** Returns a document in another language. The table of texts must contain all of its texts. */
 function translated(name: string, html: string, language: Language): string {
   if (language === SOURCE) return html;
   const texts = JSON.parse(
@@ -120,17 +120,17 @@ function translated(name: string, html: string, language: Language): string {
   );
 }
 
-/** Returns the style sheet with what it imports. */
+/** Returns the style sheet with everything that it imports. */
 async function bundleStyle(): Promise<WebFile> {
   const source = join(WEB, STYLE);
-  // For browsers the bundler replaces `light-dark()`, which all supported ones have, by something larger.
+  // For browsers the bundler would replace `light-dark()`, which all supported browsers have, by something larger.
   const built = await Bun.build({ entrypoints: [source], target: "bun", minify: true, throw: false });
   const [output] = built.outputs;
   if (!built.success || !output) throw new AggregateError(built.logs, `cannot bundle ${STYLE}`);
   return hashedFile(STYLE, new TextEncoder().encode(await output.text()));
 }
 
-/** The notices of all that the page contains of others. */
+/** Returns the license notices of all third-party code in the page. */
 function licensesOf(packages: readonly string[]): string {
   const notices = packages.map((name) => {
     const text = readFileSync(join(MODULES, name, "LICENSE"), "utf8");
@@ -148,10 +148,13 @@ function hashedFile(path: string, content: Uint8Array): WebFile {
   );
 }
 
-/** The module that a page loads, as its text says. */
+/** Finds the module that a page loads, in its source text. */
 const LOADS = /import\(["']\.\/([^"']+)["']\)/;
 
-/** The table of pages loads no page. Its name is computed so that the program does not import what runs in browsers. */
+/**
+ * Returns the scripts of each page. The table of pages does not load any page. Its name is computed, so that the program does not import
+ * code for browsers.
+ */
 async function pageScripts(bundle: ScriptBundle): Promise<PageScripts[]> {
   const { pages } = (await import(join(WEB, "routes.ts"))) as {
     pages: readonly { readonly path: string; readonly load: () => unknown }[];
@@ -162,7 +165,7 @@ async function pageScripts(bundle: ScriptBundle): Promise<PageScripts[]> {
   });
 }
 
-/** The page as a file that the executable includes. */
+/** The page as a file that is included in the executable. */
 interface EmbeddedPage extends Disposable {
   /** Replaces the loader of the sources by one that reads the file. */
   readonly plugin: BunPlugin;
@@ -171,15 +174,15 @@ interface EmbeddedPage extends Disposable {
 const BEST_QUALITY = 11;
 const LOADER = /[/\\]src[/\\]console[/\\]load-build\.ts$/;
 
-/** Bundles and compresses the page, and returns what the executable includes of it. */
+/** Bundles and compresses the page. Returns what is included in the executable. */
 export async function packPage(): Promise<Uint8Array> {
   const { assets, ...rest } = await bundleWeb();
   const build: WebBuild = { ...rest, assets: assets.map((file) => brotliFile(file, BEST_QUALITY)) };
-  // What is not a file, as the table of pages and their scripts, is worth it.
+  // The rest, such as the table of pages and their scripts, is worth compressing.
   return Bun.zstdCompressSync(serialize(build, { binaryType: "nodebuffer" }), { level: 19 });
 }
 
-/** Makes the page a part of the compiled program. */
+/** Includes the page in the compiled program. */
 export async function embedPage(): Promise<EmbeddedPage> {
   const dir = mkdtempSync(join(tmpdir(), "svc-page-"));
   const path = join(dir, "page.bin");

@@ -15,7 +15,7 @@ import type { SeriesPage } from "./pulse/series-page.ts";
 /** A backup that may be downloaded once. */
 export interface OfferedBackup {
   readonly name: string;
-  /** In the form in which they are stored: what is encrypted stays encrypted. */
+  /** As stored: encrypted files stay encrypted. */
   readonly files: readonly TarFile[];
 }
 
@@ -24,25 +24,25 @@ export interface OperatorRpc
   extends NoticesRpc,
     SetUpRuns,
     Pick<OperatorSessions, "checkToken" | "issueCode" | "open" | "admit" | "end"> {
-  /** The rows of the whole history after a time (unix seconds). */
+  /** Returns all rows of the history after a time (unix seconds). */
   series(step: HistoryStep, since: number): SeriesPage;
   threads(): Promise<ThreadsReport>;
   settings(): SettingsReport;
-  /** Why values cannot be set. Changes nothing. */
+  /** Checks values and returns why they cannot be set. Changes nothing. */
   checkSettings(values: Readonly<Record<string, unknown>>): Result<null, OperatorRefusal>;
-  /** Sets values by key, or takes back what was set here (null). */
+  /** Sets values by key, or removes what was set here (null). */
   changeSettings(
     values: Readonly<Record<string, unknown>>,
   ): Promise<Result<SettingsChanged, OperatorRefusal>>;
-  /** Starts the node again, with the settings of its files. */
+  /** Restarts the node with the settings in its files. */
   restartNode(): Result<null, OperatorRefusal>;
   log(after: number): readonly RecentLine[];
   backups(): Promise<BackupsReport>;
-  /** Starts a backup of the state. It ends on its own, and `backups` has its outcome. */
+  /** Starts a backup of the state in the background; `backups` returns its outcome. */
   backUp(): Promise<Result<null, OperatorRefusal>>;
-  /** Starts to read a backup back; `backups` has the outcome. */
+  /** Starts reading a backup back; `backups` returns the outcome. */
   checkBackup(name: string): Promise<Result<null, OperatorRefusal>>;
-  /** Returns the secret by which a backup can be downloaded once. */
+  /** Returns the secret with which a backup can be downloaded once. */
   offerBackup(name: string): Promise<Result<string, OperatorRefusal>>;
   takeBackup(ticket: string): Promise<Result<OfferedBackup, OperatorRefusal>>;
   backupTaken(): Promise<void>;
@@ -53,7 +53,7 @@ export interface ConsoleRpc extends PulseRpc, OperatorRpc, HistoryQueries {}
 
 const TIMEOUT_MS = 2_000;
 
-/** Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` without a response. */
+/** Returns the client of the main thread over its port. Its methods throw an ApiError `unavailable` if there is no response. */
 export function connectConsole(port: MessagePort): RpcClient<ConsoleRpc> {
   return connectRpc<ConsoleRpc>(port, {
     timeoutMs: TIMEOUT_MS,

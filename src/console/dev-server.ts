@@ -1,11 +1,11 @@
 /**
- * Serves the console from its sources, and replaces what changes in the open page: `bun run dev:console [<url of a node>]`. It listens
- * on the port after that of the node, which serves everything but the documents. The page runs without its policies here.
+ * Serves the console from its sources, and replaces changed modules in the open page: `bun run dev:console [<url of a node>]`. It listens
+ * on the port after the node's, and forwards everything but the documents to the node. The page runs without its policies here.
  */
 import page from "./web/index.html";
 
 const node = new URL(process.argv[2] ?? "http://127.0.0.1:8080");
-/** Where Bun serves the document with what it needs to replace modules. */
+/** The path at which Bun serves the document with its code for replacing modules. */
 const SOURCE_PAGE = "/dev-page";
 const DOCUMENT = /^\/$|^\/console(\/(?!(a|api|op|demo)\/)|$)/;
 const SETTINGS = /name="console-settings" content="[^"]*"/;
@@ -33,7 +33,7 @@ const server: Bun.Server<unknown> = Bun.serve({
 });
 process.stdout.write(`${server.url.href} shows ${node.origin}\n`);
 
-/** The node responds to pages of its own origin only. */
+/** The node responds only to pages of its own origin. */
 function forward(request: Request, path: string): Promise<Response> {
   const headers = new Headers(request.headers);
   for (const name of ["host", "connection"]) headers.delete(name);

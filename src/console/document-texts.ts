@@ -3,12 +3,12 @@ import type { Language } from "./web/page-settings.ts";
 import * as de from "./web/text/de/outside/documents.ts";
 import * as en from "./web/text/en/outside/documents.ts";
 
-/** What the node writes into the pages of sign-in and approval. */
+/** The texts that the node writes into the pages of sign-in and approval. */
 export type DocumentTexts = typeof en;
 
 const TEXTS: Readonly<Record<Language, DocumentTexts>> = { en, de };
 
-/** The language that a browser asks for, with its texts. */
+/** Returns the language that a browser asks for, with its texts. */
 export function documentLanguage(request: Request): {
   readonly language: Language;
   readonly msg: DocumentTexts;

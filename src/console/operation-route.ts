@@ -6,15 +6,15 @@ import { loadOnce } from "../lib/promises.ts";
 import { privateRoutes } from "./routes.ts";
 import type { OperationForm, OperationLine } from "./web/call/operation.ts";
 
-/** Members of an object deeper than this are typed as JSON, so that their schemas stay in the document. */
+/** Object members deeper than this are typed as JSON, so their schemas stay in the document. */
 const MAX_DEPTH = 1;
 const hidden = { detail: { hide: true } } as const;
 
 const text = (value: Json | undefined) => (typeof value === "string" ? value : undefined);
 
 /**
- * The parts of the OpenAPI document that the form of a call is made of: without an id a line for each operation, with one its parameters
- * and its body. Operations of the compat dialect are not listed: they have the ids of the native ones with a prefix.
+ * Serves the parts of the OpenAPI document from which the form of a call is built: without an id, a line per operation; with an id, its
+ * parameters and body. Operations of the compat dialect are not listed, because their ids are the native ones with a prefix.
  */
 export function operationRoutes(deps: {
   readonly own: OwnOrigin;
@@ -78,7 +78,7 @@ export function operationsOf(document: OpenApiDocument, compatPaths: readonly st
   return { lines: [...found.values()].map(({ line }) => line), formOf };
 }
 
-/** Who may call an operation: `session` also by the key of a session, `envelope` with a body that is signed itself. */
+/** Returns who may call an operation: `session` also with the key of a session, `envelope` with a body that is itself signed. */
 function accessOf({ security }: JsonObject): OperationForm["access"] {
   const schemes = new Set(
     (Array.isArray(security) ? security : []).flatMap((one) => Object.keys(Object(one))),
@@ -89,7 +89,7 @@ function accessOf({ security }: JsonObject): OperationForm["access"] {
   return schemes.has("apiKey") ? "key" : "open";
 }
 
-/** A value of the document with what it refers to in its place. */
+/** Returns a value of the document with its references resolved. */
 function inPlace(document: OpenApiDocument, value: Json, depth: number): Json {
   if (Array.isArray(value)) return value.map((one) => inPlace(document, one, depth));
   if (!isObject(value)) return value;

@@ -19,7 +19,7 @@ import {
 import type { PageSettings } from "./web/page-settings.ts";
 import { LICENSES, SERVICE_WORKER } from "./web-build.ts";
 
-/** Returns what the page has to know of the node. None of it is secret. */
+/** Returns what the page must know about the node. None of it is secret. */
 export function pageSettingsOf(
   config: Pick<
     Config,
@@ -80,20 +80,20 @@ export function pageSettingsOf(
 
 export interface ConsoleRoutesDeps {
   readonly assets: WebAssets;
-  /** Whether the pages are served; the files that other pages need are in any case. */
+  /** Whether the pages are served; the files that other pages need are always served. */
   readonly enabled: boolean;
-  /** Whether a reader may ask for images of other hosts. */
+  /** Whether a reader may load images from other hosts. */
   readonly images: "ask" | "off";
 }
 
-/** What is not a page, below `/console`. */
+/** Paths below `/console` that are not pages. */
 const KEEP_THEIR_NAMES: readonly string[] = [LICENSES, SERVICE_WORKER];
 const NOT_PAGES = /^\/console\/(a|api|op|demo)(\/|$)/;
 /** What curl gets from the root. */
 const NOTHING_HERE = "no API is at /: /docs describes it, /ready says whether the node serves";
 const hidden = { detail: { hide: true } } as const;
 
-/** The documents of the console and the files that they need. */
+/** Serves the documents of the console and the files that they need. */
 export function consoleRoutes(deps: ConsoleRoutesDeps) {
   const { assets, enabled } = deps;
   const asset = async ({ request, params }: { request: Request; params: { readonly "*": string } }) =>
@@ -149,7 +149,7 @@ export function consoleRoutes(deps: ConsoleRoutesDeps) {
     .get("/console/*", page, hidden);
 }
 
-/** Responds with a document, or with 304 where the client has it. */
+/** Responds with a document, or with 304 if the client already has it. */
 function respondWithDocument(
   request: Request,
   document: WebDocument,
@@ -168,16 +168,16 @@ function respondWithDocument(
   return response;
 }
 
-/** RFC 9110, 13.1.2. A proxy may have weakened a tag. */
+/** Compares tags as in RFC 9110, 13.1.2. A proxy may have weakened a tag. */
 function hasTag(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 /**
- * Creates a group of routes that only the node's own pages call, as in `privateRoutes("/console/op", …).get("/workers", …)`.
- * Before a handler runs, a request to a foreign `Host` or from a foreign `Origin` is refused with 403. No response has CORS
- * headers (`createPolicyLookup`), and none is stored by a cache.
+ * Creates a group of routes that only the node's own pages may call, as in `privateRoutes("/console/op", …).get("/workers", …)`. Before a
+ * handler runs, a request to a foreign `Host` or from a foreign `Origin` is refused with 403. Responses have no CORS headers
+ * (`createPolicyLookup`) and are not cached.
  */
 export function privateRoutes<Prefix extends `/console/${string}`>(prefix: Prefix, own: OwnOrigin) {
   return new Elysia({ prefix })

@@ -3,17 +3,17 @@ import type { Language } from "./web/page-settings.ts";
 
 /** A file of the page. */
 export interface WebFile {
-  /** An asset's is as in `/console/a/<name>`, its content's hash included; of a document that of its source. */
+  /** For an asset, as in `/console/a/<name>`, including the hash of its content; for a document, the name of its source. */
   readonly name: string;
   readonly contentType: string;
   readonly body: Uint8Array;
 }
 
-/** A file in the forms in which it is kept. The executable has only the smallest one; others are made from it (`chooseBytes`). */
+/** A file in its stored forms. The executable contains only the smallest; others are made from it (`chooseBytes`). */
 export interface CodedFile {
   readonly name: string;
   readonly contentType: string;
-  /** Absent where compression makes it smaller: few clients ask for it. */
+  /** Absent if compression makes the file smaller, because few clients ask for the plain form. */
   readonly body?: Uint8Array | undefined;
   readonly gzip?: Uint8Array | undefined;
   readonly br?: Uint8Array | undefined;
@@ -27,7 +27,7 @@ export interface WebBuild {
 
 /** The page in one language. */
 export interface LocalizedBuild {
-  /** The HTML documents, which name the assets that they need. */
+  /** The HTML documents, which refer to the assets that they need. */
   readonly documents: readonly WebFile[];
   readonly pages: readonly PageScripts[];
 }
@@ -36,16 +36,16 @@ export interface LocalizedBuild {
 export interface PageScripts {
   /** As in `/console/people/:who`. */
   readonly path: string;
-  /** The names of the scripts that it needs besides that of its document. */
+  /** The names of the scripts that it needs in addition to that of its document. */
   readonly scripts: readonly string[];
 }
 
-/** Path of the assets. But for that of the licences, a name is never used for another content. */
+/** Path of the assets. Except for the licenses, a name is never reused for other content. */
 export const ASSET_PATH = "/console/a/";
 
 export const LICENSES = "licenses.txt";
 
-/** The service worker. Its scope begins with its path, which is `/console/<name>`, and its name stays. */
+/** The service worker. Its scope starts with its path, `/console/<name>`, so its name must not change. */
 export const SERVICE_WORKER = "sw.js";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** Returns a file of the page with the content type of its name. */
+/** Returns a file of the page with the content type for its name. */
 export function webFile(name: string, content: string | Uint8Array): WebFile {
   const contentType = TYPES[name.split(".").at(-1) ?? ""];
   if (contentType === undefined) throw new Error(`there is no content type for ${name}`);
@@ -67,13 +67,13 @@ export function webFile(name: string, content: string | Uint8Array): WebFile {
   };
 }
 
-/** Compresses a file as every client accepts it. */
+/** Compresses a file in the form that every client accepts. */
 export function gzipFile({ name, contentType, body }: WebFile): CodedFile {
   const gzip = gzipBest(body);
   return { name, contentType, ...(gzip.byteLength < body.byteLength ? { gzip } : { body }) };
 }
 
-/** Compresses a file as browsers accept it over https. @param quality the best one, 11, takes about a millisecond per KB. */
+/** Compresses a file in the form that browsers accept over https. @param quality the best, 11, takes about a millisecond per KB. */
 export function brotliFile({ name, contentType, body }: WebFile, quality: number): CodedFile {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: quality,

@@ -3,14 +3,14 @@ import type { SetTimer } from "../../runtime/clock.ts";
 /** Events after a position, oldest first. */
 export interface FeedPage<Event> {
   readonly events: readonly { readonly seq: number; readonly event: Event }[];
-  /** The position after them. */
+  /** The position after these events. */
   readonly last: number;
 }
 
-/** Events that one page holds at most. */
+/** Maximum number of events in a page. */
 const PAGE = 20;
 
-/** The latest events of one source, numbered from 1. Readers ask for those after a position, and may wait for the next one. */
+/** The latest events of one source, numbered from 1. Readers request those after a position, and may wait for the next one. */
 export class EventFeed<Event> {
   readonly #maxEvents: number;
   #events: { readonly seq: number; readonly event: Event }[] = [];
@@ -38,14 +38,14 @@ export class EventFeed<Event> {
     return this.#events.shift()?.event;
   }
 
-  /** Returns the next events at once. A position of an earlier run of the process is taken for the beginning. */
+  /** Returns the next events without waiting. A position from an earlier run of the process counts as 0. */
   after(position: number): FeedPage<Event> {
     const from = position > this.#last ? 0 : position;
     const events = this.#events.filter(({ seq }) => seq > from).slice(0, PAGE);
     return { events, last: events.at(-1)?.seq ?? from };
   }
 
-  /** Returns the next events; without any, waits for one, at most `timeoutMs`. */
+  /** Returns the next events; if there are none, waits for one, for at most `timeoutMs`. */
   async next(position: number, timeoutMs: number, after: SetTimer): Promise<FeedPage<Event>> {
     const page = this.after(position);
     if (page.events.length > 0) return page;
@@ -62,23 +62,23 @@ export class EventFeed<Event> {
   }
 }
 
-/** How long a client waits before it connects again. */
+/** How long a client waits before it reconnects. */
 const RETRY_MS = 2_000;
-/** Of every feed. */
+/** The headers of every feed. */
 export const FEED_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
   "x-accel-buffering": "no",
 } as const;
 
-/** Returns the position that a client asks for: the number of the last event it has seen; 0 for none and for anything else. */
+/** Returns the position that a client requests: the number of the last event it has seen; 0 if there is none or it is invalid. */
 function positionOf(request: Request): number {
   const id = request.headers.get("last-event-id") ?? "";
   return /^[0-9]{1,15}$/.test(id) ? Number(id) : 0;
 }
 
 /**
- * Responds with a feed as server-sent events. Pages are asked for when the socket has taken the one before, so nothing waits in
+ * Responds with a feed as server-sent events. A page is requested when the socket has accepted the previous one, so nothing is queued in
  * this process.
  */
 export function feedResponse<Event>(
@@ -87,7 +87,7 @@ export function feedResponse<Event>(
     /** Waits for the events after a position; undefined at the end of the feed. */
     readonly next: (position: number) => Promise<FeedPage<Event> | undefined>;
     readonly present: (event: Event) => object;
-    /** Sent first. */
+    /** The first event. */
     readonly hello: object;
     /** Aborts when the process starts to shut down. */
     readonly stopping: AbortSignal;
@@ -126,7 +126,7 @@ export function feedResponse<Event>(
         const frames = page.events.map(
           ({ seq, event }) => `id: ${seq}\ndata: ${JSON.stringify(feed.present(event))}\n\n`,
         );
-        // A sign of life, by which a broken connection is noticed.
+        // A heartbeat, which reveals a broken connection.
         controller.enqueue(encoder.encode(frames.length > 0 ? frames.join("") : ": \n\n"));
       },
       cancel() {

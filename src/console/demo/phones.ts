@@ -6,7 +6,7 @@ import { GenerationCache } from "../../lib/generation-cache.ts";
 import type { SetTimer } from "../../runtime/clock.ts";
 import { EventFeed, type FeedPage } from "./event-feed.ts";
 
-/** A phone of a demo person that was to show a notification. */
+/** A demo person's phone that received a notification. */
 export interface Buzz {
   readonly atMs: number;
   readonly fid: number;
@@ -36,17 +36,17 @@ export interface AddedApp {
   readonly envelope: Envelope;
 }
 
-/** The demo phones of people, on which two client apps show notifications. */
+/** The phones of demo people, on which two client apps show notifications. */
 export interface DemoPhones {
-  /** Seals the reports of the first `people` of the network, each through the person's client. */
+  /** Signs the reports of the first `people` of the network, each through the person's client. */
   envelopes(appId: string, people: number): AddedApp[];
-  /** Takes a batch for the users of a client. */
+  /** Accepts a batch for the users of a client. */
   show(clientFid: number, notification: PostedNotification): BatchAnswer;
   next(position: number, timeoutMs: number): Promise<FeedPage<Buzz>>;
 }
 
 export interface DemoPhonesDeps {
-  /** The notification URL of a client. */
+  /** Returns the notification URL of a client. */
   readonly urlOf: (clientFid: number) => string;
   readonly nowMs: () => number;
   readonly setTimer: SetTimer;
@@ -57,14 +57,14 @@ export const CLIENT_FIDS: readonly number[] = [MAIN_CLIENT_FID, SECOND_CLIENT_FI
 
 const MAX_BUZZES = 400;
 const MAX_TEXT_CHARS = 2048;
-/** Notifications of which a client remembers the tokens that it has shown them to. */
+/** Number of notifications for which a client remembers the tokens that it has shown them to. */
 const MAX_NOTIFICATIONS = 200;
 const MAX_TOKENS = 2_000;
 /** The second client asks to send every tenth of its notifications later. */
 const LIMITED_EVERY = 10;
 const TOKEN = /^demo-([1-9A-HJ-NP-Za-km-z]{1,32})-([1-9][0-9]{0,2})$/;
 
-/** A notification of one client. */
+/** What one client has shown of a notification. */
 interface Shown {
   readonly tokens: Set<string>;
   offered: number;
@@ -84,7 +84,7 @@ export function createDemoPhones({ urlOf, nowMs, setTimer }: DemoPhonesDeps): De
     return shown;
   }
 
-  /** A token names its app and its user, so that the tokens of an earlier run still work. */
+  /** Returns the user of a token. A token contains its app and user, so that the tokens of an earlier run still work. */
   function userOf(
     token: string,
     clientFid: number,
@@ -124,7 +124,7 @@ export function createDemoPhones({ urlOf, nowMs, setTimer }: DemoPhonesDeps): De
           invalidTokens.push(token);
           continue;
         }
-        // As every client, it shows a user the same notification once, however often it is posted.
+        // Like every client, it shows a user the same notification only once, however often it is posted.
         if (shown.tokens.has(token)) {
           successfulTokens.push(token);
           continue;
@@ -143,7 +143,7 @@ export function createDemoPhones({ urlOf, nowMs, setTimer }: DemoPhonesDeps): De
   };
 }
 
-/** Longer than what a node sends; another program of this machine may send more. */
+/** Truncates a text. The limit exceeds what a node sends; other programs on this machine may send more. */
 function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARS);
 }

@@ -39,13 +39,13 @@ const MAX_RECENT = 40;
 const PULSE_KINDS = ["cast", "reply", "like", "recast", "follow"] as const;
 const WEIGHTS = [45, 15, 25, 5, 10];
 
-/** Makes the people of the demo network act, on request only. */
+/** Makes the people of the demo network act, only on request. */
 export function createDemoPulse(deps: DemoPulseDeps) {
   const { submit, network, nowMs, setTimer, onFault } = deps;
   const keyring = createKeyring();
-  /** Made with the first pulse. */
+  /** Created with the first pulse. */
   let cast: { readonly people: readonly Person[]; readonly texts: Texts } | undefined;
-  /** Casts of pulses, which later deeds refer to. */
+  /** Casts from pulses, to which later actions refer. */
   const recent: RecentCast[] = [];
   let endsAtMs = 0;
   let cancel: (() => void) | undefined;
@@ -67,7 +67,7 @@ export function createDemoPulse(deps: DemoPulseDeps) {
 
   return {
     /**
-     * Starts a pulse, unless one runs.
+     * Starts a pulse unless one is running.
      *
      * @returns when the running one ends.
      */
@@ -98,7 +98,7 @@ function peopleWithTexts() {
   return { people: demoPeople(texts), texts };
 }
 
-/** Chooses the next action: a cast where there is nothing to refer to. */
+/** Chooses the next action; a cast if there is nothing to refer to. */
 function nextDeed(
   random: Random,
   scene: {

@@ -5,18 +5,18 @@ import type { SetTimer } from "../../runtime/clock.ts";
 import { hmacSha512, standardSignature } from "../../webhooks/deliver/sign.ts";
 import { EventFeed, type FeedPage } from "./event-feed.ts";
 
-/** How a receiver of the demo responds to every delivery. `slow` responds when the sender no longer waits. */
+/** How a demo receiver responds to every delivery. `slow` responds after the sender has stopped waiting. */
 export const RECEIVER_ANSWERS = [200, 500, 410, "slow"] as const;
 export type ReceiverAnswer = (typeof RECEIVER_ANSWERS)[number];
 
-/** A delivery as a receiver of the demo has seen it. */
+/** A delivery as a demo receiver saw it. */
 export interface ReceivedDelivery {
   readonly atMs: number;
   readonly messageId: string | null;
   readonly signature: SignatureCheck;
   readonly answer: ReceiverAnswer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Cut at MAX_SHOWN_CHARS. */
+  /** Truncated at MAX_SHOWN_CHARS. */
   readonly body: string;
   readonly isCut: boolean;
 }
@@ -28,9 +28,9 @@ export interface DemoReceiver {
 }
 
 export interface DemoReceiversDeps {
-  /** Ends with a slash; the ids follow it. */
+  /** Ends with a slash; the id is appended to it. */
   readonly baseUrl: string;
-  /** Unexpired secrets of the webhooks of an owner that call a URL. */
+  /** Returns the unexpired secrets of an owner's webhooks that call a URL. */
   readonly secretsOf: (ownerFid: number, targetUrl: string) => Promise<readonly Secret[]>;
   readonly signatureHeader: string;
   readonly nowMs: () => number;
@@ -39,7 +39,7 @@ export interface DemoReceiversDeps {
 
 const MAX_RECEIVERS = 100;
 const MAX_DELIVERIES = 40;
-/** Sum over all deliveries that are held. */
+/** Total size of all deliveries in memory. */
 export const MAX_HELD_CHARS = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 256 * 1024;
 export const MAX_SHOWN_CHARS = 16 * 1024;
@@ -48,7 +48,7 @@ const MAX_HEADER_CHARS = 512;
 /** Longer than any sender waits. */
 const SLOW_MS = 120_000;
 const MAX_SLOW = 32;
-/** The owner is in the id, so that the webhooks of an earlier run reach a receiver, too. */
+/** The owner is part of the id, so that the webhooks of an earlier run still reach a receiver. */
 const ID = /^([1-9][0-9]{0,8})-[1-9A-HJ-NP-Za-km-z]{12}$/;
 
 interface Held {
@@ -57,10 +57,10 @@ interface Held {
   readonly feed: EventFeed<ReceivedDelivery>;
 }
 
-/** Receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
+/** Creates receivers for webhooks of the demo network. They hold the latest deliveries in memory, for the console. */
 export function createDemoReceivers(deps: DemoReceiversDeps) {
   const { baseUrl, secretsOf, signatureHeader, nowMs, setTimer } = deps;
-  /** The least recently used first. */
+  /** Least recently used first. */
   const receivers = new Map<string, Held>();
   let slow = 0;
   let heldChars = 0;
@@ -68,7 +68,7 @@ export function createDemoReceivers(deps: DemoReceiversDeps) {
   function keep(feed: Held["feed"], delivery: ReceivedDelivery): void {
     heldChars += sizeOf(delivery);
     forget(feed.push(delivery));
-    // The receivers that were unused for the longest time lose theirs first.
+    // The receivers that were unused for the longest time lose their deliveries first.
     for (const { feed: oldest } of receivers.values()) {
       while (heldChars > MAX_HELD_CHARS && oldest.size > 0) forget(oldest.dropOldest());
     }
@@ -118,7 +118,7 @@ export function createDemoReceivers(deps: DemoReceiversDeps) {
       return view(id, hold(id) as Held);
     },
 
-    /** Returns the receiver of an id that `create` has made, also in an earlier run; undefined for any other text. */
+    /** Returns the receiver with an id that `create` made, even in an earlier run; undefined for any other text. */
     find(id: string): DemoReceiver | undefined {
       const held = hold(id);
       return held && view(id, held);
@@ -139,13 +139,13 @@ export function createDemoReceivers(deps: DemoReceiversDeps) {
       return hold(id)?.feed.next(position, timeoutMs, setTimer);
     },
 
-    /** Takes a request of a sender. */
+    /** Handles a sender's request. */
     async receive(id: string, request: Request): Promise<Response> {
       const ownerFid = hold(id)?.ownerFid;
       if (ownerFid === undefined) return new Response("no such receiver", { status: 404 });
       const body = new Uint8Array(await request.arrayBuffer());
       const secrets = await secretsOf(ownerFid, baseUrl + id);
-      // Again: newer receivers may have displaced it meanwhile.
+      // Looked up again, because newer receivers may have displaced it meanwhile.
       const held = hold(id) as Held;
       const { answer } = held;
       const text = new TextDecoder().decode(body);
@@ -163,7 +163,7 @@ export function createDemoReceivers(deps: DemoReceiversDeps) {
   };
 }
 
-/** The largest body that a listener for receivers accepts. */
+/** The maximum body that a listener for receivers accepts. */
 export const MAX_RECEIVED_BYTES = MAX_BODY_BYTES;
 
 function sizeOf({ body, headers }: ReceivedDelivery): number {
@@ -188,7 +188,7 @@ function shownHeaders(headers: Headers): Record<string, string> {
  */
 type SignatureCheck = "valid" | "missing" | "invalid" | "unknown";
 
-/** Checks a delivery as a receiver has to: the service's own header, and those of Standard Webhooks. */
+/** Checks a delivery as a receiver should: the service's own header, and those of Standard Webhooks. */
 function checkSignature(delivery: {
   readonly headers: Headers;
   readonly body: Uint8Array;

@@ -13,17 +13,17 @@ import { RECEIVER_ANSWERS, type ReceivedDelivery } from "./receivers.ts";
 import type { DemoRpc } from "./services.ts";
 import { runStory, StoryRefused } from "./story.ts";
 
-/** The longest pulse, and the most messages in a second. */
+/** Maximum duration of a pulse, and maximum messages per second. */
 const MAX_PULSE_SECS = 60;
 const MAX_PULSE_RATE = 5;
 
-/** All people of the demo network. */
+/** The number of people in the demo network. */
 const MAX_ADDED_PEOPLE = 200;
-/** Reports that are under way at once: each is stored in a commit, which they share. */
+/** Concurrent reports: each is stored in a commit, which they share. */
 const CONCURRENCY = 16;
 
 interface AddedApps {
-  /** People whose report the node has taken. */
+  /** People whose report the node has accepted. */
   readonly added: number;
   readonly clients: readonly { readonly client_fid: number; readonly added: number }[];
   /** The first refusal, in the node's words; null if there was none. */
@@ -34,7 +34,7 @@ interface AddedApps {
 async function addDemoApp(options: {
   readonly reports: readonly AddedApp[];
   readonly callNode: (request: Request) => Response | Promise<Response>;
-  /** The token webhook's. */
+  /** The path of the token webhook. */
   readonly path: string;
 }): Promise<AddedApps> {
   const { reports, callNode, path } = options;
@@ -64,7 +64,7 @@ async function addDemoApp(options: {
 export interface DemoRoutesDeps {
   readonly own: OwnOrigin;
   readonly services: RpcClient<DemoRpc>;
-  /** The whole HTTP interface of this node, for what client apps would call. */
+  /** The complete HTTP interface of this node, for calls that client apps would make. */
   readonly callNode: (request: Request) => Response | Promise<Response>;
   readonly names: ServiceNames;
   readonly clock: Clock;
@@ -93,8 +93,8 @@ const hidden = { detail: { hide: true } } as const;
 const posted = { ...hidden, parse: captureBody } as const;
 
 /**
- * What the console of a demo network can do beyond the API: lend the wallets of its people, have them add an app, receive pushes
- * and webhooks, and have them do something. The keys are public, and a node without a demo network has none of these routes.
+ * What the console of a demo network can do beyond the API: lend the wallets of its people, let them add an app, receive pushes and
+ * webhooks, and let them act. The keys are public. A node without a demo network has none of these routes.
  */
 export function demoRoutes({ own, services, callNode, names, clock, stopping }: DemoRoutesDeps) {
   async function streamOf<Event>(

@@ -17,14 +17,14 @@ import {
   type ReceiverAnswer,
 } from "./receivers.ts";
 
-/** A person of the demo network, whose wallet anybody may borrow. */
+/** A person of the demo network, whose wallet anyone may borrow. */
 export interface DemoPerson {
   readonly fid: number;
   readonly username: string | null;
   readonly display_name: string;
 }
 
-/** What the HTTP workers ask the thread that has the demo's phones and receivers. All of it is plain data. */
+/** Calls of the HTTP workers to the thread with the demo's phones and receivers. All arguments and results are plain data. */
 export interface DemoRpc {
   people(): readonly DemoPerson[];
   keys(fid: number): DemoKeys | undefined;
@@ -32,36 +32,36 @@ export interface DemoRpc {
   createReceiver(ownerFid: number): DemoReceiver;
   findReceiver(id: string): DemoReceiver | undefined;
   setAnswer(id: string, answer: ReceiverAnswer): DemoReceiver | undefined;
-  /** Counts a stream of events. Returns the id of this run's feeds; undefined if there are too many streams. */
+  /** Registers a stream of events. Returns the id of this run's feeds; undefined if there are too many streams. */
   openStream(): string | undefined;
   closeStream(): void;
-  /** Waits for deliveries, at most FEED_WAIT_MS; undefined for an unknown receiver. */
+  /** Waits for deliveries, for at most FEED_WAIT_MS; undefined for an unknown receiver. */
   nextDeliveries(id: string, position: number): Promise<FeedPage<ReceivedDelivery> | undefined>;
-  /** Waits for phones that buzz, at most FEED_WAIT_MS. */
+  /** Waits for notifications on phones, for at most FEED_WAIT_MS. */
   nextBuzzes(position: number): Promise<FeedPage<Buzz>>;
-  /** Whether the story may run now: at most once in ten seconds. */
+  /** Reports whether the story may run now: at most once in ten seconds. */
   mayRunStory(): boolean;
-  /** Returns undefined where messages cannot be submitted. */
+  /** Returns undefined if messages cannot be submitted. */
   pulse(
     seconds: number,
     perSecond: number,
   ): { readonly started: boolean; readonly endsAtMs: number } | undefined;
 }
 
-/** The demo's part of the process: its phones, its receivers and its people. One thread has it. */
+/** The demo's part of the process: its phones, its receivers and its people. One thread runs it. */
 export interface DemoServices {
   readonly rpc: DemoRpc;
-  /** What the node's own calls may reach. */
+  /** The addresses that the node's own calls may reach. */
   readonly targets: readonly LoopbackTarget[];
   stop(): Promise<void>;
 }
 
 export interface DemoServicesDeps {
-  /** The first of three ports on the loopback address; other free ones where they are taken. 0 for any. */
+  /** The first of three ports on the loopback address; if they are taken, other free ones are used. 0 for any. */
   readonly wantedPort: number;
   readonly signatureHeader: string;
   readonly secretsOf: (ownerFid: number, targetUrl: string) => Promise<readonly Secret[]>;
-  /** Undefined where the node accepts no messages. */
+  /** Undefined if the node accepts no messages. */
   readonly submit: ((message: Uint8Array) => Promise<unknown>) | undefined;
   readonly network: FarcasterNetwork;
   readonly nowMs: () => number;
@@ -69,11 +69,11 @@ export interface DemoServicesDeps {
   readonly onFault: (cause: unknown) => void;
 }
 
-/** The time that a feed waits for an event. */
+/** How long a feed waits for an event. */
 export const FEED_WAIT_MS = 15_000;
 export const MAX_DEMO_STREAMS = 100;
 const STORY_MS = 10_000;
-/** A batch of 100 tokens. */
+/** Enough for a batch of 100 tokens. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 /** Opens the demo's listeners on the loopback address. */
@@ -95,7 +95,7 @@ export function startDemoServices(deps: DemoServicesDeps): DemoServices {
     setTimer,
   });
 
-  // Each client has an origin of its own, as real ones have.
+  // Each client has its own origin, like real ones.
   const clientListeners = CLIENT_FIDS.map((clientFid, index) => ({
     clientFid,
     listener: startOwnListener({
@@ -166,10 +166,10 @@ export function startDemoServices(deps: DemoServicesDeps): DemoServices {
   };
 }
 
-/** A listener on a loopback port, for calls of this node only. */
+/** A listener on a loopback port, only for calls of this node. */
 interface OwnListener {
   readonly target: LoopbackTarget;
-  /** The URL of one segment. */
+  /** Returns the URL for one segment. */
   urlOf(segment: string): string;
   stop(): Promise<void>;
 }
@@ -177,12 +177,12 @@ interface OwnListener {
 const BROWSER_HEADERS = ["origin", "sec-fetch-site", "sec-fetch-mode"];
 
 /**
- * Listens on the wanted port, or on a free one where it is taken.
+ * Listens on the wanted port, or on a free one if it is taken.
  *
- * @param receive takes a POST for one segment after the prefix.
+ * @param receive handles a POST for one segment after the prefix.
  */
 function startOwnListener(options: {
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   readonly wantedPort: number;
   readonly pathPrefix: string;
   readonly maxBodyBytes: number;
@@ -201,7 +201,7 @@ function startOwnListener(options: {
         const { pathname } = new URL(request.url);
         if (request.method !== "POST" || !pathname.startsWith(pathPrefix))
           return new Response("not found", { status: 404 });
-        // A page of another origin may send a POST to this machine without asking; the node itself sends none of these.
+        // A page of another origin may send a POST to this machine without a preflight; the node itself sends none of these headers.
         if (BROWSER_HEADERS.some((name) => request.headers.has(name)))
           return new Response("not for browsers", { status: 403 });
         return receive(pathname.slice(pathPrefix.length), request);

@@ -1,4 +1,4 @@
-/** A call of the story, as the page shows it. Secrets are left out. */
+/** A call of the story as the page shows it, without secrets. */
 export interface StoryStep {
   readonly key: "session" | "app" | "people" | "send" | "delivery";
   readonly call: string;
@@ -6,11 +6,11 @@ export interface StoryStep {
   readonly ms: number;
 }
 
-/** What the story has made. */
+/** What the story has created. */
 export interface Story {
   readonly fid: number;
   readonly address: string;
-  /** Null where the page has no key. */
+  /** Null if the page has no key. */
   readonly session: {
     readonly session_id: string;
     readonly access: "read" | "operate";
@@ -21,6 +21,6 @@ export interface Story {
   readonly notified: number;
   /** Whether the receiver of the webhook has verified the signature. */
   readonly verified: boolean;
-  /** In their order. */
+  /** In the order in which they were made. */
   readonly steps: readonly StoryStep[];
 }

@@ -8,15 +8,15 @@ import type { Story, StoryStep } from "./story-report.ts";
 
 export interface StoryDeps {
   readonly services: Pick<RpcClient<DemoRpc>, "keys" | "createReceiver" | "findReceiver" | "nextDeliveries">;
-  /** The whole HTTP interface of this node. */
+  /** The complete HTTP interface of this node. */
   readonly callNode: (request: Request) => Response | Promise<Response>;
-  /** Has the first people of the network add an app. */
+  /** Lets the first people of the network add an app. */
   readonly addPeople: (appId: string, people: number) => Promise<{ readonly added: number }>;
   readonly names: ServiceNames;
   readonly nowSecs: () => number;
 }
 
-/** The person who sends: the first of the network with a bakery. */
+/** The sender: the network's first person with a bakery. */
 const FID = 3;
 const PEOPLE = 25;
 const APP = { name: "Fresh bread", app_url: "https://bread.demo.example/" } as const;
@@ -39,8 +39,8 @@ interface NodeCall {
 }
 
 /**
- * Runs a push from its app to the phones of 25 people and to the receiver of a webhook, by the calls that an owner makes: signed by the custody
- * key of a demo person, which is public. What an earlier run has made is used again.
+ * Runs a push from its app to the phones of 25 people and to the receiver of a webhook, with the calls that an owner makes, signed by a
+ * demo person's custody key, which is public. Records from an earlier run are reused.
  *
  * @param publicKey the key of the page, which gets a session; undefined for none
  * @throws StoryRefused
@@ -126,7 +126,7 @@ interface DemoWebhook {
 
 type CallNode = <T>(call: NodeCall) => Promise<T>;
 
-/** Makes calls as the owner does. */
+/** Returns a function that makes calls as the owner. */
 function caller({ callNode, names, nowSecs }: StoryDeps, { fid, custody }: DemoKeys): CallNode {
   const account = privateKeyToAccount(custody.privateKey);
   return async <T>({ method, path, op, body, headers = {} }: NodeCall): Promise<T> => {
@@ -150,7 +150,7 @@ function caller({ callNode, names, nowSecs }: StoryDeps, { fid, custody }: DemoK
   };
 }
 
-/** Sends a test event to a webhook with a receiver of the demo. Returns whether the receiver has verified it. */
+/** Sends a test event to a webhook with a demo receiver. Returns whether the receiver has verified it. */
 async function deliver({ services }: StoryDeps, call: CallNode): Promise<boolean> {
   const { webhooks } = await call<{ webhooks: readonly DemoWebhook[] }>({
     method: "GET",

@@ -23,16 +23,16 @@ export type HistoryReads = ReturnType<typeof createHistoryReads>;
 export interface HistoryReadsDeps {
   readonly node: RpcClient<HistoryQueries & Pick<PulseRpc, "pulse">>;
   readonly incidents: Pick<IncidentStore, "list">;
-  /** Whether anybody may see incidents. */
+  /** Whether incidents are public. */
   readonly showsIncidents: boolean;
   readonly thresholds: Thresholds;
   readonly nodeId: string;
   readonly clock: Clock;
 }
 
-/** Rows come once a minute. */
+/** Rows arrive once a minute. */
 const CLOSED_SECS = 180;
-/** The longest range: hours stay for two years. */
+/** The longest range: hourly rows are kept for two years. */
 const MAX_RANGE_SECS = 800 * 86_400;
 const DAY_SECS = 86_400;
 
@@ -64,7 +64,7 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
       };
     },
     lanes,
-    /** What has happened since a time (unix seconds), the most important first. */
+    /** Returns what has happened since a time (unix seconds), most important first. */
     async since(at: number): Promise<{ readonly node: string; readonly lines: readonly SinceLine[] }> {
       const now = nowSecs(clock);
       const from = Math.max(at, now - 90 * DAY_SECS);
@@ -75,7 +75,7 @@ export function createHistoryReads(deps: HistoryReadsDeps, audience: Audience) {
       ]);
       return { node: nodeId, lines: linesSince({ from, now, page, incidents: shown, disk, audience }) };
     },
-    /** Since when the node is watched, unix seconds: by its history, or else since it started. */
+    /** Returns since when the node is monitored, unix seconds: from its history, or else since its start. */
     async watchedSince(): Promise<number> {
       const now = nowSecs(clock);
       const page = await node.historyLanes({ from: now - 1, to: now, buckets: 1 }, audience);
@@ -90,7 +90,7 @@ function requireRange({ from, to }: { readonly from: number; readonly to: number
   if (to - from > MAX_RANGE_SECS) throw new ApiError("badRequest", "the range must be at most 800 days");
 }
 
-/** @throws ApiError `notFound` where no history is kept, `unavailable` while its file cannot be used */
+/** @throws ApiError `notFound` if there is no history, `unavailable` while its file cannot be used */
 export function unwrapHistory<T>(result: Result<T, string>): T {
   if (result.ok) return result.value;
   if (result.error.includes("history.enabled"))
@@ -98,7 +98,7 @@ export function unwrapHistory<T>(result: Result<T, string>): T {
   throw new ApiError("unavailable", "the history cannot be read now");
 }
 
-/** The free space of the last days by hour. */
+/** Returns the free space of the last days by hour. */
 async function diskOf(node: HistoryReadsDeps["node"], now: number): Promise<readonly (number | null)[]> {
   const request = { from: now - 3 * DAY_SECS, to: now, step: 3600 as const, series: ["disk_free_bytes"] };
   const page = await node.historyFigures(request, "operator");

@@ -37,23 +37,23 @@ const searchParams = {
   cursor: optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
 };
 
-/** The query of `/console/op/history/figures`. */
+/** Reads the query of `/console/op/history/figures`. */
 export function figuresRequestOf(query: RawQuery): FiguresRequest {
   const { from, to, step, series, node } = decodeQuery(figuresParams, query);
   return { from, to, series, node, step: step === "auto" ? step : (Number(step) as 5 | 60 | 3600) };
 }
 
-/** The query of `/console/op/history/lanes`. */
+/** Reads the query of `/console/op/history/lanes`. */
 export function lanesQueryOf(query: RawQuery): LanesQuery {
   return decodeQuery(lanesParams, query);
 }
 
-/** Whether a query of `/console/op/log` searches what is kept, instead of reading on. */
+/** Reports whether a query of `/console/op/log` searches the stored log, instead of reading new lines. */
 export function isLogSearch(query: RawQuery): boolean {
   return Object.keys(searchParams).some((name) => Object.hasOwn(query, name));
 }
 
-/** Lines of the kept log, the newest first. A search that takes long ends in the middle, with a cursor. */
+/** Searches the stored log, newest lines first. A search that takes too long ends early, with a cursor. */
 export async function searchLog(node: Pick<RpcClient<HistoryQueries>, "historyLog">, query: RawQuery) {
   const { from, to, level, q = "", cursor } = decodeQuery(searchParams, query);
   const words = q.split(/\s+/).filter((word) => word !== "");
@@ -72,7 +72,7 @@ export async function searchLog(node: Pick<RpcClient<HistoryQueries>, "historyLo
   };
 }
 
-/** The requests of a time that failed, and the slowest, newest first. */
+/** Returns the failed and the slowest requests of a time range, newest first. */
 export async function readRequests(
   node: Pick<RpcClient<HistoryQueries>, "historyRequests">,
   query: RawQuery,

@@ -7,22 +7,22 @@ import type { Result } from "../../lib/result.ts";
 export type Audience = "anybody" | "operator";
 
 export interface FiguresRequest extends Pick<FiguresQuery, "from" | "to" | "step"> {
-  /** Names of series, with `.mean`, `.max` or `.min`; undefined for all that the audience may see. */
+  /** Names of series with `.mean`, `.max` or `.min`; undefined for all that the audience may see. */
   readonly series: readonly string[] | undefined;
   /** Another node of the same state; undefined for this one. */
   readonly node?: string | undefined;
 }
 
-/** Lanes up to now. */
+/** Lanes up to the present. */
 export interface RecentLanes extends LanesPage {
-  /** What happened later is not counted yet, unix seconds. */
+  /** Later events are not counted yet, unix seconds. */
   readonly recorded_until: number;
 }
 
-/** The methods of the main thread for the history. An error says why there is none. */
+/** The main thread's methods for the history. An error explains why there is none. */
 export interface HistoryQueries {
   historyFigures(request: FiguresRequest, audience: Audience): Promise<Result<FiguresPage, string>>;
-  /** The nodes whose figures this one has; none with state.db. */
+  /** Returns the nodes whose figures this one has; none with state.db. */
   historyNodes(): Promise<readonly string[]>;
   historyLanes(query: LanesQuery, audience: Audience): Promise<Result<RecentLanes, string>>;
   historyLog(search: LogSearch): Promise<Result<LogPage, string>>;

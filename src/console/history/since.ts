@@ -2,7 +2,7 @@ import type { IncidentReport } from "../../checks/incident-report.ts";
 import type { LanesPage } from "../../history/rpc.ts";
 import type { Audience } from "./queries.ts";
 
-/** One thing that has happened, for the page to word. */
+/** Something that happened; the page puts it into words. */
 export interface SinceLine {
   readonly key:
     | "incident_open"
@@ -16,14 +16,14 @@ export interface SinceLine {
     | "disk_days"
     | "quiet";
   readonly args: Readonly<Record<string, string | number>>;
-  /** The moment on the status page. */
+  /** A link to the moment on the status page. */
   readonly link: string;
   /** Unix seconds. */
   readonly at: number;
 }
 
 const MAX_LINES = 6;
-/** Only a disk that is full before is news. */
+/** Only a disk that will be full within this time is news. */
 const NEAR_DAYS = 30;
 const SEVERITIES = ["critical", "warning", "notice"];
 
@@ -31,14 +31,14 @@ export interface SinceFacts {
   readonly from: number;
   readonly now: number;
   readonly page: LanesPage;
-  /** The newest first. */
+  /** Newest first. */
   readonly incidents: readonly IncidentReport[];
-  /** Free bytes by hour, the oldest first. */
+  /** Free bytes by hour, oldest first. */
   readonly disk: readonly (number | null)[];
   readonly audience: Audience;
 }
 
-/** At most six lines in the order of their weight. A time without any has one line that says so, with facts. */
+/** Returns at most six lines, ordered by importance. If nothing happened, one line says so, with facts. */
 export function linesSince({ from, now, page, incidents, disk, audience }: SinceFacts): SinceLine[] {
   const line = (key: SinceLine["key"], at: number, args: SinceLine["args"] = {}): SinceLine => ({
     key,
@@ -97,7 +97,7 @@ function linkTo(at: number): string {
   return `/console/status?at=${new Date(at * 1000).toISOString().slice(0, 16)}Z&w=1h`;
 }
 
-/** How often a kind happened, and in which bucket first. */
+/** Returns how often a kind occurred, and in which bucket first. */
 function firstOf(
   { from, bucket_secs: secs, lanes }: LanesPage,
   lane: string,
@@ -109,7 +109,7 @@ function firstOf(
   return { at: from + first * secs, count: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** The days until the disk is full at the pace of these hours; undefined while it does not fill. */
+/** Returns the days until the disk is full at the rate of these hours; undefined if it is not filling up. */
 function daysLeft(disk: readonly (number | null)[]): number | undefined {
   const known = disk.filter((bytes) => bytes !== null);
   const [first, last] = [known[0], known.at(-1)];

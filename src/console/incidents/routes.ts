@@ -7,7 +7,7 @@ import { ApiError } from "../../http/errors.ts";
 import { oncePer } from "../../lib/promises.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 
-/** How old a public report may be: any number of readers cost one read in that time. */
+/** Maximum age of a public report, so that any number of readers cost one read per interval. */
 const REPORT_MS = 5_000;
 const hidden = { detail: { hide: true } } as const;
 
@@ -16,7 +16,7 @@ export interface IncidentRoutesDeps {
   /** Whether anybody may read them. */
   readonly isPublic: boolean;
   readonly service: string;
-  /** The URL under which users reach the service; empty: that of the request. */
+  /** The URL under which users reach the service; if empty, that of the request. */
   readonly publicUrl: string;
   /** See `HistoryReads`. */
   readonly watchedSince: () => Promise<number>;
@@ -24,7 +24,7 @@ export interface IncidentRoutesDeps {
   readonly clock: Clock;
 }
 
-/** What anyone may know of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
+/** Serves the public part of the incidents: as JSON at `/status/incidents`, and as a feed at `/console/status.atom`. */
 export function incidentRoutes(deps: IncidentRoutesDeps) {
   const { incidents, isPublic, service, publicUrl, watchedSince, thresholds, clock } = deps;
   const report = oncePer(REPORT_MS, async () =>
@@ -53,7 +53,7 @@ export function incidentRoutes(deps: IncidentRoutesDeps) {
     );
 }
 
-/** Writes incidents as an Atom feed (RFC 4287), in their order. An entry changes when its incident is resolved. */
+/** Writes incidents as an Atom feed (RFC 4287), in the given order. An entry is updated when its incident is resolved. */
 export function atomFeed(
   incidents: readonly IncidentReport[],
   {
@@ -96,7 +96,7 @@ function isoTime(unixSecs: number): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Escapes a text for XML 1.0, which has no control characters but white space. */
+/** Escapes a text for XML 1.0, which allows no control characters except white space. */
 function xml(text: string): string {
   return text
     .toWellFormed()

@@ -16,7 +16,7 @@ interface IncidentDeps {
   readonly clock: Clock;
 }
 
-/** Returns whether there is such an incident. */
+/** Returns whether the incident exists. */
 export function changeIncident(
   { incidents, nodeId, clock }: IncidentDeps,
   change: ReturnType<typeof readIncident>,
@@ -32,7 +32,7 @@ export function changeIncident(
   }
 }
 
-/** @throws ApiError for what the node refuses */
+/** @throws ApiError if the node refuses */
 export async function changeNotices(
   node: Pick<RpcClient<NoticesRpc>, "changeNotices">,
   change: NoticeChange,
@@ -43,13 +43,13 @@ export async function changeNotices(
   throw new ApiError("badRequest", changed.error);
 }
 
-/** What a change of the backups needs of the main thread. */
+/** The methods of the main thread that changes of backups need. */
 type BackupsRpc = Pick<
   RpcClient<OperatorRpc>,
   "backUp" | "checkBackup" | "offerBackup" | "takeBackup" | "backupTaken"
 >;
 
-/** Starts a backup, starts to read one back, or returns where one can be downloaded once. */
+/** Starts a backup, starts reading one back, or returns where one can be downloaded once. */
 export async function changeBackups(
   node: BackupsRpc,
   change: ReturnType<typeof readBackup>,
@@ -64,7 +64,10 @@ export async function changeBackups(
   return { started: true };
 }
 
-/** Sends a backup as one archive, as it is read from the disk. The next one may be taken once this one has ended, or its client has left. */
+/**
+ * Sends a backup as one archive while it is read from disk. The next download can start after this one has ended or its client has
+ * disconnected.
+ */
 export function downloadOf({ name, files }: OfferedBackup, node: Pick<BackupsRpc, "backupTaken">): Response {
   async function* archive() {
     try {

@@ -8,7 +8,7 @@ import type { HookPreset } from "../../notices/report.ts";
 import { HOOK_PRESETS } from "../../notices/target.ts";
 import { MAX_UNIX_SECS } from "../history/operator-queries.ts";
 
-/** What the signature of an operator's request names. */
+/** The operation name that the signature of an operator's request contains. */
 export type OperatorOp =
   | "console.read"
   | "console.backup"
@@ -99,7 +99,7 @@ export const readNotice = jsonBodyDecoder(
     }),
   ]),
 );
-/** Values by key; null takes back what was set. */
+/** Values by key; null removes what was set. */
 export const readSettings = jsonBodyDecoder(
   Type.Object({
     values: Type.Record(Type.String({ pattern: "^[a-z0-9_]{1,32}\\.[a-z0-9_]{1,64}$" }), Type.Unknown(), {
@@ -108,7 +108,7 @@ export const readSettings = jsonBodyDecoder(
     }),
   }),
 );
-/** Makes a backup, or is about one, by its name. */
+/** Starts a backup, or names the backup concerned. */
 export const readBackup = jsonBodyDecoder(
   Type.Union([
     Type.Object({}, { additionalProperties: false }),
@@ -122,7 +122,7 @@ export const readResume = jsonBodyDecoder(Type.Object({ what: What }));
 export const logQuery = { after: optional(integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0) };
 export const sinceQuery = { at: integer({ min: 0, max: MAX_UNIX_SECS }) };
 
-/** @throws ApiError `unauthorized` for a request without the operator's token */
+/** @throws ApiError `unauthorized` if the request does not have the operator's token */
 export function tokenOf({ headers }: Request): string {
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   if (token === undefined) throw new ApiError("unauthorized", "the operator token is missing");

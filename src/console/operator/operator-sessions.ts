@@ -6,7 +6,7 @@ import { randomBase58 } from "../../lib/base58.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { type Clock, nowSecs } from "../../runtime/clock.ts";
 
-/** Why the operator's part refuses a request. It crosses threads, so it is plain data. */
+/** Why the operator's part refuses a request. Plain data, because it is passed between threads. */
 export interface OperatorRefusal {
   readonly kind: ErrorName;
   readonly message: string;
@@ -26,7 +26,7 @@ export function unwrapOperator<T>(result: Result<T, OperatorRefusal>): T {
 
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
-/** The oldest client beyond it is forgotten. What is guessed here is far too long to be guessed by that. */
+/** Beyond this, the oldest client is forgotten. The secrets are far too long for guessing to benefit from that. */
 const MAX_CLIENTS = 1024;
 
 /** @param monotonicMs default: the process's monotonic clock. */
@@ -41,7 +41,7 @@ function createAttemptLimit(monotonicMs: () => number = () => performance.now())
   };
 
   return {
-    /** Seconds until a client may try again; undefined while it may. */
+    /** Returns the seconds until a client may try again; undefined if it may now. */
     waitSecs(client: string): number | undefined {
       const found = recent(client);
       if (found === undefined || found.count < MAX_FAILURES) return undefined;
@@ -81,26 +81,26 @@ export interface OperatorRequest {
   readonly signature: Uint8Array;
   /** The operation of the requested method and path. */
   readonly op: string;
-  /** Whether the request may count once only: it changes something. */
+  /** Whether the request must be accepted only once, because it changes something. */
   readonly isOnce: boolean;
 }
 
-/** The codes and sessions of the operator. */
+/** The operator's codes and sessions. */
 export interface OperatorSessions {
-  /** @param client who counts wrong tokens */
+  /** @param client the client whose wrong tokens are counted */
   checkToken(token: string, client: string): Result<null, OperatorRefusal>;
-  /** @param client who counts wrong tokens */
+  /** @param client the client whose wrong tokens are counted */
   issueCode(token: string, client: string): Result<IssuedCode, OperatorRefusal>;
-  /** For the terminal of the process itself, which needs no token. */
+  /** Issues a code for the terminal of the process itself, which needs no token. */
   issueSetUpCode(): string;
-  /** A code counts once. */
+  /** Opens a session. A code can be used only once. */
   open(code: string, publicKey: Uint8Array, client: string): Result<OperatorSession, OperatorRefusal>;
   admit(request: OperatorRequest): Promise<Result<null, OperatorRefusal>>;
   end(sessionId: string): void;
 }
 
 export interface OperatorSessionsDeps {
-  /** The secret of the operator; undefined where there is none, so that nothing can be unlocked. */
+  /** The operator's secret; undefined if there is none, so that nothing can be unlocked. */
   readonly token: string | undefined;
   readonly nodeId: string;
   readonly clock: Clock;
@@ -113,7 +113,7 @@ const CODE_TTL_MS = 60_000;
 const SET_UP_TTL_MS = 15 * 60_000;
 const SESSION_ID_CHARS = 16;
 const SESSION_TTL_MS = 12 * 3_600_000;
-/** The oldest beyond these ends. */
+/** One more ends the oldest. */
 const MAX_CODES = 16;
 const MAX_SESSIONS = 16;
 const WINDOW_SECS = 60;
@@ -124,7 +124,7 @@ const PUBLIC_KEY_BYTES = 32;
 interface Session {
   readonly publicKey: Uint8Array;
   readonly endsAtMs: number;
-  /** Nonces of changes, with the unix second from which on their time is refused anyway. */
+  /** Nonces of changes, with the unix second from which on their request is refused anyway because of its time. */
   readonly nonces: Map<string, number>;
 }
 
@@ -132,14 +132,14 @@ interface Session {
 export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSessions {
   const { token, nodeId, clock, monotonicMs = () => performance.now() } = deps;
   const attempts = createAttemptLimit(monotonicMs);
-  /** Codes by their digests, so that the time of a look-up says nothing about them. */
+  /** Codes by digest, so that the time of a lookup reveals nothing about them. */
   const codes = new Map<string, number>();
   const sessions = new Map<string, Session>();
   const tokenDigest = token === undefined ? undefined : secretDigest(token);
 
   /**
-   * Refuses a wrong code or token. Only wrong ones are limited: behind a proxy many clients share an address, and a stranger there must
-   * not lock the operator out. A code and the token of a node have 140 bits and more, so that no number of guesses helps.
+   * Refuses a wrong code or token. Only wrong ones are rate limited: behind a proxy many clients share an address, and a stranger there
+   * must not lock the operator out. A code and the token of a node have at least 140 bits, so guessing is hopeless.
    */
   const wrong = (client: string, message: string) => {
     const waitSecs = attempts.waitSecs(client);
@@ -205,7 +205,7 @@ export function createOperatorSessions(deps: OperatorSessionsDeps): OperatorSess
       if (Math.abs(now - message.signedAt) > WINDOW_SECS)
         return refuse("unauthorized", `signed at more than ${WINDOW_SECS} seconds from the server's time`);
       const session = live(message.sessionId);
-      // Behind a balancer another node may have it; the header of each response names the one that responded.
+      // Behind a load balancer, another node may have it; a header of each response contains the node that responded.
       if (!session || fid !== 0)
         return refuse("unauthorized", `node ${nodeId} has no such operator session, or it has ended`);
       if (!isSignedBySession(session.publicKey, message, signature))

@@ -5,15 +5,15 @@ import { UserError } from "../../lib/failure.ts";
 import { writePrivateFile } from "../../runtime/files.ts";
 import { programName } from "../../version.ts";
 
-/** In the data directory. It is in no backup and no snapshot. */
+/** In the data directory. No backup or snapshot contains it. */
 export const OPERATOR_TOKEN_FILE = "operator.token";
 const CHARS = 44;
 const VALID = /^[1-9A-HJ-NP-Za-km-z]{44}$/;
 const READABLE_BY_OTHERS = 0o077;
 
 /**
- * Returns the secret in the file of the data directory. Makes a new one where there is none, where it is not a secret, or where others
- * could read it.
+ * Returns the secret in the data directory's file. Creates a new one if there is none, if the file is not a secret, or if others could
+ * read it.
  */
 export function ensureOperatorToken(dataDir: string): string {
   const path = join(dataDir, OPERATOR_TOKEN_FILE);
@@ -28,7 +28,7 @@ export function ensureOperatorToken(dataDir: string): string {
 /**
  * Returns the secret that a running node has written.
  *
- * @throws UserError when the file cannot be read or has no secret
+ * @throws UserError if the file cannot be read or contains no secret
  */
 export function readOperatorToken(dataDir: string): string {
   const path = join(dataDir, OPERATOR_TOKEN_FILE);

@@ -13,15 +13,15 @@ export interface SettingMarks {
   readonly set: SettingValues;
   /** The values at the next start. */
   readonly next: ReadonlyMap<string, unknown>;
-  /** Whether a source counts more than the page. */
+  /** Reports whether a source overrides the page. */
   readonly isLocked: (source: string) => boolean;
-  /** Whether all nodes of the state must have the same value: the page of one does not change it. */
+  /** Reports whether all nodes of the state must have the same value, so that the page of one node cannot change it. */
   readonly isAlike: (key: string) => boolean;
 }
 
 const NO_MARKS: SettingMarks = { set: {}, next: new Map(), isLocked: () => false, isAlike: () => false };
 
-/** The settings in force, in the order of the schema. */
+/** Returns the settings in force, in the order of the schema. */
 export function settingsInForce(
   config: Config,
   sources: ReadonlyMap<string, string>,

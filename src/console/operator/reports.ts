@@ -3,7 +3,7 @@ import type { PauseReport } from "../pulse/pulse.ts";
 /** A thread of the node. */
 export interface ThreadReport {
   readonly name: string;
-  /** `silent`: it does not respond, because its event loop is busy. */
+  /** `silent`: it does not respond because its event loop is busy. */
   readonly state: "ok" | "silent";
   readonly loop_p99_ms: number | null;
   readonly loop_max_ms: number | null;
@@ -11,14 +11,14 @@ export interface ThreadReport {
   readonly last_fault: { readonly at: string; readonly message: string } | null;
 }
 
-/** Something that has a bound, and how much of it is used. */
+/** A limit and how much of it is used. */
 export interface LimitReport {
   readonly name: string;
   readonly used: number;
   readonly max: number;
 }
 
-/** The threads of a node, its files and what bounds it. */
+/** The threads of a node, its files and its limits. */
 export interface ThreadsReport {
   readonly node: string;
   readonly uptime_secs: number;
@@ -41,22 +41,22 @@ export interface ThreadsReport {
 
 /** A backup, or a failed attempt to make one. */
 export interface BackupEntry {
-  /** The name of its directory; null for a failed one. */
+  /** The name of its directory; null for a failed attempt. */
   readonly file: string | null;
   readonly kind: "whole" | "state" | "index" | null;
   /** When it was started, unix seconds. */
   readonly at: number;
-  /** Compressed; null for a failed one. */
+  /** Compressed size; null for a failed attempt. */
   readonly bytes: number | null;
-  /** Null where another program made it. */
+  /** Null if another program made it. */
   readonly seconds: number | null;
   readonly ok: boolean;
-  /** Whether it was made and is not there any more. */
+  /** Whether it was made but no longer exists. */
   readonly is_deleted: boolean;
   readonly reason: string | null;
-  /** When this process has last read it back because the operator asked, unix seconds; null before. */
+  /** When this process last read it back at the operator's request, unix seconds; null if it did not. */
   readonly checked_at: number | null;
-  /** What that found; null where nothing was wrong. */
+  /** What was wrong with it; null if nothing was. */
   readonly check_fault: string | null;
 }
 
@@ -64,15 +64,15 @@ export interface BackupEntry {
 export interface BackupsReport {
   readonly backups: readonly BackupEntry[];
   readonly under_way: boolean;
-  /** The one that is being read back; null for none. */
+  /** The backup that is being read back; null if none is. */
   readonly checking: string | null;
-  /** Whether backups can be downloaded: those in a directory. */
+  /** Whether backups can be downloaded, which requires a directory. */
   readonly downloads: boolean;
-  /** How many of those that this page asked for stay; scheduled ones are counted by themselves. */
+  /** How many of the backups requested on this page are kept; scheduled ones are counted separately. */
   readonly keep: number;
-  /** Why none can be made here; null while one can. */
+  /** Why no backup can be made here; null if one can. */
   readonly unavailable: string | null;
-  /** When the next scheduled one is due, unix seconds; null without a schedule. */
+  /** When the next scheduled backup is due, unix seconds; null without a schedule. */
   readonly next_at: number | null;
 }
 
@@ -81,49 +81,51 @@ export interface SettingInForce {
   readonly key: string;
   /** Secrets are masked. */
   readonly value: unknown;
-  /** `default`, a file with the line, a variable of the environment, or a flag. */
+  /** `default`, a file with the line, an environment variable, or a flag. */
   readonly source: string;
   readonly default: unknown;
-  /** What it is for. */
+  /** The purpose of the setting. */
   readonly meaning: string;
-  /** Valid values, as the end of a sentence that begins with "must be". */
+  /** The valid values, as the end of a sentence that begins with "must be". */
   readonly rule: string;
-  /** The values of which it has one; undefined for other kinds. */
+  /** The possible values, for a setting with a fixed set of them; otherwise undefined. */
   readonly choices?: readonly string[];
-  /** When a change takes effect. `locked`: a variable of the environment or a flag decides. `file`: it is changed in the settings file. */
+  /**
+   * When a change takes effect. `locked`: an environment variable or a flag decides. `file`: it can only be changed in the settings file.
+   */
   readonly apply: "now" | "start" | "file" | "locked";
-  /** What was set on this page; undefined for nothing. */
+  /** The value set on this page; undefined if none. */
   readonly set?: unknown;
-  /** The value at the next start, where it is another one. */
+  /** The value at the next start, if it differs. */
   readonly next?: unknown;
 }
 
 export interface SettingsReport {
   readonly settings: readonly SettingInForce[];
-  /** The file of what was set on this page; null where the node cannot be changed. */
+  /** The file with the values set on this page; null if the node cannot be changed. */
   readonly file: string | null;
-  /** The settings file; null without one. */
+  /** The settings file; null if there is none. */
   readonly settings_file: string | null;
-  /** Whether other nodes share the state: each has settings of its own. */
+  /** Whether other nodes share the state; each has its own settings. */
   readonly is_shared: boolean;
-  /** What the node did without at its start, because it prevented that; null for nothing. */
+  /** The settings that the node left out because they prevented its start; null if none. */
   readonly refused: RefusedSettings | null;
 }
 
-/** Settings of the page with which the node did not start. */
+/** Settings of the page with which the node could not start. */
 export interface RefusedSettings {
   readonly keys: readonly string[];
   readonly reason: string;
-  /** Where they are now. */
+  /** The file to which they were moved. */
   readonly file: string;
 }
 
-/** What a change of settings has done. */
+/** The effect of a change of settings. */
 export interface SettingsChanged {
-  /** Those in force now. */
+  /** Settings that are in force now. */
   readonly applied: readonly string[];
-  /** Those that take effect at the next start. */
+  /** Settings that take effect at the next start. */
   readonly at_start: readonly string[];
-  /** Threads that were busy, and have the new values as soon as they respond. */
+  /** Threads that were busy, and will have the new values as soon as they respond. */
   readonly late: readonly string[];
 }

@@ -53,20 +53,20 @@ export interface OperatorRoutesDeps {
   readonly incidents: IncidentStore;
   readonly findings: Pick<OwnerFindings, "webhook">;
   readonly audit: Pick<AuditStore, "append">;
-  /** What the operator may see of it. */
+  /** The history as the operator may see it. */
   readonly history: HistoryReads;
   readonly thresholds: Thresholds;
   readonly own: OwnOrigin;
   readonly names: ServiceNames;
   readonly nodeId: string;
-  /** Whether everybody may read: the demo network has nothing to hide. */
+  /** Whether everyone may read, as on a demo network, which has nothing to hide. */
   readonly isOpen: boolean;
   readonly clock: Clock;
-  /** Rotates the keys of tokens; undefined where there are none. */
+  /** Rotates the token keys; undefined if there are none. */
   readonly rotateTokenKey: ((isNow: boolean, by: OperatorOrigin) => Promise<RotatedTokenKey>) | undefined;
 }
 
-/** The newest key of tokens. */
+/** The newest token key. */
 export interface RotatedTokenKey {
   readonly kid: string;
   /** Unix seconds. */
@@ -77,8 +77,8 @@ const hidden = { detail: { hide: true } } as const;
 const posted = { ...hidden, parse: captureBody } as const;
 
 /**
- * What the operator's page asks. Each request is signed by the session that a code of `svc console` has opened; being on the
- * machine proves nothing, because behind a proxy every visitor is.
+ * Serves the requests of the operator's page. Each request is signed by a session that a code of `svc console` has opened. Being on the
+ * same machine proves nothing, because behind a proxy every visitor is.
  */
 export function operatorRoutes(deps: OperatorRoutesDeps) {
   const { node, switches, incidents, findings, audit, history, thresholds } = deps;
@@ -106,7 +106,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     await audit.append([{ ...operatorEntry(entry), outcome }]);
   }
 
-  /** As stored; the threads obey within a second or two. */
+  /** As stored; the threads comply within a second or two. */
   const pausesNow = async (): Promise<{ readonly switches: readonly PauseReport[] }> => ({
     switches: (await switches.list()).map(pauseReport),
   });
@@ -236,7 +236,7 @@ export function operatorRoutes(deps: OperatorRoutesDeps) {
     )
     .get(
       "/notices",
-      // On a demo network, too: labels and hosts are those of its operator.
+      // Requires a session even on a demo network, because labels and hosts belong to its operator.
       change("console.read", () => node.noticeChannels()),
       hidden,
     )

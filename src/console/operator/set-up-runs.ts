@@ -2,13 +2,13 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { SetUp, SetUpState, SetUpStep, SetUpWish } from "../setup/set-up.ts";
 import { type OperatorRefusal, refuse } from "./operator-sessions.ts";
 
-/** One step at a time, in the main thread. `apply` works once. */
+/** Runs one step at a time, in the main thread. `apply` works only once. */
 export interface SetUpRuns {
   startSetUp(step: SetUpStep, wish: SetUpWish): Result<null, OperatorRefusal>;
   setUpState(): SetUpState;
 }
 
-/** @param isEmpty whether the node still has nothing */
+/** @param isEmpty returns whether the node still has no data */
 export function createSetUpRuns(
   setUp: SetUp | undefined,
   isEmpty: () => boolean,

@@ -11,15 +11,15 @@ interface Context {
   readonly request: Request;
 }
 
-/** Parts of the routes of the operator's page. */
+/** The parts from which the routes of the operator's page are built. */
 export interface OperatorRouteParts {
   readonly node: RpcClient<OperatorRpc>;
   readonly nodeId: string;
   readonly hidden: { readonly detail: { readonly hide: true } };
   readonly posted: object;
-  /** A read, which a session signs unless everybody may look. */
+  /** Wraps a read, which must be signed by a session unless everyone may read. */
   read<T>(answer: (request: Request) => T | Promise<T>): (context: Context) => Promise<T>;
-  /** A change, which a session signs. */
+  /** Wraps a change, which must be signed by a session. */
   change<T>(
     op: OperatorOp,
     make: (request: Request, body: ReturnType<typeof rawBody>) => Promise<T>,
@@ -28,7 +28,7 @@ export interface OperatorRouteParts {
   record(request: Request, action: OperatorAction, id: string, outcome?: string): Promise<void>;
 }
 
-/** What the node is: its settings, and the set-up of an empty one. */
+/** Serves the settings of the node, and the set-up of an empty one. */
 export function settingRoutes({ node, nodeId, hidden, posted, read, change, record }: OperatorRouteParts) {
   return new Elysia()
     .get(
@@ -41,7 +41,7 @@ export function settingRoutes({ node, nodeId, hidden, posted, read, change, reco
       change("console.setting", async (request, body) => {
         const { values } = readSettings(body);
         unwrapOperator(await node.checkSettings(values));
-        // Ahead of the file: after a kill in between, the log has a change too many, and never one too few.
+        // Logged before the file is written: if the process is killed in between, the log has one change too many, never one too few.
         for (const key of Object.keys(values)) await record(request, "setting.change", key);
         const changed = await node.changeSettings(values);
         const { ok } = changed;
@@ -70,7 +70,7 @@ export function settingRoutes({ node, nodeId, hidden, posted, read, change, reco
       change("console.setup", async (request, body) => {
         const { step, ...wish } = readSetUp(body);
         const isApplied = step === "apply";
-        // Ahead of the step, as above.
+        // Logged before the step for the same reason.
         if (isApplied) await record(request, "setup.apply", nodeId);
         const started = await node.startSetUp(step, wish);
         if (isApplied && !started.ok) await record(request, "setup.apply", nodeId, "failed");

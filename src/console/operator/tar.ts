@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 /** A file of an archive. */
 export interface TarFile {
   readonly path: string;
-  /** Its name in the archive, at most 100 bytes of ASCII. */
+  /** The name in the archive, at most 100 ASCII bytes. */
   readonly name: string;
   readonly bytes: number;
   /** Unix seconds. */
@@ -12,13 +12,13 @@ export interface TarFile {
 
 const BLOCK = 512;
 const CHUNK_BYTES = 256 * 1024;
-/** What 11 octal digits hold; larger sizes are binary, as GNU tar and bsdtar write them. */
+/** The limit of 11 octal digits; larger sizes are written in binary, as by GNU tar and bsdtar. */
 const MAX_OCTAL = 8 ** 11;
 
 /**
- * The bytes of a tar archive (POSIX ustar), one file after the other, as they are read.
+ * Yields a tar archive (POSIX ustar), one file after the other, while they are read.
  *
- * @throws Error when a file has become shorter than it was said to be.
+ * @throws Error if a file is shorter than announced.
  */
 export async function* tarOf(files: readonly TarFile[]): AsyncGenerator<Uint8Array, void> {
   for (const file of files) {

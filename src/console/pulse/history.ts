@@ -1,23 +1,23 @@
 import type { Series } from "../../runtime/figures/figures.ts";
 
-/** The values of one sample by the name of the series; a series without a value is left out. */
+/** The values of one sample by series name; a series without a value is omitted. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** The rows of a ring that are newer than some time, the oldest first. */
+/** The rows of a ring that are newer than some time, oldest first. */
 export interface FigureRows {
-  /** Unix seconds, strictly rising. */
+  /** Unix seconds, strictly increasing. */
   readonly t: Float64Array;
-  /** One column for each series, NaN where it had no value. */
+  /** One column per series, NaN where it had no value. */
   readonly columns: readonly Float32Array[];
 }
 
-/** Rows of figures at a fixed distance, of which it holds the newest. Its memory is taken once. */
+/** Rows of figures at a fixed interval, of which it holds the newest. Its memory is allocated once. */
 export class FigureRing {
   readonly #rows: number;
   readonly #stepSecs: number;
   readonly #t: Float64Array;
   readonly #columns: readonly Float32Array[];
-  /** How many rows were ever added since the ring was last empty. */
+  /** The number of rows added since the ring was last empty. */
   #added = 0;
 
   constructor(options: { readonly series: number; readonly rows: number; readonly stepSecs: number }) {
@@ -32,9 +32,9 @@ export class FigureRing {
   }
 
   /**
-   * Adds a row. After the clock was set back the ring is emptied, because rows of a later time would follow newer ones.
+   * Adds a row. If the clock was set back, the ring is emptied, because rows must stay in order.
    *
-   * @param values one for each series; NaN for none.
+   * @param values one per series; NaN for no value.
    */
   add(tSecs: number, values: readonly number[]): void {
     const last = this.#added === 0 ? Number.NEGATIVE_INFINITY : (this.#t[this.#at(this.#added - 1)] ?? 0);
@@ -46,7 +46,7 @@ export class FigureRing {
     this.#added += 1;
   }
 
-  /** The rows after a time. */
+  /** Returns the rows after a time. */
   since(tSecs: number): FigureRows {
     const kept = Math.min(this.#added, this.#rows);
     const oldest = this.#added - kept;
@@ -67,19 +67,19 @@ export class FigureRing {
   }
 }
 
-/** The distance of samples, seconds. */
+/** The interval of samples in seconds. */
 export const SAMPLE_SECS = 5;
 const MINUTE_SECS = 60;
 const FINE_ROWS = 3600 / SAMPLE_SECS;
 const COARSE_ROWS = 24 * 60;
 
-/** The distances at which the history is sampled: samples for an hour, minutes for a day. */
+/** The intervals of the history: samples for an hour, minutes for a day. */
 export type HistoryStep = typeof SAMPLE_SECS | typeof MINUTE_SECS;
 
-/** The figures of the last day, in memory: a restart empties it. */
+/** The figures of the last day, in memory: a restart clears them. */
 export interface History {
   add(tSecs: number, figures: Figures): void;
-  /** The rows after a time, with the columns in the order of the series. */
+  /** Returns the rows after a time, with the columns in the order of the series. */
   since(tSecs: number, step: HistoryStep): FigureRows;
   readonly bytes: number;
 }

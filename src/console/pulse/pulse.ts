@@ -1,7 +1,7 @@
 import type { HistoryStep } from "./history.ts";
 import type { SeriesPage } from "./series-page.ts";
 
-/** What is paused, why, by which operator and since when (unix seconds). */
+/** What is paused, why, by whom and since when (unix seconds). */
 export interface PauseReport {
   readonly name: string;
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface RefusedRecords {
   readonly count: number;
 }
 
-/** The public figures of the node. */
+/** The public figures of a node. */
 export interface Pulse {
   readonly version: string;
   /** The id of the node that responds. */
@@ -23,15 +23,15 @@ export interface Pulse {
   readonly demo: boolean;
   readonly uptime_secs: number;
   readonly ready: boolean;
-  /** Why the node is not ready; null while it is. */
+  /** Why the node is not ready; null if it is. */
   readonly reason: string | null;
   /** What the operator has paused. */
   readonly paused: readonly PauseReport[];
   /** Rows of the index by kind, as in `/status`. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The records that the import of this start refused, by reasons, the most frequent first. */
+  /** The records that the import of this start refused, by reason, most frequent first. */
   readonly refused: readonly RefusedRecords[];
-  /** How far an index that follows another node has come; null for one that follows none. */
+  /** The progress of an index that follows another node; null if it follows none. */
   readonly following: Following | null;
   readonly merged_per_second: number | null;
   readonly requests_per_second: number | null;
@@ -40,7 +40,7 @@ export interface Pulse {
   readonly p99_ms: number | null;
   readonly history: {
     readonly step_secs: number;
-    /** Merged records a second, the newest last; null where there is no sample. */
+    /** Merged records per second, newest last; null where there is no sample. */
     readonly merged: readonly (number | null)[];
   };
 }
@@ -49,21 +49,21 @@ export interface Following {
   readonly phase: string;
   readonly fids_done: number;
   readonly fids_total: number;
-  /** The step of building the index, and how much of it is done; null while it is not built. */
+  /** The step of building the index, and its progress; null if the index is not being built. */
   readonly build: { readonly stage: string; readonly done_percent: number } | null;
   readonly eta_secs: number | null;
-  /** The lag of the shard that lags most. */
+  /** The lag of the shard with the largest lag. */
   readonly lag_secs: number | null;
   /** How the followed network is verified; null before it is reached. */
   readonly proof: Proof | null;
 }
 
-/** How the followed network is verified, of the shard of which it says least. */
+/** How the followed network is verified, for its worst shard. */
 export interface Proof {
   /**
-   * `fork`, `unknown_validators`: the shard has stopped. `quarantined`: no node could repair accounts that differ. `stale`: no block was proven
-   * lately. `differs`, `incomplete`, `unproven`, `computing`, `proven`: as in `/status`. `blocks`: only its
-   * blocks are verified. `node`: nothing is.
+   * `fork`, `unknown_validators`: the shard has stopped. `quarantined`: no node could repair accounts that differ. `stale`: no block was
+   * proven recently. `differs`, `incomplete`, `unproven`, `computing`, `proven`: as in `/status`. `blocks`: only its blocks are verified.
+   * `node`: nothing is verified.
    */
   readonly state:
     | "fork"
@@ -78,21 +78,21 @@ export interface Proof {
     | "computing"
     | "proven";
   readonly shard: number;
-  /** The block of the fork, the first one of the difference, or the newest proven one. */
+  /** The block of the fork, the first differing block, or the newest proven one. */
   readonly height: number | null;
-  /** How long ago the newest proven block was. */
+  /** The age of the newest proven block. */
   readonly age_secs: number | null;
-  /** How many accounts are quarantined. */
+  /** The number of quarantined accounts. */
   readonly accounts: number;
-  /** How many of the validators of the shard signed its newest block. */
+  /** How many of the shard's validators signed its newest block. */
   readonly signers: number | null;
   readonly validators: number | null;
 }
 
-/** The methods of the main thread for pages that anybody may open. */
+/** The main thread's methods for public pages. */
 export interface PulseRpc {
-  /** Made at most once a second. */
+  /** Computed at most once a second. */
   pulse(): Promise<Pulse>;
-  /** The rows of the public history after a time (unix seconds). */
+  /** Returns the rows of the public history after a time (unix seconds). */
   publicSeries(step: HistoryStep, since: number): SeriesPage;
 }

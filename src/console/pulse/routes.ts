@@ -30,7 +30,7 @@ export function pulseRoutes({
       async ({ request }) => {
         const query = decodeQuery(seriesQuery.params, parseQueryString(request.url));
         const [page, now] = await Promise.all([series(stepOf(query), query.since), pulse()]);
-        // With the pulse, so that a page that shows both asks once.
+        // Sent together with the pulse, so that a page that shows both needs one request.
         return { ...page, pulse: now };
       },
       hidden,

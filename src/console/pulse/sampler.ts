@@ -2,19 +2,19 @@ import { type Clock, nowSecs, onBeat } from "../../runtime/clock.ts";
 import type { Series } from "../../runtime/figures/figures.ts";
 import { createHistory, type Figures, SAMPLE_SECS } from "./history.ts";
 
-/** The samples whose responses the percentiles of the pulse are of: a minute. */
+/** The number of readings over which percentiles of the pulse are computed: one minute. */
 const WINDOW_READINGS = 60 / SAMPLE_SECS + 1;
 
-/** What the parts of the node report at one moment, by the name of the series. Counts grow since the start of the process. */
+/** What the parts of the node report at one moment, by series name. Counts increase from the start of the process. */
 export interface Reading {
-  /** Reading of a monotonic clock, ms. */
+  /** Monotonic clock, ms. */
   readonly atMs: number;
   readonly values: ReadonlyMap<string, unknown>;
-  /** Counts by `<lane>:<kind>`, which grow since the start of their part. */
+  /** Counts by `<lane>:<kind>`, which increase from the start of their part. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Takes the figures of the node at fixed distances. */
+/** Samples the figures of the node at fixed intervals. */
 export type Sampler = ReturnType<typeof createSampler>;
 
 /** Creates a sampler of series. The caller schedules its samples. */
@@ -27,7 +27,7 @@ export function createSampler({
   readonly series: readonly Series[];
   readonly read: () => Promise<Reading>;
   readonly clock: Clock;
-  /** Gets each sample, with what was counted since the one before. */
+  /** Called with each sample and what was counted since the previous one. */
   readonly onSample?: (tSecs: number, figures: Figures, counted: Readonly<Record<string, number>>) => void;
 }) {
   const history = createHistory(series);
@@ -48,7 +48,7 @@ export function createSampler({
     history,
     /** The figures of the last sample. */
     latest: (): Figures => latest,
-    /** Those between the first and the last reading of the last minute; none before the second one. */
+    /** Returns the figures between the first and the last reading of the last minute; none before the second reading. */
     overMinute(): Figures {
       const last = readings.at(-1);
       return last ? between(readings[0], last) : {};
@@ -67,7 +67,7 @@ export function createSampler({
   };
 }
 
-/** What was counted between two readings. A part that started again counts from 0. */
+/** Returns what was counted between two readings. A part that has restarted counts from 0. */
 function countedBetween(before: Reading | undefined, after: Reading): Record<string, number> {
   const counted: Record<string, number> = {};
   for (const [kind, count] of after.counts) {
@@ -78,10 +78,10 @@ function countedBetween(before: Reading | undefined, after: Reading): Record<str
 }
 
 /**
- * Takes a sample now and then at fixed distances, counted from the end of the one before.
+ * Takes a sample now and then at fixed intervals, counted from the end of the previous one.
  *
- * @param onFault called when a sample fails; the next one is taken nevertheless.
- * @returns stops taking samples; resolves once the one under way has ended, so that what it reads can be closed.
+ * @param onFault called when a sample fails; the next one is taken anyway.
+ * @returns a function that stops sampling; resolves once the sample in progress has ended, so that what it reads can be closed.
  */
 export function scheduleSamples(
   sampler: Pick<Sampler, "sample">,

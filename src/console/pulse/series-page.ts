@@ -6,7 +6,7 @@ import { type FigureRows, type HistoryStep, SAMPLE_SECS } from "./history.ts";
 
 const MAX_UNIX_SECS = 99_999_999_999;
 
-/** The parameters of a request for the history: the rows after `since` (unix seconds), at 5 or 60 seconds. */
+/** The parameters of a request for the history: the rows after `since` (unix seconds), in steps of 5 or 60 seconds. */
 export const seriesQuery = {
   params: {
     since: optional(integer({ min: 0, max: MAX_UNIX_SECS }), 0),
@@ -14,19 +14,19 @@ export const seriesQuery = {
   },
 };
 
-/** The distance of rows that a request names. */
+/** Returns the step that a request names. */
 export function stepOf({ step }: { readonly step: "5" | "60" }): HistoryStep {
   return step === "5" ? 5 : 60;
 }
 
 type ReadSeries = (step: HistoryStep, since: number) => Promise<SeriesPage>;
 
-/** Rows of a shorter time are few, so they are read each time. */
+/** A shorter range has few rows, so it is read each time. */
 const SHORT_SECS = 900;
 
 /**
- * Reads the history for any number of pages: the whole of it is made at most once in the time of a sample, because that costs the
- * main thread milliseconds.
+ * Returns a cached read of the history for any number of pages: all of it is read at most once per sample, because that costs the main
+ * thread milliseconds.
  */
 export function createCachedSeries(read: ReadSeries, clock: Clock): ReadSeries {
   const whole = (step: HistoryStep) => oncePer(SAMPLE_SECS * 1000, () => read(step, 0));
@@ -37,22 +37,22 @@ export function createCachedSeries(read: ReadSeries, clock: Clock): ReadSeries {
   };
 }
 
-/** Rows of the history in columns. */
+/** Rows of the history, as columns. */
 export interface SeriesPage {
   readonly node: string;
   readonly step_secs: number;
-  /** Unix seconds, rising. */
+  /** Unix seconds, increasing. */
   readonly t: readonly number[];
   /** Null where a series had no value. */
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
-  /** How the status page shows the series, with the first rows that it asks for. */
+  /** How the status page displays the series, with the first rows that it requests. */
   readonly shown?: readonly ShownFigure[];
 }
 
-/** A figure as the status page shows it. */
+/** A figure as displayed on the status page. */
 export type ShownFigure = Pick<Series, "name" | "plot" | "queue">;
 
-/** The columns of some series, of rows that have those of all. */
+/** Returns the columns of some series from rows that contain all. */
 export function seriesPage<S extends Pick<Series, "name">>(
   rows: FigureRows,
   all: readonly S[],
@@ -68,7 +68,7 @@ export function seriesPage<S extends Pick<Series, "name">>(
   return { node, step_secs: stepSecs, t: Array.from(rows.t), series: Object.fromEntries(columns) };
 }
 
-/** The part of a page that is newer than a time. */
+/** Returns the part of a page that is newer than a time. */
 export function pageSince(page: SeriesPage, since: number): SeriesPage {
   const first = page.t.findIndex((t) => t > since);
   if (first === 0) return page;
@@ -77,10 +77,10 @@ export function pageSince(page: SeriesPage, since: number): SeriesPage {
   return { ...page, t: page.t.slice(from), series: Object.fromEntries(series) };
 }
 
-/** From here on figures have no decimals. */
+/** From this value on, figures have no decimals. */
 const WHOLE_FROM = 100_000;
 
-/** A figure with the digits that matter; null for none. */
+/** Rounds a figure to its significant digits; null for none. */
 export function rounded(value: number | undefined): number | null {
   if (value === undefined || !Number.isFinite(value)) return null;
   return Math.abs(value) >= WHOLE_FROM ? Math.round(value) : Math.round(value * 1000) / 1000;

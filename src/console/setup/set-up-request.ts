@@ -5,9 +5,9 @@ import type { SET_UP_SETTINGS } from "./set-up.ts";
 import { SET_UP_STEPS } from "./set-up.ts";
 
 const Fid = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-/** Longer lists are for `fid_file`. */
+/** Longer lists require `fid_file`. */
 const MAX_FIDS = 10_000;
-/** Checked with the file that it becomes a line of. */
+/** Validated with the file of which it becomes a line. */
 const Setting = Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]+$", maxLength: 1024 });
 const FilePath = Type.String({ pattern: "^/[^\\u0000-\\u001f\\u007f]+$", maxLength: 1024 });
 const Url = Type.String({ pattern: "^https?://[^\\s/?#@]+$", maxLength: 300 });

@@ -1,4 +1,4 @@
-/** What the operator of an empty node wants it to be. */
+/** What the operator wants an empty node to be. */
 export interface SetUpWish {
   readonly scope:
     | { readonly kind: "all" }
@@ -6,13 +6,13 @@ export interface SetUpWish {
     | { readonly kind: "fids"; readonly fids: readonly number[] }
     | { readonly kind: "channel"; readonly channel: string }
     | { readonly kind: "followers"; readonly fid: number }
-    /** Fids in a file of the node's machine. */
+    /** Fids in a file on the node's machine. */
     | { readonly kind: "file"; readonly path: string }
     /** Records in such a file, instead of a node to follow. */
     | { readonly kind: "import"; readonly path: string };
-  /** The nodes to follow; none for a demo network and an import. */
+  /** The nodes to follow; empty for a demo network and an import. */
   readonly urls: readonly string[];
-  /** Further settings by key, of `SET_UP_SETTINGS`; those that are left out keep their defaults. */
+  /** Further settings by key, from `SET_UP_SETTINGS`; omitted ones keep their defaults. */
   readonly settings?: Readonly<Partial<Record<(typeof SET_UP_SETTINGS)[number], string>>>;
 }
 
@@ -29,23 +29,23 @@ export interface SetUpFinding {
   readonly advice?: string;
 }
 
-/** What a step has found; a step that has nothing of a kind leaves it out. */
+/** The result of a step, which omits the parts that it does not have. */
 export interface SetUpResult {
   readonly findings?: readonly SetUpFinding[];
-  /** Lines for people: disk, time, calls. */
+  /** Lines for people about disk space, time and calls. */
   readonly cost?: string;
   /** The files that `apply` writes. */
   readonly files?: readonly { readonly path: string; readonly text: string }[];
-  /** Why they are not the settings file, but the one of the operator's page in the data directory. */
+  /** Why these are not the settings file, but the file of the operator's page in the data directory. */
   readonly note?: string;
 }
 
-/** The set-up of a node, by the parts of `init` and `doctor`. Each step throws a sentence for the operator. */
+/** The set-up of a node, from parts of `init` and `doctor`. Each step throws an error with a sentence for the operator. */
 export type SetUp = Readonly<Record<SetUpStep, (wish: SetUpWish) => Promise<SetUpResult>>>;
 
-/** The step that runs, or ran last. */
+/** The step that is running, or ran last. */
 export interface SetUpState {
-  /** Whether the node has nothing yet, so that it can be set up. */
+  /** Whether the node has no data yet, so that it can be set up. */
   readonly is_open: boolean;
   readonly step: SetUpStep | null;
   readonly is_running: boolean;

@@ -1,22 +1,22 @@
 import { renderSVG } from "uqr";
 import type { DocumentTexts } from "../document-texts.ts";
 
-/** What the page of a channel says before its script runs. */
+/** What the page of a channel shows before its script runs. */
 export interface ChannelPage {
-  /** Where its script calls. */
+  /** The base path of its script's calls. */
   readonly base: string;
   readonly domain: string;
   readonly siweUri: string;
   readonly secondsLeft: number;
-  /** Of who opened it. */
+  /** The user agent that opened the channel. */
   readonly userAgent: string;
   readonly secondsOpen: number;
-  /** Opens the client app that approves at the upstream relay; null without one. */
+  /** Opens the client app that approves at the upstream relay; null if there is none. */
   readonly appUrl: string | null;
   readonly isDemo: boolean;
 }
 
-/** The texts of others are escaped. */
+/** Texts of strangers are escaped. */
 export function channelContent(page: ChannelPage, msg: DocumentTexts): string {
   const { base, domain, siweUri, secondsLeft, userAgent, secondsOpen, appUrl, isDemo } = page;
   return `<h1>${msg.signIn}</h1>
@@ -35,7 +35,7 @@ export function channelContent(page: ChannelPage, msg: DocumentTexts): string {
     </div>`;
 }
 
-/** The client app, by a code for another device and a button for this one. The node makes the image itself. */
+/** Returns the ways to open the client app: a QR code for another device and a button for this one. The node renders the image itself. */
 function appWay(url: string, msg: DocumentTexts): string {
   const image = Buffer.from(renderSVG(url, { border: 2 })).toString("base64");
   return `<section class="pad stack">
@@ -46,7 +46,7 @@ function appWay(url: string, msg: DocumentTexts): string {
       </section>`;
 }
 
-/** What a link says that is over or wrong. */
+/** Returns what the page shows for a link that has ended or is wrong. */
 export function closedContent(message: string, msg: DocumentTexts): string {
   return `<h1>${msg.signIn}</h1><div class="card"><p class="pad">${text(message)}</p></div>`;
 }
@@ -66,7 +66,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux/, "Linux"],
 ];
 
-/** The family of a browser and its system, never a text of its sender. */
+/** Returns the family of a browser and its system, never text from the sender. */
 function browserOf(userAgent: string, msg: DocumentTexts): string {
   const named = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = named(BROWSERS);

@@ -24,13 +24,13 @@ import {
 export interface LoginPageDeps
   extends Pick<SignInPageDeps, "assets" | "own" | "linkBase" | "people" | "usernameOf" | "signAsPerson"> {
   readonly logins: Logins;
-  /** A user as apps know them; undefined for an unknown fid. */
+  /** Returns a user in the format of apps; undefined for an unknown fid. */
   readonly userOf: (fid: number) => object | undefined;
-  /** The first part of the type of messages to openers: the name of the service. */
+  /** The name of the service, which is the first part of the type of messages to openers. */
   readonly serviceName: string;
 }
 
-/** The page has to see who opened it, so only it keeps its opener. */
+/** This page must see who opened it, so it alone keeps its opener. */
 const HEADERS = { "cross-origin-opener-policy": "unsafe-none" };
 const CLIENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -56,7 +56,7 @@ interface ClientContext {
   readonly params: { readonly client_id: string };
 }
 
-/** The login page, for buttons of the hosted one, and its requests. Other origins may not call them. */
+/** Serves the login page for the hosted API's sign-in buttons, and its requests. Other origins may not call them. */
 export function loginRoutes(deps: LoginPageDeps) {
   const { assets, own, linkBase, logins, usernameOf, userOf, serviceName, signAsPerson } = deps;
   const refuseForeign = foreignRefusal(own, linkBase);
@@ -76,7 +76,7 @@ export function loginRoutes(deps: LoginPageDeps) {
     return client;
   }
 
-  /** The result as the hosted page's buttons know it. */
+  /** Returns the result in the format that the hosted page's buttons expect. */
   const resultOf = ({ fid, signerUuid }: LoggedIn, redirectTo: string | null) => ({
     message: {
       is_authenticated: true,
@@ -225,16 +225,16 @@ function errorOf(error: LoginRefusal): ApiError {
   }
 }
 
-/** What the drop-in login page says before its script runs. */
+/** What the drop-in login page shows before its script runs. */
 interface LoginPage {
   readonly base: string;
   readonly name: string;
   readonly host: string;
   readonly owner: string;
   readonly mayWrite: boolean;
-  /** The origins of the app, for the result. */
+  /** The origins of the app, to which the result is sent. */
   readonly origins: readonly string[];
-  /** The type of the message that asks the opener who it is. */
+  /** The type of the message that asks the opener for its identity. */
   readonly readyType: string;
   readonly isDemo: boolean;
 }

@@ -31,7 +31,7 @@ export interface SignInPageDeps {
   readonly usernameOf: (fid: number) => string;
   readonly manifests: Pick<ManifestChecker, "ofDomain">;
   readonly clock: Clock;
-  /** Only of a demo network. */
+  /** Only on a demo network. */
   readonly signAsPerson: SignTextAsPerson | undefined;
 }
 
@@ -53,7 +53,7 @@ const hidden = { detail: { hide: true } } as const;
 export const posted = { ...hidden, parse: captureBody, share: "signIns" } as const;
 const manifestChecks = { ...posted, share: "manifestChecks" } as const;
 
-/** Returns the check that a page of the node itself has sent a request. */
+/** Returns a check that a request comes from a page of the node itself. */
 export function foreignRefusal(
   own: OwnOrigin,
   linkBase: () => string | undefined,
@@ -67,7 +67,7 @@ export function foreignRefusal(
   };
 }
 
-/** Fills the document of sign-in, in the language of the browser. */
+/** Fills the sign-in document, in the language of the browser. */
 export async function signInDocument(
   assets: WebAssets,
   request: Request,
@@ -82,10 +82,10 @@ export async function signInDocument(
   );
 }
 
-/** A response that no cache stores. */
+/** Returns a response that is not cached. */
 export const fresh = (body: object) => Response.json(body, { headers: { "cache-control": "no-store" } });
 
-/** Who an address may sign in as, as the page lists them. */
+/** Returns who an address may sign in as, in the format of the page. */
 export const peopleOf = (
   { people, usernameOf }: Pick<SignInPageDeps, "people" | "usernameOf">,
   address: string,
@@ -100,7 +100,9 @@ interface TokenContext {
   readonly params: { readonly token: string };
 }
 
-/** The page on which a user signs in to an app by the link of a channel, and its requests. Other origins may not call them. */
+/**
+ * Serves the page on which a user signs in to an app through the link of a channel, and its requests. Other origins may not call them.
+ */
 export function signInRoutes(deps: SignInPageDeps) {
   const { assets, own, linkBase, channels, usernameOf, manifests, clock, signAsPerson } = deps;
   const refuseForeign = foreignRefusal(own, linkBase);

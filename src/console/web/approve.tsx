@@ -14,7 +14,7 @@ import {
 import { offeredWallets, type Wallet, type WalletProvider } from "./owner/wallet/wallets.ts";
 import * as msg from "./text/en/manage/owner.ts";
 
-/** What the owner of an address has to send, for a key on chain. */
+/** What the owner of an address must send for an on-chain key. */
 interface PreparedSend {
   readonly fid: number;
   readonly transaction: {
@@ -32,16 +32,16 @@ interface ApprovalOutcome {
   readonly fid: number;
 }
 
-/** Sends one step of the approval that this page is about. */
+/** Sends one step of the approval on this page. */
 function post<T>(step: "prepare" | "submit" | "demo", body: unknown): Promise<T> {
   const path = `${location.pathname.replace(/\/$/, "")}/${step}`;
   return request<T>({ method: "POST", path, body });
 }
 
-/** Asks the node what the address has to sign. The nonce and the deadline are new each time. */
+/** Asks the node what the address must sign. The nonce and the deadline are new each time. */
 const prepareApproval = (address: string) => post<PreparedApproval>("prepare", { address });
 
-/** Has the node sign as a person of its demo network. */
+/** Lets the node sign as a person of its demo network. */
 const signAsPerson = (fid: number) => post<ApprovalOutcome>("demo", { fid });
 
 const NO_WALLET = msg.noWalletWasFoundInThis;
@@ -56,12 +56,12 @@ interface Connected {
 const doneText = ({ status, fid }: ApprovalOutcome) =>
   status === "approved" ? msg.doneTheAppMayActFor(fid) : msg.signedTheNetworkHasNotConfirmed(fid);
 
-/** Connects a wallet and has it sign what the node prepared, or has a demo person sign. */
+/** Connects a wallet and lets it sign what the node prepared, or lets a demo person sign. */
 function Approval(props: {
   isApproved: boolean;
-  /** Where the app wants its user back. */
+  /** Where the app wants its user to return to. */
   redirectUrl: string | undefined;
-  /** On a demo network: the person who signs, or an empty text for any. */
+  /** On a demo network: the person who signs; empty for anyone. */
   demoFid: string | undefined;
 }) {
   const { isApproved, redirectUrl, demoFid } = props;
@@ -86,7 +86,7 @@ function Approval(props: {
   }
 
   async function sign({ provider, address }: Connected): Promise<void> {
-    // A new nonce and deadline: the user may have taken a while.
+    // Requests a new nonce and deadline, because the user may have taken a while.
     const prepared = await prepareApproval(address);
     if ("transaction" in prepared) {
       const { chain_id, to, data } = prepared.transaction;
@@ -186,7 +186,7 @@ function Confirmation(props: {
   );
 }
 
-// A link that is over has no such element.
+// The page of an invalid link has no such element.
 const root = document.getElementById("approval");
 if (root) {
   const { status, redirect, demo } = root.dataset;

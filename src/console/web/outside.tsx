@@ -1,3 +1,3 @@
-// The pages of approval and of sign-in, which a login opens one after the other: each draws only into its own document.
+// The pages of approval and sign-in. A login opens them one after the other, and each renders only into its own document.
 import "./approve.tsx";
 import "./sign-in.tsx";

@@ -12,11 +12,11 @@ import { streamFiltersOf } from "./code.ts";
 import { type CallField, type CallTexts, choicesOf } from "./form.ts";
 import type { OperationForm } from "./operation.ts";
 
-/** A text of the document, in which code is between backticks. */
+/** Renders a text of the document, in which code is between backticks. */
 const withCode = (text: string) =>
   text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 
-/** What the document says of a field, in a line. */
+/** Returns the document's description of a field in one line. */
 function hintOf({ schema, kind, description, isRequired }: CallField): string {
   const { minimum, maximum, default: byDefault } = schema;
   return [
@@ -76,7 +76,7 @@ function CallInput(props: {
   );
 }
 
-/** Who signs, before the button says so. */
+/** Says who signs before the button does. */
 function Signing({ form }: { form: OperationForm }) {
   const { access, method } = form;
   if (access === "envelope") return <p class="s dim">{msg.itsBodyIsSigned}</p>;
@@ -87,7 +87,7 @@ function Signing({ form }: { form: OperationForm }) {
   return <p class="s dim">{bySession ? msg.theSessionSigns : msg.requiresOneSignature}</p>;
 }
 
-/** What shows the past of something can be watched, and sent on. */
+/** Offers to watch or forward a call that reads past events. */
 function Watching({ call }: { call: Call }) {
   const filters = streamFiltersOf(call, pageConfig.service);
   if (filters === undefined) return null;
@@ -114,7 +114,7 @@ export interface CallFormProps {
   readonly problems: Readonly<Record<string, string>>;
   /** Undefined while the form has problems. */
   readonly call: Call | undefined;
-  /** The absolute link of the call. */
+  /** The absolute link to the call. */
   readonly link: string | undefined;
   readonly action: Action;
   readonly onChange: (texts: CallTexts) => void;
@@ -200,17 +200,17 @@ export function CallForm(props: CallFormProps) {
 
 const callQuery = ({ path }: Call) => (path.includes("?") ? path.slice(path.indexOf("?")) : "");
 
-/** What a field names, where words can be looked up for it. */
+/** Returns what a field refers to, if it can be looked up by words. */
 function pickedBy({ name }: CallField): "people" | "channels" | undefined {
   if (/(^|_)fids?$/.test(name)) return "people";
   return /^channel_ids?$/.test(name) ? "channels" : undefined;
 }
 
 const OFFERED = 4;
-/** The word that is being typed: fids are digits. */
+/** Returns the word that is being typed; fids are digits. */
 const wordOf = (text: string) => /[^\s,]+$/.exec(text)?.[0].replace(/^[@/]/, "") ?? "";
 
-/** People or channels whose names begin with what is typed; a click puts the id in its place. */
+/** Lists people or channels whose names begin with the typed word; a click replaces it by the id. */
 function Picker(props: { kind: "people" | "channels"; text: string; onPick: (text: string) => void }) {
   const { kind, text, onPick } = props;
   const word = wordOf(text);

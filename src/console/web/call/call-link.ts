@@ -1,6 +1,6 @@
 import type { Call } from "../data/call.ts";
 
-/** Members of a request that no link has. The key of a channel and a public key are not secret. */
+/** Fields of a request that are never in a link. A channel's key and a public key are not secret. */
 const SECRET =
   /(?:^|_)(?:secret|token|jwt|password|seed|(?<!(?:channel|public)_)key|signature|authorization)s?$/i;
 const MAX_LINK_CHARS = 8_000;
@@ -10,7 +10,7 @@ const withoutSecrets = (_: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).filter(([name]) => !SECRET.test(name)))
     : value;
 
-/** The page that shows a call as a form, filled and not run. The node does not see what is behind the `#`. */
+/** Returns a link to the page that shows a call as a filled form without running it. The node does not see what follows the `#`. */
 export function callLink({
   method,
   path,
@@ -26,7 +26,7 @@ export function callLink({
   return whole.length > MAX_LINK_CHARS ? short : whole;
 }
 
-/** The call of such a link; undefined for anything else. */
+/** Returns the call of such a link; undefined for anything else. */
 export function readCallLink(hash: string) {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   const [, method, path] = /^(GET|POST|PUT|PATCH|DELETE) (\/.*)$/.exec(params.get("call") ?? "") ?? [];

@@ -43,15 +43,15 @@ const formCall = (id: string): Call<OperationForm> => ({
   path: `/console/api/operation?id=${encodeURIComponent(id)}`,
 });
 
-/** What the address of the page names: a call after `#`, or an operation by `?id=`. */
+/** Returns the call that the page's address contains after `#`; an operation is given by `?id=`. */
 const givenCall = () => readCallLink(location.hash);
 
-/** A call of the API as a form: filled by a link, run by a person. */
+/** Shows a call of the API as a form, which a link fills and a person runs. */
 export function Page() {
   const { url, query, route } = useLocation();
   const list = useQuery(LINES);
   const [given, setGiven] = useState<GivenCall | undefined>(givenCall);
-  // A link within the page changes the part after `#` only.
+  // A link within the page changes only the part after `#`.
   useEffect(() => {
     const read = () => setGiven(givenCall());
     read();
@@ -109,7 +109,7 @@ function Operation({ line, given }: { line: OperationLine; given: GivenCall | un
   return form ? <Runner form={form} given={given} /> : <Skeleton rows={4} />;
 }
 
-/** The call with its name and its command where a wallet signs it. */
+/** Adds the operation's name and command to a call that a wallet signs. */
 function withOperation(call: Call): Call {
   const [bare = "", query = ""] = call.path.split("?");
   const route = `${call.method} ${bare.slice(apiPrefix.length)}`;
@@ -133,7 +133,7 @@ function Runner({ form, given }: { form: OperationForm; given: GivenCall | undef
   const link = call && callLink(call);
   const result = useRef<HTMLElement>(null);
 
-  // The address is always that of the form, so that a reload and the way back show it again.
+  // The address always matches the form, so that a reload or going back shows it again.
   useEffect(() => {
     if (link !== undefined) history.replaceState(history.state, "", link);
   }, [link]);
@@ -203,7 +203,7 @@ function Runner({ form, given }: { form: OperationForm; given: GivenCall | undef
   );
 }
 
-/** The field that a refusal begins with: `fid must be …`, `fids[3] is …`. */
+/** Returns the field with which a refusal begins: `fid must be …`, `fids[3] is …`. */
 function refusedField(
   fields: ReturnType<typeof fieldsOf>,
   { json }: Outcome,
@@ -215,7 +215,7 @@ function refusedField(
   return field ? { [field.key]: message } : {};
 }
 
-/** The last calls of this browser. */
+/** Lists the last calls of this browser. */
 function SavedList() {
   const calls = savedCalls.value;
   if (calls.length === 0) return null;
@@ -243,13 +243,13 @@ function SavedList() {
   );
 }
 
-/** A call that was run here. The browser has the list, the node does not. */
+/** A call that was run here. Only the browser stores the list, not the node. */
 interface SavedCall {
-  /** The link of the call, which has no secrets. */
+  /** The link to the call, which contains no secrets. */
   readonly link: string;
   readonly method: string;
   readonly path: string;
-  /** 0: no response. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly ms: number;
   /** Unix seconds. */
@@ -284,11 +284,11 @@ function store(calls: readonly SavedCall[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(calls));
   } catch {
-    // A browser that stores nothing shows the list until the page is left.
+    // If the browser stores nothing, the list is kept until the page is left.
   }
 }
 
-/** Puts a call at the head of the list; the same one from before moves there. */
+/** Puts a call at the head of the list, and removes an earlier identical one. */
 function saveCall(call: Call, { status, ms }: Pick<SavedCall, "status" | "ms">): void {
   const link = callLink(call);
   const path = new URLSearchParams(link.slice(link.indexOf("#") + 1)).get("call")?.replace(/^\w+ /, "") ?? "";

@@ -2,7 +2,7 @@ import type { Call, Site, Snippet } from "../data/call.ts";
 import { writeFilters } from "../stream/filters.ts";
 import type { OperationForm } from "./operation.ts";
 
-/** Further ways to save a call as code, besides those that every view shows. */
+/** More ways to copy a call as code, in addition to those of every view. */
 
 const json = (value: unknown) => JSON.stringify(value);
 
@@ -10,14 +10,14 @@ function queryOf(path: string): Readonly<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(path.split("?")[1] ?? ""));
 }
 
-/** By the package of the node's own client, whose paths have `svc` whatever the node is called. */
+/** Returns code for the node's client package, whose paths always contain `svc`, whatever the service's name. */
 function clientCode(call: Call, form: OperationForm, site: Site): string | undefined {
   const base = `/v2/${site.service}/`;
   if (!form.path.startsWith(base) || form.isStream) return undefined;
   const template = `/v2/svc/${form.path.slice(base.length)}`;
   const [bare = ""] = call.path.split("?");
   const given = new Map(Object.entries(queryOf(call.path)));
-  // Lists and numbers as the types of the client have them.
+  // Lists and numbers in the types of the client.
   const query = Object.fromEntries(
     form.parameters.flatMap(({ name, in: place, schema }) => {
       const text = given.get(name);
@@ -88,7 +88,9 @@ with urllib.request.urlopen(request) as response:
 print(json.dumps(body))`;
 }
 
-/** JSON whose texts have no `{{…}}`: clients put the reader's variables there, and the text may be of a link from a stranger. */
+/**
+ * Returns JSON whose texts contain no `{{…}}`: clients insert the reader's variables there, and the text may come from a stranger's link.
+ */
 const withoutPlaces = (text: string) => text.replaceAll("{{", "{\\u007b");
 
 function httpFile(call: Call, form: OperationForm, site: Site): string {
@@ -105,7 +107,7 @@ function httpFile(call: Call, form: OperationForm, site: Site): string {
 export function codeOf(call: Call, form: OperationForm, site: Site): readonly Snippet[] {
   const client = clientCode(call, form, site);
   const ofClient = client === undefined ? [] : [{ language: "Client", text: client }];
-  // Python and files of requests have nothing that signs.
+  // Python and request files have no way to sign.
   if (call.op !== undefined) return ofClient;
   return [
     ...ofClient,
@@ -136,7 +138,7 @@ const wholeHash = (query: Readonly<Record<string, string>>, filter: string, kind
     ? watching(kinds, filter, query.identifier === undefined ? "hash" : "identifier")(query)
     : undefined;
 
-/** What reads of the API show the past of, by their paths below the prefix. */
+/** Reads of the API that show past events, by their paths below the prefix. */
 const WATCHED: Readonly<Record<string, Watched>> = {
   "/feed/user/casts": ofCasts,
   "/feed/user/replies_and_recasts": ofCasts,
@@ -152,7 +154,7 @@ const WATCHED: Readonly<Record<string, Watched>> = {
   "/reaction/cast": (query) => wholeHash(query, "target_cast_hashes", ["reaction.created"]),
 };
 
-/** The filters of a stream of what a call shows the past of, as a query; undefined where no filter says it. */
+/** Returns the stream filters, as a query, that match what a call reads; undefined if no filter does. */
 export function streamFiltersOf(call: Call, service: string): string | undefined {
   const [bare = "", search = ""] = call.path.split("?");
   const route = bare.slice(`/v2/${service}`.length);

@@ -2,13 +2,13 @@ import type { Call } from "../data/call.ts";
 import * as msg from "../text/en/tools/call.ts";
 import type { JsonObject, JsonValue, OperationForm, OperationLine, Schema } from "./operation.ts";
 
-/** The form of an operation: a field for each parameter and each member of its body, as its schemas declare them. */
+/** The form of an operation: a field per parameter and body member, as declared in its schemas. */
 
 type Place = "path" | "query" | "body";
 type Kind = "text" | "number" | "choice" | "list" | "json";
 
 export interface CallField {
-  /** `query.fid`: unique in the form. */
+  /** For example `query.fid`; unique in the form. */
   readonly key: string;
   readonly name: string;
   readonly place: Place;
@@ -18,10 +18,10 @@ export interface CallField {
   readonly description: string | undefined;
 }
 
-/** What is typed, by the keys of the fields; a field without text is left out of the call. */
+/** The typed texts by field key; a field without text is left out of the call. */
 export type CallTexts = Readonly<Record<string, string>>;
 
-/** The body of an operation that takes no object. */
+/** The key of the whole body, for an operation whose body is not an object. */
 const WHOLE_BODY = "body.";
 
 const isScalar = ({ type }: Schema) => type === "string" || type === "integer" || type === "number";
@@ -33,7 +33,7 @@ function kindOf(schema: Schema): Kind {
   return schema.type === "string" ? "text" : "json";
 }
 
-/** What a schema allows besides null. */
+/** Returns what a schema allows besides null. */
 const withoutNull = (schema: Schema): Schema =>
   (schema.anyOf?.length === 2 && schema.anyOf.find(({ type }) => type !== "null" && type !== undefined)) ||
   schema;
@@ -63,7 +63,7 @@ export function fieldsOf({ parameters, body }: OperationForm): readonly CallFiel
   return [...fields, ...members];
 }
 
-/** The values that a field offers; empty for any other. */
+/** Returns the values that a field offers; empty if it offers none. */
 export const choicesOf = ({ schema }: CallField): readonly string[] =>
   schema.enum?.map(String) ?? (schema.type === "boolean" ? ["true", "false"] : []);
 
@@ -75,7 +75,7 @@ function textOf({ kind }: CallField, value: JsonValue): string {
   return typeof value === "object" || kind === "json" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** The example of an operation as it is typed. */
+/** Returns the example of an operation as typed texts. */
 export function exampleTexts(form: OperationForm): CallTexts {
   const texts: Record<string, string> = {};
   const examples = new Map(form.parameters.map((one) => [`${one.in}.${one.name}`, one.example]));
@@ -94,7 +94,7 @@ export function exampleTexts(form: OperationForm): CallTexts {
   return texts;
 }
 
-/** A call as a link carries it: method, path with query, and the body of it. */
+/** A call as in a link: method, path with query, and body. */
 export interface GivenCall {
   readonly method: string;
   readonly path: string;
@@ -109,7 +109,7 @@ const patternOf = (path: string) =>
       .join("([^/]+)")}$`,
   );
 
-/** The operation of a call; undefined for a path that the API does not have. */
+/** Finds the operation of a call; undefined if the API does not have its path. */
 export function operationOf(
   lines: readonly OperationLine[],
   { method, path }: GivenCall,
@@ -129,7 +129,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A given call as it is typed into the form of its operation. What the form does not have is left out. */
+/** Returns a given call as texts for the form of its operation. Parts that the form does not have are left out. */
 export function textsOf(form: OperationForm, { path, body }: GivenCall): CallTexts {
   const [bare = "", query = ""] = path.split("?");
   const given = new URLSearchParams(query);
@@ -174,7 +174,7 @@ function problemOfText({ minLength = 0, maxLength, pattern }: Schema, text: stri
       ? undefined
       : msg.itMustMatch(pattern);
   } catch {
-    // The node reads the expression with another engine.
+    // The node uses another engine for the expression.
     return undefined;
   }
 }
@@ -193,7 +193,7 @@ function problemOf({ kind, schema, isRequired }: CallField, text: string): strin
   return items.map((one) => check(item, one)).find((problem) => problem !== undefined);
 }
 
-/** What the document refuses, by field. The node decides; this only says it earlier. */
+/** Returns what violates the document, by field. The node decides; this only reports it earlier. */
 export function problemsOf(fields: readonly CallField[], texts: CallTexts): Readonly<Record<string, string>> {
   const found = fields.map((field) => [field.key, problemOf(field, texts[field.key] ?? "")]);
   return Object.fromEntries(found.filter(([, problem]) => problem !== undefined));
@@ -207,7 +207,7 @@ function typedValue({ kind, schema }: CallField, text: string): unknown {
   return schema.items?.type === "string" ? itemsOf(text) : itemsOf(text).map(Number);
 }
 
-/** The call of a form without problems. */
+/** Returns the call of a form without problems. */
 export function callOf(form: OperationForm, texts: CallTexts): Call {
   const fields = fieldsOf(form).filter(({ key }) => (texts[key] ?? "") !== "");
   const query = new URLSearchParams();

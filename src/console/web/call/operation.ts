@@ -1,11 +1,11 @@
-/** What the form of a call knows of an operation: its part of the OpenAPI document, as `/console/api/operation` has it. */
+/** What a call's form knows about an operation: its part of the OpenAPI document, as returned by `/console/api/operation`. */
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** A JSON Schema, as far as a form uses it. */
+/** The parts of JSON Schema that a form uses. */
 export interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -46,7 +46,7 @@ export interface Parameter {
 export interface OperationForm extends OperationLine {
   readonly description?: string;
   readonly access: "open" | "key" | "signed" | "session" | "envelope";
-  /** The response does not end. */
+  /** Whether the response is an endless stream. */
   readonly isStream: boolean;
   readonly parameters: readonly Parameter[];
   readonly body?: { readonly schema: Schema; readonly example?: JsonValue };

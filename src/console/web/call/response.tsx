@@ -9,14 +9,14 @@ import { formatBytes, formatDuration } from "../text/format.ts";
 import { castPage, channelPage, personPage } from "../text/page-paths.ts";
 import type { Outcome } from "./run.ts";
 
-/** What a name has around it: the object, and the name of that. */
+/** The context of a name: the containing object, and its own name. */
 interface Around {
   readonly name: string;
   readonly parent: Readonly<Record<string, unknown>> | undefined;
 }
 
 const HASH = /^0x[0-9a-f]{40}$/;
-/** A map, because the names are of a response, which may have `constructor`. */
+/** A map, because names come from a response and may be `constructor`. */
 const RECORDS: ReadonlyMap<string, string> = new Map([
   ["webhook_id", "webhooks"],
   ["app_id", "apps"],
@@ -24,7 +24,7 @@ const RECORDS: ReadonlyMap<string, string> = new Map([
   ["api_key_id", "keys"],
 ]);
 
-/** The page of the console that shows what a value of a response names. The value is of a stranger: it is encoded. */
+/** Returns the console page for what a response's value identifies. The value comes from a stranger, so it is encoded. */
 export function pageOf(value: unknown, { name, parent }: Around): string | undefined {
   if (typeof value === "number") return /(^|_)fids?$/.test(name) && value > 0 ? personPage(value) : undefined;
   if (typeof value !== "string" || value === "") return undefined;
@@ -40,7 +40,7 @@ const MAX_SECS = 5_000_000_000;
 const isTime = (name: string, value: unknown): value is number =>
   /(_at|^timestamp|^at)$/.test(name) && typeof value === "number" && value > MIN_SECS && value < MAX_SECS;
 
-/** JSON of a text, with what would be invisible or turn the line around as an escape. */
+/** Returns a text as JSON, with invisible and direction-changing characters escaped. */
 const literal = (text: string) =>
   JSON.stringify(text).replaceAll(
     /[\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
@@ -71,18 +71,18 @@ function Leaf({ value, around }: { value: unknown; around: Around }) {
 
 const PAGE = 50;
 const OPEN_DEPTH = 3;
-/** Items of a list that begin open: 25 open casts would be a page of 13,000 px. */
+/** List items that are initially open: 25 open casts would make a page of 13,000 px. */
 const OPEN_ITEMS = 3;
 
 interface NodeProps {
   readonly value: unknown;
-  /** As a program writes it: `casts[0].author.fid`. */
+  /** In program notation: `casts[0].author.fid`. */
   readonly path: string;
   readonly around: Around;
   readonly depth: number;
 }
 
-/** The members of an object or a list, in pages: what is folded is not drawn. */
+/** Renders the members of an object or a list in pages; folded ones are not rendered. */
 function Members({ value, path, around, depth }: NodeProps & { value: object }) {
   const [shown, setShown] = useState(PAGE);
   const isList = Array.isArray(value);
@@ -152,13 +152,13 @@ function Body({ outcome: { text, json } }: { outcome: Outcome }) {
   );
 }
 
-/** The cursor of the next page; undefined at the end of a list, and where a response is none. */
+/** Returns the cursor of the next page; undefined at the end of a list, and if a response is not a list. */
 export function nextCursorOf(json: unknown): string | undefined {
   const next = (json as { next?: { cursor?: unknown } } | null | undefined)?.next;
   return typeof next?.cursor === "string" ? next.cursor : undefined;
 }
 
-/** The units that a caller has left, of the field `RateLimit`; undefined where the node has no limit. */
+/** Returns the units that a caller has left, from the header `RateLimit`; undefined if the node has no limit. */
 const unitsLeft = ({ headers }: Outcome) =>
   /;r=(\d+)/.exec(headers.find(([name]) => name === "ratelimit")?.[1] ?? "")?.[1];
 
@@ -168,7 +168,7 @@ const VIEWS = [
   { id: "headers", label: msg.headers },
 ] as const;
 
-/** What the node responded: its fields, its bytes, its headers. All of it is text. */
+/** Shows the node's response: fields, bytes and headers, all as text. */
 export function ResponseView(props: {
   outcome: Outcome;
   onNextPage: ((cursor: string) => void) | undefined;

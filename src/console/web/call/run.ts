@@ -6,17 +6,17 @@ import { sessionRequest } from "../owner/session-request.ts";
 import * as msg from "../text/en/tools/call.ts";
 import type { OperationForm } from "./operation.ts";
 
-/** A response as it arrived. */
+/** A response as it was received. */
 export interface Outcome {
   readonly status: number;
   readonly ms: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly text: string;
-  /** Undefined where the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown;
 }
 
-/** Searches and previews may take longer than a page waits for its data. */
+/** Searches and previews may take longer than a page usually waits for its data. */
 const LIMIT_MS = 30_000;
 
 function parsed(text: string): unknown {
@@ -28,10 +28,10 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Runs a call and returns the response, whatever its status. A signed one by the key of the session where that may sign it, else by the
- * wallet, which asks.
+ * Runs a call and returns the response, whatever its status. A signed call is signed by the session's key if that is allowed, and
+ * otherwise by the wallet, which asks.
  *
- * @throws RequestFailure without a response; OperationDeclined when nothing was sent
+ * @throws RequestFailure without a response; OperationDeclined if nothing was sent
  */
 export async function runCall(call: Call, { access }: OperationForm): Promise<Outcome> {
   const startedMs = performance.now();
@@ -56,7 +56,7 @@ export async function runCall(call: Call, { access }: OperationForm): Promise<Ou
     return response;
   };
   try {
-    // Changes are for the wallet, whose sheet says what will happen.
+    // Changes are signed by the wallet, whose prompt describes the effect.
     if (access === "session" && method === "GET")
       await sessionRequest({ ...call, op, words }, { onResponse });
     else await runOperation({ ...call, op, words, onResponse });

@@ -15,7 +15,7 @@ import { ChannelName, ForeignLink, PersonName, UserText } from "../text/user-tex
 import { Face } from "./face.tsx";
 import { areImagesLoaded } from "./images.tsx";
 
-/** Cuts long text after 12 lines, with a button for the rest. Its height is measured once the browser has it at hand. */
+/** Cuts long text after 12 lines, with a button for the rest. Its height is measured before it scrolls into view. */
 function FoldedText({ text, children }: { text: string; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -42,7 +42,7 @@ function FoldedText({ text, children }: { text: string; children: ComponentChild
   );
 }
 
-/** The text of a cast: text nodes, and links by what they are; folded after 12 lines. */
+/** Renders the text of a cast as text nodes and links, folded after 12 lines. */
 function CastText({ cast }: { cast: Cast }) {
   if (cast.text === "") return null;
   return (
@@ -52,7 +52,7 @@ function CastText({ cast }: { cast: Cast }) {
   );
 }
 
-/** An image from another host, only in a document that allows them. One that does not load is left out. */
+/** Shows an image from another host, if the document allows them. An image that fails to load is omitted. */
 function ForeignImage({ url }: { url: string }) {
   const [isBroken, setBroken] = useState(false);
   if (isBroken) return null;
@@ -73,7 +73,7 @@ function ForeignImage({ url }: { url: string }) {
 
 type UrlOfCast = Extract<Cast["embeds"][number], { url: string }>;
 
-/** What the page of a link says of itself. Its image comes from its own host, only in a document that allows that. */
+/** Shows what a linked page says about itself. Its image is loaded from its own host, if the document allows that. */
 function Preview({ html, frame }: NonNullable<UrlOfCast["metadata"]>) {
   const { ogTitle: title, ogDescription: description } = html ?? {};
   const image = areImagesLoaded ? imageUrl(frame?.image ?? html?.ogImage?.[0]?.url ?? "") : undefined;
@@ -119,7 +119,7 @@ function UrlEmbed({ url, metadata }: UrlOfCast) {
   );
 }
 
-/** A cast within another one. */
+/** A cast inside another one. */
 function QuotedCast({ cast }: { cast: Cast }) {
   return (
     <blockquote class="quoted">
@@ -146,7 +146,7 @@ function Embed({ embed }: { embed: Cast["embeds"][number] }) {
   );
 }
 
-/** What a cast shows below its text: links, with what the node knows of their pages, and quoted casts. */
+/** Shows what is below a cast's text: links, with what the node knows about their pages, and quoted casts. */
 function Embeds({ embeds }: { embeds: readonly Cast["embeds"][number][] }) {
   if (embeds.length === 0) return null;
   return (
@@ -168,7 +168,7 @@ function Figure({ icon, count, inWords }: { icon: IconName; count: number; inWor
   );
 }
 
-/** The channel that a cast is in, as a pill. */
+/** Shows the channel of a cast as a pill. */
 export function ChannelPill({ channel }: { channel: Cast["channel"] }) {
   if (!channel) return null;
   return (
@@ -182,11 +182,11 @@ export function ChannelPill({ channel }: { channel: Cast["channel"] }) {
 
 const INTERACTIVE = "a, button, summary, input, textarea, select, pre, .api";
 
-/** A cast in a list. A click beside its links opens its thread; `isOpen` is the one that the page is about. */
+/** A cast in a list. A click outside its links opens its thread; `isOpen` marks the cast that the page is about. */
 export function CastRow(props: {
   cast: Cast;
   isOpen?: boolean;
-  /** False where all casts are in one channel: in a thread, on the page of a channel. */
+  /** False if all casts are in one channel: in a thread, or on the page of a channel. */
   withChannel?: boolean;
 }) {
   const { cast, isOpen = false, withChannel = true } = props;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The texts of checks in the visitor's language. They load with the first incident: most nodes show none. */
+/** Returns the texts of checks in the visitor's language. They load with the first incident, because most nodes have none. */
 export function useCheckTexts(isNeeded = true): Readonly<Record<string, string>> {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   useEffect(() => {

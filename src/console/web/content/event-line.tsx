@@ -24,9 +24,9 @@ interface EventData {
   readonly reaction_type?: string;
 }
 
-/** An event as a sentence, and the page that it leads to. `cast` is the cast whose text belongs below it. */
+/** An event as a sentence, and the page to which it links. `cast` is the cast whose text is shown below it. */
 interface Sentence {
-  /** Null where no user is known: the sentence is then about the channel. */
+  /** Null if no user is known: the sentence is then about the channel. */
   readonly user: User | null;
   readonly channel?: ChannelObject;
   readonly rest: ComponentChildren;
@@ -107,7 +107,7 @@ function channelSentence(kind: ChannelEventKind, data: ChannelEventData): Senten
   };
 }
 
-/** Says in a sentence what an event is. */
+/** Describes an event in a sentence. */
 function sentenceOf({ kind, data }: StreamEvent): Sentence {
   if (isChannelEvent(kind)) return channelSentence(kind, data as ChannelEventData);
   if (kind.startsWith("cast.")) return castSentence(kind, data as Cast);
@@ -141,10 +141,10 @@ function sentenceOf({ kind, data }: StreamEvent): Sentence {
   };
 }
 
-/** The face of an event of the registry. */
+/** The face for an event of the registry. */
 const NO_ONE = { fid: 0, username: "#" };
 
-/** An event as a sentence in a row; with `withText` also the beginning of the cast that it is about. */
+/** Shows an event as a sentence in a row; with `withText` also the beginning of the cast concerned. */
 export function EventLine({ event, withText = false }: { event: StreamEvent; withText?: boolean }) {
   const { user, channel, rest, page, cast } = sentenceOf(event);
   return (

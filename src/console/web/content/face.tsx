@@ -16,8 +16,8 @@ interface Faced {
 }
 
 /**
- * A face made from the fid, so that a page is friendly without one remote image. `size` in rem. A picture that the person chose covers
- * it in a document that may load images of other hosts.
+ * A face drawn from the fid, so that a page is friendly without any remote image. `size` in rem. In a document that may load images from
+ * other hosts, the person's picture covers it.
  */
 export function Face({ user, size = 2.5 }: { user: Faced; size?: number }) {
   const [isBroken, setBroken] = useState(false);
@@ -46,7 +46,7 @@ export function Face({ user, size = 2.5 }: { user: Faced; size?: number }) {
   );
 }
 
-/** A number from the id, for the colour of the icon. */
+/** Derives the color of the icon from the id. */
 function hueOf(appId: string): number {
   let sum = 0;
   for (const char of appId) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973;
@@ -63,7 +63,7 @@ export function AppFace({ appId, name, size }: { appId: string; name: string; si
   );
 }
 
-/** A person as a row of a list: face, name, handle, and what they say of themselves. */
+/** A person as a list row: face, name, handle, and bio. */
 export function PersonRow({ user, withBio = false }: { user: User; withBio?: boolean }) {
   const bio = user.profile.bio.text;
   return (
@@ -88,7 +88,7 @@ export const PeopleRows = ({ users, withBio = false }: { users: readonly User[];
   <Rows items={users} keyOf={({ fid }) => fid} row={(user) => <PersonRow user={user} withBio={withBio} />} />
 );
 
-/** A channel as a row of a list. The id of some channels is a URL, which is their name as well. */
+/** A channel as a list row. The id of some channels is a URL, which is also their name. */
 export function ChannelRow({ channel }: { channel: Channel }) {
   return (
     <div class="row person" data-row tabIndex={-1} data-id={channel.id}>

@@ -17,7 +17,7 @@ function choose(isOn: boolean): void {
     if (isOn) localStorage.setItem(KEY, "1");
     else localStorage.removeItem(KEY);
   } catch {
-    // A browser that stores nothing cannot choose.
+    // A browser that stores nothing cannot remember a choice.
   }
 }
 
@@ -30,8 +30,8 @@ function address(isOn: boolean): string {
 }
 
 /**
- * Whether images from other hosts are shown: the document may load them, and the visitor chose so in this browser. A link of another
- * site can ask for that document, so the parameter by itself would give those hosts the visitor's address.
+ * Whether images from other hosts are shown: the document may load them, and the visitor chose this in this browser. The parameter alone
+ * is not enough, because a link on another site could request that document and so reveal the visitor's address to those hosts.
  */
 export const areImagesLoaded =
   pageConfig.images === "ask" && new URLSearchParams(location.search).get(PARAM) === "1" && isChosen();
@@ -39,27 +39,27 @@ export const areImagesLoaded =
 /** Whether images from other hosts may be offered and are not shown yet. */
 const canLoadImages = pageConfig.images === "ask" && !areImagesLoaded;
 
-/** Loads this page again with images from other hosts, and remembers the choice. The document's policy decides what may load. */
+/** Reloads this page with images from other hosts and remembers the choice. The document's policy decides what may load. */
 function loadImages(): void {
   choose(true);
   if (address(true) === location.href) location.reload();
   else location.assign(address(true));
 }
 
-/** Loads this page again without images from other hosts. */
+/** Reloads this page without images from other hosts. */
 function hideImages(): void {
   choose(false);
   location.assign(address(false));
 }
 
-/** Loads the document again with images where the visitor chose so before. Returns whether it does. */
+/** Reloads the document with images if the visitor chose so before. Returns whether it does. */
 export function restoreImageChoice(): boolean {
   if (!canLoadImages || !isChosen()) return false;
   location.replace(address(true));
   return true;
 }
 
-/** The choice to load images, which other hosts have. Nothing where the node never offers them. */
+/** The choice to load images from other hosts. Renders nothing if the node does not offer it. */
 export function LoadImages() {
   if (canLoadImages)
     return (

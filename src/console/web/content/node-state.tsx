@@ -8,7 +8,7 @@ import { Card, SilencePill } from "../parts/region.tsx";
 import * as msg from "../text/en/common.ts";
 import { formatCount, formatExact, formatSecs } from "../text/format.ts";
 
-/** What a node counts that a visitor knows. */
+/** Counts of a node that mean something to visitors. */
 export const COUNTS: readonly (readonly [key: string, label: string])[] = [
   ["fids", msg.people],
   ["casts", msg.casts],
@@ -16,11 +16,11 @@ export const COUNTS: readonly (readonly [key: string, label: string])[] = [
   ["links", msg.follows],
 ];
 
-/** Whether nothing was ever stored in the index of a node, and nothing is on its way. */
+/** Reports whether the index of a node has never stored anything, and nothing is on its way. */
 export const isEmptyNode = ({ counts, following }: Pulse): boolean =>
   counts.fids === 0 && counts.casts === 0 && following === null;
 
-/** The state of the node in a word: that it is ready only while it says so. */
+/** The state of the node in a word. It only shows "ready" while the node reports that. */
 export function ReadyPill({
   pulse,
   query,
@@ -28,7 +28,7 @@ export function ReadyPill({
   pulse: Pulse | undefined;
   query: Pick<Query<unknown>, "error" | "isStale" | "loadedAtMs">;
 }) {
-  // The node responds, and says that it serves nothing yet or any more.
+  // The node responds, but serves nothing yet or any more.
   if (query.error?.status === 503) return <Pill kind="warn">{msg.notReady}</Pill>;
   if (query.isStale) return <SilencePill query={query} />;
   if (!pulse) return <Pill>{msg.askingTheNode}</Pill>;
@@ -41,7 +41,7 @@ export function ReadyPill({
   );
 }
 
-/** Says that the node is not ready or silent, which may be why something is not here. Nothing on a node that is ready. */
+/** Says that the node is not ready or silent, which may be why something is missing. Renders nothing for a ready node. */
 export function NotReadyYet() {
   const query = usePulse();
   const pulse = query.data;
@@ -60,7 +60,7 @@ export function NotReadyYet() {
 }
 
 const { service } = pageConfig;
-/** What the operator of an empty node can do, and by which command. */
+/** What the operator of an empty node can do, with the commands. */
 const WAYS: readonly { readonly title: string; readonly command: string }[] = [
   {
     title: msg.followANode,
@@ -76,7 +76,7 @@ const WAYS: readonly { readonly title: string; readonly command: string }[] = [
   },
 ];
 
-/** How to fill a node that is empty. */
+/** Explains how to fill an empty node. */
 export function WaysToFill() {
   return (
     <Card title={msg.fillIt}>
@@ -104,7 +104,7 @@ export function WaysToFill() {
   );
 }
 
-/** What is shown instead of casts where there are none: why, and what to do. */
+/** Shown if there are no casts: why, and what to do. */
 export function NothingCast() {
   const query = usePulse();
   const pulse = query.data;
@@ -119,7 +119,7 @@ export function NothingCast() {
   return <p>{msg.noCastsInTheLast24(<a href="/console/channels">{msg.channels}</a>)}</p>;
 }
 
-/** How far an index that fills has come, and how long it will take. Nothing once it follows live. */
+/** The progress of an index that is being filled, and the time left. Renders nothing once it follows live. */
 export function Filling({ pulse: { following } }: { pulse: Pulse }) {
   if (!following) return null;
   const { phase, fids_done: done, fids_total: total, build, eta_secs: etaSecs } = following;
@@ -170,7 +170,7 @@ export function PausedNotices({ paused }: { paused: readonly PauseReport[] }) {
 
 const usePaused = () => useQuery(PULSE, { everyMs: EVERY_MS }).data?.paused;
 
-/** Whether the operator has paused something, as `sends` or `deliveries`. */
+/** Reports whether the operator has paused something, such as `sends` or `deliveries`. */
 export const useIsPaused = (name: string): boolean =>
   usePaused()?.some((pause) => pause.name === name) ?? false;
 

@@ -5,7 +5,7 @@ import * as msg from "../text/en/parts.ts";
 import { UserName, UserText } from "../text/user-text.tsx";
 import { AppFace } from "./face.tsx";
 
-/** A notification as a phone shows it: on its lock screen below the clock, with the icon of its app. */
+/** A notification as on a phone's lock screen, below the clock, with the icon of its app. */
 export function PhoneToast(props: {
   clock: string;
   icon: ComponentChildren;
@@ -38,7 +38,7 @@ const VIEWS = [
   { id: "app", label: msg.inApp },
 ] as const;
 
-/** A notification as people have it: on the phone, and in the list of a client. */
+/** A notification as people see it: on the phone, and in a client's list. */
 export function NotificationPreview(props: { appId: string; appName: string; title: string; body: string }) {
   const { appId, appName, title, body } = props;
   const [view, setView] = useState<(typeof VIEWS)[number]["id"]>("phone");

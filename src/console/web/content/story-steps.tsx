@@ -12,10 +12,10 @@ const CALLS: Readonly<Record<StoryStepKey, string>> = {
   delivery: "/webhook/test",
 };
 
-/** The call of a step before it is made. */
+/** Returns the call of a step before it is made. */
 export const callOf = (key: StoryStepKey) => `POST ${apiPrefix}${CALLS[key]}`;
 
-/** The steps of the story, each with its call, beside what it leads to: of the same size before and after its code has loaded. */
+/** The steps of the story with their calls, next to the results. The size is the same before and after the code has loaded. */
 export function StorySteps(props: {
   step: (key: StoryStepKey, at: number) => ComponentChildren;
   phone: ComponentChildren;

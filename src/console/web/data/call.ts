@@ -1,7 +1,7 @@
 import type { components, paths } from "../../../../client/src/api.generated.ts";
 import { apiPrefix } from "../page-config.ts";
 
-/** The objects of the native API, as its document describes them. Times are unix seconds. */
+/** The objects of the native API, as described by its document. Times are unix seconds. */
 export type Schemas = components["schemas"];
 export type User = Schemas["User"];
 export type Cast = Schemas["Cast"];
@@ -26,7 +26,7 @@ type PathWith<M extends Method> = {
     : never;
 }[keyof paths];
 
-/** An operation of the native API by method and path, as in `PUT /api_key`. */
+/** An operation of the native API by method and path, such as `PUT /api_key`. */
 export type Route = { [M in Method]: `${M} ${PathWith<M>}` }[Method];
 
 type Operation<R> = R extends `${infer M extends Method} ${infer Path}`
@@ -53,49 +53,49 @@ export type CallParams = Readonly<
   Record<string, string | number | boolean | readonly (string | number)[] | undefined>
 >;
 
-/** What a snippet names of the node. */
+/** What snippets contain about the node. */
 export interface Site {
   /** `http://127.0.0.1:8080`. */
   readonly origin: string;
-  /** Name of the program. */
+  /** The name of the program. */
   readonly service: string;
   /** Name of the EIP-712 domain of signed operations. */
   readonly domain: string;
   /** The prefix of the headers of signed operations, as in `X-Svc-`. */
   readonly headerPrefix: string;
-  /** Who signs; left open as `$FID` where that is not known. */
+  /** The signer; left open as `$FID` if unknown. */
   readonly fid?: number | undefined;
-  /** Whether the API is read with an API key only (`http.anonymous = false`). Snippets take it from `$SECRET`. */
+  /** Whether reads of the API need an API key (`http.anonymous = false`). Snippets take it from `$SECRET`. */
   readonly needsApiKey: boolean;
 }
 
-/** A call as text to be copied. */
+/** A call as text to copy. */
 export interface Snippet {
   readonly language: string;
   readonly text: string;
 }
 
-/** A request that a view makes, as the page shows it to be copied. `T` is the body of the response. */
+/** A request of a view, as shown on the page for copying. `T` is the body of the response. */
 export interface Call<T = unknown> {
   readonly method: Method;
-  /** Path with query, of this origin: `/v2/svc/feed/trending?limit=3`. */
+  /** Path with query on this origin: `/v2/svc/feed/trending?limit=3`. */
   readonly path: string;
   readonly body?: unknown;
-  /** Set for a signed operation: its name, as in the header of the request. */
+  /** Set for a signed operation: its name, as in the request header. */
   readonly op?: string | undefined;
-  /** Set for a signed operation: the arguments of the `svc` command that does the same. */
+  /** Set for a signed operation: the arguments of the equivalent `svc` command. */
   readonly cli?: string | undefined;
-  /** What that command reads from its standard input, as JSON. */
+  /** What that command reads from standard input, as JSON. */
   readonly cliInput?: unknown;
   /** Set for a signed operation: the ways to make it that can be copied. */
   readonly snippets?: (call: Call, site: Site) => readonly Snippet[];
-  /** The response never ends: events as they happen. */
+  /** Whether the response is endless: events as they happen. */
   readonly isStream?: boolean;
-  /** For the compiler; never set. */
+  /** Only for the type checker; never set. */
   readonly response?: T;
 }
 
-/** The query of a request, without undefined values; lists are separated by commas. */
+/** Returns the query of a request, without undefined values. Lists are separated by commas. */
 export function queryString(params: CallParams): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params))
@@ -112,7 +112,7 @@ export function get<P extends PathWith<"GET">>(
   return { method: "GET", path: `${apiPrefix}${path}${queryString(params)}` };
 }
 
-/** The same call for another page of a list. */
+/** Returns the same call for another page of a list. */
 export function atCursor<T>(call: Call<T>, cursor: string): Call<T> {
   const [path = "", query = ""] = call.path.split("?");
   const params = new URLSearchParams(query);

@@ -3,8 +3,8 @@ import type { Route } from "./call.ts";
 import { shellQuote } from "./snippets.ts";
 
 /**
- * How a field is spelled as a flag: by another name, by a name for a value, or not at all. Otherwise its name with hyphens is the flag,
- * `--no-` before it clears it, lists are separated by commas, and an object is read from standard input.
+ * How a field is spelled as a flag: by another name, by a name per value, or not at all. By default the flag is its name with hyphens,
+ * `--no-` clears it, lists are separated by commas, and an object is read from standard input.
  */
 type Flag = string | false | Readonly<Record<string, string>>;
 
@@ -13,7 +13,7 @@ const COMMANDS: { readonly [R in Route]?: readonly [usage: string, flags?: Reado
 
 export const operationsWithCommand = Object.keys(COMMANDS) as readonly Route[];
 
-/** Objects whose members have flags of their own. */
+/** Objects whose members have separate flags. */
 const WITHIN: ReadonlySet<string> = new Set(["notification", "filter", "quiet_hours", "hook"]);
 
 const SAFE_WORD = /^[\w.:-]+$/;
@@ -23,14 +23,14 @@ function flagOf(flag: string, value: unknown): string {
   if (value === null || value === false) return `--no-${flag}`;
   if (value === true) return `--${flag}`;
   if (typeof value === "object" && !Array.isArray(value)) return `--${flag} -`;
-  // A value that begins like a flag is one for the program, unless it is part of the word.
+  // A value that looks like a flag must be part of the word, or the program would take it for one.
   const text = word(Array.isArray(value) ? value.join(",") : value);
   return text.startsWith("-") || text.startsWith("'-") ? `--${flag}=${text}` : `--${flag} ${text}`;
 }
 
 /**
- * The arguments of the `svc` command for an operation, and what it reads as JSON from its standard input. Undefined for an operation without
- * a command. `fields` are those of query and body.
+ * Returns the arguments of the `svc` command for an operation, and what it reads as JSON from standard input. Undefined for an operation
+ * without a command. `fields` are those of query and body.
  */
 export function commandOf(
   route: Route,

@@ -10,8 +10,8 @@ function stored<T>(key: string): T | undefined {
 }
 
 /**
- * The unsent content of a form, stored for the tab: it survives a reload and an update of the node. Never of a secret. `discard` forgets
- * it, once it was sent.
+ * The unsent content of a form, stored for the tab, so that it survives a reload and an update of the node. Must not contain secrets.
+ * `discard` deletes it after it was sent.
  */
 export function useDraft<T>(
   name: string,
@@ -23,23 +23,23 @@ export function useDraft<T>(
     value,
     set(next) {
       setValue(next);
-      // At once: a reload may follow.
+      // Stored immediately, because a reload may follow.
       store(key, next);
     },
     discard() {
       try {
         sessionStorage.removeItem(key);
       } catch {
-        // Nothing was stored.
+        // Nothing had been stored.
       }
     },
   };
 }
 
-/** Leaves a draft for a form of another page of this tab. Returns whether the browser stored it. */
+/** Stores a draft for a form on another page of this tab. Returns whether the browser stored it. */
 export const leaveDraft = (name: string, value: unknown) => store(`draft:${name}`, value);
 
-/** Returns whether the browser stored it; one that stores nothing forgets the draft with the page. */
+/** Returns whether the browser stored it; otherwise the draft is lost with the page. */
 function store(key: string, value: unknown): boolean {
   try {
     sessionStorage.setItem(key, JSON.stringify(value));

@@ -8,30 +8,30 @@ import { isVisible } from "./visibility.ts";
 
 interface ServerEventsOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where to begin: the id of an event, or "". */
+  /** The id of the event after which to start, or "". */
   readonly lastId: string;
   /** Ends it. */
   readonly stop: AbortSignal;
   readonly onConnecting?: () => void;
   readonly onOpen?: (response: Response) => void;
-  /** Gets each event, and the id to resume with. May throw a `RequestFailure`, which breaks the connection. */
+  /** Called with each event and the id from which to resume. May throw a `RequestFailure`, which breaks the connection. */
   readonly onEvent: (event: ServerSentEvent) => void;
-  /** Gets the position after each piece, also after one without an event. */
+  /** Called with the position after each chunk, even one without an event. */
   readonly onPosition?: (lastId: string) => void;
-  /** Gets what the node refused. Returns whether to connect again. */
+  /** Called with the node's refusal. Returns whether to reconnect. */
   readonly onFailure: (failure: RequestFailure) => boolean;
 }
 
-/** An event has a cast with its quotes at most. */
+/** An event contains at most a cast with its quotes. */
 const MAX_EVENT_CHARS = 4_000_000;
-/** Twice the time after which the node sends a sign of life. */
+/** Twice the interval of the node's heartbeats. */
 const SILENCE_MS = 30_000;
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Reads server-sent events, and connects again after a break with the last id, so that nothing is lost. It reads by `fetch`: an EventSource
- * waits for a node that hangs without end, sends no API key and hides why a node refuses.
+ * Reads server-sent events, and reconnects after a break with the last id, so that nothing is lost. It uses `fetch`: an EventSource waits
+ * forever for a node that hangs, sends no API key and hides why a node refuses.
  */
 export async function followServerEvents(path: string, options: ServerEventsOptions): Promise<void> {
   const { stop, onEvent, onPosition } = options;
@@ -65,7 +65,7 @@ export async function followServerEvents(path: string, options: ServerEventsOpti
       await callNode(path, { headers, signal: stop, cache: "no-store" }, read);
     } catch (cause) {
       if (stop.aborted || !(cause instanceof RequestFailure)) return;
-      // A connection that broke, or was silent for too long, is made again without a word.
+      // A connection that broke or was silent for too long is silently reopened.
       if (cause.code !== undefined || cause.status !== 0) {
         if (!options.onFailure(cause)) return;
         waitMs = Math.max(waitMs, cause.retryAfterMs ?? 0);
@@ -87,7 +87,7 @@ function delay(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-/** An event of `/stream`: the body of a webhook's delivery. */
+/** An event of `/stream`, which is also the body of a webhook's delivery. */
 export interface StreamEvent {
   readonly cursor: string;
   readonly kind: string;
@@ -95,12 +95,15 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** `paused`: by the visitor, or because the tab is hidden. `failed`: the node refused; `failure` says why. `ended`: at its end. */
+/**
+ * `paused`: by the visitor, or because the tab is hidden. `failed`: the node refused; `failure` says why. `ended`: the stream is
+ * complete.
+ */
 export type StreamState = "connecting" | "open" | "paused" | "failed" | "ended";
 
 export interface EventStreamHandlers {
   readonly onEvent: (event: StreamEvent) => void;
-  /** Events are missing: the log no longer has them. */
+  /** Called if events are missing because the log no longer has them. */
   readonly onGap?: () => void;
 }
 
@@ -108,7 +111,7 @@ export interface EventStream {
   readonly state: StreamState;
   readonly failure: RequestFailure | undefined;
   pause(): void;
-  /** Continues after the last event, also after a failure. */
+  /** Continues after the last event, even after a failure. */
   resume(): void;
   close(): void;
 }
@@ -118,8 +121,8 @@ const KINDS = /^(?:cast|reaction|follow|user)\.(?:created|deleted|updated)$/;
 let current: EventStream | undefined;
 
 /**
- * Follows the node's events while the tab is shown, and resumes after the last one, so that nothing is lost. A tab has one stream: another
- * one ends it, because a browser allows six connections to a host.
+ * Follows the node's events while the tab is visible, and resumes after the last one, so that nothing is lost. A tab has only one stream,
+ * and a new one ends it, because a browser allows six connections per host.
  */
 export function openEventStream(call: Call, handlers: EventStreamHandlers): EventStream {
   const state = signal<StreamState>("connecting");
@@ -173,7 +176,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
       return;
     }
     const stop = new AbortController();
-    // Another key connects again.
+    // A new key reconnects.
     void follow(stop.signal, apiKey.value);
     return () => stop.abort();
   });
@@ -204,7 +207,7 @@ export function openEventStream(call: Call, handlers: EventStreamHandlers): Even
   return stream;
 }
 
-/** A node that is full or starting says so and is asked again; a filter that it refuses is not. */
+/** Reports whether to try again: a node that is full or starting says so; a refused filter stays refused. */
 const isTemporary = ({ status, code }: RequestFailure) =>
   code !== "expression_budget" && (status === 0 || status === 429 || status >= 500) && status !== 501;
 

@@ -5,18 +5,18 @@ import { startPolling } from "./polling.ts";
 import { apiKey, RequestFailure, request } from "./request.ts";
 import { isVisible } from "./visibility.ts";
 
-/** A list that grows by "Load more", a page of the API at a time. */
+/** A list that grows with "Load more", one page of the API at a time. */
 export interface Pages<T> {
   readonly items: readonly T[] | undefined;
   readonly error: RequestFailure | undefined;
-  /** Whether the items are out of date: the first page could not be loaded again, or the node has not responded for two intervals. */
+  /** Whether the items are out of date: the first page could not be reloaded, or the node has not responded for two intervals. */
   readonly isStale: boolean;
   readonly loading: boolean;
   readonly hasMore: boolean;
   /** When the first page arrived, in ms of `Date.now()`. */
   readonly loadedAtMs: number;
   loadMore(): void;
-  /** Starts over with the first page; the old items stay until it has come. */
+  /** Starts over with the first page; the old items stay until it has arrived. */
   refresh(): void;
 }
 
@@ -27,7 +27,7 @@ export interface Page<T> {
   readonly next: string | null | undefined;
 }
 
-/** Takes a page of a list apart, whose items are in the member `name` of the response. */
+/** Returns a reader for list pages whose items are in the member `name` of the response. */
 export const listOf =
   <Name extends string>(name: Name) =>
   <T>(
@@ -36,16 +36,16 @@ export const listOf =
     },
   ): Page<T> => ({ items: body[name], next: body.next?.cursor });
 
-/** Lists that no component shows stay in memory up to this number: the way back finds them as long as they were. */
+/** How many lists that no component shows stay in memory, so that going back shows them at their full length. */
 const MAX_KEPT = 20;
 
-/** The longest wait of a list that fails again and again. */
+/** The longest wait for a list that fails repeatedly. */
 const MAX_FAILED_MS = 10_000;
 
-/** The lists that components show. */
+/** The lists that components currently show. */
 const shown = new Set<PagedList<unknown>>();
 
-/** Loads the first page of every list that the page shows again. */
+/** Reloads the first page of every list on the page. */
 export function refreshLists(): void {
   for (const list of shown) list.refresh();
 }
@@ -95,7 +95,7 @@ class PagedList<T> implements Pages<T> {
     void this.#load(this.#call, []);
   }
 
-  /** Asks for the first page again each `everyMs`, unless a page is on its way. Returns the stop. */
+  /** Requests the first page again every `everyMs`, unless a page is loading. Returns a function that stops this. */
   poll(everyMs: number): () => void {
     const ask = async () => {
       if (this.#loading.peek()) return;
@@ -106,7 +106,7 @@ class PagedList<T> implements Pages<T> {
     const onLate = (isLate: boolean) => {
       this.#stale.value = isLate;
     };
-    // A list of an earlier visit may lack what its visitor has just added.
+    // A list from an earlier visit may lack what the visitor has just added.
     const waitsFirst = this.#items.peek() === undefined;
     return startPolling(ask, { everyMs, maxMs: MAX_FAILED_MS, isVisible, waitsFirst, onLate }).stop;
   }
@@ -173,15 +173,15 @@ const NOTHING: Pages<never> = {
 };
 
 export interface PagesOptions {
-  /** How the call is made; a plain request by default. */
+  /** How the call is made. Default: a plain request. */
   readonly send?: typeof request;
-  /** Whose list it is, where the same call has different ones. */
+  /** Whose list it is, if the same call returns different ones. */
   readonly scope?: string;
-  /** The delay, ms, between a response and the next request for the first page while the tab is shown; longer after failures. */
+  /** The delay in ms between a response and the next request for the first page while the tab is visible; longer after failures. */
   readonly everyMs?: number | undefined;
 }
 
-/** The list of `call`, whose pages `read` takes apart. A list that was loaded before is shown as it was. */
+/** Returns the list of `call`, whose pages `read` parses. A list that was loaded before is shown unchanged. */
 export function usePages<Body, T>(
   call: Call<Body> | undefined,
   read: (body: Body) => Page<T>,
@@ -206,16 +206,16 @@ export function usePages<Body, T>(
 
 const EVERY_MS = 60_000;
 
-/** What has come to a list since it was loaded. The rows stay where they are until the visitor asks for it. */
+/** Items that were added to a list since it was loaded. The rows do not move until the visitor asks for it. */
 export interface Newer {
   readonly count: number;
-  /** Whether the node has not said for two intervals what is new. */
+  /** Whether the node has not responded for two intervals. */
   readonly isStale: boolean;
-  /** Loads the list again. */
+  /** Reloads the list. */
   show(): void;
 }
 
-/** Returns how many of the items that the first page would have now are not in the list. */
+/** Returns how many items of the current first page are not in the list. */
 function countNewer<T>(
   shown: readonly T[],
   first: readonly T[],
@@ -225,7 +225,7 @@ function countNewer<T>(
   return first.filter((item) => !known.has(keyOf(item))).length;
 }
 
-/** Asks for the first page of a list each minute while the tab is shown, and counts what is new in it. */
+/** Requests the first page of a list each minute while the tab is visible, and counts the new items. */
 export function useNewer<Body, T>(
   call: Call<Body> | undefined,
   read: (body: Body) => Page<T>,
@@ -246,7 +246,7 @@ export function useNewer<Body, T>(
       everyMs: EVERY_MS,
       maxMs: EVERY_MS,
       isVisible,
-      // A list of an earlier visit is shown as it was.
+      // A list from an earlier visit is shown unchanged.
       waitsFirst: !pages.items || Date.now() - pages.loadedAtMs <= EVERY_MS,
       onLate(late) {
         isLate.value = late;

@@ -1,12 +1,12 @@
 import { effect, type ReadonlySignal, untracked } from "@preact/signals";
 
-/** Asks again and again, while the tab is shown. */
+/** Repeats a request while the tab is visible. */
 export type Polling = ReturnType<typeof startPolling>;
 
-/** A clock, and calls at a time of it. */
+/** A clock, and timers on it. */
 export interface PollingTime {
   nowMs(): number;
-  /** Returns what takes the call back. */
+  /** Schedules a call. Returns a function that cancels it. */
   after(ms: number, call: () => void): () => void;
 }
 
@@ -15,20 +15,20 @@ export interface PollingOptions {
   /** The longest wait after failures. */
   readonly maxMs: number;
   readonly isVisible: ReadonlySignal<boolean>;
-  /** Whether another caller has just asked: then the first call is one wait later. */
+  /** Whether another caller has just made the request: then the first call waits one interval. */
   readonly waitsFirst?: boolean;
-  /** Gets the time of the next call, in ms of `time`. */
+  /** Called with the time of the next call, in ms of `time`. */
   readonly onWait?: (nextAtMs: number) => void;
   /**
-   * Gets true when no call has succeeded for two intervals in which the tab was shown: what the last one brought is out of date. Gets
-   * false with the next success.
+   * Called with true if no call has succeeded for two intervals in which the tab was visible, so that the last result is out of date;
+   * with false at the next success.
    */
   readonly onLate?: (isLate: boolean) => void;
-  /** The browser's, if omitted. */
+  /** Default: the browser's clock. */
   readonly time?: PollingTime;
 }
 
-/** A busy node may take as long as a short interval. */
+/** A busy node may need longer than a short interval. */
 const MIN_LATE_MS = 4_000;
 
 const BROWSER_TIME: PollingTime = {
@@ -40,8 +40,8 @@ const BROWSER_TIME: PollingTime = {
 };
 
 /**
- * Calls `run` at once, then `everyMs` after it has ended, and after each failure in a row twice as late, up to `maxMs`. Two calls are
- * never under way, and none begins while the tab is hidden: one that was due by then begins when it is shown again.
+ * Calls `run` at once, then `everyMs` after it has ended, doubling the delay after each consecutive failure, up to `maxMs`. Calls never
+ * overlap, and none starts while the tab is hidden: a call that becomes due then starts when the tab is visible again.
  */
 export function startPolling(run: () => Promise<void>, options: PollingOptions) {
   const { everyMs, maxMs, isVisible, waitsFirst = false, onWait, onLate, time = BROWSER_TIME } = options;
@@ -98,7 +98,7 @@ export function startPolling(run: () => Promise<void>, options: PollingOptions) 
     }
   });
   return {
-    /** Asks now. */
+    /** Calls it now. */
     now: (): void => void call(),
     stop(): void {
       isStopped = true;

@@ -6,9 +6,9 @@ import { startPolling } from "./polling.ts";
 import { apiKey, RequestFailure, request } from "./request.ts";
 import { isVisible } from "./visibility.ts";
 
-/** The response to a call as a component sees it. Reading it subscribes the component. */
+/** The response to a call as seen by a component. Reading it subscribes the component. */
 export interface Query<T> {
-  /** The last response; stays while a newer one is asked for and when that fails. */
+  /** The last response; it stays while a newer one is loading, and if that fails. */
   readonly data: T | undefined;
   readonly error: RequestFailure | undefined;
   /** Whether `data` is out of date: the last call failed, or the node has not responded for two intervals. */
@@ -20,17 +20,17 @@ export interface Query<T> {
 }
 
 export interface QueryOptions {
-  /** Asks again this many ms after each response while the tab is shown, later after failures. */
+  /** Repeats the call this many ms after each response while the tab is visible; later after failures. */
   readonly everyMs?: number | undefined;
-  /** Whose response it is, where the same call has different ones. */
+  /** Whose response it is, if the same call returns different ones. */
   readonly scope?: string | undefined;
-  /** How the call is made; a plain request by default. */
+  /** How the call is made. Default: a plain request. */
   readonly send?: typeof request;
 }
 
-/** Responses that no component shows stay in memory up to this number, for the way back. */
+/** How many responses that no component shows stay in memory, for going back. */
 const MAX_KEPT = 60;
-/** How late a query that fails again and again is asked, at most; never sooner than one that succeeds. */
+/** The longest delay of a query that fails repeatedly, but never shorter than its normal interval. */
 const MAX_FAILED_MS = 10_000;
 
 class Entry<T> implements Query<T> {
@@ -68,11 +68,11 @@ class Entry<T> implements Query<T> {
   }
 
   refresh(): void {
-    // What failed is in `error`.
+    // Failures are in `error`.
     this.ask().catch(() => undefined);
   }
 
-  /** Makes the call, or waits for the one that is under way. Throws `RequestFailure`. */
+  /** Makes the call, or waits for the one in progress. Throws `RequestFailure`. */
   ask(): Promise<void> {
     if (!this.#abort) this.#asking = this.#ask();
     return this.#asking;
@@ -114,7 +114,7 @@ class Entry<T> implements Query<T> {
     shown.add(this);
   }
 
-  /** The last component that leaves aborts the request. */
+  /** The last component that stops using it aborts the request. */
   release(): void {
     this.#users--;
     if (this.#users > 0) return;
@@ -144,7 +144,7 @@ const entries = new Map<string, Entry<unknown>>();
 function entryOf<T>(key: string, call: Call<T>, send: typeof request): Entry<T> {
   const known = entries.get(key);
   const entry = known ?? new Entry<unknown>(call, send);
-  // The order of the map is that of use: the first one is the oldest.
+  // The map is in order of use, oldest first.
   entries.delete(key);
   entries.set(key, entry);
   for (const [oldKey, old] of entries) {
@@ -154,19 +154,19 @@ function entryOf<T>(key: string, call: Call<T>, send: typeof request): Entry<T> 
   return entry as Entry<T>;
 }
 
-/** Forgets all responses, for instance those of another owner. */
+/** Drops all responses that are not shown, for instance those of another owner. */
 export function forgetResponses(): void {
   for (const [key, entry] of entries) if (!entry.isShown) entries.delete(key);
   refreshShown();
 }
 
-/** Adds what the page shows without a query, so that it is refreshed with the rest. Returns what takes it out again. */
+/** Adds something that the page shows without a query, so that it is refreshed with the rest. Returns a function that removes it. */
 export function addShown(part: { refresh(): void }): () => void {
   shown.add(part);
   return () => shown.delete(part);
 }
 
-/** Asks for everything that the page shows again. */
+/** Reloads everything that the page shows. */
 export function refreshShown(): void {
   for (const entry of shown) entry.refresh();
 }
@@ -181,8 +181,8 @@ const NOTHING: Query<never> = {
 };
 
 /**
- * The response to `call`, shared by all components that make the same one: asked for when the first appears, aborted when the last
- * leaves. Without a call there is nothing to ask.
+ * Returns the response to `call`, shared by all components that make the same call. It is requested when the first component appears, and
+ * aborted when the last one leaves. Without a call, nothing is requested.
  */
 export function useQuery<T>(call: Call<T> | undefined, options: QueryOptions = {}): Query<T> {
   const { everyMs, send = request, scope = "" } = options;
@@ -206,10 +206,10 @@ export function useQuery<T>(call: Call<T> | undefined, options: QueryOptions = {
   return entry ?? (NOTHING as Query<T>);
 }
 
-/** What one request asks for at most. */
+/** Maximum number of users in one request. */
 const MAX_PEOPLE = 100;
 
-/** The users of some fids, by fid; those that the node does not have are left out. */
+/** Returns the users of some fids, by fid; those that the node does not have are omitted. */
 export function usePeople(fids: readonly number[]): ReadonlyMap<number, User> {
   const wanted = [...new Set(fids)].sort((a, b) => a - b).slice(0, MAX_PEOPLE);
   const call = wanted.length === 0 ? undefined : get("/user/bulk", { fids: wanted });
@@ -221,6 +221,6 @@ export type { Pulse };
 
 const EVERY_MS = 5000;
 
-/** The state of the node, asked for every 5 seconds while the tab is shown. */
+/** Returns the state of the node, polled every 5 seconds while the tab is visible. */
 export const usePulse = (): Query<Pulse> =>
   useQuery({ method: "GET", path: "/console/api/pulse" }, { everyMs: EVERY_MS });

@@ -3,19 +3,19 @@ import * as msg from "../text/en/common.ts";
 import { language } from "../text/locale.ts";
 import type { Call } from "./call.ts";
 
-/** An API key that the visitor has pasted; in memory only. A node with `http.anonymous = false` asks for one. */
+/** An API key that the visitor has pasted; in memory only. Needed by a node with `http.anonymous = false`. */
 export const apiKey = signal<string | undefined>(undefined);
 
-/** Set when the node refuses a read without a key (`http.anonymous = false`). */
+/** Whether the node has refused a read without a key (`http.anonymous = false`). */
 export const isApiKeyWanted = signal(false);
 
-/** A request that did not succeed. Status 0: the node did not respond. */
+/** A request failed. Status 0: the node did not respond. */
 export class RequestFailure extends Error {
   override readonly name = "RequestFailure";
   readonly status: number;
   readonly code: string | undefined;
   readonly requestId: string | undefined;
-  /** How long the node asks to wait before the next try. */
+  /** How long the node asks to wait before a retry. */
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: {
@@ -33,7 +33,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** What an error with a code is called in the language of the page; undefined where that is left to the node's message. */
+/** Returns the text for an error code in the page's language; undefined if the node's message should be used. */
 async function textOfCode(code: string | undefined): Promise<string | undefined> {
   if (code === undefined || language === "en") return undefined;
   const texts = await import("../text/en/errors.ts").then(
@@ -70,8 +70,8 @@ export interface NodeCallOptions extends Pick<RequestInit, "method" | "headers" 
 }
 
 /**
- * Calls the node and reads its response: no other part of the page calls it. Each call has a limit, after which it fails. `read` is given
- * `extend`, by which a response that never ends gets more time with each sign of life.
+ * Calls the node and reads its response; no other part of the page calls it. Each call has a time limit, after which it fails. `read`
+ * gets `extend`, with which an endless response extends the limit at each heartbeat.
  *
  * @throws RequestFailure, or the reason of an abort
  */
@@ -117,13 +117,13 @@ export async function callNode<T>(
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body as it goes over the wire, where its exact bytes matter (signed requests). */
+  /** The exact bytes of the body, for signed requests. */
   readonly rawBody?: string | undefined;
-  /** Given the response before its body is read, which waits for it. */
+  /** Called with the response and awaited before its body is read. */
   readonly onResponse?: ((response: Response) => Promise<unknown>) | undefined;
 }
 
-/** What is not of the API is opened by no API key: a 401 there is about the operator's code or session, or a channel that is over. */
+/** An API key only helps with calls of the API: a 401 elsewhere is about the operator's code or session, or a channel that has ended. */
 const wantsApiKey = ({ op, path }: Call) => op === undefined && path.startsWith("/v2/");
 
 /** Makes the request and returns its decoded body. Throws `RequestFailure`, or the reason of an abort. */

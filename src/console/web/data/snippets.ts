@@ -1,8 +1,8 @@
 import type { Call, Site, Snippet } from "./call.ts";
 
 /**
- * The ways to make a call that can be copied, the first one the shortest. A call without a method of the SDK has no such way. A signed
- * operation brings its own.
+ * Returns the ways to copy a call, shortest first. A call without a matching SDK method has no snippet for the SDK. A signed operation
+ * brings its own snippets.
  */
 export function snippetsOf(call: Call, site: Site): readonly Snippet[] {
   if (call.snippets) return call.snippets(call, site);
@@ -14,10 +14,10 @@ export function snippetsOf(call: Call, site: Site): readonly Snippet[] {
   ];
 }
 
-/** A word of a POSIX shell that stands for exactly this text. */
+/** Quotes a text as a single literal word of a POSIX shell. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What is not below `/v2/` belongs to the page and takes no key. */
+/** Paths outside `/v2/` belong to the page and need no key. */
 const needsKey = ({ path }: Call, { needsApiKey }: Site) => needsApiKey && path.startsWith("/v2/");
 
 function curl(call: Call, site: Site): string {
@@ -66,12 +66,12 @@ const body = await client.${method.name}(${JSON.stringify(params)});`;
 type Query = Readonly<Record<string, string>>;
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A method of the hosted API's SDK that asks for what a native route has. */
+/** An SDK method of the hosted API that corresponds to a native route. */
 interface SdkMethod {
   /** Path below `/v2/<service>`. */
   readonly route: string;
   readonly name: string;
-  /** The arguments of the method for a query of the route; undefined where the method cannot ask the same. */
+  /** Returns the method's arguments for a query of the route; undefined if the method cannot express it. */
   readonly params: (query: Query) => Arguments | undefined;
 }
 
@@ -87,11 +87,11 @@ function argument(name: string, value: string): unknown {
   return LISTS.has(name) ? value.split(",") : value;
 }
 
-/** The SDK names the parameters of the query in camelCase. */
+/** The SDK has camelCase names for query parameters. */
 const same = (query: Query): Arguments =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [camel(name), argument(name, value)]));
 
-/** As `same`, with arguments that make the hosted API respond as the native one does by default. */
+/** Like `same`, with arguments that make the hosted API respond as the native one does by default. */
 const withDefaults =
   (defaults: Arguments) =>
   (query: Query): Arguments => ({ ...defaults, ...same(query) });

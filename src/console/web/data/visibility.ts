@@ -1,12 +1,15 @@
 import { effect, signal, untracked } from "@preact/signals";
 
-/** Whether the tab is shown. Nothing polls and no stream is open while it is not. */
+/** Whether the tab is visible. While it is not, nothing polls and no stream is open. */
 export const isVisible = signal(document.visibilityState === "visible");
 document.addEventListener("visibilitychange", () => {
   isVisible.value = document.visibilityState === "visible";
 });
 
-/** Calls `run` each `everyMs` while the tab is shown, and at once when it is shown again after a longer time. Returns the stop. */
+/**
+ * Calls `run` every `everyMs` while the tab is visible, and at once when it becomes visible after a longer time. Returns a function that
+ * stops this.
+ */
 function whileVisible(everyMs: number, run: () => void): () => void {
   let lastAt = performance.now();
   const call = () => {
@@ -23,7 +26,7 @@ function whileVisible(everyMs: number, run: () => void): () => void {
 
 const TICK_MS = 5000;
 
-/** The time that ages on the page refer to, in ms; moves while the tab is shown. */
+/** The time that ages on the page refer to, in ms; updated while the tab is visible. */
 export const nowMs = signal(Date.now());
 whileVisible(TICK_MS, () => {
   nowMs.value = Date.now();

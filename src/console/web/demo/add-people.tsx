@@ -10,8 +10,8 @@ const SECONDS = 15;
 const PER_SECOND = 3;
 
 /**
- * Has the people of the demo network cast, like and follow for a while; the network is idle otherwise. Absent on a node without a demo
- * network.
+ * Lets the people of the demo network cast, like and follow for a while; otherwise the network is idle. Renders nothing on a node without
+ * a demo network.
  */
 export function GenerateActivity() {
   const [endsAt, setEndsAt] = useState(0);
@@ -44,8 +44,8 @@ interface Added {
 }
 
 /**
- * Has people of the demo network add an app, by real envelopes of two clients; `onAdded` is the time to ask for the audience again.
- * Absent on a node without a demo network.
+ * Lets people of the demo network add an app, with real envelopes of two clients; `onAdded` is called when the audience should be
+ * reloaded. Renders nothing on a node without a demo network.
  */
 export function AddDemoPeople({ appId, onAdded }: { appId: string; onAdded?: () => void }) {
   const [result, setResult] = useState<Added>();

@@ -5,13 +5,13 @@ import { type Query, useQuery } from "../data/query.ts";
 import { isVisible } from "../data/visibility.ts";
 import * as msg from "../text/en/common.ts";
 
-/** What a feed of the demo begins with. */
+/** The first event of a demo feed. */
 interface Hello {
-  /** Another one after a restart of the node, which numbers events from 1 again. */
+  /** Changes with a restart of the node, which numbers events from 1 again. */
   readonly feed: string;
 }
 
-/** Follows a feed of the demo while the tab is shown, and resumes after the last event. Returns the stop. */
+/** Follows a demo feed while the tab is visible, and resumes after the last event. Returns a function that stops this. */
 export function followDemoFeed<Event, Opening = object>(
   path: string,
   handlers: { readonly onEvent: (event: Event) => void; readonly onOpen?: (opening: Opening) => void },
@@ -33,7 +33,7 @@ export function followDemoFeed<Event, Opening = object>(
           return;
         }
         const number = Number(id);
-        // A feed of another run of the node begins at its oldest event.
+        // A feed of another run of the node starts at its oldest event.
         if (number <= last) return;
         last = number;
         handlers.onEvent(JSON.parse(data) as Event);
@@ -44,7 +44,7 @@ export function followDemoFeed<Event, Opening = object>(
   });
 }
 
-/** A person of the demo network, as the page names people. */
+/** A person of the demo network, with the fields by which the page names people. */
 export interface DemoUser {
   readonly fid: number;
   readonly username: string;
@@ -75,6 +75,6 @@ export function useDemoPeople(isWanted: boolean): {
   return { people, query };
 }
 
-/** A person, by their fid only while their name is not known. */
+/** Returns a person, with only the fid while their name is unknown. */
 export const demoUserOf = (people: readonly DemoUser[], fid: number): DemoUser =>
   people.find((person) => person.fid === fid) ?? { fid, username: String(fid), display_name: msg.fidOf(fid) };

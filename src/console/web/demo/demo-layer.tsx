@@ -8,7 +8,7 @@ import { displayNameOf } from "../text/name.ts";
 import { UserName } from "../text/user-text.tsx";
 import { demoUserOf, useDemoPeople } from "./demo-feed.ts";
 
-/** What a demo network adds to every page: who is signed in, and what the wallet asks. */
+/** What a demo network adds to every page: who is signed in, and the wallet's prompt. */
 export function DemoLayer() {
   const [Prompt, setPrompt] = useState<ComponentType>();
   const fid = borrowedFid.value;

@@ -10,7 +10,7 @@ import * as msg from "../text/en/demo/demo.ts";
 import { handleOf } from "../text/name.ts";
 import { type DemoUser, demoUserOf, followDemoFeed, useDemoPeople } from "./demo-feed.ts";
 
-/** A phone of a demo person that was to show a notification. */
+/** A demo person's phone that received a notification. */
 interface Buzz {
   readonly at_ms: number;
   readonly fid: number;
@@ -29,10 +29,12 @@ const OPEN_PARAMETER = `${pageConfig.service}_open`;
 
 const keyOf = ({ notification_id, fid }: Buzz) => `${notification_id} ${fid}`;
 
-/** The parameter of the link of a notification, by which the app can report that it was opened; absent where opens are not counted. */
+/**
+ * Returns the parameter of a notification's link with which the app can report that it was opened; undefined if opens are not counted.
+ */
 const openOf = ({ target_url }: Buzz) => URL.parse(target_url)?.searchParams.get(OPEN_PARAMETER) ?? undefined;
 
-/** Opens notifications on phones: each report is the public call that the script of an app makes. */
+/** Opens notifications on phones: each report is the public call that an app's script makes. */
 function usePhoneOpens(onOpened: (() => void) | undefined) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const action = useAction();
@@ -52,7 +54,7 @@ function usePhoneOpens(onOpened: (() => void) | undefined) {
 
 type PhoneOpens = ReturnType<typeof usePhoneOpens>;
 
-/** Opens it on half of the phones that have not: a send as it ends in life. */
+/** Opens it on half of the phones that have not opened it, a realistic outcome of a send. */
 function OpenOnPhones({ shown, opens }: { shown: readonly Buzz[]; opens: PhoneOpens }) {
   const { action, open, isOpened } = opens;
   const left = shown.filter((buzz) => openOf(buzz) !== undefined && !isOpened(buzz));
@@ -79,7 +81,7 @@ function OpenOnPhones({ shown, opens }: { shown: readonly Buzz[]; opens: PhoneOp
   );
 }
 
-/** The phone of a person: a button while the notification can be opened on it, else it leads to the person. */
+/** A person's phone: a button while the notification can be opened on it, and otherwise a link to the person. */
 function PersonsPhone({ user, buzz, opens }: { user: DemoUser; buzz: Buzz; opens: PhoneOpens | undefined }) {
   const face = <Face user={user} size={1.75} />;
   const handle = handleOf(user);
@@ -109,15 +111,15 @@ function PersonsPhone({ user, buzz, opens }: { user: DemoUser; buzz: Buzz; opens
 }
 
 /**
- * The demo phones of people: the newest notification of an app as they show it, and who has it. With `notificationId` those
- * of one campaign. Absent on a node without a demo network.
+ * The phones of demo people: the newest notification of an app as they show it, and who has it. With `notificationId`, those of one
+ * campaign. Renders nothing on a node without a demo network.
  */
 export function DemoPhones(props: {
   appId: string;
   /** Its first letter is the icon. */
   appName: string | undefined;
   notificationId?: string | undefined;
-  /** Absent where opens are not shown. */
+  /** Undefined if opens are not shown. */
   onOpened?: () => void;
 }) {
   const { appId, appName, notificationId, onOpened } = props;

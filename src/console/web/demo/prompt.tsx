@@ -17,7 +17,7 @@ function Pick({ prompt }: { prompt: Extract<DemoPrompt, { kind: "pick" }> }) {
   const { people: all, query } = useDemoPeople(true);
   const text = wanted.trim().toLowerCase().replace(/^@/, "");
   const people = all
-    // The first two are the client apps.
+    // The first two fids are the client apps.
     .filter(({ fid }) => text !== "" || fid > 2)
     .filter((person) =>
       [String(person.fid), person.username, person.display_name.toLowerCase()].some((part) =>
@@ -95,7 +95,7 @@ function Sign({ prompt }: { prompt: Extract<DemoPrompt, { kind: "sign" }> }) {
   );
 }
 
-/** The question of the demo wallet that is open. */
+/** The open prompt of the demo wallet. */
 export function DemoPromptSheet() {
   const prompt = demoPrompt.value;
   if (prompt === undefined) return null;

@@ -40,18 +40,18 @@ const SIGNATURES: Readonly<Record<Received["signature"], readonly [PillKind, str
   unknown: ["warn", msg.noWebhookHasThisUrl],
 };
 
-/** Makes a receiver for webhooks of an owner. Its URL may be registered on this node only. */
+/** Creates a receiver for an owner's webhooks. Its URL can be registered only on this node. */
 export function createDemoReceiver(ownerFid: number): Promise<Receiver> {
   return request<Receiver>({ method: "POST", path: "/console/demo/receiver", body: { fid: ownerFid } });
 }
 
-/** Returns the id of the demo's receiver that a webhook calls; undefined for any other URL. */
+/** Returns the id of the demo receiver that a webhook calls; undefined for any other URL. */
 export function demoReceiverId(url: string): string | undefined {
   const [, id] = /^http:\/\/127\.0\.0\.1:\d+\/receivers\/([0-9A-Za-z-]+)$/.exec(url) ?? [];
   return pageConfig.demo ? id : undefined;
 }
 
-/** "Use the demo receiver" beside the field of a webhook's URL. Absent on a node without a demo network. */
+/** "Use the demo receiver" next to the field for a webhook's URL. Renders nothing on a node without a demo network. */
 export function UseDemoReceiver({ ownerFid, onUrl }: { ownerFid: number; onUrl: (url: string) => void }) {
   const [failure, setFailure] = useState<string>();
   if (!pageConfig.demo) return null;
@@ -70,7 +70,7 @@ export function UseDemoReceiver({ ownerFid, onUrl }: { ownerFid: number; onUrl: 
   );
 }
 
-/** A request as it was sent, its body in lines. */
+/** Formats a request as it was sent, with its body in lines. */
 function textOf({ headers, body, is_cut }: Received): string {
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `${head.join("\n")}\n\n${is_cut ? `${body}\n…` : inLines(body)}`;
@@ -104,8 +104,8 @@ function Delivery({ delivery }: { delivery: Received }) {
 }
 
 /**
- * What the demo's receiver of a webhook has received, live, and how it responds. `url` is the webhook's; absent for any other receiver
- * than the demo's.
+ * Shows live what a webhook's demo receiver has received, and how it responds. `url` is the webhook's; renders nothing for any other
+ * receiver.
  */
 export function DemoReceiverPanel({ url }: { url: string }) {
   const id = demoReceiverId(url);

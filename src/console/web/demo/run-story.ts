@@ -6,13 +6,13 @@ import { DEMO_WALLET_RDNS } from "../owner/wallet/demo-wallet.ts";
 import { borrowWallet } from "../owner/wallet/demo-wallet-requests.ts";
 import * as msg from "../text/en/common.ts";
 
-/** A story, and what lets the page act for its person: undefined where this browser can have no session. */
+/** A story, and what lets the page act for its person; undefined if this browser cannot have a session. */
 export interface StoryRun {
   readonly story: Story;
   readonly becomeItsPerson: (() => Promise<void>) | undefined;
 }
 
-/** Has the node run the story, with a session for a key of this browser. */
+/** Lets the node run the story, with a session for a key of this browser. */
 export async function runStory(): Promise<StoryRun> {
   const key = noSessionReason() === undefined ? await createSessionKey() : undefined;
   const story = await request<Story>({

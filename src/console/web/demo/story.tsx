@@ -14,7 +14,7 @@ import { GenerateActivity } from "./add-people.tsx";
 import type { StoryRun } from "./run-story.ts";
 
 const STEPS = Object.keys(STORY_STEPS) as StoryStepKey[];
-/** The steps tick one after another, as they were made. */
+/** The steps are ticked off one after another, in the order in which they were made. */
 const TICK_MS = 250;
 
 function Step({ name, step }: { name: StoryStepKey; step: StoryStep | undefined }) {
@@ -35,7 +35,7 @@ function Step({ name, step }: { name: StoryStepKey; step: StoryStep | undefined 
 
 const campaignPage = ({ campaign_id: id }: Story) => `/console/manage/campaigns/${id}`;
 
-/** Runs a push from its app to the phones of 25 people and to a receiver that verifies it, without a dialog, and shows each call. */
+/** Runs a push from its app to the phones of 25 people and to a receiver that verifies it, without a prompt, and shows each call. */
 export function StoryCard() {
   const [run, setRun] = useState<StoryRun>();
   const [ticked, setTicked] = useState(0);
@@ -59,7 +59,7 @@ export function StoryCard() {
     event.preventDefault();
     if (story && becomeItsPerson) void becomeItsPerson().then(() => route(campaignPage(story)));
   };
-  // The click that has loaded this has asked for the story.
+  // The click that loaded this module requested the story.
   useEffect(() => void start(), []);
   const done = STEPS.slice(0, story ? ticked : 0);
   return (

@@ -18,12 +18,12 @@ import { displayNameOf, plainName } from "../text/name.ts";
 import { castPage } from "../text/page-paths.ts";
 import { type Conversation, castKey, hiddenReplies, PAGE_SIZE, type ThreadRow, threadRows } from "./lists.ts";
 
-/** Casts that one click walks up. */
+/** How many casts one click walks up. */
 const STEP = 8;
 
 /**
- * What a reply replies to, folded: opened, it walks up the thread by one request for each cast, some at a time. A deleted cast ends the
- * walk.
+ * What a reply responds to, initially folded. When opened, it walks up the thread with one request per cast, several at a time. A deleted
+ * cast ends the walk.
  */
 function Ancestors({ cast }: { cast: Cast }) {
   const [above, setAbove] = useState<readonly Cast[]>([]);

@@ -15,10 +15,10 @@ import { shortHex } from "../text/format.ts";
 /** What a connected person can do with a registered channel: follow it, and end its parking. */
 
 const NO_SIGNER = "no_signer";
-/** The newest follows of the person, which are looked through. */
+/** How many of the person's newest follows are searched. */
 const MAX_FOLLOWS = 100;
 
-/** An action whose message a managed signer of the person has to sign, and whether there was none. */
+/** An action whose message must be signed by a managed signer of the person, and whether there was none. */
 function useSignerAction() {
   const action = useAction();
   const [lacksSigner, setLacksSigner] = useState(false);
@@ -40,7 +40,7 @@ function useSignerAction() {
   };
 }
 
-/** Says how to get a managed signer. On a demo network the person's key can be given to the node. */
+/** Explains how to get a managed signer. On a demo network the person's key can be imported into the node. */
 function NoSigner({ action, by: { fid, isDemo } }: { action: Action; by: Owner }) {
   async function importDemoKey() {
     const { signers } = await keysOf(fid);
@@ -68,7 +68,7 @@ function NoSigner({ action, by: { fid, isDemo } }: { action: Action; by: Owner }
   );
 }
 
-/** The button that follows a channel or ends that; a way to connect for a reader who is not. */
+/** The button that follows or unfollows a channel; for a reader who is not connected, a way to connect. */
 export function FollowButton({ channel }: { channel: Channel }) {
   const by = owner.value;
   if (!pageConfig.manage || pageConfig.signers === "off") return null;
@@ -108,7 +108,7 @@ function Follow({ channel, by }: { channel: Channel; by: Owner }) {
   );
 }
 
-/** Says what a parked channel waits for, with the button by which the owner of the address ends it. */
+/** Explains what a parked channel waits for, with the button with which the owner of the address ends the parking. */
 export function Parked({ channel }: { channel: Channel }) {
   const by = owner.value;
   const { owner_address: address, owner: channelOwner } = channel;

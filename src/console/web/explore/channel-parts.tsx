@@ -12,7 +12,7 @@ import { formatCount, formatMoment, shortHex } from "../text/format.ts";
 import { UserText } from "../text/user-text.tsx";
 import { PAGE_SIZE } from "./lists.ts";
 
-/** What the page of a registered channel has beyond that of a parent URL. */
+/** The parts that only the page of a registered channel has, not that of a parent URL. */
 
 type Role = ResponseOf<"GET /channel/roles">["members"][number];
 type Moderation = ResponseOf<"GET /channel/moderations">["moderations"][number];
@@ -41,7 +41,7 @@ export const Roles = ({ id }: { id: string }) => (
   />
 );
 
-/** Who did something, and when, where the node knows it. */
+/** Who did something, and when, if the node knows. */
 function By({ user, at }: { user: { fid: number; username: string } | null; at: number | null }) {
   return (
     <span class="s dim">
@@ -200,5 +200,5 @@ export function About({ channel }: { channel: Channel }) {
   );
 }
 
-/** The network allows no more. */
+/** The maximum that the network allows. */
 const MAX_MODERATORS = 10;

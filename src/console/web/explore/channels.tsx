@@ -20,7 +20,7 @@ import { castKey, channelKey, PAGE_SIZE, userKey } from "./lists.ts";
 
 const TYPING_MS = 150;
 
-/** All channels, or those whose name a search finds. */
+/** All channels, or those whose name matches a search. */
 function ChannelsPage() {
   const { path, query, route } = useLocation();
   const q = query.q ?? "";
@@ -85,7 +85,7 @@ const TABS = [
   { id: "moderation", label: msg.moderation },
 ] as const;
 
-/** The channel of the path, or all of them. */
+/** The channel of the path, or the list of all. */
 export function Page() {
   const { id } = useRoute().params;
   return id === undefined ? <ChannelsPage /> : <ChannelPage id={id} key={id} />;
@@ -93,7 +93,7 @@ export function Page() {
 
 type TabId = (typeof TABS)[number]["id"];
 
-/** The list of a tab. A channel that is not registered has casts and those who cast. */
+/** The list of a tab. A channel that is not registered only has casts and their authors. */
 function TabPanel({ tab, id, isRegistered }: { tab: TabId; id: string; isRegistered: boolean }) {
   if (tab === "casts") return <ChannelCasts id={id} isRegistered={isRegistered} />;
   if (tab === "members") return isRegistered ? <Roles id={id} /> : <Members id={id} />;

@@ -15,7 +15,7 @@ import * as msg from "../text/en/landing.ts";
 import { readEntry, searchPage } from "../text/page-paths.ts";
 import { authorsByFollowers, castKey, channelKey } from "./lists.ts";
 
-/** A field that opens what is put into it: a person, a cast, a channel, an address. */
+/** A field that opens whatever is entered: a person, a cast, a channel, an address. */
 function GoTo() {
   const { route } = useLocation();
   const [text, setText] = useState("");
@@ -57,7 +57,7 @@ function GoTo() {
 const CHANNELS = 6;
 const PEOPLE = 6;
 
-/** Explore: what trends, where, and who is read there. */
+/** Explore: what is trending, where, and who is read there. */
 export function Page() {
   const trending = get("/feed/trending", { limit: 10 });
   const casts = usePages(trending, listOf("casts"));

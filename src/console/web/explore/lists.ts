@@ -1,13 +1,13 @@
 import type { Cast, Channel, User } from "../data/call.ts";
 
-/** The number of rows of a page of a list. */
+/** The number of rows in a list page. */
 export const PAGE_SIZE = 25;
 
 export const castKey = (cast: Cast) => cast.hash;
 export const userKey = (user: User) => user.fid;
 export const channelKey = (channel: Channel) => channel.id;
 
-/** The people who wrote some casts, each once, those with the most followers first. */
+/** Returns the authors of some casts, each once, ordered by followers. */
 export function authorsByFollowers(casts: readonly Cast[], limit: number): User[] {
   const authors = new Map(casts.map(({ author }) => [author.fid, author]));
   return [...authors.values()]
@@ -15,21 +15,21 @@ export function authorsByFollowers(casts: readonly Cast[], limit: number): User[
     .slice(0, limit);
 }
 
-/** A cast and the replies below it, as `/cast/conversation` has them. */
+/** A cast and the replies below it, as returned by `/cast/conversation`. */
 export interface Conversation {
   readonly cast: Cast;
   readonly replies: readonly Conversation[];
 }
 
-/** A reply in the order of the page, and how deep it is below the cast: 1 for a direct reply. */
+/** A reply in the order of the page, and its depth below the cast: 1 for a direct reply. */
 export interface ThreadRow {
   readonly cast: Cast;
   readonly depth: number;
-  /** Replies of this cast that the response leaves out. */
+  /** The number of this cast's replies that the response leaves out. */
   readonly hidden: number;
 }
 
-/** Returns the replies of a conversation from top to bottom: each one, then those below it. */
+/** Returns the replies of a conversation from top to bottom: each one, followed by those below it. */
 export function threadRows(conversation: Conversation): ThreadRow[] {
   const rows: ThreadRow[] = [];
   const visit = ({ cast, replies }: Conversation, depth: number) => {
@@ -44,10 +44,10 @@ export function threadRows(conversation: Conversation): ThreadRow[] {
 export const hiddenReplies = ({ cast, replies }: Conversation) =>
   Math.max(0, cast.replies.count - replies.length);
 
-/** Returns the begin of a name that similar names share with it, to search by. */
+/** Returns the prefix that similar names are likely to share with a name, to search by. */
 export const nearPrefix = (name: string) => name.slice(0, Math.max(1, Math.ceil(name.length * 0.6)));
 
-/** The least number of inserted, deleted and replaced characters that make one text of another. */
+/** Returns the Levenshtein distance: the minimum number of inserted, deleted and replaced characters. */
 export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {
@@ -61,7 +61,7 @@ export function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** Returns the users whose names are nearest to a name, at most `count`; those that are equally near in their order. */
+/** Returns at most `count` users whose names are nearest to a name; equally near ones keep their order. */
 export function nearestNames<T extends { readonly username: string }>(
   name: string,
   users: readonly T[],

@@ -23,7 +23,7 @@ const SIGNER_EVENTS: Readonly<Record<string, readonly ["ok" | "bad" | "warn", st
   admin_reset: ["warn", msg.resetByTheAdministrator],
 };
 
-/** An event of a key: added or removed, when, in which block. */
+/** An event of a key: whether it was added or removed, when, and in which block. */
 function SignerRow({ event }: { event: SignerEvent }) {
   const [kind, word] = SIGNER_EVENTS[event.event_type] ?? ["warn", event.event_type];
   return (
@@ -46,7 +46,7 @@ function sentenceOf({ event_type, from, to, recovery_address }: IdRegistryEvent)
   return msg.recoveryAddressIsNow(shortHex(recovery_address ?? ""));
 }
 
-/** An event of the registry of fids, as a sentence. */
+/** An event of the fid registry, as a sentence. */
 function IdRegistryRow({ event }: { event: IdRegistryEvent }) {
   return (
     <div class="row person wrap" data-row tabIndex={-1}>
@@ -99,7 +99,7 @@ function Sentence({ entry }: { entry: Notification }) {
   );
 }
 
-/** An entry of the in-app notifications: a sentence, and the cast that it is about. */
+/** An in-app notification: a sentence, and the cast concerned. */
 function NotificationRow({ entry }: { entry: Notification }) {
   return (
     <div class="notification">
@@ -114,7 +114,7 @@ function NotificationRow({ entry }: { entry: Notification }) {
   );
 }
 
-/** A list of a person: its call, how its responses are read, and how a row looks. */
+/** A list of a person: its call, how to read its responses, and how to render a row. */
 interface Tab<Body, T extends object> {
   readonly id: string;
   readonly label: string;
@@ -166,7 +166,7 @@ const peopleTab = (
     empty,
   });
 
-/** The tabs of a person's page, the first one is open at first. */
+/** The tabs of a person's page; the first one is initially open. */
 export const personTabs: readonly PersonTab[] = [
   castTab("casts", msg.casts, "/feed/user/casts", msg.noCastsYet),
   castTab("replies", msg.replies, "/feed/user/replies_and_recasts", msg.noRepliesYet),

@@ -62,7 +62,7 @@ const Address = ({ text }: { text: string }) => (
   </span>
 );
 
-/** Who a person is: face, names, what they say of themselves, counts; and the tabs of the page. */
+/** Describes a person: face, names, bio, counts, and the tabs of the page. */
 function Profile({ user, children }: { user: User; children: ComponentChildren }) {
   const name = displayNameOf(user);
   const { bio, location, url } = user.profile;
@@ -131,7 +131,7 @@ function Meter({ name, used, capacity }: { name: string; used: number; capacity:
   );
 }
 
-/** How much of the storage that a person has rented is in use. */
+/** Shows how much of a person's rented storage is in use. */
 function StorageCard({ fid }: { fid: number }) {
   const call = get("/user/storage-usage", { fid });
   const usage = useQuery(call);
@@ -161,7 +161,7 @@ const MUTUALS = 5;
 export function Page() {
   const { params } = useRoute();
   const who = (params.who ?? "").replace(/^[@!]/, "");
-  // Another person is another page: its heading gets the focus.
+  // The key makes another person a new page, so that its heading gets the focus.
   return <PersonPage who={who} key={who} />;
 }
 
@@ -239,7 +239,7 @@ function TabList({ tab, fid }: { tab: PersonTab; fid: number }) {
 const NEAREST = 3;
 const MAX_QUERY_CHARS = 32;
 
-/** A person that the node does not have, with the names that are nearest. */
+/** Shown for a person whom the node does not have, with the nearest names. */
 function NoPerson({ who, call }: { who: string; call: Call }) {
   const isFid = /^\d+$/.test(who);
   const name = who.toLowerCase().slice(0, MAX_QUERY_CHARS);

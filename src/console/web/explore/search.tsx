@@ -13,13 +13,13 @@ import * as msg from "../text/en/explore.ts";
 import { castPage, pageOfPerson, readEntry, type SearchEntry, searchPage } from "../text/page-paths.ts";
 import { castKey, channelKey, PAGE_SIZE, userKey } from "./lists.ts";
 
-/** What an entry of the search box opens: a page, several people of one address, or nothing. */
+/** What an entry in the search box opens: a page, a choice of several people with one address, or nothing. */
 interface Resolved {
   readonly page?: string;
   readonly people?: readonly User[];
 }
 
-/** Returns undefined for a response that says that there is nothing. */
+/** Returns undefined if the response says that there is nothing. */
 async function ask<T>(call: Call<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await request(call, { signal });
@@ -29,9 +29,7 @@ async function ask<T>(call: Call<T>, signal: AbortSignal): Promise<T | undefined
   }
 }
 
-/**
- * Looks up what an entry names: a cast by hash or URL, or the people of an address. Throws `RequestFailure`.
- */
+/** Looks up what an entry refers to: a cast by hash or URL, or the people of an address. Throws `RequestFailure`. */
 async function resolveEntry(entry: SearchEntry, signal: AbortSignal): Promise<Resolved> {
   switch (entry.kind) {
     case "page":
@@ -63,7 +61,7 @@ async function peopleOf(address: string, signal: AbortSignal): Promise<Resolved>
 
 const KINDS = ["people", "casts", "channels"] as const;
 type Kind = (typeof KINDS)[number];
-/** Rows of each kind where all are shown. */
+/** Rows per kind when all kinds are shown. */
 const OVERVIEW_SIZE = 5;
 const TITLES: Readonly<Record<Kind, string>> = {
   people: msg.people,
@@ -75,7 +73,7 @@ const SEARCHES = { people: "/user/search", casts: "/cast/search", channels: "/ch
 
 const searchCall = (kind: Kind, q: string, limit: number) => get(SEARCHES[kind], { q, limit });
 
-/** People, casts and channels that match what is in the search box. What names one thing opens it. */
+/** People, casts and channels that match the search box. Text that identifies one thing opens it. */
 export function Page() {
   const { query } = useLocation();
   const q = (query.q ?? "").trim().slice(0, 1024);
@@ -124,7 +122,7 @@ function KindLink({ q, kind, selected }: { q: string; kind: Kind | undefined; se
   );
 }
 
-/** What the text names, looked up: opened at once when one arrives with it; while typing it is offered. */
+/** Looks up what the text refers to. It is opened at once if the page was opened with the text, and offered while typing. */
 function Direct({ entry, isArrival }: { entry: SearchEntry; isArrival: boolean }) {
   const { route } = useLocation();
   const [resolved, setResolved] = useState<Resolved>();
@@ -218,7 +216,7 @@ function ResultList<T extends object>(props: {
 }) {
   const { call, q, kind, isOverview, read, keyOf, row, empty } = props;
   const pages = usePages(call, read);
-  // The rows of the last text stay until those of the new one are here.
+  // The rows of the previous text stay until the new ones have arrived.
   const shown = useRef(pages);
   if (pages.items !== undefined || pages.error) shown.current = pages;
   return (

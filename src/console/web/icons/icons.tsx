@@ -1,4 +1,4 @@
-/** Outlines of Lucide (ISC licence, https://lucide.dev/license), drawn at 24 x 24. */
+/** Outlines from Lucide (ISC license, https://lucide.dev/license), drawn at 24 x 24. */
 const PATHS = {
   broadcast:
     "M4.9 19.1a10 10 0 0 1 0-14.2M7.8 16.2a6 6 0 0 1 0-8.4M16.2 7.8a6 6 0 0 1 0 8.4M19.1 4.9a10 10 0 0 1 0 14.2M12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z",
@@ -26,7 +26,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside words; it says nothing of its own. `size` in pixels. */
+/** An icon next to words, hidden from screen readers. `size` in pixels. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -32,7 +32,7 @@ function State({ query }: { query: Query<Pulse> }) {
   );
 }
 
-/** What a visitor can do here, after "Browse them". */
+/** Says what a visitor can do here, following "Browse them". */
 function leadOf({ manage, demo }: Pick<typeof pageConfig, "manage" | "demo">): string {
   if (!manage) return msg.andCopyTheCallBehindAny;
   return demo ? msg.copyTheCallBehindAnyView : msg.copyTheCallBehindFromHere;
@@ -95,7 +95,7 @@ function Door(props: { href: string; icon: IconName; title: string; children: st
   );
 }
 
-/** One button that runs a push from its app to 25 phones. The code of the story loads with the click. */
+/** A button that runs a push from its app to 25 phones. The code of the story loads with the click. */
 function Story() {
   const [Loaded, setLoaded] = useState<ComponentType>();
   const run = () =>
@@ -142,7 +142,7 @@ function Story() {
   );
 }
 
-/** What a node shows that has something to show: figures, trending casts, events, and three doors. */
+/** The content for a node that has data: figures, trending casts, events, and three entrances. */
 function Content({ query }: { query: Query<Pulse> }) {
   const casts = useQuery(trending, { everyMs: 60_000 });
   return (
@@ -188,7 +188,7 @@ function Content({ query }: { query: Query<Pulse> }) {
   );
 }
 
-/** The first page: what this is, whether it is ready, and three doors; of an empty node, how to fill it. */
+/** The first page: what this is, whether it is ready, and three entrances; for an empty node, how to fill it. */
 export function Page() {
   const query = usePulse();
   const { data: pulse, isStale } = query;

@@ -8,16 +8,19 @@ import { Pill } from "../parts/pill.tsx";
 import * as msg from "../text/en/landing.ts";
 
 const SHOWN = 20;
-/** Casts from the following feed of one person of the demo network. */
+/** Casts from the following feed of a person of the demo network. */
 const NEWEST = get("/feed/following", { fid: 3, limit: SHOWN });
-/** New rows appear at most this often, so that each can be read. */
+/** The minimum interval between new rows, so that each can be read. */
 const ROW_MS = 600;
-/** Rows that wait; older ones give way. */
+/** Maximum number of waiting rows; older ones are dropped. */
 const MAX_WAITING = 100;
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** The last events of the network, and those that happen. Rests while the pointer or the focus is in it, and for visitors who want no motion. */
+/**
+ * Shows the last events of the network, and new ones as they happen. Pauses while the pointer or the focus is inside it, and for visitors
+ * who prefer reduced motion.
+ */
 export function Live({ demo }: { demo: boolean }) {
   const [events, setEvents] = useState<readonly StreamEvent[]>([]);
   const [waiting, setWaiting] = useState(0);
@@ -41,7 +44,7 @@ export function Live({ demo }: { demo: boolean }) {
       },
     });
     setStream(opened);
-    // What the stream begins with appears at once.
+    // The first events of the stream appear at once.
     let isFirst = true;
     const timer = setInterval(() => {
       if (isFirst) isFirst = show(SHOWN) === 0;

@@ -11,10 +11,10 @@ import { Card } from "../parts/region.tsx";
 import { Facts } from "../parts/table.tsx";
 import * as msg from "../text/en/manage/manage.ts";
 
-/** The button of a form that an operation signs, with the outcome of the last try above it. */
+/** The button of a form for a signed operation, with the outcome of the last attempt above it. */
 export function SignButton(props: {
   action: Action;
-  /** Why nothing can be signed yet; undefined where it can. */
+  /** Why nothing can be signed yet; undefined if it can. */
   obstacle?: string | undefined;
   note?: string;
   children: ComponentChildren;
@@ -41,7 +41,7 @@ export function SignedForm(props: {
   /** The button's text. */
   label: string;
   action: Action;
-  /** Why nothing can be signed yet; undefined where it can. */
+  /** Why nothing can be signed yet; undefined if it can. */
   obstacle: string | undefined;
   note?: string;
   onSign: () => unknown;
@@ -70,11 +70,11 @@ export function SignedForm(props: {
   );
 }
 
-/** Deletes a record, then leads to the list. */
+/** Deletes a record, then navigates to the list. */
 export function DeleteCard(props: {
   operation: OwnerOperation & { readonly title: string };
   listPath: string;
-  /** What deleting it means. */
+  /** Explains the effect of the deletion. */
   children: ComponentChildren;
 }) {
   const { operation, listPath, children } = props;
@@ -98,12 +98,12 @@ export function DeleteCard(props: {
   );
 }
 
-/** The text of a secret that a response has just shown. It is in memory only: leaving the page forgets it. */
+/** The text of a secret from the last response. It is in memory only: leaving the page forgets it. */
 export function NewSecret(props: {
   title: string;
   secret: string;
   onDone?: () => void;
-  /** What it is for, and whether it can be seen again. */
+  /** Explains its purpose, and whether it can be shown again. */
   children: ComponentChildren;
 }) {
   const { title, secret, onDone, children } = props;
@@ -178,7 +178,7 @@ export function Secrets({ secrets }: { secrets: readonly Secret[] }) {
   );
 }
 
-/** The secrets of a record: seen again for one signature, rotated for another. */
+/** The secrets of a record: one signature shows them again, another rotates them. */
 export function SecretsCard<T>(props: {
   secrets: readonly Secret[];
   secretsOf: (response: T) => readonly Secret[];
@@ -189,7 +189,7 @@ export function SecretsCard<T>(props: {
 }) {
   const { secrets, secretsOf, reveal, rotate, onChanged, children } = props;
   const action = useAction();
-  /** With their texts; in memory only, until the page is left. */
+  /** The secrets with their texts; in memory only, until the page is left. */
   const [shown, setShown] = useState<readonly Secret[]>();
   const show = (operation: OwnerOperation<T>, done: string) =>
     action.run(async () => {

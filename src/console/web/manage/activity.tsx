@@ -26,7 +26,7 @@ const AUDIT = {
 } as const;
 type AuditSelection = keyof typeof AUDIT;
 
-/** Ends a session: this browser's by its own key, another one by the wallet. */
+/** Ends a session: that of this browser with its own key, any other with the wallet. */
 async function endSession({ session_id: id, label }: Session): Promise<void> {
   const call = signed("DELETE /session", { query: { session_id: id } });
   if (id === owner.peek()?.session?.id) {
@@ -154,7 +154,7 @@ function Audit() {
   const call = AUDIT[of];
   const pages = useOwnerPages(call, listOf("entries"));
   const session = owner.value?.session?.id;
-  // A list of an earlier visit does not know what was done since.
+  // A list from an earlier visit lacks what has happened since.
   useEffect(() => {
     if (session !== undefined && pages.items !== undefined) pages.refresh();
   }, [session]);
@@ -205,7 +205,7 @@ function Audit() {
   );
 }
 
-/** Sessions and audit log of the owner. */
+/** The owner's sessions and audit log. */
 export function Page() {
   return (
     <ManagePage title={msg.activity}>

@@ -1,6 +1,6 @@
 import * as msg from "../text/en/manage/manage.ts";
 
-/** What an entry of the audit log says happened, as the beginning of a sentence. */
+/** Returns what happened according to an entry of the audit log, as the beginning of a sentence. */
 export const AUDIT_WORDS: Readonly<Record<string, string>> = {
   "app.create": msg.aMiniAppWasRegistered,
   "app.update": msg.aMiniAppWasChanged,
@@ -36,7 +36,7 @@ export const AUDIT_WORDS: Readonly<Record<string, string>> = {
   "incident.ack": msg.anIncidentWasAcknowledged,
 };
 
-/** Says what happened; an action that this page does not know is named. */
+/** Returns what happened; an action that this page does not know is shown by name. */
 export function auditWords(action: string): string {
   if (Object.hasOwn(AUDIT_WORDS, action)) return AUDIT_WORDS[action] ?? action;
   const [kind, what = ""] = action.split(".", 2);

@@ -18,20 +18,20 @@ const ENTRIES = [
   { href: "/console/manage/activity", label: msg.activity },
 ] as const satisfies readonly { href: string; label: string; also?: string }[];
 
-/** What stays in sight of the entry before the current one. */
+/** How much of the previous entry stays visible. */
 const EDGE_PX = 48;
 
-/** Whether a page is one of an entry's. */
+/** Reports whether a page belongs to an entry. */
 function isWithin(path: string, entry: { readonly href: string; readonly also?: string }): boolean {
   return path.startsWith(entry.href) || (entry.also !== undefined && path.startsWith(entry.also));
 }
 
-/** The frame of every page of the owner: its heading, the pages beside it, and the way to connect for other visitors. */
+/** The frame of every page of the owner: its heading, links to the other pages and, for other visitors, the way to connect. */
 export function ManagePage(props: {
   title: string;
-  /** Between "Manage" and the title. */
+  /** Shown between "Manage" and the title. */
   crumbs?: readonly Crumb[];
-  /** Beside the heading. */
+  /** Shown next to the heading. */
   actions?: ComponentChildren;
   children: (owner: Owner) => ComponentChildren;
 }) {

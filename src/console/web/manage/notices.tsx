@@ -21,7 +21,7 @@ type OwnChannel = Schemas["NoticeChannel"];
 
 const reportOf = ({ channel_id: id, ...channel }: OwnChannel): ChannelReport => ({ id, ...channel });
 
-/** @param pushKey of the list of channels. */
+/** @param pushKey the key from the list of channels. */
 const changesOf = (pushKey: string | null): ChannelChanges => ({
   async add(terms, { kind, ...target }) {
     const { secret } = await runOperation({
@@ -123,7 +123,7 @@ function OwnIncidents() {
   );
 }
 
-/** The incidents of an owner, and the channels that get notices of them. */
+/** The owner's incidents, and the channels that get notices of them. */
 export function Page() {
   return (
     <ManagePage title={msg.notices}>

@@ -61,7 +61,7 @@ const DOORS: readonly { href: string; icon: IconName; title: string; text: strin
   },
 ];
 
-/** How many incidents of the owner's records are open. */
+/** The number of open incidents of the owner's records. */
 function OpenIncidents() {
   const incidents = useOwnIncidents().data?.incidents ?? [];
   const open = incidents.filter(({ state }) => state !== "resolved").length;
@@ -77,7 +77,7 @@ function Who({ current }: { current: Owner }) {
   const { data, error } = useQuery(get("/user", { fid: current.fid }));
   const { session, fid } = current;
   const action = useAction();
-  // A name may need a second line.
+  // Two lines, because a name may need a second one.
   if (!data && !error)
     return (
       <section class="card">
@@ -123,7 +123,7 @@ function Who({ current }: { current: Owner }) {
   );
 }
 
-/** Connecting, choosing the fid, the session, and where to go from here. */
+/** Connecting, choosing the fid, the session, and links to the other pages. */
 export function Page() {
   return (
     <ManagePage title={owner.value ? msg.manage : msg.manageWhatIsYours}>

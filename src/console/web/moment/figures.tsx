@@ -8,9 +8,9 @@ import * as msg from "../text/en/moment.ts";
 import { formatMoment } from "../text/format.ts";
 import type { TimeWindow } from "./window.ts";
 
-/** The curves of a time that is past or long: what is live polls instead. */
+/** The curves of a past or long time range; live curves poll instead. */
 export function PastFigures(props: {
-  /** `/history/figures` for anybody, or the operator's. */
+  /** `/history/figures`, public or the operator's. */
   path: string;
   send?: typeof request;
   window: TimeWindow;

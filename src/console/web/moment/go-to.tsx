@@ -9,7 +9,7 @@ import type { Selection, TimeWindow } from "./window.ts";
 
 export const FAR = 10;
 
-/** What is in a selection, in words. @param counted the number of events where it is known more exactly. */
+/** Describes the content of a selection in words. @param counted the exact number of events, if known. */
 export function whatIn(page: HistoryLanes, selection: Selection, counted?: number): string {
   const { events, failed, errors, warnings } = sumsOf(page, selection);
   const parts = [msg.countEvents(counted ?? events)];

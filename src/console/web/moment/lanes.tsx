@@ -33,12 +33,12 @@ function barsOf(page: HistoryLanes): Bars[] {
       bad: summed(page, "deliveries", ["failed", "retry"]),
     },
     { name: msg.errors, all: errors, bad: errors },
-    // Only the operator has the lane.
+    // Only the operator has this lane.
     ...(page.kept.log !== null || page.lanes.log ? [{ name: msg.warnings, all: warnings, bad: none }] : []),
   ];
 }
 
-/** What happened within a selection. */
+/** Sums up what happened within a selection. */
 export function sumsOf(page: HistoryLanes, { from, to }: Selection) {
   const total = (counts: readonly number[]) =>
     counts.reduce((sum, count, at) => {
@@ -53,7 +53,7 @@ export function sumsOf(page: HistoryLanes, { from, to }: Selection) {
   };
 }
 
-/** The names of the lanes, beside their bars. */
+/** The names of the lanes, next to their bars. */
 function Names({ page }: { page: HistoryLanes }) {
   return (
     <div class="names s" aria-hidden="true">
@@ -65,7 +65,7 @@ function Names({ page }: { page: HistoryLanes }) {
   );
 }
 
-/** One path for all bars of a lane, scaled to the highest. */
+/** Returns one path for all bars of a lane, scaled to the highest. */
 function pathOf(counts: readonly number[], top: number): string {
   return counts
     .map((count, at) => {
@@ -100,7 +100,7 @@ function BarsOfLanes({ page, window }: { page: HistoryLanes; window: Selection }
   );
 }
 
-/** What happened to the node, as marks on the axis, and as a list for those who do not see them. */
+/** Events of the node itself, as marks on the axis and as a list for screen readers. */
 function Marks({ page, window }: { page: HistoryLanes; window: Selection }) {
   const shown = page.marks.filter(({ at }) => at >= window.from && at < window.to);
   return (

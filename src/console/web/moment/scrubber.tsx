@@ -20,7 +20,7 @@ const EVERY_MS = 15_000;
 const BUCKETS = 240;
 const DAY_SECS = 86_400;
 
-/** The window of the URL, and what changes it. */
+/** Returns the window in the URL, and a function that changes it. */
 export function useWindow(): TimeWindow & { select(selection: Selection | undefined): void } {
   const { query, path, url, route } = useLocation();
   const window = windowOf(query, Math.floor(nowMs.value / 1000));
@@ -37,21 +37,21 @@ const formatEdge = (secs: number, window: Selection) =>
   window.to - window.from > DAY_SECS ? formatMoment(secs * 1000) : formatClock(secs * 1000).slice(0, 5);
 
 export interface ScrubberProps {
-  /** `/history/lanes` for anybody, or the operator's. */
+  /** `/history/lanes`, public or the operator's. */
   readonly path: string;
   readonly send?: typeof request;
   readonly incidents: readonly IncidentReport[];
-  /** The exact number of events of the selection, where the page has counted them: the lanes have whole buckets. */
+  /** The exact number of events in the selection, if the page has counted them: the lanes have only whole buckets. */
   readonly events?: number | undefined;
-  /** Gets the number that the lanes have for the selection. */
+  /** Called with the number of events in the selection according to the lanes. */
   readonly onEvents?: (events: number) => void;
-  /** Links to the same time elsewhere. */
+  /** Links to the same time on other pages. */
   readonly children?: ComponentChildren;
 }
 
 /**
- * The history of the node as lanes, of which a range can be looked at: by dragging, by its two edges, by a click on an incident, or typed.
- * The selection is in the URL, so that pages which show the same time share it.
+ * The history of the node as lanes. A range can be selected by dragging, by its two edges, by a click on an incident, or by typing. The
+ * selection is in the URL, so that pages that show the same time share it.
  */
 export function Scrubber(props: ScrubberProps) {
   const { path, send, incidents, events, onEvents, children } = props;
@@ -77,7 +77,7 @@ export function Scrubber(props: ScrubberProps) {
 /** The history is a read of the API, which may need a key. */
 export const HAS_HISTORY = pageConfig.history && pageConfig.anonymous;
 
-/** The last response stays while that of another window is asked for. */
+/** The last response stays while that of another window is loading. */
 function useLast(query: Query<HistoryLanes>): Query<HistoryLanes> {
   const last = useRef<HistoryLanes | undefined>(undefined);
   const { data = last.current, error, isStale, loading, loadedAtMs } = query;
@@ -102,7 +102,7 @@ function Tracks({ page, window, incidents, select, events, onEvents, children }:
   const inLanes = chosen ? sumsOf(page, chosen).events : 0;
   useEffect(() => onEvents?.(inLanes), [inLanes]);
   const area = useRef<HTMLDivElement>(null);
-  /** While an edge or a range is dragged. */
+  /** Set while an edge or a range is dragged. */
   const [drag, setDrag] = useState<{ readonly anchor: number; readonly selection: Selection }>();
   const step = page.bucket_secs;
   const selection = drag?.selection ?? window.selection;
@@ -283,7 +283,7 @@ function EdgeTime({ secs }: { secs: number }) {
   );
 }
 
-/** The time of an incident, in whole minutes. */
+/** Returns the time range of an incident, in whole minutes. */
 function rangeOf({ opened_at: from, resolved_at: to }: IncidentReport, end: number): Selection {
   const start = from - (from % 60);
   return { from: start, to: Math.max(start + 60, Math.ceil((to ?? end) / 60) * 60) };

@@ -1,9 +1,9 @@
-/** A time of the history that a page shows, as in `?at=2026-11-23T02:48Z&until=2026-11-23T03:27Z&w=6h`. All in unix seconds. */
+/** The time range that a page shows, as in `?at=2026-11-23T02:48Z&until=2026-11-23T03:27Z&w=6h`. All in unix seconds. */
 export interface TimeWindow {
-  /** The whole of the scrubber. */
+  /** The whole scrubber. */
   readonly from: number;
   readonly to: number;
-  /** The part that is looked at; undefined for live. */
+  /** The selected part; undefined if live. */
   readonly selection: Selection | undefined;
 }
 
@@ -17,14 +17,14 @@ export const WIDTHS = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800, 
 export type Width = keyof typeof WIDTHS;
 
 const MINUTE = 60;
-/** A moment without an end is this part of the scrubber. */
+/** A moment without an end selects this part of the scrubber. */
 const MOMENT_PART = 24;
 
 export function widthOf(query: Readonly<Record<string, string>>): Width {
   return query.w !== undefined && Object.hasOwn(WIDTHS, query.w) ? (query.w as Width) : "1h";
 }
 
-/** Reads the window of a URL. A live one ends at the next full minute, so that its calls differ once a minute only. */
+/** Reads the window from a URL. A live one ends at the next full minute, so that its calls change only once a minute. */
 export function windowOf(query: Readonly<Record<string, string>>, nowSecs: number): TimeWindow {
   const width = WIDTHS[widthOf(query)];
   const end = nowSecs - (nowSecs % MINUTE) + MINUTE;
@@ -45,7 +45,7 @@ function secsOf(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms / 1000;
 }
 
-/** Writes a time as in the URL, with seconds where it has some. */
+/** Formats a time for the URL, with seconds if it has any. */
 export function timeParam(secs: number): string {
   const text = new Date(secs * 1000).toISOString();
   return `${secs % MINUTE === 0 ? text.slice(0, 16) : text.slice(0, 19)}Z`;
@@ -59,10 +59,12 @@ const pairsOf = (search: string): string[] =>
     .split("&")
     .filter((pair) => pair !== "");
 
-/** The parameters of a query that say which time a page shows. */
+/** Returns the parameters of a query that select the time of a page. */
 export const timePairs = (search: string): string[] => pairsOf(search).filter((pair) => TIME.test(pair));
 
-/** A query with a selection, or without one. Everything else stays as it is written: a comma in a value is not one between two. */
+/**
+ * Returns a query with a selection, or without one. Everything else stays as written: a comma within a value must not become a separator.
+ */
 export function withSelection(search: string, selection: Selection | undefined): string {
   const others = pairsOf(search).filter((pair) => !SELECTION.test(pair));
   if (selection) others.push(`at=${timeParam(selection.from)}`, `until=${timeParam(selection.to)}`);

@@ -17,21 +17,21 @@ import { HookUrlField, isHookUrl } from "./hook-url.tsx";
 import { pushObstacle, subscribe } from "./push.ts";
 import { EditChannel, TermFields, Terms, type TermTexts, termsOf, ZONE } from "./terms.tsx";
 
-/** What a new channel leads to. */
+/** The target of a new channel. */
 export type ChannelTarget = ({ readonly kind: "hook" } & HookRequest) | PushSubscriptionRequest;
 
-/** How channels are changed: by the operator, or by an owner. */
+/** How channels are changed, by the operator or by an owner. */
 export interface ChannelChanges {
-  /** Resolves with the secret of a hook. */
+  /** Adds a channel. Resolves to the secret of a hook. */
   add(terms: ChannelTerms, target: ChannelTarget): Promise<string | undefined>;
   edit(channel: ChannelReport, terms: ChannelTerms): Promise<unknown>;
   remove(channel: ChannelReport): Promise<unknown>;
   test(channel: ChannelReport): Promise<unknown>;
-  /** The key that a browser subscribes with. */
+  /** Returns the key with which a browser subscribes. */
   pushKey(): Promise<string>;
 }
 
-/** After this a test was sent, if its receiver took it. */
+/** After this time a test has been sent if its receiver accepted it. */
 const TESTED_MS = 2_000;
 
 type Preset = keyof typeof msg.PRESETS;
@@ -45,7 +45,7 @@ function ChannelTable(props: {
   onEdit: (channel: ChannelReport) => void;
 }) {
   const { channels, checks, action, changes, onChanged, onEdit } = props;
-  /** Whose row shows how the last action ended. */
+  /** The channel whose row shows how the last action ended. */
   const [subject, setSubject] = useState<string>();
   const run = (channel: ChannelReport, what: "test" | "remove") => {
     setSubject(channel.id);
@@ -135,7 +135,7 @@ function AddChannel(props: {
   onChanged: () => void;
 }) {
   const { changes, checks, isPushOn, severity, onChanged } = props;
-  // Each button has the outcome of its own.
+  // Each button shows its own outcome.
   const browser = useAction();
   const hook = useAction();
   const [texts, setTexts] = useState<TermTexts>({ label: "", severity, quiet: "", checks: [] });
@@ -237,17 +237,17 @@ function AddChannel(props: {
   );
 }
 
-/** The channels of the operator or of an owner, and the form of a new one. Without `changes` they are only shown. */
+/** The channels of the operator or of an owner, and the form of a new one. Without `changes` they are read-only. */
 export function Channels(props: {
   channels: readonly ChannelReport[];
-  /** What a channel can be narrowed to. */
+  /** The checks to which a channel can be limited. */
   checks: readonly NamedCheck[];
   /** Whether the node sends to browsers. */
   isPushOn: boolean;
-  /** What a new channel gets unless another one is chosen. */
+  /** The default of a new channel. */
   severity: Severity;
   changes: ChannelChanges | undefined;
-  /** What notices are. */
+  /** Explains what notices are. */
   words: string;
   onChanged: () => void;
 }) {
@@ -280,7 +280,7 @@ export function Channels(props: {
           edit={changes.edit}
           onSaved={() => {
             onChanged();
-            // Where the button is that opened the editor.
+            // Puts the outcome next to the button that opened the editor.
             void action.run(async () => msg.changed);
           }}
           onClose={() => setEdited(undefined)}

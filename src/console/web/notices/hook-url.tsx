@@ -3,13 +3,13 @@ import { Field } from "../parts/form.tsx";
 import * as msg from "../text/en/operator/notices.ts";
 import { anHttpsUrl } from "../text/en/parts.ts";
 
-/** Whether the node may call a URL, as far as the page can tell: of its host the node decides. */
+/** Reports whether the node may call a URL, as far as the page can tell: the node decides about its host. */
 export function isHookUrl(text: string): boolean {
   const protocol = URL.parse(text.trim())?.protocol;
   return protocol === "https:" || (pageConfig.allowHttp && protocol === "http:");
 }
 
-/** Where a hook is. What the node would refuse at once is said before anything is signed. */
+/** The URL of a hook. What the node would refuse at once is reported before anything is signed. */
 export function HookUrlField({ value, onInput }: { value: string; onInput: (value: string) => void }) {
   const problem = value.trim() === "" || isHookUrl(value) ? undefined : anHttpsUrl;
   return (

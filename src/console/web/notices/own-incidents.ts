@@ -7,11 +7,11 @@ export type OwnIncident = Schemas["OwnIncident"];
 
 const EVERY_MS = 15_000;
 
-/** The incidents of the records of the signed-in owner. */
+/** Returns the incidents of the signed-in owner's records. */
 export const useOwnIncidents = () =>
   useOwnerQuery(signed("GET /notice_channel/incidents"), { everyMs: EVERY_MS });
 
-/** As the pages show incidents of nodes. */
+/** Converts it to the format of node incidents. */
 export const asReport = ({ incident_id: id, ...incident }: OwnIncident): IncidentReport => ({
   id,
   ...incident,

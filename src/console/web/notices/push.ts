@@ -5,7 +5,7 @@ import * as msg from "../text/en/operator/notices.ts";
 const WORKER = "/console/sw.js";
 const SCOPE = "/console/";
 
-/** Why this browser cannot show notices; undefined where it can. */
+/** Returns why this browser cannot show notices; undefined if it can. */
 export function pushObstacle(isOn: boolean): string | undefined {
   if (!isOn) return msg.pushIsOff;
   if (!window.isSecureContext) return msg.pushNeedsHttps;
@@ -15,10 +15,10 @@ export function pushObstacle(isOn: boolean): string | undefined {
 }
 
 /**
- * Subscribes this browser under the node's key. Asks its user. A subscription under the same key stays, because it may be that of other
- * channels: the operator's, or those of another fid.
+ * Subscribes this browser with the node's key, which asks its user. A subscription with the same key stays, because other channels may
+ * use it: the operator's, or those of another fid.
  *
- * @throws RequestFailure in words for the page
+ * @throws RequestFailure with a message for the page
  */
 export async function subscribe(pushKey: () => Promise<string>): Promise<PushSubscriptionRequest> {
   if ((await Notification.requestPermission()) !== "granted") throw failure(msg.pushIsBlocked);
@@ -26,7 +26,7 @@ export async function subscribe(pushKey: () => Promise<string>): Promise<PushSub
   try {
     const { pushManager } = await register();
     const made = await pushManager.subscribe(options).catch(async () => {
-      // The one of another key, as of a state that was replaced.
+      // A subscription with another key, for example from a state that was replaced.
       await (await pushManager.getSubscription())?.unsubscribe();
       return pushManager.subscribe(options);
     });
@@ -37,7 +37,7 @@ export async function subscribe(pushKey: () => Promise<string>): Promise<PushSub
   }
 }
 
-/** Resolves once the worker runs. */
+/** Resolves once the service worker runs. */
 async function register(): Promise<ServiceWorkerRegistration> {
   await navigator.serviceWorker.register(WORKER, { scope: SCOPE });
   return navigator.serviceWorker.ready;

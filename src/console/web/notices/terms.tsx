@@ -8,29 +8,29 @@ import { TITLES } from "../text/en/incidents.ts";
 import * as msg from "../text/en/operator/notices.ts";
 import { saidIn } from "../text/format.ts";
 
-/** That of this browser. */
+/** The time zone of this browser. */
 export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** What is typed about who is called for which incidents, and when. */
+/** The input for who is notified of which incidents, and when. */
 export interface TermTexts {
   readonly label: string;
   readonly severity: Severity;
   readonly quiet: string;
-  /** None: all. */
+  /** Empty for all checks. */
   readonly checks: readonly string[];
 }
 
-/** @param zone of the hours. */
+/** @param zone the time zone of the quiet hours. */
 export const termsOf = ({ label, severity, quiet, checks }: TermTexts, zone: string): ChannelTerms => ({
   label: label.trim(),
   severity,
   checks,
-  // Empty ends the hours of a channel that is changed.
+  // Empty removes the quiet hours of a channel that is changed.
   quiet_hours: quiet.trim(),
   ...(quiet.trim() !== "" && { zone }),
 });
 
-/** Which incidents a channel gets, and when not. */
+/** Which incidents a channel gets, and when it does not. */
 export function Terms(props: { channel: ChannelReport; checks: readonly NamedCheck[] }) {
   const { channel, checks } = props;
   const { severity, quiet_hours: hours } = channel;
@@ -46,7 +46,7 @@ export function Terms(props: { channel: ChannelReport; checks: readonly NamedChe
   );
 }
 
-/** @param id apart from that of another form on the page. */
+/** @param id distinguishes it from another form on the page. */
 export function TermFields(props: {
   id: string;
   texts: TermTexts;
@@ -109,7 +109,7 @@ export function TermFields(props: {
   );
 }
 
-/** Edits who is called for which incidents, and when. */
+/** Edits who is notified of which incidents, and when. */
 export function EditChannel(props: {
   channel: ChannelReport;
   checks: readonly NamedCheck[];

@@ -26,7 +26,7 @@ const PAUSABLE: readonly { readonly what: Pausable; readonly label: string; read
   },
 ];
 
-/** The node reads its pauses each second, and makes its report once a second: an older one does not count. */
+/** The node reads its pauses once a second, and makes its report once a second: an older report does not count. */
 const OBEYED_AFTER_MS = 2_500;
 
 function Row(props: {
@@ -139,11 +139,11 @@ export function PausesCard({ query, mayChange }: { query: Query<ThreadsReport>; 
 }
 
 const EVERY_MS = 5_000;
-/** While one is made. */
+/** The polling interval while a backup is being made. */
 const OFTEN_MS = 1_000;
 const KINDS = { whole: msg.indexAndState, state: msg.state, index: msg.index } as const;
 
-/** Reasons of the node begin in lower case and have no full stop. */
+/** Makes a sentence of a reason from the node, which begins in lowercase and has no full stop. */
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** The backups of the node, and the button that makes one. */
@@ -173,7 +173,7 @@ export function BackupsCard({ mayChange }: { mayChange: boolean }) {
       const { path } = await operatorRequest<{ readonly path: string }>(
         operatorChange("backup", { action: "download", file }),
       );
-      // The browser stores what arrives, so the page stays.
+      // The browser saves the response, so the page stays.
       location.assign(path);
       return msg.theDownloadBegins;
     });

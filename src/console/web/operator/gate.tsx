@@ -10,7 +10,7 @@ import { access, enter, lock, lockedAfter, lockedBecause } from "./session.ts";
 const PORT = location.port === "" ? "80" : location.port;
 const COMMAND = `${pageConfig.service} console`;
 
-/** Says how the page is opened. */
+/** Explains how to open the page. */
 function Locked({ isUnable }: { isUnable: boolean }) {
   const failure = lockedBecause.value;
   return (
@@ -55,7 +55,7 @@ function Locked({ isUnable }: { isUnable: boolean }) {
 export function OperatorGate(props: {
   title: string;
   crumbs: readonly Crumb[];
-  /** Beside the title of an opened page. */
+  /** Shown next to the title of an open page. */
   head?: ComponentChildren;
   children: (mayChange: boolean) => ComponentChildren;
 }) {
@@ -64,7 +64,7 @@ export function OperatorGate(props: {
   useEffect(() => {
     const take = () => void enter();
     take();
-    // A link that is opened in the tab of this page changes only the fragment.
+    // If a link is opened in the tab of this page, only the fragment changes.
     addEventListener("hashchange", take);
     return () => removeEventListener("hashchange", take);
   }, []);

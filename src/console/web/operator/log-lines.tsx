@@ -8,7 +8,7 @@ function LevelPill({ level }: { level: string }) {
   return <Pill {...(kind && { kind })}>{level}</Pill>;
 }
 
-/** Lines of the log, the newest first. */
+/** Log lines, newest first. */
 export function LogLines({ lines }: { lines: readonly RecentLine[] }) {
   return (
     <ol class="log" reversed>

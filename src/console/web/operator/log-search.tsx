@@ -9,15 +9,15 @@ import { operatorRead, operatorRequest } from "./session.ts";
 
 interface LogResponse {
   readonly lines: readonly RecentLine[];
-  /** Where older lines begin; null at the end. */
+  /** Where older lines start; null at the end. */
   readonly cursor: number | null;
-  /** Whether the search ended for its time. */
+  /** Whether the search ended early because of its time limit. */
   readonly partial: boolean;
 }
 
 type Level = keyof typeof msg.levels;
 
-/** Searches the kept log of a time, by words and level. */
+/** Searches the stored log of a time range by words and level. */
 export function LogSearch({ range }: { range: Selection }) {
   const [words, setWords] = useState("");
   const [level, setLevel] = useState<Level>("info");

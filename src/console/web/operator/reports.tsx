@@ -14,7 +14,7 @@ import { operatorRead, operatorRequest } from "./session.ts";
 
 const titleOf = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** A loop that is later than this makes requests wait noticeably. */
+/** A loop delay above this makes requests wait noticeably. */
 const SLOW_LOOP_MS = 100;
 
 const words: Readonly<Record<string, string>> = {
@@ -83,7 +83,7 @@ export function ThreadsCard({ query }: { query: Query<ThreadsReport> }) {
   );
 }
 
-/** The files of the node and what bounds it. */
+/** The files of the node and its limits. */
 export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
   return (
     <Region title={msg.diskAndLimits} call={undefined} query={query}>
@@ -144,13 +144,13 @@ export function DiskCard({ query }: { query: Query<ThreadsReport> }) {
 
 const MAX_LINES = 300;
 
-/** The lines of the log, of which the newer ones are asked for. */
+/** Returns the lines of the log; only newer ones are requested. */
 const useLog = () =>
   useGrowing<readonly RecentLine[]>(async (known = [], signal) => {
     const after = known.at(-1)?.seq ?? 0;
     const call = operatorRead<{ lines: RecentLine[] }>(`/log?after=${after}`);
     const { lines } = await operatorRequest(call, { signal });
-    // A node that has started again numbers its lines from 1.
+    // A node that has restarted numbers its lines from 1.
     const isOfOtherRun = (lines[0]?.seq ?? Number.POSITIVE_INFINITY) <= after;
     return (isOfOtherRun ? lines : [...known, ...lines]).slice(-MAX_LINES);
   }, []);
@@ -158,7 +158,7 @@ const useLog = () =>
 const asText = ({ at, level, thread, message, fields }: RecentLine) =>
   `${at} ${level} [${thread}] ${message}${fields === "" ? "" : ` ${fields}`}`;
 
-/** The last warnings and errors of all threads, the newest first. */
+/** The last warnings and errors of all threads, newest first. */
 export function LogCard({ aside }: { aside?: ComponentChildren }) {
   const log = useLog();
   return (

@@ -10,14 +10,14 @@ import * as msg from "../text/en/manage/sessions.ts";
 /** The operator has no fid. */
 const FID = 0;
 
-/** Whether the browser signs here: on https and on the loopback address. */
+/** Whether the browser can sign here: on https and on the loopback address. */
 const canSign = window.isSecureContext && "subtle" in crypto;
 
 type Session = Pick<OwnerSession, "id" | "privateKey">;
 
 /**
- * What this browser may do: `reading` on a demo network, where everyone can look; `open` with a session.
- * `unable`: the browser signs nothing here, because the page was loaded over plain http from another machine.
+ * What this browser may do: `reading` on a demo network, where everyone may read; `open` with a session. `unable`: the browser cannot
+ * sign, because the page was loaded over plain http from another machine.
  */
 export type Access = "asking" | "locked" | "unable" | "reading" | "open";
 
@@ -30,14 +30,14 @@ const UNAUTHORIZED = 401;
 const CODE = /^#code=([1-9A-HJ-NP-Za-km-z]{1,64})$/;
 
 export const access = signal<Access>("asking");
-/** Why the last code opened nothing, or why the session is over. */
+/** Why the last code did not work, or why the session ended. */
 export const lockedBecause = signal<RequestFailure | undefined>(undefined);
-/** What ended the session: a restart that was asked for here, or something else; undefined where none was open. */
+/** What ended the session: a restart requested here, or something else; undefined if none was open. */
 export const lockedAfter = signal<"restart" | "session" | undefined>(undefined);
 let isRestartAsked = false;
 let session: Session | undefined;
 
-/** Opens the page by the code in its address, else by the session that this browser has. */
+/** Opens the page with the code in its address, or else with this browser's session. */
 export async function enter(): Promise<void> {
   const code = takeCode();
   if (!canSign) {
@@ -53,7 +53,7 @@ export async function enter(): Promise<void> {
 /** A demo network shows the page to everyone. */
 const lockedAs = (state: "locked" | "unable"): Access => (pageConfig.demo ? "reading" : state);
 
-/** Takes the code out of the address and of the history. */
+/** Removes the code from the address and the history, and returns it. */
 function takeCode(): string | undefined {
   const code = CODE.exec(location.hash)?.[1];
   if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
@@ -83,7 +83,7 @@ async function open(code: string): Promise<void> {
   }
 }
 
-/** Makes a request of the operator: signed, or as it is on a demo network that is only read. */
+/** Makes a request of the operator: signed, or unsigned on a demo network that is only read. */
 export async function operatorRequest<T>(call: Call<T>, options: RequestOptions = {}): Promise<T> {
   if (!session) return request<T>(call, options);
   const used = session;
@@ -101,7 +101,7 @@ export async function operatorRequest<T>(call: Call<T>, options: RequestOptions 
   }
 }
 
-/** Has the node start again, which ends the session. */
+/** Restarts the node, which ends the session. */
 export async function restartNode(): Promise<void> {
   await operatorRequest(operatorChange("restart"));
   isRestartAsked = true;

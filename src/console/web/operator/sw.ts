@@ -1,8 +1,6 @@
-/**
- * The service worker of notices, which a browser has only once its user turned them on. It caches nothing and handles no requests.
- */
+/** The service worker for notices. A browser has it only once its user has turned them on. It caches nothing and handles no requests. */
 
-/** What this file uses of the scope of a service worker, whose types exclude those of pages. */
+/** The parts of a service worker's scope that this file uses; their types exclude those of pages. */
 interface WorkerScope {
   readonly location: Location;
   readonly registration: {
@@ -31,14 +29,14 @@ interface Shown {
   readonly path: string;
 }
 
-/** A message without content, as some push services send to test. */
+/** A message without content, which some push services send as a test. */
 const EMPTY: Shown = { title: "", body: "", tag: "", path: "/console/operator" };
 
 const worker = self as unknown as WorkerScope;
 
 worker.addEventListener("push", (event) => {
   const { title, body, tag, path } = (event.data?.json() ?? EMPTY) as Shown;
-  // A notice takes the place of an earlier one of its incident, and sounds again.
+  // A notice replaces an earlier one of its incident, and alerts again.
   event.waitUntil(worker.registration.showNotification(title, { body, tag, renotify: true, data: path }));
 });
 

@@ -5,18 +5,18 @@ import { FailureBox } from "../parts/region.tsx";
 import { OperationDeclined, type OwnerOperation, runOperation } from "./operation.ts";
 
 /**
- * What the buttons of a form or card do: whether something is under way, and how the last one ended. The buttons are `aria-disabled`
- * meanwhile, because one that is disabled loses the focus.
+ * The state of a form's or card's buttons: whether something is in progress, and how the last action ended. Meanwhile the buttons are
+ * `aria-disabled`, because a disabled button loses the focus.
  */
 export interface Action {
   readonly isBusy: boolean;
-  /** What the node refused. */
+  /** Why the node refused. */
   readonly failure: RequestFailure | undefined;
   /** A sentence: what was done, or why nothing was sent. */
   readonly note: string | undefined;
-  /** Does it, unless something is under way; the sentence that `work` resolves with is shown. */
+  /** Runs `work` unless something is in progress, and shows the sentence to which it resolves. */
   run(work: () => Promise<string | undefined>): Promise<void>;
-  /** Runs one operation. Resolves with the response; undefined when the owner declined or the node refused. */
+  /** Runs one operation. Resolves to the response; undefined if the owner declined or the node refused. */
   operate<T>(operation: OwnerOperation<T>): Promise<T | undefined>;
 }
 

@@ -21,16 +21,16 @@ import { borrowedFid, returnWallet } from "./wallet/demo-wallet.ts";
 import { accountsOf, shortAddress, walletFailure } from "./wallet/wallet-signature.ts";
 import { findWallet, type Wallet } from "./wallet/wallets.ts";
 
-/** An account of a wallet and the user whose custody address it is. */
+/** A wallet's account, and the user whose custody address it is. */
 export interface Identity {
   readonly address: string;
   readonly user: User;
 }
 
-/** What a change in the wallet has led to, as a sentence. */
+/** The effect of a change in the wallet, as a sentence. */
 export const walletNote = signal<string | undefined>(undefined);
 
-/** Accounts of one wallet that are looked up. */
+/** How many accounts of one wallet are looked up. */
 const MAX_ACCOUNTS = 10;
 
 async function identityOf(address: string): Promise<Identity | undefined> {
@@ -49,7 +49,7 @@ async function identitiesOf(accounts: readonly string[]): Promise<Identity[]> {
 }
 
 /**
- * Asks a wallet for its accounts (a prompt) and the node for the fids that they own, of which there is at least one.
+ * Asks a wallet for its accounts (a prompt), and the node for the fids that they own. Returns at least one.
  *
  * @throws OperationDeclined, RequestFailure
  */
@@ -70,7 +70,7 @@ export async function askForAccounts(wallet: Wallet): Promise<readonly Identity[
 
 let stopListening = () => {};
 
-/** Acts for an identity from now on, with the session that this browser has of it. */
+/** Acts for an identity from now on, with this browser's session for it. */
 export async function becomeOwner(wallet: Wallet, { address, user }: Identity): Promise<Owner> {
   const stored = noSessionReason() === undefined ? await readSession(user.fid) : undefined;
   const session =

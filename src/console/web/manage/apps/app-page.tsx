@@ -51,7 +51,7 @@ interface TabProps {
   readonly onChanged: () => void;
 }
 
-/** What the app's manifest must say, so that clients report who added it. */
+/** What the app's manifest must contain, so that clients report who added it. */
 function ManifestCard({ appId, onAdded }: { appId: string; onAdded: () => void }) {
   const url = tokenWebhookUrl(appId);
   const line = `"webhookUrl": "${url}"`;

@@ -12,7 +12,7 @@ import { ManagePage } from "../manage-page.tsx";
 
 export type App = Schemas["RegisteredApp"];
 
-/** The fields of an app that its owner types. */
+/** The fields of an app that its owner enters. */
 export const APP_FIELDS = [
   {
     name: "name",
@@ -77,7 +77,7 @@ export const revealAppSecrets = ({ app_id, name }: App) => ({
   words: msg.theNodeShowsTheSendSecrets(name),
 });
 
-/** Whether the visible part of a name is what the owner would have to type. */
+/** Reports whether the owner can type a name exactly as it is displayed. */
 const typeable = (name: string) => plainName(name) === name && !/^\s|\s$|\s\s/.test(name);
 
 export const deleteApp = ({ app_id, name }: App) => ({

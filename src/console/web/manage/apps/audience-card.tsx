@@ -20,10 +20,10 @@ export const useAudience = (appId: string) =>
     everyMs: EVERY_MS,
   });
 
-/** The accounts of client apps, by fid. A client without an fid has none. */
+/** Returns the accounts of client apps, by fid. A client without an fid has none. */
 export const useClients = (clientFids: readonly number[]) => usePeople(clientFids.filter((fid) => fid > 0));
 
-/** A client app by its name and fid. */
+/** A client app, by name and fid. */
 export function ClientName({ fid, users }: { fid: number; users: ReadonlyMap<number, User> }) {
   const user = users.get(fid);
   if (fid === 0) return <>{msg.unnamedClient}</>;
@@ -34,7 +34,7 @@ export function ClientName({ fid, users }: { fid: number; users: ReadonlyMap<num
   );
 }
 
-/** The number of enabled tokens at the end of each day, as a curve and, for reading, as a table. */
+/** The number of enabled tokens at the end of each day, as a curve and as a table for screen readers. */
 function GrowthPlot({ days }: { days: readonly Day[] }) {
   const first = days[0];
   const last = days.at(-1);
@@ -97,12 +97,12 @@ function Clients({ clients, count }: { clients: readonly Client[]; count: number
   );
 }
 
-/** The weeks after it that the table has. */
+/** The columns of the table: weeks after the first. */
 const WEEKS_AFTER = [0, 1, 2, 4, 8, 12];
 
 type Week = ResponseOf<"GET /frame/app/retention">["weeks"][number];
 
-/** The percentage that was left some weeks later; null before the end of that week. */
+/** Returns the percentage that was left some weeks later; null before the end of that week. */
 function percentAfter({ added, reachable }: Week, after: number): number | null {
   const left = reachable[after];
   return left === undefined || added === 0 ? null : Math.round((100 * left) / added);
@@ -140,7 +140,7 @@ export function RetentionCard({ appId }: { appId: string }) {
   );
 }
 
-/** The users that the app can reach: by client, and how their number grew. */
+/** The users that the app can reach: by client, and their growth. */
 export function AudienceCard({ appId }: { appId: string }) {
   const query = useAudience(appId);
   return (

@@ -25,7 +25,7 @@ import { schedulePath } from "./scheduled.tsx";
 
 const WATCH_MS = 1000;
 
-/** The people whose client asked to wait, once the campaign is over. */
+/** The people whose client asked to wait, once the campaign has ended. */
 function RetryCard({ campaign, onSend }: { campaign: CampaignDetails; onSend: () => void }) {
   const { retryable_fids: fids } = campaign;
   if (isUnderWay(campaign) || fids.length === 0) return null;
@@ -99,7 +99,7 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
   const app = useOwnerQuery(campaign && appCall(campaign.app_id)).data?.app;
   function sendAgain(to: "everyone" | "retryable") {
     if (!campaign) return;
-    // Without its draft the form would be one to everyone.
+    // Without its draft, the form would send to everyone.
     if (!leaveDraft(draftName(campaign.app_id), draftOfCampaign(campaign, to)))
       return announce(msg.thisBrowserCannotStoreSoLong);
     route(appPath(campaign.app_id, "send"));
@@ -149,7 +149,7 @@ function CampaignPage({ campaignId }: { campaignId: string }) {
   );
 }
 
-/** One campaign, also while it runs. */
+/** One campaign, even while it runs. */
 export function Page() {
   const { params } = useRoute();
   const campaignId = params.id ?? "";

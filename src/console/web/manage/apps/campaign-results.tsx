@@ -36,7 +36,7 @@ const STATES: Readonly<Record<Campaign["status"], readonly [kind: PillKind, word
   aborted: ["bad", msg.aborted],
 };
 
-/** How far a campaign is, in a word. */
+/** The state of a campaign in a word. */
 export function CampaignState({ campaign }: { campaign: Pick<Campaign, "status"> }) {
   const [kind, word] = STATES[campaign.status];
   return (
@@ -115,11 +115,11 @@ function Track({ progress, isOver }: { progress: Progress; isOver: boolean }) {
   );
 }
 
-/** What a campaign is shown with. */
+/** The data with which a campaign is displayed. */
 export interface ProgressView {
   readonly campaign: CampaignDetails;
   readonly progress: Progress;
-  /** When the node gave these figures, unix ms. */
+  /** When the node returned these figures, unix ms. */
   readonly loadedAtMs: number | undefined;
   /** Whether the operator has paused sends. */
   readonly isPaused: boolean;
@@ -130,7 +130,7 @@ function sentenceOf({ campaign, progress: { settled, total }, loadedAtMs, isPaus
   if (isPaused && isUnderWay(campaign)) return msg.theOperatorHasPausedSendsThis(msg.countTokens(settled));
   if (status === "queued") return msg.queuedYouMayCloseThisPage;
   if (status === "completed" && settled === 0) return msg.noUserHadAnEnabledToken;
-  // A node that is away settles nothing.
+  // While the node does not respond, no time passes.
   const endMs = completed_at === null ? (loadedAtMs ?? nowMs.value) : completed_at * 1000;
   const tookMs = Math.max(endMs - (started_at ?? endMs / 1000) * 1000, 1000);
   const took = formatDuration(tookMs);
@@ -143,7 +143,7 @@ function sentenceOf({ campaign, progress: { settled, total }, loadedAtMs, isPaus
   return msg.settledIn(msg.countTokens(settled), took);
 }
 
-/** How far a campaign is: figures, a bar and a sentence. */
+/** The progress of a campaign: figures, a bar and a sentence. */
 export function ProgressCard(view: ProgressView) {
   const { campaign, progress } = view;
   const isRunning = isUnderWay(campaign);
@@ -185,7 +185,7 @@ export function ProgressCard(view: ProgressView) {
   );
 }
 
-/** Reasons in words with their numbers; how the API calls them is in the title. */
+/** Reasons in words with their counts; the API's names are in the title. */
 function ReasonList({ reasons }: { reasons: Reasons }) {
   const counted = Object.entries(reasons);
   if (counted.length === 0) return null;
@@ -207,7 +207,7 @@ const RESULT_COLUMNS = [
   numberColumn(msg.skipped, ({ not_attempted_count }: CampaignHost) => not_attempted_count),
 ];
 
-/** The results by client host, and why tokens were not tried. */
+/** The results by client host, and why tokens were not attempted. */
 export function HostResults({ campaign }: { campaign: CampaignDetails }) {
   const { client_hosts: hosts, client_host_count, not_attempted } = campaign;
   const query = { data: hosts, error: undefined, isStale: false, loadedAtMs: 0, refresh: () => undefined };

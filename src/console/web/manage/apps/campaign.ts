@@ -15,12 +15,12 @@ import type { ScheduleDraft } from "./send/schedule-fields.tsx";
 
 type CsvValue = string | number | boolean | null | undefined;
 
-/** Begins that spreadsheets take for a formula, also after white space that they skip. */
+/** Prefixes that spreadsheets interpret as a formula, also after white space that they skip. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u;
 
 /**
- * Returns a cell of a CSV file (RFC 4180). A text that begins like a formula gets a leading apostrophe, so that opening the file runs
- * nothing; numbers are left as they are.
+ * Returns a cell of a CSV file (RFC 4180). A text that looks like a formula gets a leading apostrophe, so that opening the file runs
+ * nothing; numbers are unchanged.
  */
 export function csvCell(value: CsvValue): string {
   if (value === null || value === undefined) return "";
@@ -29,19 +29,19 @@ export function csvCell(value: CsvValue): string {
   return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns a CSV file with a line of headings. Lines end with CR LF. */
+/** Returns a CSV file with a header line. Lines end with CR LF. */
 export function csvFile(headings: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
   return [headings, ...rows].map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
 export type ListedCampaign = Schemas["NotificationCampaign"];
-/** What a campaign has by itself. */
+/** A campaign without the number of its parts. */
 export type Campaign = Omit<ListedCampaign, "parts">;
 export type CampaignDetails = Schemas["NotificationCampaignDetails"];
 export type CampaignHost = Schemas["CampaignHost"];
 export type Reasons = CampaignHost["errors"];
 
-/** Whether its figures may still change. */
+/** Reports whether its figures may still change. */
 export const isUnderWay = ({ status }: Pick<Campaign, "status">) =>
   status === "queued" || status === "running";
 
@@ -57,8 +57,8 @@ export interface Progress {
 }
 
 /**
- * The figures of a response. While the campaign runs none is below one that was shown before: a run that resumes after a restart of the
- * node counts the tokens again that it does not attempt.
+ * Returns the figures of a response. While the campaign runs, no figure falls below one that was shown before: a run that resumes after a
+ * restart of the node recounts the tokens that it does not attempt.
  */
 export function progressOf(campaign: Campaign, shown?: Progress): Progress {
   const floor = isUnderWay(campaign) ? shown : undefined;
@@ -78,12 +78,12 @@ export function progressOf(campaign: Campaign, shown?: Progress): Progress {
   };
 }
 
-/** Why someone is not a recipient: the send was not meant for them. */
+/** Reasons for not being a recipient, because the send was meant for others. */
 const OUTSIDE_REASONS = ["not_in_segment", "not_following", "excluded"] as const;
 
 /**
- * The outcome of a campaign in plain words, the parts without anyone left out; undefined while no outcome is known. It counts tokens, of
- * which a person has one for each client, but not those of people outside of its audience.
+ * Describes the outcome of a campaign in plain words, omitting empty parts; undefined while no outcome is known. It counts tokens, of
+ * which a person has one per client, but excludes people outside of its audience.
  *
  * @param campaign its reasons.
  */
@@ -105,7 +105,7 @@ export function outcomeOf(
   return [msg.deliveredOf(formatCount(delivered), msg.countTokens(all)), ...others].join("; ");
 }
 
-/** A draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */
+/** Returns a draft that sends the notification once more: to everyone as a new one, or with its id to those who could not get it. */
 export function draftOfCampaign(
   { notification, retryable_fids }: CampaignDetails,
   to: "everyone" | "retryable",
@@ -143,7 +143,7 @@ const REASONS: Readonly<Record<string, string>> = {
   claimed_by_another: msg.anotherCampaignWasSendingItTo,
 };
 
-/** What a reason of the API means: its name where it has no other words. */
+/** Returns the meaning of an API reason; its name if there are no other words. */
 export function reasonText(reason: string): string {
   const [, status] = /^http_(\d{3})$/.exec(reason) ?? [];
   if (status !== undefined) return msg.theClientRespondedWith(status);
@@ -154,7 +154,7 @@ const HEADER = ["host", "delivered", "failed", "not_attempted", "reasons"] as co
 
 const OPENS = ["client_fid", "delivered", "opened", "verified", "turned_off"] as const;
 
-/** The opens by client app, one line for each. */
+/** The opens by client app, one line each. */
 export function opensCsv(clients: readonly Readonly<Record<(typeof OPENS)[number], number>>[]): string {
   return csvFile(
     OPENS,
@@ -162,7 +162,7 @@ export function opensCsv(clients: readonly Readonly<Record<(typeof OPENS)[number
   );
 }
 
-/** The results by client host, one line for each (RFC 4180). */
+/** The results by client host, one line each (RFC 4180). */
 export function campaignCsv(hosts: readonly CampaignHost[]): string {
   const rows = hosts.map(({ host, success_count, failure_count, not_attempted_count, errors }) => [
     host,
@@ -176,7 +176,7 @@ export function campaignCsv(hosts: readonly CampaignHost[]): string {
   return csvFile(HEADER, rows);
 }
 
-/** The notification as its owner types it. */
+/** The notification as its owner enters it. */
 export const NOTIFICATION_FIELDS = [
   { name: "title", label: msg.title, isRequired: true, maxChars: 32 },
   { name: "body", label: msg.text, isRequired: true, maxChars: 128, rows: 3 },
@@ -190,7 +190,7 @@ export const NOTIFICATION_FIELDS = [
   },
 ] as const satisfies readonly FieldSpec[];
 
-/** Who gets it. */
+/** The recipients. */
 export const AUDIENCE_FIELDS = [
   {
     name: "target_fids",
@@ -205,12 +205,12 @@ export const AUDIENCE_FIELDS = [
 
 const FIELDS = [...NOTIFICATION_FIELDS, ...AUDIENCE_FIELDS] as const;
 
-/** A send as it is in the form. */
+/** A send as in the form. */
 export type SendDraft = Draft<typeof FIELDS> & {
   readonly audience: "everyone" | "some";
-  /** Set for a notification that is sent again: who has it does not get it twice. */
+  /** Set if a notification is sent again: those who have it do not get it twice. */
   readonly uuid?: string | undefined;
-  /** Absent for a notification that is sent at once, as before. */
+  /** Absent if a notification is sent at once, as in earlier versions. */
   readonly schedule?: ScheduleDraft | undefined;
 };
 export type SendProblems = Problems<typeof FIELDS>;
@@ -220,10 +220,10 @@ export const emptyDraft = (appUrl: string): SendDraft => ({
   audience: "everyone",
 });
 
-/** The name under which the tab stores the draft of an app. */
+/** Returns the name under which the tab stores the draft of an app. */
 export const draftName = (appId: string) => `notification ${appId}`;
 
-/** What the node would refuse, as sentences by field. The node decides; this only says it earlier. */
+/** Returns what the node would refuse, as sentences by field. The node decides; this only reports it earlier. */
 export function sendProblems(draft: SendDraft, appUrl: string): SendProblems {
   const { target_url, target_fids, audience } = draft;
   const { target_fids: fidsProblem, ...problems } = problemsOf(FIELDS, draft);
@@ -238,13 +238,13 @@ export function sendProblems(draft: SendDraft, appUrl: string): SendProblems {
   };
 }
 
-/** The notification of the request. */
+/** Returns the notification of the request. */
 export const notificationOf = (draft: SendDraft) => ({
   ...valuesOf(NOTIFICATION_FIELDS, draft),
   ...(draft.uuid !== undefined && { uuid: draft.uuid }),
 });
 
-/** The filters of the request; undefined while one of them cannot be read. */
+/** Returns the filters of the request; undefined while one of them is invalid. */
 export function audienceOf(draft: SendDraft, problems: SendProblems) {
   if (AUDIENCE_FIELDS.some(({ name }) => problems[name] !== undefined)) return undefined;
   const { target_fids, exclude_fids, following_fid } = valuesOf(AUDIENCE_FIELDS, draft);

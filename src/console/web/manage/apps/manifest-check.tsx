@@ -30,7 +30,7 @@ function Findings({ report: { account_association: association, findings } }: { 
   );
 }
 
-/** What clients find wrong with the manifest of an app, once its owner asks. The node fetches it. */
+/** What clients find wrong with an app's manifest, on the owner's request. The node fetches it. */
 export function ManifestCheck({ app: { app_url }, note }: { app: App; note?: string }) {
   const [isAsked, setAsked] = useState(false);
   const domain = URL.parse(app_url)?.hostname ?? "";
@@ -54,7 +54,7 @@ export function ManifestCheck({ app: { app_url }, note }: { app: App; note?: str
   );
 }
 
-/** The same before the first notification of an app; nothing once it has sent one. */
+/** The same check before the first notification of an app; renders nothing once it has sent one. */
 export function FirstSendCheck({ app }: { app: App }) {
   const call = signed("GET /frame/app/campaigns", { query: { app_id: app.app_id, limit: 1 } });
   const { data } = useOwnerQuery(call);

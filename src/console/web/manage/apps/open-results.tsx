@@ -14,7 +14,7 @@ type Results = ResponseOf<"GET /frame/app/campaign/results">;
 type Client = Results["clients"][number];
 type Variant = Results["variants"][number];
 
-/** The texts of a schedule with what each has come to, and which is better. @param texts their titles. */
+/** The texts of a schedule with their results, and which one is better. @param texts their titles. */
 function Variants({ results, texts }: { results: Results; texts: readonly string[] }) {
   const { variants, likely_better: better } = results;
   const titleOf = (variant: number) => texts[variant] ?? String(variant + 1);
@@ -39,11 +39,11 @@ function Variants({ results, texts }: { results: Results; texts: readonly string
   );
 }
 
-/** The signed read of the results of a campaign, or of a schedule. */
+/** Returns the signed read of the results of a campaign or a schedule. */
 export const resultsCall = (of: { readonly campaign_id: string } | { readonly schedule_id: string }) =>
   signed("GET /frame/app/campaign/results", { query: of });
 
-/** Who opened a campaign, or those of a schedule, as the app reports it: by client app, and by text where there are several. */
+/** Who opened a campaign or the campaigns of a schedule, as reported by the app: by client app, and by text if there are several. */
 export function OpenResults(props: {
   of: { readonly campaign_id: string } | { readonly schedule_id: string };
   /** The titles of the texts of a schedule. */

@@ -21,7 +21,7 @@ const WATCH_MS = 5_000;
 
 type Found = ResponseOf<"GET /frame/app/schedule">;
 
-/** The times and texts of a schedule, each with its campaign once that was made. */
+/** The times and texts of a schedule, each with its campaign once that exists. */
 function Parts({ query }: { query: OwnerQuery<Found> }) {
   return (
     <OwnerRegion title={msg.parts} query={query}>
@@ -69,7 +69,7 @@ function Parts({ query }: { query: OwnerQuery<Found> }) {
   );
 }
 
-/** What all parts have come to so far. */
+/** The total of all parts so far. */
 function Totals({ query }: { query: OwnerQuery<ResponseOf<"GET /frame/app/campaign/results">> }) {
   return (
     <OwnerRegion title={msg.results} query={query}>
@@ -145,7 +145,7 @@ function SchedulePage({ appId, scheduleId }: { appId: string; scheduleId: string
   );
 }
 
-/** A send at a time, on people's clocks or in several texts: all of its campaigns as one. */
+/** A scheduled send, on people's clocks or in several texts: all its campaigns combined. */
 export function Page() {
   const { id = "", schedule = "" } = useRoute().params;
   return <SchedulePage appId={id} scheduleId={schedule} key={schedule} />;

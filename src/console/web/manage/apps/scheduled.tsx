@@ -25,7 +25,7 @@ export const KINDS: Readonly<Record<Schedule["state"], PillKind>> = {
   cancelled: "warn",
 };
 
-/** How far a schedule is, and why not further. */
+/** The state of a schedule, and what stopped it. */
 export function StateCell({ state, waves }: Pick<Schedule, "state" | "waves">) {
   const reason = waves.find(({ held_because }) => held_because !== null)?.held_because;
   return (

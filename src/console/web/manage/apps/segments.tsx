@@ -25,7 +25,7 @@ const FIELDS = [
 ] as const satisfies readonly FieldSpec[];
 
 const [NAME, ...CONDITIONS] = FIELDS;
-/** Those that are typed: the person whose followers are meant is found by name. */
+/** The conditions that are typed. The person of `following_fid` is found by name instead. */
 const TYPED = CONDITIONS.filter(({ name }) => name !== "following_fid");
 type Segment = Schemas["AudienceSegment"];
 
@@ -48,7 +48,9 @@ function problemsIn(draft: ReturnType<typeof emptySegment>) {
 const emptySegment = () => draftOf(FIELDS);
 const draftOfSegment = ({ name, filter }: Segment) => draftOf(FIELDS, { name, ...filter });
 
-/** The filter of the request: without what is empty. What the form cannot show exactly, such as an hour, stays as it was. */
+/**
+ * Returns the filter of the request without empty conditions. Values that the form cannot show exactly, such as an hour, stay unchanged.
+ */
 function filterOf(draft: ReturnType<typeof emptySegment>, edited: Segment | undefined) {
   const { name: _, client_fids, fids, ...others } = valuesOf(FIELDS, draft);
   const typed = {
@@ -64,10 +66,10 @@ function filterOf(draft: ReturnType<typeof emptySegment>, edited: Segment | unde
   return withoutNulls({ ...edited.filter, ...Object.fromEntries(changed) });
 }
 
-/** Short, where the list of people may be long. */
+/** Keeps it short, because the list of people may be long. */
 const MAX_SHOWN_CHARS = 60;
 
-/** A condition in words. */
+/** Returns a condition in words. */
 function conditionText(draft: ReturnType<typeof emptySegment>, { name, label }: (typeof CONDITIONS)[number]) {
   const text = draft[name];
   return `${label}: ${text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text}`;
@@ -92,7 +94,7 @@ function Conditions({ segment }: { segment: Segment }) {
   );
 }
 
-/** Filters that sends can name. */
+/** Filters to which sends can refer. */
 export function SegmentsTab({ appId }: { appId: string }) {
   const query = useSegments(appId);
   const [draft, setDraft] = useState(emptySegment);
@@ -101,7 +103,7 @@ export function SegmentsTab({ appId }: { appId: string }) {
     setEdited(segment);
     setFollowed("");
     setDraft(segment ? draftOfSegment(segment) : emptySegment());
-    // Its button goes away, or the form is elsewhere.
+    // The clicked button disappears, or the form is elsewhere on the page.
     document.getElementById("segment-name")?.focus();
   };
   const action = useAction();

@@ -14,7 +14,7 @@ import * as msg from "../../text/en/manage/manage.ts";
 export type ApiKey = Schemas["ApiKey"];
 export type Scope = ApiKey["scopes"][number];
 
-/** What a key may be used for, and what that means. */
+/** The scopes of a key, with their meanings. */
 export const SCOPES: readonly (readonly [scope: Scope, meaning: string])[] = [
   ["read", msg.readsEvenWhereTheNodeRequires],
   ["write", msg.publishesSignedMessagesAndCasts],
@@ -25,7 +25,7 @@ export const SCOPES: readonly (readonly [scope: Scope, meaning: string])[] = [
   ["moderate", msg.bansAndMutesUsersInYourApp],
 ];
 
-/** The fields of a key that its owner types. */
+/** The fields of a key that its owner enters. */
 export const KEY_FIELDS = [
   { name: "name", label: msg.name, isRequired: true, maxChars: 128, hint: msg.forYouWhereItIsUsed },
   { name: "description", label: msg.description },
@@ -49,7 +49,7 @@ export const KEY_FIELDS = [
   },
 ] as const satisfies readonly FieldSpec[];
 
-/** What else a form of a key asks for. */
+/** Another field in the form of a key. */
 export const SCOPES_FIELD = { name: "scopes", label: msg.scopes };
 
 type Fields = typeof KEY_FIELDS;
@@ -65,7 +65,7 @@ export const keyProblems = (draft: KeyDraft, nowMs: number): Problems<Fields> & 
   ...(draft.scopes.length === 0 && { scopes: msg.chooseAtLeastOne }),
 });
 
-/** The fields as the API takes them. An app counts for keys that may push. */
+/** Returns the fields in the API's format. An app only applies to keys that may push. */
 export function keyValues(draft: KeyDraft): KeyValues {
   const values = valuesOf(KEY_FIELDS, draft);
   return { ...values, scopes: draft.scopes, app_id: draft.scopes.includes("push") ? values.app_id : null };
@@ -75,17 +75,17 @@ export function keyValues(draft: KeyDraft): KeyValues {
 export const keyChanges = (key: ApiKey, draft: KeyDraft) =>
   changesOf(keyValues(draftOfKey(key)), keyValues(draft));
 
-/** What a key was used for on one UTC day, by the template of the route. */
+/** What a key was used for on one UTC day, by route template. */
 export type UsageRow = ResponseOf<"GET /api_key/usage">["usage"][number];
 export type Counts = Omit<UsageRow, "day" | "route">;
 
 export const USAGE_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** The UTC day of a time, as the API writes it. */
+/** Returns the UTC day of a time in the API's format. */
 export const dayText = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** The UTC days of the last 30, oldest first, as the API writes them. */
+/** Returns the last 30 UTC days in the API's format, oldest first. */
 export function lastDays(nowMs: number): string[] {
   return Array.from({ length: USAGE_DAYS }, (_, index) => dayText(nowMs - (USAGE_DAYS - 1 - index) * DAY_MS));
 }
@@ -102,13 +102,13 @@ function sum(a: Counts, b: Counts): Counts {
   };
 }
 
-/** The counts of each day; 0 for days without a use. */
+/** Returns the counts of each day; 0 for days without use. */
 export function byDay(rows: readonly UsageRow[], days: readonly string[]): { day: string; counts: Counts }[] {
   const used = Map.groupBy(rows, ({ day }) => day);
   return days.map((day) => ({ day, counts: (used.get(day) ?? []).reduce(sum, NONE) }));
 }
 
-/** The counts of each route over all days, the most used first. */
+/** Returns the counts of each route over all days, most used first. */
 export function byRoute(rows: readonly UsageRow[]): { route: string; counts: Counts }[] {
   return [...Map.groupBy(rows, ({ route }) => route)]
     .map(([route, own]) => ({ route, counts: own.reduce(sum, NONE) }))

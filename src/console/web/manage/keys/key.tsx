@@ -38,7 +38,7 @@ const WIDTH = 300;
 const HEIGHT = 72;
 const STEP = WIDTH / USAGE_DAYS;
 
-/** Requests of each day as bars. The figures are in the tables below and in the titles. */
+/** Requests per day as bars. The figures are in the tables below and in the titles. */
 function Bars({ days }: { days: readonly { readonly day: string; readonly counts: Counts }[] }) {
   const top = Math.max(...days.map(({ counts }) => counts.requests), 1);
   const total = days.reduce((all, { counts }) => all + counts.requests, 0);
@@ -142,12 +142,12 @@ function KeyFacts({ apiKey }: { apiKey: ApiKey }) {
 const update = ({ api_key_id }: ApiKey, changes: KeyChanges) =>
   signed("PUT /api_key", { body: { api_key_id, ...changes } });
 
-/** What the owner may change of a key: one request changes all of it. */
+/** What the owner may change about a key: one request changes all of it. */
 function KeySettings({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
   const [draft, setDraft] = useState(() => draftOfKey(apiKey));
   const action = useAction();
   const changes = keyChanges(apiKey, draft);
-  // A key that has expired keeps its last day until it is changed.
+  // The expired date of a key stays as it is until it is changed.
   const { expires_at, ...others } = keyProblems(draft, nowMs.value);
   const problems = changes.expires_at === undefined ? others : { ...others, expires_at };
   const obstacle =
@@ -239,7 +239,7 @@ function KeyActions({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => vo
 
 function Key({ id, onName }: { id: string; onName: (name: string) => void }) {
   const query = useOwnerQuery(signed("GET /api_key", { query: { api_key_id: id } }), { everyMs: EVERY_MS });
-  // The day changes while the page is open.
+  // The day may change while the page is open.
   const now = nowMs.value;
   const range = { from: lastDays(now)[0], to: dayText(now) };
   const used = useOwnerQuery(signed("GET /api_key/usage", { query: { api_key_id: id, ...range } }), {

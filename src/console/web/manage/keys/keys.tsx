@@ -34,7 +34,7 @@ interface KeyInputsProps {
   readonly onChange: (draft: KeyDraft) => void;
 }
 
-/** The app that a key pushes for: one of the owner's, or an id where this page has no list of them. */
+/** The app for which a key may push: one of the owner's, or an id if this page does not have their list. */
 function AppChoice({ draft, onChange }: KeyInputsProps) {
   const apps = useOwnerQuery(signed("GET /frame/app/list")).data?.apps;
   const { app_id: value } = draft;
@@ -122,13 +122,13 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: msg.state, cell: (key) => <KeyState apiKey={key} /> },
 ];
 
-/** Whether a key is accepted, and why not. */
+/** Whether a key is accepted, and if not, why. */
 export function KeyState({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.active) return <Pill kind="ok">{msg.active}</Pill>;
   return <Pill kind="bad">{apiKey.inactive_reason ?? msg.notActive}</Pill>;
 }
 
-/** The text of a key: the node cannot show it again. */
+/** The text of a key, which the node cannot show again. */
 export function KeySecret({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <NewSecret title={msg.copyTheKeyNow} secret={secret} onDone={onDone}>

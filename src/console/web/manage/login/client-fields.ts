@@ -14,13 +14,13 @@ import * as msg from "../../text/en/manage/login.ts";
 export type LoginClient = Schemas["LoginClient"];
 export type Permissions = LoginClient["permissions"];
 
-/** What an app gets to know or do, and what that means. */
+/** What an app may know or do, with the meaning. */
 export const PERMISSIONS: readonly (readonly [value: Permissions, meaning: string])[] = [
   ["read", msg.whoSignedIn],
   ["write", msg.alsoASignerOfYours],
 ];
 
-/** The fields of a login client that its owner types. */
+/** The fields of a login client that its owner enters. */
 export const LOGIN_FIELDS = [
   { name: "name", label: msg.name, isRequired: true, maxChars: 128, hint: msg.visitorsSeeIt },
   {
@@ -41,7 +41,7 @@ export const LOGIN_FIELDS = [
   },
 ] as const satisfies readonly FieldSpec[];
 
-/** That, and the id that an app may have already. */
+/** These fields, plus the id that an app may already have. */
 export const NEW_LOGIN_FIELDS = [
   ...LOGIN_FIELDS,
   { name: "client_id", label: msg.clientId, hint: msg.theIdOfYourButton },
@@ -65,7 +65,10 @@ export const draftOfClient = (client: LoginClient): LoginDraft => ({
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1):\d+$/;
 
-/** An origin as browsers write it: https, or on a node of this machine a port of it. The node decides which of these it takes. */
+/**
+ * Reports whether a text is an origin as browsers send it: https or, on this machine, http with a port. The node decides which it
+ * accepts.
+ */
 const isOrigin = (text: string) =>
   URL.parse(text)?.origin === text && (text.startsWith("https://") || LOOPBACK.test(text));
 

@@ -26,7 +26,7 @@ import { LOGIN_PATH, LoginInputs } from "./clients.tsx";
 
 const loginUrl = `${nodeOrigin}/login`;
 
-/** The button of the hosted sign-in: one attribute names this node. */
+/** Returns the button of the hosted sign-in; one attribute names this node. */
 const buttonOf = (clientId: string) => `<div
   class="neynar_signin"
   data-client_id="${clientId}"

@@ -97,7 +97,7 @@ function CreateClient() {
   );
 }
 
-/** Says that the operator has it off, and what turns it on. */
+/** Says that the operator has disabled it, and which setting enables it. */
 function Off() {
   return (
     <section class="card pad stack" aria-label={msg.webSignInIsOff}>
@@ -135,7 +135,7 @@ function Clients() {
   );
 }
 
-/** The apps of the owner whose visitors sign in by the login page, and the form of a new one. */
+/** The owner's apps whose visitors sign in through the login page, and the form of a new one. */
 export function Page() {
   return (
     <ManagePage

@@ -17,7 +17,7 @@ export type ManagedSigner = Schemas["ManagedSigner"];
 /** The quiet zone that a reader needs around a code, in modules. */
 const MARGIN = 4;
 
-/** The code of a link, dark on light in both themes, because readers expect that. */
+/** The QR code of a link, dark on light in both themes, because readers expect that. */
 function QrCode({ text }: { text: string }) {
   const modules = qrModules(text);
   if (!modules) return null;
@@ -47,12 +47,12 @@ interface ApprovalProps {
   readonly onApproved: () => void;
 }
 
-/** On a demo network anyone may approve, as its people's keys are public. */
+/** On a demo network anyone may approve, because its people's keys are public. */
 function DemoApproval({ url, userFid, onApproved }: ApprovalProps) {
   const action = useAction();
   const approve = (fid: number) =>
     action.run(async () => {
-      // The link may name another host than this page's.
+      // The host of the link may differ from this page's.
       const path = `/approve/${url.split("/").at(-1)}/demo`;
       await request({ method: "POST", path, body: { fid } });
       onApproved();
@@ -72,7 +72,7 @@ function DemoApproval({ url, userFid, onApproved }: ApprovalProps) {
   );
 }
 
-/** The link on which a user approves a signer. */
+/** The link with which a user approves a signer. */
 export function Approval({ url, userFid, onApproved }: ApprovalProps) {
   return (
     <>
@@ -96,7 +96,7 @@ export function Approval({ url, userFid, onApproved }: ApprovalProps) {
   );
 }
 
-/** What an approved signer is for: a first cast, and the call of an app. */
+/** What an approved signer can be used for: a first cast, and the call of an app. */
 export function Publishing({ signer: { signer_uuid, fid } }: { signer: ManagedSigner }) {
   const action = useAction();
   const [hash, setHash] = useState<string>();

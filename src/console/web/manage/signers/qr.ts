@@ -1,14 +1,12 @@
-/**
- * QR codes (ISO/IEC 18004) of links: byte mode, error correction of 15 %, versions 1 to 20, which hold 666 bytes.
- */
+/** QR codes (ISO/IEC 18004) of links: byte mode, 15 % error correction, versions 1 to 20, up to 666 bytes. */
 
-/** By version: bytes of error correction in a block, and the number of blocks. */
+/** By version: error correction bytes per block, and the number of blocks. */
 const CORRECTION = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26] as const;
 const BLOCKS = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16] as const;
 
 type Grid = boolean[][];
 
-/** The dark modules of the code of a text, by row; undefined for a text that is too long. */
+/** Returns the dark modules of the code of a text, by row; undefined if the text is too long. */
 export function qrModules(text: string): readonly (readonly boolean[])[] | undefined {
   const bytes = new TextEncoder().encode(text);
   const at = CORRECTION.findIndex((_, index) => capacityOf(index + 1) >= bytes.length);
@@ -29,7 +27,7 @@ export function qrModules(text: string): readonly (readonly boolean[])[] | undef
 
 const grid = (size: number): Grid => Array.from({ length: size }, () => Array<boolean>(size).fill(false));
 
-/** Bytes of data and correction together. */
+/** Returns the number of bytes for data and correction together. */
 function rawBytes(version: number): number {
   let bits = (16 * version + 128) * version + 64;
   if (version >= 2) {
@@ -45,7 +43,7 @@ const dataBytes = (version: number) => rawBytes(version) - correctionOf(version)
 const countBits = (version: number) => (version < 10 ? 8 : 16);
 const capacityOf = (version: number) => dataBytes(version) - Math.ceil((4 + countBits(version)) / 8);
 
-/** Mode, length, the bytes, and what fills the rest. */
+/** Returns mode, length, the bytes, and padding. */
 function dataOf(bytes: Uint8Array, version: number): number[] {
   const bits: number[] = [];
   const push = (value: number, length: number) => {
@@ -62,7 +60,7 @@ function dataOf(bytes: Uint8Array, version: number): number[] {
   return data;
 }
 
-/** The product in the field of 256 elements of the standard. */
+/** Multiplies in the standard's field of 256 elements. */
 function times(a: number, b: number): number {
   let product = 0;
   for (let bit = 7; bit >= 0; bit--)
@@ -70,7 +68,7 @@ function times(a: number, b: number): number {
   return product;
 }
 
-/** Appends the correction of each block, and interleaves the blocks. */
+/** Appends the correction of each block and interleaves the blocks. */
 function withCorrection(data: readonly number[], version: number): number[] {
   const length = correctionOf(version);
   const blocks = blocksOf(version);
@@ -107,7 +105,7 @@ function remainder(data: readonly number[], divisor: readonly number[]): number[
   return rest;
 }
 
-/** Finders, timing, alignment, version, and the room of the format. */
+/** Draws finders, timing, alignment and version, and reserves the format area. */
 function drawFixed(version: number, dark: Grid, fixed: Grid): void {
   const size = dark.length;
   const set = (x: number, y: number, isDark: boolean) => {
@@ -164,14 +162,14 @@ function alignment(version: number): number[] {
   return [6, ...Array.from({ length: count - 1 }, (_, at) => version * 4 + 10 - step * (count - 2 - at))];
 }
 
-/** A value with the remainder of a cyclic code after it. */
+/** Returns a value followed by the remainder of a cyclic code. */
 function checked(value: number, length: number, polynomial: number): number {
   let rest = value;
   for (let at = 0; at < length; at++) rest = (rest << 1) ^ ((rest >> (length - 1)) * polynomial);
   return (value << length) | rest;
 }
 
-/** The level of correction (15 %: 0) and the mask, twice. */
+/** Draws the correction level (15 %: 0) and the mask, twice. */
 function drawFormat(dark: Grid, mask: number): void {
   const size = dark.length;
   const bits = checked(mask, 10, 0x537) ^ 0x5412;
@@ -190,7 +188,7 @@ function drawFormat(dark: Grid, mask: number): void {
   }
 }
 
-/** From the lower right, two columns at a time, up and down. */
+/** Draws from the lower right, two columns at a time, alternately up and down. */
 function drawBits(bytes: readonly number[], dark: Grid, fixed: Grid): void {
   const size = dark.length;
   let at = 0;
@@ -218,7 +216,7 @@ const MASKS: readonly ((x: number, y: number) => boolean)[] = [
   (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ];
 
-/** How hard a code is to read: long runs, squares of one colour, and an imbalance of dark and light. */
+/** Returns how hard a code is to read, by long runs, squares of one color, and an imbalance of dark and light. */
 function penaltyOf(dark: Grid): number {
   const size = dark.length;
   let penalty = 0;

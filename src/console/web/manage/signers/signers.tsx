@@ -16,7 +16,7 @@ import { ManagePage } from "../manage-page.tsx";
 import { Approval, type ManagedSigner, Publishing } from "./approval.tsx";
 import { NewSigner } from "./new-signer.tsx";
 
-/** The word for each state, and what it means. */
+/** The word for each state, and its meaning. */
 const STATES: Readonly<
   Record<ManagedSigner["status"], readonly [kind: PillKind | undefined, word: string, meaning: string]>
 > = {
@@ -27,7 +27,7 @@ const STATES: Readonly<
 };
 
 const PAGE_SIZE = 50;
-/** How often a signer is looked up whose approval is awaited. */
+/** How often a signer is polled while its approval is pending. */
 const PENDING_MS = 5_000;
 const isOff = pageConfig.signers !== "on";
 
@@ -37,7 +37,7 @@ const PERMISSION_WORDS: Readonly<Record<string, string>> = {
 };
 const permissionWords = (permission: string) => PERMISSION_WORDS[permission] ?? permission;
 
-/** A person by name, where this node has them. */
+/** A person, by name if this node knows it. */
 function Person({ fid }: { fid: number }) {
   const user = usePeople([fid]).get(fid);
   return user ? <PersonName user={user} /> : <a href={`/console/people/${fid}`}>{msg.fidOf(fid)}</a>;
@@ -105,7 +105,7 @@ function Signer({ signer, onChanged }: { signer: ManagedSigner; onChanged: () =>
   );
 }
 
-/** Says why this node has no keys of users, and what an operator sets. */
+/** Explains why this node has no users' keys, and what an operator must set. */
 function Off({ because }: { because: "off" | "no_key" }) {
   return (
     <section class="card pad stack" aria-label={msg.signersAreOff}>
@@ -176,7 +176,7 @@ function Signers() {
   );
 }
 
-/** The keys of users that the node holds for the owner: state, approval, removal. */
+/** The users' keys that the node holds for the owner: state, approval, removal. */
 export function Page() {
   return <ManagePage title={msg.signers}>{() => <Signers />}</ManagePage>;
 }

@@ -10,9 +10,9 @@ import { UserName } from "../../text/user-text.tsx";
 
 const TYPING_MS = 150;
 const MAX_FOUND = 6;
-/** Those that are looked through for one that is exactly what was typed. */
+/** How many results are searched for an exact match of the text. */
 const SEARCHED = 25;
-/** Values that are shown with their names; the API takes more. */
+/** How many values are shown with their names; the API accepts more. */
 const MAX_NAMED = 100;
 
 export interface ChipsProps {
@@ -20,13 +20,13 @@ export interface ChipsProps {
   /** Unique on the page. */
   readonly name: string;
   readonly values: readonly string[];
-  /** What is typed and not a value yet. */
+  /** Typed text that is not a value yet. */
   readonly typed: string;
   readonly onChange: (values: readonly string[], typed: string) => void;
   readonly problem: string | undefined;
 }
 
-/** A text that follows another one after a pause of typing. */
+/** Returns a text after a pause in typing. */
 function usePaused(text: string): string {
   const [paused, setPaused] = useState(text);
   useEffect(() => {
@@ -40,17 +40,17 @@ interface Found {
   readonly value: string;
   readonly plain: string;
   readonly shown: ComponentChildren;
-  /** Whether it is what was typed, and not only begins with it. */
+  /** Whether it equals the typed text, rather than only starting with it. */
   readonly isExact: boolean;
 }
 
-/** Whether one of the names is a text, whatever the case. */
+/** Reports whether a text equals one of the names, ignoring case. */
 const isOneOf = (text: string, ...names: readonly (string | null | undefined)[]) =>
   names.some((name) => name?.toLowerCase() === text.toLowerCase());
 
 /**
- * Chosen values, each with a button that removes it, and an input that finds more. What is typed becomes a value when the input is left and
- * exactly one is found that equals it. Anything else is marked, because the form would go without it.
+ * Chosen values, each with a button that removes it, and an input that finds more. The typed text becomes a value when the input loses
+ * focus and exactly one result equals it. Any other text is marked, because the form would ignore it.
  */
 function Chips({
   label,
@@ -65,10 +65,10 @@ function Chips({
   read,
 }: ChipsProps & {
   readonly hint: string;
-  /** What was found for the text; undefined while it is looked up. */
+  /** The results for the text; undefined while it is looked up. */
   readonly found: readonly Found[] | undefined;
   readonly nameOf: (value: string) => { readonly plain: string; readonly shown: ComponentChildren };
-  /** Reads what was typed as a value of its own. */
+  /** Reads the typed text as a value without a lookup. */
   readonly read: (text: string) => string | undefined;
 }) {
   const field = useRef<HTMLDivElement>(null);
@@ -142,7 +142,7 @@ function Chips({
                 type="button"
                 class="btn quiet"
                 aria-label={msg.add(plain)}
-                // The input keeps the focus: leaving it could close the list before the click.
+                // The input keeps the focus: losing it could close the list before the click.
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => add(value)}
               >
@@ -168,7 +168,7 @@ const Person = ({ user }: { user: User }) => (
   </>
 );
 
-/** People, found by their names. The values are fids. */
+/** People, found by name. The values are fids. */
 export function PeopleField(props: ChipsProps) {
   const typed = usePaused(props.typed);
   const named = props.values.slice(0, MAX_NAMED).join(",");
@@ -205,7 +205,7 @@ export function PeopleField(props: ChipsProps) {
   );
 }
 
-/** Parent URLs, of which those of channels are found by name. */
+/** Parent URLs; those of channels are found by name. */
 export function ChannelField(props: ChipsProps) {
   const typed = usePaused(props.typed);
   const search = useQuery(

@@ -25,7 +25,7 @@ import {
 const PAGE_SIZE = 25;
 const DAY_SECS = 86_400;
 
-/** Whether something may have failed or been dropped in the last day, which is then worth a retry. */
+/** Reports whether something may have failed or been dropped in the last day, so that a retry makes sense. */
 function hasFailed({ last_failure_at, dropped_deliveries }: Webhook): boolean {
   const since = nowMs.value / 1000 - DAY_SECS;
   return dropped_deliveries > 0 || (last_failure_at ?? 0) > since;
@@ -53,7 +53,7 @@ function Row({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
   );
 }
 
-/** The text that the list is searched for. It keeps what is being typed while the list is loaded again. */
+/** The text by which the list is searched. It keeps what is being typed while the list reloads. */
 function FindField({ found, onFind }: { found: string; onFind: (text: string) => void }) {
   const [text, setText] = useState(found);
   useEffect(() => setText(found), [found]);
@@ -71,14 +71,14 @@ function FindField({ found, onFind }: { found: string; onFind: (text: string) =>
   );
 }
 
-/** What the list shows: parameters of the page, and of the API. */
+/** What the list shows: parameters of the page and of the API. */
 const CHOICES = [
   { name: "state", label: msg.state, words: msg.deliveryStates },
   { name: "type", label: msg.kind, words: Object.fromEntries(EVENT_KINDS.map((kind) => [kind, kind])) },
   { name: "test", label: msg.tests, words: { true: msg.onlyTests, false: msg.noTests } },
 ] as const;
 
-/** The deliveries of a webhook, newest first. What is selected is in the URL. */
+/** The deliveries of a webhook, newest first. The selection is in the URL. */
 export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplayed: () => void }) {
   const { path, query, url, route } = useLocation();
   const { selection } = useWindow();
@@ -103,7 +103,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
   const action = useAction();
   const hasOnePage = (pages.items?.length ?? 0) <= PAGE_SIZE;
   useEffect(() => setFirstPage(hasOnePage), [hasOnePage]);
-  // Also when one was settled between two looks at the webhook.
+  // Reloads even if a delivery was settled between two polls of the webhook.
   useEffect(() => {
     if (pages.items !== undefined && hasOnePage && !pages.costsPrompt) pages.refresh();
   }, [queued_deliveries, last_success_at, last_failure_at]);
@@ -125,7 +125,7 @@ export function Deliveries({ webhook, onReplayed }: { webhook: Webhook; onReplay
       const replayed = "replayed" in response ? response.replayed : response.to_send;
       return replayed === 0 ? msg.nothingFailedInTheLast24 : msg.queuedAgain(msg.countDeliveries(replayed));
     });
-  // What is missing of which time, once it was counted.
+  // How many events are missing in which time range, once that was counted.
   const [missing, setMissing] = useState<{ readonly key: string; readonly count: number }>();
   const missingKey = time && `${time.from} ${time.to}`;
   const counted = missing !== undefined && missing.key === missingKey ? missing.count : undefined;

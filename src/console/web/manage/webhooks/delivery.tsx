@@ -32,7 +32,7 @@ export const STATES: Readonly<Record<Delivery["state"], PillKind>> = {
   dropped: "warn",
 };
 
-/** When the next attempt is. One of a disabled webhook waits for it, however long ago it was due. */
+/** When the next attempt is. With a disabled webhook it waits, however long ago it was due. */
 export function NextAttempt({ at, isOn }: { at: number; isOn: boolean }) {
   if (!isOn) return <>{msg.waitsUntilTheWebhookIsEnabled}</>;
   if (at * 1000 <= nowMs.value) return <>{msg.retryingNow}</>;
@@ -107,7 +107,7 @@ function DeliveryPage({ id, messageId, isOn }: { id: string; messageId: string; 
   );
 }
 
-/** Readable where it is JSON, which it always was. */
+/** Formatted if it is JSON, which it always was so far. */
 export function Body({ text }: { text: string }) {
   try {
     return <Json value={JSON.parse(text)} label={msg.bodyOfTheRequest} />;

@@ -33,7 +33,7 @@ interface FieldInputProps {
   readonly problem: string | undefined;
 }
 
-/** Keeps what was typed between the values, such as a space that has yet to get a value after it. */
+/** Keeps what was typed between the values, such as a space that is not followed by a value yet. */
 function TextInput({ field, name, values, onChange, problem }: FieldInputProps) {
   const [typed, setTyped] = useState({ text: values.join(" "), values });
   const isOwn = typed.values.join(" ") === values.join(" ");
@@ -62,17 +62,17 @@ function FieldInput(props: FieldInputProps) {
 
 const GROUPS = [...new Set(KIND_FIELDS.map(({ group }) => group))];
 
-/** One filter and the kinds of events that have it. */
+/** One filter and its kinds of events. */
 function FilterGroup(props: {
   group: Group;
   /** Its number, which makes names unique on the page. */
   at: number;
   /** Kinds that have another filter. */
   taken: readonly string[];
-  /** By field; that of the kinds is under "". */
+  /** By field; a problem of the kinds is under "". */
   problems: Readonly<Record<string, string>>;
   onChange: (group: Group) => void;
-  /** Undefined for the only one. */
+  /** Undefined for the only group. */
   onRemove: (() => void) | undefined;
 }) {
   const { group, at, taken, problems, onChange, onRemove } = props;
@@ -86,7 +86,7 @@ function FilterGroup(props: {
     onChange({
       ...rest,
       values: items.length === 0 ? others : { ...values, [name]: items },
-      // A filter without any is the same as one that never had any.
+      // An empty object means the same as no such field.
       ...(Object.keys(texts).length > 0 && { typed: texts }),
     });
   };
@@ -102,7 +102,7 @@ function FilterGroup(props: {
         />
       </fieldset>
       {GROUPS.map((title) => {
-        // What has a value stays, so that it can be seen and cleared.
+        // A field with a value is always shown, so that it can be cleared.
         const fields = KIND_FIELDS.filter(
           ({ group: of, name }) =>
             of === title &&
@@ -147,7 +147,7 @@ function FilterGroup(props: {
   );
 }
 
-/** Whom the whole subscription leaves out. */
+/** The people whom the whole subscription leaves out. */
 function Excluded(props: {
   state: FilterState;
   problem: string | undefined;
@@ -191,7 +191,7 @@ function Excluded(props: {
   );
 }
 
-/** Builds a subscription: as forms, or as JSON. */
+/** Builds a subscription with forms or as JSON. */
 export function FilterBuilder({ state, json, onChange, problems }: FilterBuilderProps) {
   const [isOpen, setOpen] = useState(false);
   const isJson = isOpen || json !== undefined;
@@ -211,7 +211,7 @@ export function FilterBuilder({ state, json, onChange, problems }: FilterBuilder
           aria-pressed={isJson}
           onClick={() => {
             setOpen(!isJson);
-            // The form is what counts once the text is closed.
+            // Once the text is closed, the form applies.
             if (isJson) onChange(state, undefined);
           }}
         >

@@ -10,36 +10,37 @@ import {
 import * as msg from "../../text/en/manage/webhooks.ts";
 
 /**
- * The state of the filter builder. A subscription has one filter for each kind of event; the builder has groups of kinds with the same
- * filter, each a form. The author is one field of the form, which the API calls `author_fids` of casts and channels and `fids` of all others.
+ * The state of the filter builder. A subscription has one filter per kind of event; the builder has groups of kinds with the same filter,
+ * each of which is a form. The author is one field of the form; the API calls it `author_fids` for casts and channels, and `fids` for all
+ * others.
  */
 
-/** Values of one field: of a list one by one, an expression as one. */
+/** Values of one field: those of a list one by one, an expression as one. */
 export type FieldValues = Readonly<Record<string, readonly string[]>>;
 
 export interface FilterGroup {
   readonly kinds: readonly EventKind[];
-  /** Undefined is `all`, as in a subscription that does not say. */
+  /** Undefined means `all`, as in a subscription without this field. */
   readonly match: "all" | "any" | undefined;
   readonly values: FieldValues;
   /** Whose events the whole subscription leaves out; the same in each group. */
   readonly exclude?: Exclusion | undefined;
-  /** By field, what was typed and is not one of its values yet: until it is, or is cleared, the form states no subscription. */
+  /** By field, typed text that is not one of its values yet. Until it is a value or cleared, the form has no subscription. */
   readonly typed?: Readonly<Record<string, string>>;
 }
 
 export type FilterState = readonly FilterGroup[];
 
-/** As the API has it: listed users, and those that the owner bans. */
+/** As in the API: listed users, and those banned by the owner. */
 export interface Exclusion {
   readonly fids?: readonly number[];
   readonly bans?: boolean;
 }
 
-/** A subscription as the API has it. */
+/** A subscription as in the API. */
 export type Subscription = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** What is wrong with a field of a group; with `field` undefined, with its kinds. */
+/** What is wrong with a field of a group; if `field` is undefined, with its kinds. */
 export interface FilterProblem {
   readonly group: number;
   readonly field: string | undefined;
@@ -48,7 +49,7 @@ export interface FilterProblem {
 
 export const EMPTY_GROUP: FilterGroup = { kinds: [], match: undefined, values: {} };
 
-/** The fields of the filters of kinds. Whom a subscription leaves out is beside them. */
+/** The fields of the filters of kinds. Exclusions are separate from them. */
 export const KIND_FIELDS = FILTER_FIELDS.filter(({ name }) => name !== EXCLUDED_PEOPLE);
 const FIELD_NAMES = KIND_FIELDS.map(({ name }) => name);
 const OF_OTHERS: readonly string[] = ["target_fids", "target_cast_hashes", "channel_ids", "fids"];
@@ -64,16 +65,16 @@ const FIELDS_OF: Readonly<Partial<Record<EventKind, readonly string[]>>> = {
   "user.created": [],
   "user.updated": ["author_fids"],
 };
-/** The fields of the filters of a kind. */
+/** Returns the fields of the filters of a kind. */
 const fieldNamesOf = (kind: EventKind): readonly string[] => FIELDS_OF[kind] ?? ofChannels;
 
 const isEventKind = (kind: string): kind is EventKind => (EVENT_KINDS as readonly string[]).includes(kind);
 
-/** The name of a field of the form in the filter of a kind. */
+/** Returns the name of a form field in the filter of a kind. */
 const apiName = (kind: EventKind, field: string): string =>
   field === "author_fids" && !kind.startsWith("cast.") && !isChannelEvent(kind) ? "fids" : field;
 
-/** The fields that a filter of all these kinds may have; of no kind, those of any. */
+/** Returns the fields that filters of all these kinds may have; without kinds, those of any. */
 export function fieldsOf(kinds: readonly EventKind[]): readonly FilterField[] {
   return KIND_FIELDS.filter(({ name }) => kinds.every((kind) => fieldNamesOf(kind).includes(name)));
 }
@@ -110,7 +111,7 @@ export function toSubscription(
 export const exclusionOf = (state: FilterState): Exclusion | undefined =>
   state.find((group) => group.exclude)?.exclude;
 
-/** Whom the whole subscription leaves out; nothing where that is no one. What is `typed` is not one of them yet. */
+/** Returns whom the whole subscription leaves out; nothing if no one. `typed` text is not included yet. */
 export function withExclusion(
   state: FilterState,
   { fids = [], bans }: Exclusion,
@@ -146,7 +147,7 @@ function problemsOf(
   return message === undefined ? [] : [{ group, field: field.name, message }];
 }
 
-/** Fid 0 is not a user, but valid. */
+/** Fid 0 is valid, although it is not a user. */
 const faultOf = (field: FilterField, item: string): string | undefined =>
   field.values === "people" && /^\d{1,15}$/.test(item) ? undefined : problemOf(field, item);
 
@@ -157,7 +158,7 @@ function apiValueOf(name: string, items: readonly string[]): unknown {
   return kind === "people" ? items.map(Number) : items;
 }
 
-/** Reads a subscription, for instance one that the owner typed as JSON. The error is a sentence. */
+/** Reads a subscription, for instance one that the owner entered as JSON. The error is a sentence. */
 export function fromSubscription(
   value: unknown,
 ): { readonly state: FilterState } | { readonly problem: string } {
@@ -239,13 +240,13 @@ function itemsOf({ values }: FilterField, given: unknown): readonly string[] | u
   return values === "hashes" ? texts.map((hash) => hash.toLowerCase()) : texts;
 }
 
-/** Only of channels `fids` is another filter than `author_fids`. */
+/** Only for channels, `fids` is a different filter than `author_fids`. */
 function withActors({ fids, author_fids: actors = [], ...others }: FieldValues): FieldValues {
   const all = [...new Set([...actors, ...(fids ?? [])])];
   return all.length === 0 ? others : { ...others, author_fids: all };
 }
 
-/** The form for the filters of a stream: its kinds, or all that have these filters. */
+/** Returns the form for the filters of a stream: its kinds, or all that have these filters. */
 export function fromStream({ kinds, match, values: all }: StreamFilters): FilterState {
   const { [EXCLUDED_PEOPLE]: excluded = [], ...given } = all;
   const fids = excluded.filter((item) => /^\d+$/.test(item)).map(Number);
@@ -259,7 +260,7 @@ export function fromStream({ kinds, match, values: all }: StreamFilters): Filter
   return [fids.length > 0 ? { ...group, exclude: { fids } } : group];
 }
 
-/** Finds the field of a form that a refusal of the API names, as in `subscription.cast.created.text is not …`. */
+/** Finds the form field that a refusal of the API names, as in `subscription.cast.created.text is not …`. */
 export function problemNamed(state: FilterState, message: string): FilterProblem | undefined {
   const [, kind = "", name = "", words = ""] =
     /^(?:every entry of )?subscription\.((?:[a-z]+\.)+[a-z]+)\.(\w+) (.+)$/s.exec(message) ?? [];

@@ -9,7 +9,7 @@ import { UserName } from "../../text/user-text.tsx";
 import { exclusionOf, type FilterGroup, fromSubscription, type Subscription } from "./filter-state.ts";
 import type { Preview } from "./webhooks.tsx";
 
-/** Values of a field that are named; a filter may have hundreds. */
+/** How many values of a field are shown by name; a filter may have hundreds. */
 const MAX_NAMED = 10;
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, string>> = {
   "cast.moderated": msg.moderatedCasts,
 } satisfies Record<EventKind, string>;
 
-/** What precedes the values of each field. */
+/** The words before the values of each field. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   author_fids: msg.by,
   mentioned_fids: msg.thatMention,
@@ -63,7 +63,7 @@ const UNITS = [
   { name: "day", secs: 24 * HOUR_SECS, least: 0 },
 ] as const;
 
-/** How many events a subscription brings, from what it would have caught: `about 3 an hour`. Times are in unix seconds. */
+/** Estimates how many events a subscription brings, from what it would have matched: `about 3 an hour`. Times are in unix seconds. */
 export function volumeOf({ matched, from }: Pick<Preview, "matched" | "from">, nowSecs: number): string {
   if (matched === 0 || from === null) return msg.fewOrNone;
   const perSecond = matched / Math.max(60, nowSecs - from);
@@ -89,7 +89,7 @@ function Expected({ preview }: { preview: Preview | undefined }) {
   );
 }
 
-/** A list in a sentence: `a, b or c`. */
+/** Joins a list for a sentence: `a, b or c`. */
 const joined = (items: readonly ComponentChildren[], word: string) =>
   items.map((item, at) => [at === 0 ? "" : at === items.length - 1 ? ` ${word} ` : ", ", item]);
 
@@ -142,13 +142,13 @@ function Group({ group }: { group: FilterGroup }) {
   );
 }
 
-/** A subscription in words, and how many events to expect of it, for the sheet that is signed. */
+/** A subscription in words, and the expected number of events, for the signing prompt. */
 export function FilterWords({
   subscription,
   preview,
 }: {
   subscription: Subscription;
-  /** What the subscription would have caught; undefined if it was not tried. */
+  /** What the subscription would have matched; undefined if it was not tested. */
   preview: Preview | undefined;
 }) {
   const read = fromSubscription(subscription);

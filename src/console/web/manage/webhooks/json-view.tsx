@@ -5,7 +5,7 @@ import { type FilterProblem, type FilterState, fromSubscription, toSubscription 
 
 export interface FilterBuilderProps {
   readonly state: FilterState;
-  /** JSON that was typed and is not a subscription yet. */
+  /** Typed JSON that is not a subscription yet. */
   readonly json: string | undefined;
   readonly onChange: (state: FilterState, json: string | undefined) => void;
   readonly problems: readonly FilterProblem[];
@@ -20,11 +20,11 @@ function readJson(text: string): ReturnType<typeof fromSubscription> {
   }
 }
 
-/** The subscription as JSON, which can be typed as well. */
+/** The subscription as JSON, which can also be edited. */
 export function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "problems">) {
   const written = toSubscription(state);
   const text = "subscription" in written ? JSON.stringify(written.subscription, null, 2) : undefined;
-  /** What is being typed, also where the form reads it: it stays as it is until the field is left. */
+  /** The text that is being typed. It stays unchanged until the field loses focus, even if the form can read it. */
   const [typed, setTyped] = useState(json);
   const read = json === undefined ? undefined : readJson(json);
   const problem = read && "problem" in read ? read.problem : undefined;
@@ -48,7 +48,7 @@ export function JsonView({ state, json, onChange }: Omit<FilterBuilderProps, "pr
         aria-describedby="subscription-json-hint"
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onBlur={() => {
-          // What could not be read stays to be corrected.
+          // Invalid text stays, so that it can be corrected.
           if (problem === undefined) setTyped(undefined);
         }}
       />

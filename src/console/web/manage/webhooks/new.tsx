@@ -16,7 +16,7 @@ import { FilterWords } from "./filter-words.tsx";
 import { checkDraft, receiverOf, useRefusal, type WebhookDraft, WebhookForm } from "./webhook-form.tsx";
 import { WEBHOOKS_PATH, type Webhook, webhookPage } from "./webhooks.tsx";
 
-/** A new webhook: its filter, what that would have matched, its receiver. The query of the page is that of the stream. */
+/** A new webhook: its filter, what that would have matched, and its receiver. The query of the page is that of the stream. */
 export function Page() {
   const { url } = useLocation();
   const at = url.indexOf("?");

@@ -29,7 +29,7 @@ import {
   webhookCall,
 } from "./webhooks.tsx";
 
-/** How often the page asks while nothing waits: a receiver that is fast leaves nothing waiting. */
+/** The polling interval while nothing waits; a fast receiver leaves nothing waiting. */
 const IDLE_MS = 5_000;
 const STATS_MS = 30_000;
 
@@ -163,7 +163,7 @@ function Head({ webhook, action, onDone }: { webhook: Webhook; action: Action; o
   );
 }
 
-/** How a webhook does: facts of its record, and its deliveries over time. */
+/** The health of a webhook: facts from its record, and its deliveries over time. */
 function Health({ webhook }: { webhook: Webhook }) {
   const { path, query } = useLocation();
   const { webhook_id, consecutive_failures, queued_deliveries, dropped_deliveries } = webhook;

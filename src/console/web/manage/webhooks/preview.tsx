@@ -14,7 +14,7 @@ import { formatAgo, formatCount } from "../../text/format.ts";
 import type { Subscription } from "./filter-state.ts";
 import type { Preview } from "./webhooks.tsx";
 
-/** The node allows ten a minute; the last one is left for the button. */
+/** The node allows ten per minute; the last one is left for the button. */
 const MAX_PER_MINUTE = 9;
 const MINUTE_MS = 60_000;
 const TYPING_MS = 700;
@@ -22,25 +22,28 @@ const TYPING_MS = 700;
 const trialCall = (subscription: Subscription) =>
   signed("POST /webhook/preview", { body: { subscription, events: 1000 } });
 
-/** A subscription tried on the events that the node still has. */
+/** A test of a subscription against the events that the node still has. */
 export interface Trial {
-  /** What the last try found; of another subscription while `isDue`. */
+  /** The last result; if `isDue`, that of another subscription. */
   readonly preview: Preview | undefined;
   readonly failure: RequestFailure | undefined;
   readonly isBusy: boolean;
-  /** Whether the page will try the subscription by itself, or is trying it. */
+  /** Whether the page is about to test the subscription by itself, or is testing it. */
   readonly isDue: boolean;
   readonly hasSession: boolean;
   run(): void;
-  /** What the subscription as it is now would have caught; undefined without a session if it was not tried. @throws RequestFailure 400 */
+  /**
+   * Returns what the current subscription would have matched; undefined if it was not tested for lack of a session. @throws
+   * RequestFailure 400
+   */
   latest(): Promise<Preview | undefined>;
 }
 
 /**
- * Tries a subscription as it changes. Without a session each try costs a prompt, so it waits for `run`.
+ * Tests a subscription as it changes. Without a session each test costs a prompt, so it waits for `run`.
  *
  * @param subscription undefined while the form has problems.
- * @param onRefusal gets the words of the API, undefined when it has none.
+ * @param onRefusal called with the API's message; undefined if it did not refuse.
  */
 export function useTrial(
   subscription: Subscription | undefined,
@@ -49,9 +52,9 @@ export function useTrial(
   const [preview, setPreview] = useState<Preview>();
   const [failure, setFailure] = useState<RequestFailure>();
   const [isBusy, setBusy] = useState(false);
-  /** The subscription that the last try was of. */
+  /** The subscription that was last tested. */
   const [tried, setTried] = useState<string>();
-  /** When the last tries were made. */
+  /** When the last tests were made. */
   const triedMs = useRef<readonly number[]>([]);
   const text = subscription && JSON.stringify(subscription);
   const lastTried = useRef<string>(undefined);
@@ -88,7 +91,7 @@ export function useTrial(
     const mayAtMs = triedMs.current.length < MAX_PER_MINUTE ? 0 : oldest + MINUTE_MS;
     const waitMs = Math.max(TYPING_MS, mayAtMs - performance.now());
     const tryIt = () => {
-      // The form may have asked meanwhile.
+      // The form may have started a test meanwhile.
       if (lastTried.current !== text) void run(abort.signal);
     };
     const timer = setTimeout(tryIt, preview || failure ? waitMs : 0);
@@ -175,7 +178,7 @@ function Result({ preview }: { preview: Preview }) {
   );
 }
 
-/** What a subscription would have caught of the events that the node still has. */
+/** What a subscription would have matched among the events that the node still has. */
 export function PreviewBox({
   subscription,
   trial: { preview, failure, isBusy, isDue, hasSession, run },

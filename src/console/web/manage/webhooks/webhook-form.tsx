@@ -31,14 +31,14 @@ import {
   webhookCall,
 } from "./webhooks.tsx";
 
-/** What an owner types of a webhook. */
+/** What an owner enters for a webhook. */
 export type WebhookDraft = Draft<typeof RECEIVER_FIELDS> & {
   readonly filter: FilterState;
-  /** JSON that was typed instead of the filter and is not a subscription yet. */
+  /** JSON that was entered instead of the filter and is not a subscription yet. */
   readonly json?: string | undefined;
 };
 
-/** The receiver as the API takes it. */
+/** Returns the receiver in the API's format. */
 export const receiverOf = (draft: WebhookDraft) => valuesOf(RECEIVER_FIELDS, draft) as Receiver;
 
 interface Receiver {
@@ -47,15 +47,15 @@ interface Receiver {
   readonly description: string | null;
 }
 
-/** What is wrong with a draft: by the page, or in the words of the API. */
+/** What is wrong with a draft, according to the page or to the API. */
 export interface DraftCheck {
   readonly subscription: Subscription | undefined;
   readonly problems: readonly FilterProblem[];
-  /** The receiver's problems. */
+  /** The problems of the receiver. */
   readonly fields: Problems<typeof RECEIVER_FIELDS>;
 }
 
-/** @param refusal what the API said of the draft, if it refused. */
+/** @param refusal the API's message about the draft, if it refused. */
 export function checkDraft({ filter, json }: WebhookDraft, refusal: string | undefined): DraftCheck {
   const written = toSubscription(filter);
   const named = refusal === undefined ? undefined : problemNamed(filter, refusal);
@@ -67,13 +67,13 @@ export function checkDraft({ filter, json }: WebhookDraft, refusal: string | und
   };
 }
 
-/** What the API said of a draft when it refused it. */
+/** The API's message about a draft, if it refused. */
 export function useRefusal() {
   const [refusal, setRefusal] = useState<string>();
   return {
     refusal,
     setRefusal,
-    /** Does it, and notes why the API refused. */
+    /** Runs it, and notes the message if the API refused. */
     async noting<T>(work: () => Promise<T>): Promise<T> {
       try {
         return await work();
@@ -86,17 +86,17 @@ export function useRefusal() {
 }
 
 /**
- * The form of a webhook: its filter, what that would have matched, its receiver, and `children` below. It is not sent while its filter has a
- * problem: the field that has it is marked and gets the focus.
+ * The form of a webhook: its filter, what that would have matched, its receiver, and `children` below. It is not sent while its filter
+ * has a problem: the field concerned is marked and gets the focus.
  */
 export function WebhookForm(props: {
   draft: WebhookDraft;
   check: DraftCheck;
   ownerFid: number;
   onChange: (draft: WebhookDraft) => void;
-  /** Gets the words of the API; undefined when it has none. */
+  /** Called with the API's message; undefined if it did not refuse. */
   onRefusal: (message: string | undefined) => void;
-  /** Gets what the filter would have matched. */
+  /** Called with a function that returns what the filter would have matched. */
   onSubmit: (preview: Trial["latest"]) => unknown;
   children: ComponentChildren;
 }) {
@@ -104,7 +104,7 @@ export function WebhookForm(props: {
   const { subscription } = check;
   const trial = useTrial(subscription, onRefusal);
   const [isRefused, setRefused] = useState(false);
-  /** The node may take a while to make a receiver, in which the form is filled. */
+  /** The node may need a while to create a receiver, during which the form may be edited. */
   const latest = useRef(draft);
   latest.current = draft;
   const change = (next: WebhookDraft) => {
@@ -156,7 +156,7 @@ interface SettingsProps {
   readonly onChanged: () => void;
 }
 
-/** What the owner may change: each a signature of the wallet. */
+/** What the owner may change; each change needs a signature of the wallet. */
 export function Settings(props: SettingsProps) {
   const { webhook, onChanged } = props;
   const { webhook_id, title } = webhook;

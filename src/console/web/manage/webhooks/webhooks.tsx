@@ -16,11 +16,11 @@ export type Attempt = Schemas["WebhookAttempt"];
 export type Preview = ResponseOf<"POST /webhook/preview">;
 export type WebhookChanges = Omit<BodyOf<"PUT /webhook">, "webhook_id">;
 
-/** The kinds of a subscription, for a sentence. */
+/** Returns the kinds of a subscription, for a sentence. */
 export const kindsIn = ({ exclude: _, ...kinds }: Webhook["subscription"]): string =>
   Object.keys(kinds).join(", ");
 
-/** The receiver as its owner types it; the API decides what is valid. */
+/** The receiver as its owner enters it; the API decides what is valid. */
 export const RECEIVER_FIELDS = [
   {
     name: "url",
@@ -48,11 +48,11 @@ export const replayDeliveries = (body: BodyOf<"POST /webhook/deliveries/replay">
   access: "operate" as const,
 });
 
-/** How an attempt ended, in a word: a status, or the class of the error. */
+/** Returns the outcome of an attempt in a word: a status, or the class of the error. */
 export const resultOf = ({ status, error }: Attempt): string =>
   status === null ? (error ?? msg.noResponse).replaceAll("_", " ") : String(status);
 
-/** Whether something waits for a call of the webhook. */
+/** Reports whether a delivery waits for a call of the webhook. */
 export const isWaiting = ({ active, queued_deliveries }: Webhook): boolean => active && queued_deliveries > 0;
 
 /** The webhooks of the owner. */

@@ -12,7 +12,7 @@ import { emptySchedule, scheduleOf } from "./schedule-fields.tsx";
 
 type Sent = Schemas["NotificationDraft"]["send"];
 
-/** What is stored of a form, also of an unfinished one. */
+/** Returns what is stored of a form, even an unfinished one. */
 function contentOf(draft: SendDraft, appUrl: string): Sent {
   const { title, body, target_url } = draft;
   const schedule = draft.schedule ?? emptySchedule;
@@ -23,20 +23,20 @@ function contentOf(draft: SendDraft, appUrl: string): Sent {
     target_url,
     ...audienceOf(draft, sendProblems(draft, appUrl)),
     ...others,
-    // A time that has not been typed yet is none.
+    // A time that has not been entered yet is omitted.
     ...(Number.isSafeInteger(send_at) && send_at !== undefined && send_at >= 0 && { send_at }),
   } as Sent;
 }
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-/** The value of an input `datetime-local`, in the zone of this browser. */
+/** Returns the value of a `datetime-local` input, in this browser's time zone. */
 function momentOf(secs: number): string {
   const at = new Date(secs * 1000);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** The form of a stored draft. */
+/** Returns the form of a stored draft. */
 function formOf(sent: Sent, appUrl: string): SendDraft {
   const {
     title = "",

@@ -12,7 +12,7 @@ export const SCHEDULE_FIELDS = [
 ] as const satisfies readonly FieldSpec[];
 const [TIME, QUIET_FROM, QUIET_TO, ...SECOND] = SCHEDULE_FIELDS;
 
-/** When and how a send is made, as it is in the form. */
+/** When and how a send is made, as in the form. */
 export type ScheduleDraft = Draft<typeof SCHEDULE_FIELDS> & {
   readonly at: "now" | "time" | "local";
   readonly segment_id: string;
@@ -37,7 +37,7 @@ type ScheduleProblems = Partial<Record<(typeof SCHEDULE_FIELDS)[number]["name"],
 
 const MAX_AHEAD_MS = 30 * 86_400_000;
 
-/** What the node would refuse, as sentences by field. */
+/** Returns what the node would refuse, as sentences by field. */
 export function scheduleProblems(draft: ScheduleDraft, nowMs = Date.now()): ScheduleProblems {
   const { at, time, quiet_from, quiet_to } = draft;
   const problems: ScheduleProblems = draft.compares ? { ...problemsOf([...SECOND], draft) } : {};
@@ -53,7 +53,7 @@ export function scheduleProblems(draft: ScheduleDraft, nowMs = Date.now()): Sche
 
 const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The fields of the request. */
+/** Returns the fields of the request. */
 export function scheduleOf(draft: ScheduleDraft) {
   const { at, time, quiet_from, quiet_to, second_title, second_body, segment_id, tracks, compares } = draft;
   const second = {
@@ -72,14 +72,14 @@ export function scheduleOf(draft: ScheduleDraft) {
   };
 }
 
-/** When it is sent, in words; undefined for at once. */
+/** Returns when it is sent, in words; undefined if at once. */
 export function whenOf({ at, time }: ScheduleDraft): string | undefined {
   if (at === "now") return undefined;
   const shown = time.replace("T", " ");
   return at === "local" ? msg.onEachClock(shown) : `${shown} (${zone()})`;
 }
 
-/** What half of the people get instead, in a few words; undefined where all get one text. */
+/** Returns what half of the people get instead, in a few words; undefined if all get the same text. */
 export function secondOf({ compares, second_title, second_body }: ScheduleDraft): string | undefined {
   return compares ? second_title || second_body : undefined;
 }
@@ -93,7 +93,7 @@ interface SegmentProps extends Props {
   readonly segments: readonly { readonly segment_id: string; readonly name: string }[];
 }
 
-/** Which of the saved filters the people have to pass. */
+/** The choice of the saved filter that recipients must match. */
 export function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
   return (
     <Labelled id="send-segment" label={msg.segment}>
@@ -113,7 +113,7 @@ export function SegmentChoice({ segments, draft, onChange }: SegmentProps) {
   );
 }
 
-/** The part of the form that says when, in which quiet hours and in which texts. */
+/** The part of the form for the time, the quiet hours and the texts. */
 export function ScheduleFields({ draft, onChange }: Props) {
   const problems = scheduleProblems(draft);
   const hint = draft.at === "local" ? msg.onAQuarter : msg.inYourZone(zone());

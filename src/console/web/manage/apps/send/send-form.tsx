@@ -50,11 +50,11 @@ type Estimate = ResponseOf<typeof ESTIMATE>;
 
 const SETTLE_MS = 400;
 
-/** The signed read that counts the audience of the draft; undefined while the draft is invalid. */
+/** Returns the signed read that counts the audience of the draft; undefined while the draft is invalid. */
 function estimateCall(appId: string, draft: SendDraft, problems: SendProblems) {
   const audience = audienceOf(draft, problems);
   if (!audience) return undefined;
-  // The node knows who has the notification already only of one that it would send.
+  // The node can only find out who already has the notification from a complete, valid one.
   const isRepeated = draft.uuid !== undefined && Object.keys(problems).length === 0;
   const notification = isRepeated ? { notification: notificationOf(draft) } : {};
   const segment = draft.schedule?.segment_id ? { segment_id: draft.schedule.segment_id } : {};
@@ -65,11 +65,11 @@ const bodyOf = (call: SignedCall | undefined) => JSON.stringify(call?.body ?? nu
 
 interface EstimateQuery {
   readonly query: OwnerQuery<Estimate>;
-  /** The estimate of the draft as it is now; undefined while it is counted. */
+  /** The estimate of the current draft; undefined while it is counted. */
   readonly current: Estimate | undefined;
 }
 
-/** Counts the audience of a draft, while its filters are valid. Not each keystroke is a request. */
+/** Counts the audience of a draft while its filters are valid. Waits for a pause in typing. */
 function useEstimate(appId: string, draft: SendDraft, problems: SendProblems): EstimateQuery {
   const wanted = estimateCall(appId, draft, problems);
   const key = bodyOf(wanted);
@@ -183,7 +183,7 @@ interface Words {
   readonly segment: string | undefined;
 }
 
-/** What the signature does: who gets which text, and when. */
+/** Returns the effect of the signature in words: who gets which text, and when. */
 function wordsOf({ draft: { title }, estimate, schedule, segment }: Words): string {
   const when = schedule && whenOf(schedule);
   const counted =
@@ -200,14 +200,14 @@ function wordsOf({ draft: { title }, estimate, schedule, segment }: Words): stri
   return second === undefined ? sentence : `${sentence} ${msg.halfOfThemGet(second)}`;
 }
 
-/** A notification: its text, its audience, its preview, its estimate, and the one prompt that sends it. */
+/** A notification: its text, audience, preview and estimate, and the one prompt that sends it. */
 export function SendForm({ app }: { app: App }) {
   const { app_id, app_url, name } = app;
   const { route } = useLocation();
   const { value: draft, set, discard } = useDraft<SendDraft>(draftName(app_id), () => emptyDraft(app_url));
   const action = useAction();
   const problems = sendProblems(draft, app_url);
-  // A notification that is sent again has its id, and so its campaign, at once.
+  // A notification that is sent again has its id, and therefore its campaign, from the start.
   const schedule = draft.uuid === undefined ? (draft.schedule ?? emptySchedule) : undefined;
   const obstacle = obstacleOf([...NOTIFICATION_FIELDS, ...AUDIENCE_FIELDS, ...SCHEDULE_FIELDS], {
     ...problems,
