@@ -139,11 +139,11 @@ export class BucketTable {
   }
 }
 
-/** Times are whole nanoseconds, so many small charges add up to slightly more than their tokens. */
+/** Times are whole nanoseconds, and therefore many small charges add up to slightly more than their tokens. */
 const ROUNDING_NS = 1000;
 const ROUNDING = 1e-3;
 
-/** A clock that all threads share and that nobody can set. */
+/** A clock that all threads share and that no one can set. */
 function sharedMonotonicMs(): number {
   return performance.timeOrigin + performance.now();
 }

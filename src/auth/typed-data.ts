@@ -88,7 +88,7 @@ function word(value: number): Uint8Array {
 
 const SIGNATURE_BYTES = 65;
 const RECOVERY_BYTES: readonly (number | undefined)[] = [0, 1, 27, 28];
-/** Half the order of secp256k1. Of the two values of s that verify, the higher one is rejected (EIP-2). */
+/** Half the order of secp256k1. Two values of s verify; the higher one is rejected (EIP-2). */
 const HALF_ORDER = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex");
 
 /** Reports whether a signature has the accepted form: 65 bytes `r s v`, with v and s in their allowed ranges. */

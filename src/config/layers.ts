@@ -225,7 +225,7 @@ function unknownKey(key: string, section: string, source: string): ConfigProblem
   return { key, section, source, message };
 }
 
-/** Bun's parser does not report the position of an error, but it comes after the longest prefix of lines that parses. */
+/** Bun's parser does not report the position of an error, but it follows the longest prefix of lines that parses. */
 function tomlPosition(text: string): string {
   const lines = text.split("\n");
   if (lines.length > MAX_SEARCHED_LINES) return "TOML";

@@ -162,7 +162,7 @@ export function approveRoutes(deps: ApproveDeps) {
     const { requestId, client } = exchangeOf(request);
     return { requestId, address: client().address };
   };
-  /** Refuses while a former custody address might still be accepted. */
+  /** Refuses while a previous custody address might still be accepted. */
   async function refuseStale(): Promise<void> {
     const stale = await staleReason();
     if (stale !== undefined) throw new ApiError("unavailable", `approvals have to wait: ${stale}`);

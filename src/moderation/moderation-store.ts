@@ -48,7 +48,7 @@ export interface Ban {
   readonly bannedAt: number;
 }
 
-/** An owner, and a user whom the owner has banned. */
+/** An owner, and a user that the owner has banned. */
 export interface BannedPair {
   readonly ownerFid: number;
   readonly fid: number;

@@ -54,7 +54,7 @@ export function shareOf(scheduleId: string, fid: number): number {
 }
 
 /**
- * Leaves out recipients that the send excludes, whom its owner currently bans or who have less than the minimum score, then those who do
+ * Leaves out recipients that the send excludes, who are currently banned by its owner or who have less than the minimum score, then those who do
  * not meet its conditions, and those in other shares of its schedule.
  *
  * @param deps.scores undefined unless the operator lets scores decide on sends

@@ -13,7 +13,7 @@ export interface DeliveryNodeStats extends DeliveryStats, SchedulerStats, Publis
 
 /** The methods of the delivery worker. */
 export interface DeliveryNode extends Previews {
-  /** Tells the engine that a webhook has queued deliveries or was reactivated. */
+  /** Notifies the engine of queued deliveries for a webhook, or of its reactivation. */
   wake(webhookId: string): Promise<void>;
   /** See `ReplayRunner`. */
   planReplay: ReplayRunner["plan"];

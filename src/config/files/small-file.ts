@@ -46,7 +46,7 @@ export function readSmallFile(path: string, look?: (facts: FileFacts) => void): 
   let linkUid: number | undefined;
   let file: number;
   try {
-    // Done first, because its error tells whether the directory or the file denies access.
+    // Done first, because its error shows whether the directory or the file denies access.
     const found = statSync(path);
     const link = lstatSync(path);
     if (link.isSymbolicLink()) linkUid = link.uid;

@@ -30,7 +30,7 @@ export interface LoginPageDeps
   readonly serviceName: string;
 }
 
-/** This page must see who opened it, so it alone keeps its opener. */
+/** This page must see who opened it, so it is the only one that keeps its opener. */
 const HEADERS = { "cross-origin-opener-policy": "unsafe-none" };
 const CLIENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

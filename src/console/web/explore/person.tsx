@@ -239,7 +239,7 @@ function TabList({ tab, fid }: { tab: PersonTab; fid: number }) {
 const NEAREST = 3;
 const MAX_QUERY_CHARS = 32;
 
-/** Shown for a person whom the node does not have, with the nearest names. */
+/** Shown for a person that the node does not have, with the nearest names. */
 function NoPerson({ who, call }: { who: string; call: Call }) {
   const isFid = /^\d+$/.test(who);
   const name = who.toLowerCase().slice(0, MAX_QUERY_CHARS);

@@ -147,7 +147,7 @@ function FilterGroup(props: {
   );
 }
 
-/** The people whom the whole subscription leaves out. */
+/** The people that the whole subscription leaves out. */
 function Excluded(props: {
   state: FilterState;
   problem: string | undefined;

@@ -111,7 +111,7 @@ export function toSubscription(
 export const exclusionOf = (state: FilterState): Exclusion | undefined =>
   state.find((group) => group.exclude)?.exclude;
 
-/** Returns whom the whole subscription leaves out; nothing if no one. `typed` text is not included yet. */
+/** Returns the people that the whole subscription leaves out; nothing if none. `typed` text is not included yet. */
 export function withExclusion(
   state: FilterState,
   { fids = [], bans }: Exclusion,
