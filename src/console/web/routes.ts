@@ -6,7 +6,7 @@ export type Section = "explore" | "stream" | "manage" | "status";
 export interface PageRoute {
   /** Segments that begin with a colon are parameters. */
   readonly path: string;
-  /** The entry of the navigation that it belongs to. */
+  /** The navigation entry to which it belongs. */
   readonly section: Section | undefined;
   /** Loads the chunk of the page. */
   readonly load: () => Promise<{ readonly Page: ComponentType }>;
@@ -19,8 +19,7 @@ const page = (path: string, section: PageRoute["section"], load: PageRoute["load
 });
 
 /**
- * Every page. The server reads the paths: of any other one it says 404. This file imports no module at run time, because the
- * server loads it, too.
+ * Every page. The server reads the paths: all others are 404. This file imports no module at run time, because the server loads it, too.
  */
 export const pages: readonly PageRoute[] = [
   page("/", undefined, () => import("./landing/landing.tsx")),

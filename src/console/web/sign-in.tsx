@@ -19,13 +19,13 @@ interface Person {
   readonly username: string;
 }
 
-/** What a channel says after a signature, or a login that needs nothing more. */
+/** The response after a signature, or for a login that needs nothing more. */
 interface SignedIn {
   readonly fid: number;
   readonly username: string;
   readonly redirect_url?: string | null;
   readonly result?: LoginResult;
-  /** A signer that waits for its user: the link of its approval, and what to ask for the result with. */
+  /** A signer that needs its user's approval: the link for that, and the token with which to request the result. */
   readonly approval?: { readonly token: string; readonly visit: string };
 }
 
@@ -40,21 +40,21 @@ const post = <T,>(path: string, body: unknown) => request<T>({ method: "POST", p
 const nameOf = ({ fid, username }: Person) =>
   username === "" ? msg.fid(fid) : msg.nameAndFid(username, fid);
 
-/** Has a wallet approve the signer of a login, in the same visit. */
+/** Lets a wallet approve the signer of a login, in the same visit. */
 async function approve(provider: WalletProvider, address: string, token: string): Promise<void> {
   const prepared = await post<PreparedSignatures>(`/approve/${token}/prepare`, { address });
   await post(`/approve/${token}/submit`, await signApproval(provider, address, prepared));
 }
 
 interface SignInProps {
-  /** Where the page calls. */
+  /** The base path of the page's calls. */
   readonly base: string;
   readonly isLogin: boolean;
   readonly isDemo: boolean;
   readonly opener: Opener;
 }
 
-/** Connects a wallet, has it sign the message of the node, and gives the app the result. */
+/** Connects a wallet, lets it sign the node's message, and passes the result to the app. */
 function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
   const { message, setMessage, isBusy, attempt, hasLooked } = useSigning();
   const [done, setDone] = useState<SignedIn>();
@@ -85,7 +85,7 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
     setMessage(undefined);
   }
 
-  /** After the first signature: the key of a login that asks for one, then the result for the app. */
+  /** Continues after the first signature: with the key, for a login that asks for one, then with the result for the app. */
   async function finish(signed: SignedIn, approveWith: (token: string) => Promise<void>): Promise<void> {
     let { result } = signed;
     if (signed.approval) {
@@ -101,7 +101,7 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
     if (result) deliver(result, opener);
   }
 
-  /** A person of an unknown domain is asked once more. */
+  /** For an unknown domain, the person is asked once more. */
   function mayContinue(fid: number): boolean {
     if (isKnown || warned === fid) return true;
     setWarned(fid);
@@ -169,7 +169,7 @@ function SignIn({ base, isLogin, isDemo, opener }: SignInProps) {
   );
 }
 
-// A link that is over has no such element.
+// The page of an invalid link has no such element.
 const root = document.getElementById("sign-in");
 if (root) {
   const { base = "", kind, demo } = root.dataset;

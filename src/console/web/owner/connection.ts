@@ -77,7 +77,7 @@ export async function becomeOwner(wallet: Wallet, { address, user }: Identity): 
     stored?.address === address && stored.expiresAt * 1000 > Date.now() ? sessionOf(stored) : undefined;
   const { id: walletId, name: walletName, isDemo } = wallet;
   const next = { fid: user.fid, address, walletId, walletName, isDemo, wallet, session };
-  // The page would name two persons.
+  // Otherwise the page would show two people.
   if (!isDemo && borrowedFid.peek() !== undefined) returnWallet();
   setOwner(next);
   walletNote.value = undefined;
@@ -85,7 +85,7 @@ export async function becomeOwner(wallet: Wallet, { address, user }: Identity): 
   return next;
 }
 
-/** Looks the fid up again when another account is chosen in the wallet. */
+/** Looks the fid up again when another account is selected in the wallet. */
 function listenTo(wallet: Wallet): void {
   stopListening();
   const onAccounts = (value: unknown) => {
@@ -117,7 +117,7 @@ async function followAccounts(wallet: Wallet, accounts: readonly string[]): Prom
   walletNote.value = msg.yourWalletChangedToWhichIs(shortAddress(first));
 }
 
-/** Finds the wallet of an owner who returns. Undefined when this browser does not have it. */
+/** Finds the wallet of a returning owner. Undefined if this browser does not have it. */
 export async function attachWallet(): Promise<Wallet | undefined> {
   const current = owner.peek();
   if (!current || current.wallet) return current?.wallet;
@@ -129,7 +129,7 @@ export async function attachWallet(): Promise<Wallet | undefined> {
   return wallet;
 }
 
-/** Stops to act for the owner in this tab; for a person of the demo network in all tabs. */
+/** Stops acting for the owner in this tab; for a person of the demo network, in all tabs. */
 export function disconnect(): void {
   stopListening();
   stopListening = () => {};
@@ -145,7 +145,7 @@ const BROWSERS = [
 ] as const;
 const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS X", "Linux"] as const;
 
-/** What the owner may know this browser by. */
+/** Returns a name by which the owner can recognize this browser. */
 function browserLabel(userAgent = navigator.userAgent): string {
   const browser = BROWSERS.find(([mark]) => userAgent.includes(mark))?.[1] ?? msg.browser;
   const system = SYSTEMS.find((name) => userAgent.includes(name));
@@ -153,7 +153,7 @@ function browserLabel(userAgent = navigator.userAgent): string {
 }
 
 /**
- * Makes a key that never leaves this browser, and has the custody address let it sign for a while: one prompt of the wallet.
+ * Creates a key that never leaves this browser, and lets the custody address authorize it for a while: one prompt of the wallet.
  *
  * @throws OperationDeclined, RequestFailure
  */
@@ -187,7 +187,7 @@ export async function startSession(access: "read" | "operate"): Promise<OwnerSes
 export async function leave(): Promise<void> {
   const current = owner.peek();
   if (current?.session) {
-    // A session that the node does not know any more has ended, too.
+    // If the node no longer knows the session, it has ended, too.
     const end = signed("DELETE /session", { query: { session_id: current.session.id } });
     await sessionRequest(end).catch(() => undefined);
     await forgetSession(current.fid, current.session.id);

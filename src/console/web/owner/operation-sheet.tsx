@@ -12,7 +12,7 @@ import { type Owner, owner } from "./owner.ts";
 import { createNonce } from "./session-request.ts";
 import { requestHashOf, signWithWallet } from "./wallet/wallet-signature.ts";
 
-/** What the sheet shows of the request, as the wallet will show it. */
+/** The parts of the request that the sheet shows, as the wallet will show them. */
 interface Prepared {
   readonly body: string | undefined;
   readonly nonce: string;
@@ -89,7 +89,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
     setStep("wallet");
     try {
       const response = await perform(pending, prepared, () => {
-        // The wallet was faster than the person who closed the sheet: what was called off is not sent.
+        // The wallet was faster than the person who closed the sheet. A cancelled operation is not sent.
         if (!isOpen.current) throw new OperationDeclined(msg.canceled);
         setStep("sending");
       });
@@ -99,7 +99,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
       if (!(cause instanceof OperationDeclined)) return pending.reject(cause);
       setProblem(cause.message);
       setStep("asking");
-      // The next try has a nonce of its own.
+      // The next attempt needs a new nonce.
       setAttempt((count) => count + 1);
     }
   }
@@ -149,7 +149,7 @@ function Sheet({ pending, current }: { pending: PendingOperation; current: Owner
   );
 }
 
-/** The sheet of the pending operation: what will happen, what the wallet will show, and how it ended. */
+/** The sheet of the pending operation: what will happen, what the wallet will show, and the outcome. */
 export function OperationSheet({ pending }: { pending: PendingOperation }) {
   const current = owner.value;
   const isSame = current?.fid === pending.fid;

@@ -7,19 +7,19 @@ import { owner } from "./owner.ts";
 /** A call of a signed operation. */
 export type SignedCall<T = unknown> = Call<T> & { readonly op: string };
 
-/** Something that only the custody address may do. */
+/** An operation that only the custody address may do. */
 export interface OwnerOperation<T = unknown> extends SignedCall<T> {
-  /** What will happen, as sentences: the sheet says them before the wallet asks. */
+  /** What will happen, as sentences in the sheet before the wallet asks. */
   readonly words: string;
-  /** More than sentences, below them. */
+  /** Additional content below the sentences. */
   readonly details?: ComponentChildren;
-  /** Given the response before its body is read, which waits for it. */
+  /** Called with the response and awaited before its body is read. */
   readonly onResponse?: ((response: Response) => Promise<unknown>) | undefined;
   /** The heading of the sheet. */
   readonly title?: string;
-  /** A name that must be typed first, for what cannot be undone. */
+  /** A name that must be typed first if the operation cannot be undone. */
   readonly typedName?: string;
-  /** Whether the page itself has said what will happen: the wallet asks at once. */
+  /** Whether the page itself has explained what will happen, so that the wallet asks at once. */
   readonly isConfirmed?: boolean;
 }
 
@@ -31,19 +31,19 @@ export class OperationDeclined extends Error {
 /** An operation whose sheet is open. */
 export interface PendingOperation {
   readonly operation: OwnerOperation;
-  /** The owner who began it. */
+  /** The owner who started it. */
   readonly fid: number;
   readonly resolve: (response: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
 
-/** The operation whose sheet is open: one at a time. */
+/** The operation whose sheet is open; only one at a time. */
 export const pendingOperation = signal<PendingOperation | undefined>(undefined);
 
 /**
- * Says in a sheet what will happen, has the wallet sign it and makes the request. Resolves with the response.
+ * Explains in a sheet what will happen, lets the wallet sign it and makes the request. Resolves to the response.
  *
- * @throws OperationDeclined when nothing was sent, RequestFailure when the node refused.
+ * @throws OperationDeclined if nothing was sent, RequestFailure if the node refused.
  */
 export function runOperation<T>(operation: OwnerOperation<T>): Promise<T> {
   if (pendingOperation.peek())

@@ -9,12 +9,12 @@ import type { SignedCall } from "./operation.ts";
 import { owner } from "./owner.ts";
 import { sessionRequest } from "./session-request.ts";
 
-/** A request of the owner, which costs a prompt of the wallet while there is no session. */
+/** A request of the owner, which costs a wallet prompt without a session. */
 interface Prompted {
   readonly call: SignedCall | undefined;
-  /** Whether nothing was asked for yet, because the wallet would have to sign it. */
+  /** Whether nothing was requested yet, because the wallet would have to sign it. */
   readonly costsPrompt: boolean;
-  /** Asks the wallet, then the node. */
+  /** Prompts the wallet, then requests it from the node. */
   ask(): void;
 }
 
@@ -22,7 +22,7 @@ export type OwnerQuery<T> = Query<T> & Prompted;
 /** A list that grows by "Load more". `data` are its items. */
 export type OwnerPages<T> = Pages<T> & Prompted & { readonly data: readonly T[] | undefined };
 
-/** Stands for data that the wallet has to sign for. */
+/** A placeholder for data that needs a wallet signature. */
 export function SignToShow({ query }: { query: Prompted }) {
   return (
     <div class="empty row wrap">
@@ -34,7 +34,7 @@ export function SignToShow({ query }: { query: Prompted }) {
   );
 }
 
-/** A region of the owner's data; a list ends with "Load more". Without a session there is a button that costs a prompt of the wallet. */
+/** A region with the owner's data; a list ends with "Load more". Without a session it has a button that costs a wallet prompt. */
 export function OwnerRegion<T>({
   query,
   size,
@@ -42,7 +42,7 @@ export function OwnerRegion<T>({
   ...props
 }: Omit<RegionProps<T>, "query" | "call"> & {
   readonly query: (OwnerQuery<T> | OwnerPages<unknown>) & { readonly data: T | undefined };
-  /** The number of rows that "Load more" brings. */
+  /** The number of rows that "Load more" adds. */
   readonly size?: number;
 }) {
   if (query.costsPrompt)
@@ -56,9 +56,9 @@ export function OwnerRegion<T>({
     );
   const { data, isStale, loadedAtMs, call } = query;
   const pages = "loadMore" in query ? query : undefined;
-  // That of a further page is shown by "Load more".
+  // The error of a further page is shown by "Load more".
   const error = pages && data !== undefined ? undefined : query.error;
-  // Without a session "Try again" opens a prompt, which the owner asks for by the click.
+  // Without a session, "Try again" opens a prompt, which the owner requests by the click.
   const refresh = () => (owner.peek()?.session ? query.refresh() : query.ask());
   return (
     <Region {...props} call={call} query={{ data, error, isStale, loadedAtMs, refresh }}>
@@ -72,7 +72,7 @@ export function OwnerRegion<T>({
   );
 }
 
-/** Calls that the owner has agreed to sign: each once. Only a click of the owner opens a wallet. */
+/** Calls that the owner has agreed to sign, each once. Only a click of the owner opens a wallet. */
 const agreed = new Set<string>();
 
 async function send<T>(call: SignedCall<T> | object, options?: RequestOptions): Promise<T> {
@@ -82,7 +82,10 @@ async function send<T>(call: SignedCall<T> | object, options?: RequestOptions): 
   return sessionRequest<T>(signedCall, options);
 }
 
-/** Whether the page may ask, and how: with a session it does by itself; what it showed then stays when the session ends. */
+/**
+ * Returns whether the page may make the request, and how: with a session it does so by itself. Data that was shown stays when the session
+ * ends.
+ */
 function useAsking(call: SignedCall | undefined) {
   const [isAsked, setAsked] = useState(false);
   const session = owner.value?.session?.id;
@@ -93,15 +96,15 @@ function useAsking(call: SignedCall | undefined) {
   return {
     call,
     isAsking,
-    // What one fid was shown is never shown to another one.
+    // Data shown to one fid must never be shown to another.
     options: { send, scope: `fid ${owner.value?.fid}` },
     everyMs: (ms: number | undefined) => (session === undefined ? undefined : ms),
-    /** What asking means for a list or query: its `refresh` does nothing without a session. */
+    /** Adapts a list or query: without a session, its `refresh` does nothing. */
     prompted(refreshAll: () => void) {
       const refresh = () => {
         if (owner.peek()?.session) refreshAll();
       };
-      // Asks again after a session was started.
+      // Repeats the request after a session was started.
       useEffect(() => {
         const isNew = session !== undefined && before.current !== session;
         before.current = session;
@@ -118,8 +121,8 @@ function useAsking(call: SignedCall | undefined) {
 }
 
 /**
- * The response to a signed read of the owner. The key of the session signs it. Without a session it is asked for by `ask`, at the cost of
- * a prompt, and never by itself: `refresh` does nothing then.
+ * Returns the response to a signed read of the owner, signed with the session's key. Without a session, the request is made only by
+ * `ask`, at the cost of a prompt, and `refresh` does nothing.
  */
 export function useOwnerQuery<T>(
   call: SignedCall<T> | undefined,
@@ -132,7 +135,7 @@ export function useOwnerQuery<T>(
   return { data, error, isStale, loading, loadedAtMs, ...asking.prompted(() => query.refresh()) };
 }
 
-/** The same, repeated each `DUE_MS` while something is due. */
+/** The same, repeated every `DUE_MS` while something is due. */
 export const DUE_MS = 3_000;
 
 export function useWhileDue<T>(

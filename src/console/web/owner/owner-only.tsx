@@ -52,19 +52,19 @@ function IdentityRow({ identity, onChoose }: { identity: Identity; onChoose: () 
   );
 }
 
-/** Chooses a wallet of this browser, and the fid where its accounts own several. */
+/** The choice of a wallet in this browser, and of the fid if its accounts own several. */
 function ConnectPanel() {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [choice, setChoice] = useState<{ wallet: Wallet; identities: readonly Identity[] }>();
   const [hasLooked, setLooked] = useState(false);
-  // Most wallets announce themselves at once: they are there when the panel is first drawn.
+  // Most wallets announce themselves at once, so they are there at the first render.
   useLayoutEffect(() => {
     discoverWallets();
-    // The landing page of a demo network leads here: its wallet asks at once which person to act as.
+    // The landing page of a demo network links here: its wallet immediately asks which person to act as.
     const demo = offeredWallets().find(({ isDemo }) => isDemo);
     if (demo && new URLSearchParams(location.search).has("demo")) {
-      // Once: after "Sign out" the wallet does not ask again.
+      // Only once, so that after "Sign out" the wallet does not ask again.
       history.replaceState(history.state, "", location.pathname);
       void choose(demo);
     }
@@ -138,7 +138,7 @@ function ConnectPanel() {
 
 const { service, demo } = pageConfig;
 
-/** What people do whose custody address is not in a wallet of this browser. */
+/** Alternatives for people whose custody address is not in a wallet of this browser. */
 function OtherWays() {
   const command = `${service} app list --url ${nodeOrigin} --fid 3 --key-file custody.key`;
   return (
@@ -164,7 +164,7 @@ function OtherWays() {
   );
 }
 
-/** Offers a session to an owner without one. The page below stays as it is. */
+/** Offers a session to an owner without one. The page below does not change. */
 function SessionOffer() {
   const [canOperate, setCanOperate] = useState(true);
   const action = useAction();
@@ -201,8 +201,8 @@ function SessionOffer() {
 }
 
 /**
- * Shows its children to a connected owner, and the way to connect to other visitors. Without a session it offers one above
- * them; they stay mounted when a session ends, so that no form loses its text.
+ * Shows its children to a connected owner, and the way to connect to other visitors. Without a session it offers one above them. They
+ * stay mounted when a session ends, so that no form loses its text.
  */
 export function OwnerOnly({ children }: { children: (current: Owner) => ComponentChildren }) {
   const current = owner.value;

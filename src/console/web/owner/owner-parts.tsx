@@ -12,7 +12,7 @@ import { type PendingOperation, pendingOperation } from "./operation.ts";
 import { type Owner, owner } from "./owner.ts";
 import { restoreOwner } from "./restore-owner.ts";
 
-/** The sheet of the operation that waits for the wallet, over every page. */
+/** The sheet of the operation that is waiting for the wallet, on every page. */
 export function PendingSheet() {
   const [Sheet, setSheet] = useState<ComponentType<{ pending: PendingOperation }>>();
   const pending = pendingOperation.value;
@@ -26,7 +26,7 @@ export function PendingSheet() {
   return pending && Sheet ? <Sheet pending={pending} /> : null;
 }
 
-/** The owner that the page acts for, or the way to connect. */
+/** The current owner, or the way to connect. */
 export function WalletButton() {
   useEffect(() => void restoreOwner(), []);
   if (!pageConfig.manage) return null;

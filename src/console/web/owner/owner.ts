@@ -4,7 +4,7 @@ import { pageConfig } from "../page-config.ts";
 import * as msg from "../text/en/common.ts";
 import type { Wallet } from "./wallet/wallets.ts";
 
-/** A key of this browser that the custody address has let sign for a while. */
+/** A key of this browser that the custody address has authorized for a while. */
 export interface OwnerSession {
   readonly id: string;
   readonly access: "read" | "operate";
@@ -16,35 +16,35 @@ export interface OwnerSession {
 /** The owner that the page acts for. */
 export interface Owner {
   readonly fid: number;
-  /** The custody address, in lower case. */
+  /** The custody address in lowercase. */
   readonly address: string;
   readonly walletId: string;
   readonly walletName: string;
-  /** Whether the wallet signs as a person of the demo network: everybody has it. */
+  /** Whether the wallet signs as a person of the demo network, which anyone can do. */
   readonly isDemo: boolean;
-  /** Undefined where the browser does not have the wallet of the last visit any more. */
+  /** Undefined if the browser no longer has the wallet of the last visit. */
   readonly wallet?: Wallet | undefined;
-  /** Undefined without one, and after it has ended. */
+  /** Undefined without a session, and after it has ended. */
   readonly session?: OwnerSession | undefined;
 }
 
-/** The owner that the page acts for; undefined until a wallet is connected. */
+/** The current owner; undefined until a wallet is connected. */
 export const owner = signal<Owner | undefined>(undefined);
-/** Whether it is known yet who the owner of the last visit was. */
+/** Whether it is already known who the owner of the last visit was. */
 export const isOwnerKnown = signal(false);
-/** Set when the session of the owner ended while the page was used. */
+/** Set when the owner's session ended while the page was in use. */
 export const hasSessionEnded = signal(false);
 
-/** Why there can be no session here, as a sentence; undefined where there can. */
+/** Returns why there can be no session here, as a sentence; undefined if there can. */
 export function noSessionReason(): string | undefined {
   if (!pageConfig.sessions) return msg.theOperatorOfThisNodeHas;
   if (!isSecureContext) return msg.thisPageCameOverPlainHttp;
   return undefined;
 }
 
-/** The fid of the last visit. Not a secret; the key is elsewhere. */
+/** The key for the fid of the last visit. Not a secret; the session's key is stored elsewhere. */
 const FID_KEY = "console.owner";
-/** For the tab: who its owner is and by which wallet, so that a reload without a session need not ask. */
+/** Per tab: the owner and the wallet, so that a reload without a session need not ask. */
 const TAB_KEY = "console.owner-of-tab";
 
 type TabOwner = Omit<Owner, "wallet" | "session">;
@@ -71,7 +71,7 @@ export const sessionOf = ({ sessionId, access, expiresAt, privateKey }: StoredSe
   privateKey,
 });
 
-/** Forgets the session of the owner, which the node does not know any more. Goes on with one that another tab has started since. */
+/** Forgets the owner's session, which the node no longer knows. Continues with one that another tab has started since. */
 export async function dropSession(): Promise<void> {
   const current = owner.peek();
   if (!current?.session) return;
@@ -87,20 +87,20 @@ export async function dropSession(): Promise<void> {
   await forgetSession(fid, session.id);
 }
 
-/** The fid of the last visit. */
+/** Returns the fid of the last visit. */
 export function lastFid(): number | undefined {
   const fid = Number(localStorage.getItem(FID_KEY));
   return Number.isSafeInteger(fid) && fid > 0 ? fid : undefined;
 }
 
-/** Undefined unless the tab acted for this fid before it was reloaded. */
+/** Returns undefined unless the tab acted for this fid before it was reloaded. */
 export function ownerOfTab(fid: number): TabOwner | undefined {
   const known = JSON.parse(sessionStorage.getItem(TAB_KEY) ?? "null") as TabOwner | null;
   return known?.fid === fid ? known : undefined;
 }
 
 /**
- * The session of an fid as this browser stores it; the operator's is that of fid 0. The key cannot be extracted: not by this page, either.
+ * The session of an fid as stored in this browser; that of fid 0 is the operator's. The key cannot be extracted, not even by this page.
  */
 interface StoredSession {
   readonly fid: number;
@@ -139,7 +139,7 @@ async function inStore<T>(
   }
 }
 
-/** The stored session of an fid. Undefined without one, and where the browser stores nothing (some private windows). */
+/** Reads the stored session of an fid. Undefined if there is none, or if the browser stores nothing (some private windows). */
 export async function readSession(fid: number): Promise<StoredSession | undefined> {
   try {
     return await inStore<StoredSession | undefined>("readonly", (store) => store.get(fid));
@@ -148,12 +148,12 @@ export async function readSession(fid: number): Promise<StoredSession | undefine
   }
 }
 
-/** Stores the session of an fid in place of an earlier one. Where the browser stores nothing, it lasts as long as the tab. */
+/** Stores the session of an fid, replacing an earlier one. If the browser stores nothing, it lasts as long as the tab. */
 export async function storeSession(session: StoredSession): Promise<void> {
   await inStore("readwrite", (store) => store.put(session)).catch(() => undefined);
 }
 
-/** Forgets a session of an fid; one that another tab has started since stays. */
+/** Forgets a session of an fid, but not one that another tab has started since. */
 export async function forgetSession(fid: number, sessionId: string): Promise<void> {
   if ((await readSession(fid))?.sessionId !== sessionId) return;
   await inStore("readwrite", (store) => store.delete(fid)).catch(() => undefined);

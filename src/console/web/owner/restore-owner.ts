@@ -15,8 +15,8 @@ import { borrowedFid, DEMO_WALLET_RDNS } from "./wallet/demo-wallet.ts";
 let restoring: Promise<void> | undefined;
 
 /**
- * Brings back the owner of the last visit, who needs no wallet while the session lasts; without one, that of this tab. On a demo network
- * it is the person whose wallet is borrowed, now and whenever a tab of the browser changes that.
+ * Restores the owner of the last visit, who needs no wallet while the session lasts; without a session, the owner of this tab. On a demo
+ * network it is the person whose wallet is borrowed, now and whenever a tab of the browser changes that.
  */
 export function restoreOwner(): Promise<void> {
   restoring ??= restore().finally(() => {
@@ -36,7 +36,7 @@ async function restore(): Promise<void> {
   if (fid === undefined) return;
   const stored = await sessionFor(fid);
   const known = stored ?? ownerOfTab(fid);
-  // The wallet of a demo person was given back.
+  // The wallet of a demo person was returned.
   if (owner.peek() || !known || known.isDemo) return;
   const { address, walletId, walletName, isDemo } = known;
   setOwner({ fid, address, walletId, walletName, isDemo, session: stored && sessionOf(stored) });
@@ -47,10 +47,10 @@ async function addressOf(fid: number): Promise<string> {
   return (await keysOf(fid)).custody.address;
 }
 
-/** Acts for a person of the demo network, with the session that this browser has of them. */
+/** Acts for a person of the demo network, with this browser's session for them. */
 async function actAs(fid: number): Promise<void> {
   const stored = await sessionFor(fid);
-  // While the node is away it is not known who the person is; the next page asks again.
+  // While the node does not respond, the person's address is unknown; the next page tries again.
   const address = stored?.isDemo ? stored.address : await addressOf(fid).catch(() => undefined);
   if (address === undefined || borrowedFid.peek() !== fid || owner.peek()?.fid === fid) return;
   const session = stored?.address === address ? sessionOf(stored) : undefined;
@@ -58,12 +58,12 @@ async function actAs(fid: number): Promise<void> {
   setOwner({ fid, address, ...wallet, session });
 }
 
-/** Keeps the owner the person of the demo wallet. */
+/** Keeps the owner in sync with the person of the demo wallet. */
 function followDemoWallet(fid: number | undefined): void {
   const current = owner.peek();
   if (current?.fid === fid) return;
   if (fid !== undefined) {
-    // The listener of a connected demo wallet follows by itself, and notes that on the page.
+    // The listener of a connected demo wallet follows by itself and shows a note on the page.
     if (!current?.isDemo || !current.wallet) void actAs(fid);
   } else if (current?.isDemo) setOwner(undefined);
 }

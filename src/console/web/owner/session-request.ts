@@ -6,20 +6,20 @@ import { dropSession, type OwnerSession, owner } from "./owner.ts";
 
 const encoder = new TextEncoder();
 
-/** Bytes as lower-case hexadecimal digits. */
+/** Encodes bytes as lowercase hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** 0x and 32 random bytes. */
+/** Returns `0x` and 32 random bytes in hexadecimal. */
 export function createNonce(): string {
   return `0x${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
 }
 
 /**
- * A key that never leaves this browser, and its public half as a node gets it: `0x` and 32 bytes.
+ * Creates a key that never leaves this browser. Returns it with its public half in the node's format: `0x` and 32 bytes.
  *
- * @throws OperationDeclined where the browser has no Ed25519
+ * @throws OperationDeclined if the browser does not support Ed25519
  */
 export async function createSessionKey(): Promise<{ privateKey: CryptoKey; publicKey: string }> {
   const pair = await (
@@ -31,12 +31,12 @@ export async function createSessionKey(): Promise<{ privateKey: CryptoKey; publi
   return { privateKey: pair.privateKey, publicKey: `0x${toHex(new Uint8Array(raw))}` };
 }
 
-/** What the key of a session signs for one request. */
+/** What a session's key signs for one request. */
 interface SignedRequestText {
   readonly service: string;
   readonly sessionId: string;
   readonly method: string;
-  /** Path with query as it is sent. */
+  /** Path with query, as sent. */
   readonly path: string;
   readonly op: string;
   /** Unix seconds. */
@@ -45,7 +45,7 @@ interface SignedRequestText {
   readonly body: string;
 }
 
-/** The bytes that the key of a session signs: lines joined by LF, the last one the SHA-256 of the body. */
+/** Returns the bytes that a session's key signs: lines joined by LF; the last one is the SHA-256 of the body. */
 async function sessionText(request: SignedRequestText): Promise<Uint8Array<ArrayBuffer>> {
   const { service, sessionId, method, path, op, signedAt, nonce, body } = request;
   const hash = await crypto.subtle.digest("SHA-256", encoder.encode(body));
@@ -56,10 +56,10 @@ async function sessionText(request: SignedRequestText): Promise<Uint8Array<Array
 }
 
 const { service, headerPrefix } = pageConfig;
-/** The code of a refusal of a session that has ended. */
+/** The error code of a session that has ended. */
 const SESSION_ENDED = "session_ended";
 
-/** The headers of a request that the key of a session signs: one of an fid, or the operator's with 0. */
+/** Returns the headers of a request signed with a session's key: that of an fid or, with 0, of the operator. */
 export async function signedHeaders(
   fid: number,
   { id: sessionId, privateKey }: Pick<OwnerSession, "id" | "privateKey">,
@@ -83,7 +83,7 @@ export async function signedHeaders(
   };
 }
 
-/** Makes a request that the key of the session signs. The end of the session is noticed by it. */
+/** Makes a request signed with the session's key. If the session has ended, this notices it. */
 async function requestBySession<T>(
   fid: number,
   session: OwnerSession,
@@ -98,7 +98,7 @@ async function requestBySession<T>(
     const isOver = cause instanceof RequestFailure && cause.code === SESSION_ENDED;
     if (isOver && owner.peek()?.session?.id === session.id) await dropSession();
     const now = owner.peek();
-    // Another tab has started one since.
+    // Another tab has started a session since.
     if (isOver && now?.fid === fid && now.session && now.session.id !== session.id)
       return requestBySession<T>(fid, now.session, call, options);
     throw cause;
@@ -106,8 +106,8 @@ async function requestBySession<T>(
 }
 
 /**
- * Makes a request of the owner: signed by the key of the session where there is one with this access, else by the wallet, which asks.
- * For what a session may do (`read`, or `operate`: test, replay, switch a webhook on or off).
+ * Makes a request of the owner: signed with the session's key if there is a session with this access, and otherwise by the wallet, which
+ * asks. For operations that a session may do (`read`, or `operate`: test, replay, enable or disable a webhook).
  */
 export async function sessionRequest<T>(
   call: SignedCall<T> & { readonly words?: string; readonly access?: "read" | "operate" },

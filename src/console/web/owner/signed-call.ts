@@ -11,15 +11,15 @@ type Sent<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Sent<T[Name]> }
     : T;
 
-/** What an operation is given. A DELETE takes its id in the body, too, which the wallet signs. */
+/** The parameters of an operation. A DELETE has its id also in the body, which the wallet signs. */
 interface SignedParameters<R extends Route> {
   readonly query?: QueryOf<R>;
   readonly body?: [BodyOf<R>] extends [never] ? QueryOf<R> : Sent<BodyOf<R>>;
 }
 
 /**
- * The call of a signed operation, as in `signed("PUT /api_key", { body })`. Its name, its command and the type of its response follow from
- * method and path.
+ * Returns the call of a signed operation, as in `signed("PUT /api_key", { body })`. Its name, its command and the type of its response
+ * follow from method and path.
  */
 export function signed<R extends Route>(
   route: R,

@@ -1,7 +1,10 @@
 import type { Call, Site, Snippet } from "../data/call.ts";
 import { shellQuote } from "../data/snippets.ts";
 
-/** The ways to make the call of a signed operation, as `snippetsOf` has those of others. The pages that are opened first sign nothing. */
+/**
+ * Returns the ways to make a signed operation's call, like `snippetsOf` for others. Separate, because the pages that are opened first
+ * sign nothing.
+ */
 export function signedSnippets(call: Call, site: Site): readonly Snippet[] {
   const { op = "", cli, cliInput } = call;
   return [
@@ -11,11 +14,11 @@ export function signedSnippets(call: Call, site: Site): readonly Snippet[] {
   ];
 }
 
-/** The start of a command that reads JSON from its standard input; empty without any. */
+/** Returns the start of a command that reads JSON from standard input; empty if it reads none. */
 const pipedJson = (value: unknown) =>
   value === undefined ? "" : `printf %s ${shellQuote(JSON.stringify(value))} | `;
 
-/** The key is in a file of the reader's. */
+/** The key is in a file of the reader. */
 const signerOf = ({ fid }: Site) => `--fid ${fid ?? "$FID"} --key-file custody.key`;
 
 function svcCommand(cli: string, input: unknown, site: Site): string {
@@ -23,7 +26,7 @@ function svcCommand(cli: string, input: unknown, site: Site): string {
   return `${pipedJson(input)}${service} ${cli} \\\n  --url ${shellQuote(origin)} ${signerOf(site)}`;
 }
 
-/** `svc sign` makes the headers, which are good for one request. */
+/** `svc sign` creates the headers, which are valid for one request. */
 function signedCurl(call: Call, op: string, site: Site): string {
   const { service, origin } = site;
   const sign = `${service} sign --op ${op} ${signerOf(site)}`;
@@ -36,7 +39,7 @@ printf %s "$body" | ${sign} --body - \\
   ${send} --data-binary "$body"`;
 }
 
-/** Signs as the node verifies it: the typed data of docs/apps-and-push.md. */
+/** Signs in the way that the node verifies: the typed data of docs/apps-and-push.md. */
 function signedTypeScript(call: Call, op: string, { origin, domain, headerPrefix }: Site): string {
   const sent = call.body === undefined ? `""` : `JSON.stringify(${JSON.stringify(call.body)})`;
   const init = call.body === undefined ? "" : "\n  body: sent,";

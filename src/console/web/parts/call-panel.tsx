@@ -9,7 +9,7 @@ import { formatBytes, formatDuration } from "../text/format.ts";
 import { CopyButton } from "./copy.tsx";
 import { Tabs, tabPanelProps } from "./page-head.tsx";
 
-/** How long a request took, and the size of its decoded body. */
+/** The duration of a request, and the size of its decoded body. */
 interface RequestTiming {
   readonly durationMs: number;
   readonly bytes: number;
@@ -33,12 +33,12 @@ new PerformanceObserver((list) => {
   timings.value = next;
 }).observe({ type: "resource", buffered: true });
 
-/** What the browser measured of the last request of a path with its query. */
+/** Returns the browser's measurements of the last request to a path with its query. */
 const timingOf = (path: string): RequestTiming | undefined => timings.value.get(path);
 
 const TOKENS = /('(?:[^']|'\\'')*'|"(?:[^"\\]|\\.)*")|\b(curl|svc|await|const|import|from|new|process)\b/g;
 
-/** The snippet with its strings and words marked; text nodes only. */
+/** A snippet with its strings and words highlighted, in text nodes only. */
 function Highlighted({ text }: { text: string }) {
   const parts = [];
   let end = 0;
@@ -62,23 +62,23 @@ function Measured({ path }: { path: string }) {
 }
 
 const { service, domain, headerPrefix, anonymous } = pageConfig;
-/** What snippets name of this node. */
+/** What snippets contain about this node. */
 export const site: Site = { origin: nodeOrigin, service, domain, headerPrefix, needsApiKey: !anonymous };
 let counter = 0;
 
-/** The page that has the call as a form, which leaves out what is secret. */
+/** Returns the page that shows the call as a form, which leaves out secrets. */
 const editPage = ({ method, path, body }: Call) =>
   `/console/call#${new URLSearchParams({ call: `${method} ${path}`, ...(body !== undefined && { body: JSON.stringify(body) }) })}`;
 
-/** The call that made a view, to be copied: for the shell, for TypeScript, for the hosted API's SDK. */
+/** The call behind a view, to copy: for the shell, for TypeScript, for the hosted API's SDK. */
 export function CallPanel(props: {
   call: Call;
   title?: string;
-  /** Who signs the call. */
+  /** The fid that signs the call. */
   fid?: number;
-  /** Ways to make it besides those of every call. */
+  /** Additional ways to make this call. */
   more?: readonly Snippet[];
-  /** Left out where the call is a form already. */
+  /** False if the call is already shown as a form. */
   canEdit?: boolean;
 }) {
   const { call, title = msg.theCallBehindThisView, fid, more = [], canEdit = true } = props;

@@ -7,7 +7,7 @@ const SHOWN_MS = 4000;
 const message = signal("");
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says a short sentence once, on the screen and to a screen reader. */
+/** Announces a short sentence once, on the screen and to screen readers. */
 export function announce(text: string): void {
   clearTimeout(timer);
   message.value = text;
@@ -16,7 +16,7 @@ export function announce(text: string): void {
   }, SHOWN_MS);
 }
 
-/** Where announcements appear; once in the page. */
+/** The place where announcements appear; only one per page. */
 export function Announcer() {
   return (
     <div class="toasts" role="status" aria-live="polite">
@@ -27,12 +27,12 @@ export function Announcer() {
 
 const COPIED_MS = 1600;
 
-/** Copies through a selection, which browsers allow without a clipboard, too. Returns whether they did. */
+/** Copies through a selection, which browsers allow even without a clipboard. Returns whether it worked. */
 function copySelected(text: string, button: HTMLElement): boolean {
   const field = document.createElement("textarea");
   field.value = text;
   field.className = "skip";
-  // Beside the button, because a modal dialog takes the focus from everything outside of it.
+  // Next to the button, because a modal dialog takes the focus from everything outside of it.
   button.after(field);
   field.select();
   const isCopied = document.execCommand("copy");
@@ -46,16 +46,16 @@ async function copyText(text: string, button: HTMLElement): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // There is none on a page over plain http, and the visitor may refuse it.
+    // A page over plain http has no clipboard, and the visitor may deny access.
     return copySelected(text, button);
   }
 }
 
-/** Copies the text as it is shown. Where the browser does not allow that, it says so. */
+/** Copies the text as shown, and says so if the browser does not allow that. */
 export function CopyButton(props: {
   text: string;
   label?: ComponentChildren;
-  /** What is read out where the label is a sign. */
+  /** The accessible name if the label is a symbol. */
   name?: string;
   quiet?: boolean;
 }) {

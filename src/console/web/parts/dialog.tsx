@@ -4,15 +4,15 @@ import { Icon } from "../icons/icons.tsx";
 import * as msg from "../text/en/common.ts";
 import { focusHeading } from "./page-head.tsx";
 
-/** What a dialog asks to be typed: it has the focus first. A button never has it, because a held Enter would press it. */
+/** The input that a dialog focuses first. A button is never focused first, because a held Enter would press it. */
 const TYPED = "input:is([type=text], [type=search], [type=number], [type=password])";
 
 const RETURN_MS = 100;
 const MAX_RETURNS = 50;
 
 /**
- * Gives the focus back to what had it before a dialog. That may be disabled for as long as its action runs; where it no longer
- * exists, the heading of the page has the focus.
+ * Returns the focus to the element that had it before a dialog. This element may be disabled while its action runs; if it no longer
+ * exists, the heading of the page gets the focus.
  */
 function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
   if (document.activeElement !== document.body) return;
@@ -23,7 +23,7 @@ function returnFocus(before: HTMLElement, tries = MAX_RETURNS): void {
   else focusHeading();
 }
 
-/** A modal dialog while it is rendered. Escape, the cross and a click beside it call `onClose`. */
+/** A modal dialog while it is rendered. Escape, the cross and a click outside call `onClose`. */
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
   const { title, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -34,11 +34,11 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
     opened?.querySelector<HTMLElement>(TYPED)?.focus();
     return () => {
       const { activeElement } = document;
-      // What the dialog's action has made may have taken the focus already.
+      // The result of the dialog's action may already have taken the focus.
       const isTaken = activeElement !== document.body && !opened?.contains(activeElement);
       if (isTaken || !(before instanceof HTMLElement)) return;
       before.focus();
-      // A dialog below this one gives the focus back itself.
+      // A dialog below this one returns the focus itself.
       if (!before.closest("dialog")) setTimeout(() => returnFocus(before));
     };
   }, []);

@@ -1,17 +1,16 @@
 import * as msg from "../text/en/parts.ts";
-/** A field of a form as its request has it: label, kind and bounds. What is typed is text until the request is made. */
+/** A field of a form in terms of its request: label, kind and bounds. The input stays text until the request is made. */
 export interface FieldSpec {
   /** The name in the request. */
   readonly name: string;
   readonly label: string;
   /**
-   * `count`: from 1. `day`: the last one, whose end is the value in unix seconds. `date`: a day, whose start is that. `moment` and `time`: of
-   * the inputs `datetime-local` and `time`, as text. `texts`: words, separated by spaces, commas or lines.
-   * Default: text.
+   * `count`: from 1. `day`: the last day, whose end is the value in unix seconds. `date`: a day, whose start is the value. `moment` and
+   * `time`: the text of the inputs `datetime-local` and `time`. `texts`: words, separated by spaces, commas or lines. Default: text.
    */
   readonly kind?: "text" | "url" | "count" | "day" | "date" | "moment" | "time" | "fid" | "fids" | "texts";
   readonly isRequired?: boolean;
-  /** In code points, as the API counts. */
+  /** In code points, like in the API. */
   readonly maxChars?: number;
   /** For a text area. */
   readonly rows?: number;
@@ -24,7 +23,7 @@ type Name<Fields extends readonly FieldSpec[]> = Fields[number]["name"];
 export type Draft<Fields extends readonly FieldSpec[]> = Readonly<Record<Name<Fields>, string>>;
 /** What is wrong with a form, by field. */
 export type Problems<Fields extends readonly FieldSpec[]> = Partial<Readonly<Record<Name<Fields>, string>>>;
-/** The fields as the API takes them; null where nothing is typed. */
+/** The fields in the API's format; null if nothing was entered. */
 export type Values<Fields extends readonly FieldSpec[]> = {
   readonly [F in Fields[number] as F["name"]]: F extends { kind: "fids" }
     ? readonly number[]
@@ -37,7 +36,7 @@ export type Values<Fields extends readonly FieldSpec[]> = {
           : string | null;
 };
 
-/** Unicode code points. */
+/** Returns the number of Unicode code points. */
 export const charsOf = (text: string) => [...text].length;
 
 const SEPARATORS = /[\s,;]+/;
@@ -46,7 +45,7 @@ const FID = /^!?([1-9]\d{0,15})$/;
 
 /** Fids as an owner typed or pasted them: separated by spaces, commas or lines, with or without `!`. */
 export interface FidList {
-  /** Without repetitions, in the order given. */
+  /** Without duplicates, in the given order. */
   readonly fids: readonly number[];
   /** The first word that is not an fid. */
   readonly bad: string | undefined;
@@ -66,7 +65,7 @@ export function readFidList(text: string): FidList {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** The start of a day, or of one some days `later`, in this browser's time zone, unix seconds; undefined for other text. */
+/** Returns the start of a day, or of the day some days `later`, in this browser's time zone, unix seconds; undefined for other text. */
 function startOfDay(text: string, later = 0): number | undefined {
   const [, year, month, day] = (DAY.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
@@ -77,7 +76,7 @@ function startOfDay(text: string, later = 0): number | undefined {
 
 const endOfDay = (text: string) => startOfDay(text, 1);
 
-/** The day in the time zone of this browser that has the last second before a time. */
+/** Returns the day in this browser's time zone that contains the last second before a time. */
 function lastDayBefore(secs: number): string {
   const date = new Date((secs - 1) * 1000);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -89,7 +88,7 @@ function countOf(text: string): number | undefined {
   return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
 }
 
-/** The API counts white space in a text. */
+/** White space counts in a text of the API. */
 const isEmpty = (kind: FieldSpec["kind"], text: string) => (kind === undefined ? text : text.trim()) === "";
 
 function problemOf({ kind, isRequired, maxChars }: FieldSpec, text: string, nowMs: number) {
@@ -118,7 +117,7 @@ function problemOf({ kind, isRequired, maxChars }: FieldSpec, text: string, nowM
   }
 }
 
-/** What the node would refuse, as sentences by field. The node decides; this only says it earlier. */
+/** Returns what the node would refuse, as sentences by field. The node decides; this only reports it earlier. */
 export function problemsOf<const Fields extends readonly FieldSpec[]>(
   fields: Fields,
   draft: Draft<Fields>,
@@ -131,7 +130,7 @@ export function problemsOf<const Fields extends readonly FieldSpec[]>(
   return Object.fromEntries(found.filter(([, problem]) => problem !== undefined));
 }
 
-/** What a form still needs, as a sentence that names the fields; undefined where nothing is wrong. */
+/** Returns what a form still needs, as a sentence with the names of the fields; undefined if nothing is missing. */
 export function obstacleOf(
   fields: readonly Pick<FieldSpec, "name" | "label">[],
   problems: Readonly<Record<string, string | undefined>>,
@@ -152,13 +151,13 @@ function valueOfText({ kind }: FieldSpec, text: string): unknown {
   return isEmpty(kind, text) ? null : text;
 }
 
-/** The fields of a form without problems, as the API takes them. */
+/** Returns the fields of a form without problems, in the API's format. */
 export const valuesOf = <const Fields extends readonly FieldSpec[]>(fields: Fields, draft: Draft<Fields>) =>
   Object.fromEntries(
     fields.map((field) => [field.name, valueOfText(field, draft[field.name as Name<Fields>])]),
   ) as Values<Fields>;
 
-/** The texts of a form that shows a record; empty ones for a new record. */
+/** Returns the texts of a form for a record; empty ones for a new record. */
 export function draftOf<const Fields extends readonly FieldSpec[]>(
   fields: Fields,
   record?: Readonly<Partial<Record<Name<Fields>, unknown>>>,
@@ -173,7 +172,10 @@ export function draftOf<const Fields extends readonly FieldSpec[]>(
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field)])) as Draft<Fields>;
 }
 
-/** The values that differ: one request changes all of them. What a form cannot show exactly, such as a second, stays as it is. */
+/**
+ * Returns the values that differ: one request changes all of them. Parts that a form cannot show exactly, such as seconds, stay
+ * unchanged.
+ */
 export const changesOf = <T extends object>(before: T, after: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(after).filter(
@@ -181,7 +183,7 @@ export const changesOf = <T extends object>(before: T, after: T): Partial<T> =>
     ),
   ) as Partial<T>;
 
-/** The values without those that are null: the API's defaults apply. */
+/** Returns the values that are not null, so that the API's defaults apply to the others. */
 export const withoutNulls = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as {
     readonly [Field in keyof T as null extends T[Field] ? never : Field]: T[Field];

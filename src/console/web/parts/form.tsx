@@ -10,21 +10,21 @@ export interface FieldProps {
   readonly onInput: (value: string) => void;
   readonly type?: "text" | "url" | "number" | "search" | "password" | "date" | "datetime-local" | "time";
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value, in the words of the API where it said so. */
+  /** What is wrong with the value, in the API's words if it has refused it. */
   readonly problem?: string | undefined;
   readonly placeholder?: string;
   readonly rows?: number;
   readonly required?: boolean;
 }
 
-/** Gives a field with a problem the focus, also one in a folded part of its form. */
+/** Focuses a field with a problem, even in a folded part of its form. */
 export function focusField(field: HTMLElement | null | undefined): void {
   for (let part = field?.closest("details"); part; part = part.parentElement?.closest("details"))
     part.open = true;
   field?.focus();
 }
 
-/** A label with what it names, and the hint or the problem of that, which it is described by as `<id>-hint`. */
+/** A label with its input, and a hint or problem, to which the input refers as `<id>-hint`. */
 export function Labelled(props: {
   id: string;
   label: string;
@@ -44,7 +44,7 @@ export function Labelled(props: {
   );
 }
 
-/** A labelled input with its hint and its problem beside it. With `rows` it is a text area. */
+/** A labeled input with its hint and its problem. With `rows` it is a text area. */
 export function Field(props: FieldProps) {
   const { label, name, value, onInput, hint, problem, rows } = props;
   const shared = {
@@ -68,7 +68,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** What a sheet shows only to those who unfold it: hashes, nonces, names of operations. */
+/** Folded details of a sheet: hashes, nonces, names of operations. */
 export const TechnicalDetails = ({ children }: { children: ComponentChildren }) => (
   <details>
     <summary>{msg.technicalDetails}</summary>
@@ -76,7 +76,7 @@ export const TechnicalDetails = ({ children }: { children: ComponentChildren }) 
   </details>
 );
 
-/** One of several values, each with its label. */
+/** A choice of one of several values, each with its label. */
 export function Radios<Value extends string | number>(props: {
   /** Unique on the page. */
   name: string;
@@ -97,7 +97,7 @@ export function Radios<Value extends string | number>(props: {
   );
 }
 
-/** A box to tick with its label. */
+/** A checkbox with its label. */
 export function Checkbox(props: {
   checked: boolean;
   onChange: (checked: boolean) => void;
@@ -134,9 +134,9 @@ const INPUTS = {
   texts: "text",
 } as const;
 
-/** The inputs of declared fields. An empty one is not yet a mistake; one without a hint counts its characters. */
+/** The inputs of declared fields. An empty one is not marked as a mistake yet; one without a hint counts its characters. */
 export function Fields<const Specs extends readonly FieldSpec[], D extends Draft<Specs>>(props: {
-  /** Begins the ids, which are unique on the page. */
+  /** Prefix of the ids, unique on the page. */
   form: string;
   fields: Specs;
   draft: D;

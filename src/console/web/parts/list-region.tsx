@@ -6,7 +6,7 @@ import * as msg from "../text/en/common.ts";
 import { formatCount } from "../text/format.ts";
 import { FailureBox, Region, Skeleton } from "./region.tsx";
 
-/** The end of a list: a button for the next page, and what went wrong with the last one. */
+/** The end of a list: a button for the next page, and why the last one failed. */
 export function LoadMore({ pages, size = 25 }: { pages: Pages<unknown>; size?: number }) {
   if (pages.items !== undefined && pages.error)
     return <FailureBox failure={pages.error} retry={() => pages.loadMore()} />;
@@ -20,7 +20,7 @@ export function LoadMore({ pages, size = 25 }: { pages: Pages<unknown>; size?: n
   );
 }
 
-/** A list as a region sees it: its first page is what it waits for. */
+/** Adapts a list for a region, which waits for its first page. */
 export const pagesAsQuery = <T,>(pages: Pages<T>) => ({
   data: pages.items,
   error: pages.items === undefined ? pages.error : undefined,
@@ -29,7 +29,7 @@ export const pagesAsQuery = <T,>(pages: Pages<T>) => ({
   refresh: () => pages.refresh(),
 });
 
-/** Offers what has come to a list while it was shown. Its section is scrolled to, because the rows move. */
+/** Offers items that were added to a list while it was shown. A click scrolls to its section, because the rows move. */
 export function NewerPill({ newer, list }: { newer: Newer; list: RefObject<HTMLElement | null> }) {
   if (newer.count === 0) return null;
   return (
@@ -69,17 +69,17 @@ const SKELETON_ROW_REM = 6.5;
 export function ListRegion<Body, T extends object>(props: {
   title: ComponentChildren;
   call: Call<Body>;
-  /** Takes a response apart. */
+  /** Parses a response. */
   read: (body: Body) => Page<T>;
-  /** The list of the call, where the page has it already. */
+  /** The list of the call, if the page has it already. */
   pages?: Pages<T>;
   keyOf: (item: T) => string | number;
   row: (item: T) => ComponentChildren;
   empty: ComponentChildren;
   aside?: ComponentChildren;
-  /** Counts what arrives while the page is open, and offers it. */
+  /** Counts items that arrive while the page is open, and offers them. */
   isLive?: boolean;
-  /** Shows only the first page. */
+  /** Whether to show only the first page. */
   isExcerpt?: boolean;
 }) {
   const { title, call, read, keyOf, row, empty, aside, isLive = false, isExcerpt = false } = props;
@@ -103,7 +103,7 @@ export function ListRegion<Body, T extends object>(props: {
           <NewerPill newer={newer} list={top} />
           <ul class="rows">
             {items.map((item) => {
-              // A row that is the same object is not drawn again when the list grows.
+              // A row for the same object is not rendered again when the list grows.
               const known = drawn.current.get(item);
               if (known) return known;
               const drawnRow = <li key={keyOf(item)}>{row(item)}</li>;

@@ -6,13 +6,13 @@ import * as msg from "../text/en/common.ts";
 
 let isFirstPage = true;
 
-/** One step of the way to a page. Without `href` it is the page itself. */
+/** One step of the breadcrumb. Without `href` it is the page itself. */
 export interface Crumb {
   readonly label: ComponentChildren;
   readonly href?: string;
 }
 
-/** The h1 of a page, which gets the focus after a navigation, and the title of the tab. */
+/** The h1 of a page, which gets the focus after a navigation. Also sets the title of the tab. */
 export function Heading({ text, children }: { text: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -29,12 +29,12 @@ export function Heading({ text, children }: { text: string; children?: Component
   );
 }
 
-/** Gives the heading of the page the focus, and shows it, where what had the focus has disappeared. */
+/** Focuses the heading of the page and scrolls to it, after the focused element has disappeared. */
 export function focusHeading(): void {
   document.querySelector<HTMLElement>("h1")?.focus();
 }
 
-/** The heading of what an action has made. It takes the focus from the form that made it. */
+/** The heading of an action's result. It takes the focus from the form. */
 export function ResultHeading({ id, children }: { id?: string; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
@@ -45,7 +45,7 @@ export function ResultHeading({ id, children }: { id?: string; children: Compone
   );
 }
 
-/** The way to a page. */
+/** The breadcrumb of a page. */
 export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   return (
     <nav class="crumbs" aria-label={msg.breadcrumb}>
@@ -59,7 +59,7 @@ export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-/** The top of a page: the way to it, its heading, and what can be done with all of it. */
+/** The top of a page: breadcrumb, heading, and actions for the whole page. */
 export function PageHead(props: {
   crumbs?: readonly Crumb[];
   title: string;
@@ -83,10 +83,10 @@ interface Tab<Id extends string> {
   readonly label: string;
 }
 
-/** Tabs after the ARIA pattern: arrows move, Home and End jump. The panel is the caller's, with `tabPanelProps`. */
+/** Tabs according to the ARIA pattern: arrows move, Home and End jump. The caller renders the panel, with `tabPanelProps`. */
 export function Tabs<Id extends string>(props: {
   label: string;
-  /** Unique on the page: makes the ids of tabs and panel. */
+  /** Unique on the page: prefix of the ids of tabs and panel. */
   name: string;
   tabs: readonly Tab<Id>[];
   selected: Id;
@@ -135,7 +135,10 @@ export function Tabs<Id extends string>(props: {
   );
 }
 
-/** Tabs whose choice is in the URL as `?tab=`, the first one without it: the selected one, the tabs, and the attributes of their panel. */
+/**
+ * Tabs whose selection is in the URL as `?tab=`; without it, the first is selected. Returns the selected one, the tabs, and the
+ * attributes of their panel.
+ */
 export function useUrlTabs<T extends Tab<string>>(name: string, label: string, tabs: readonly T[]) {
   const { path, query, route } = useLocation();
   const first = tabs[0] as T;
@@ -147,7 +150,7 @@ export function useUrlTabs<T extends Tab<string>>(name: string, label: string, t
   return { selected, pathOf, list, panel: tabPanelProps(name, selected.id) };
 }
 
-/** The attributes of the element that shows the selected tab. */
+/** Returns the attributes of the element that shows the selected tab. */
 export const tabPanelProps = (name: string, selected: string) => ({
   id: `${name}-panel`,
   role: "tabpanel" as const,

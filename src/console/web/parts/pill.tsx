@@ -4,7 +4,7 @@ import { formatAge, formatAgo, formatExact } from "../text/format.ts";
 
 export type PillKind = "ok" | "warn" | "bad" | "acc";
 
-/** A state in a word. The colour repeats what the word says. `live` beats while something is under way. */
+/** A state in a word. The color repeats what the word says. `live` pulsates while something is in progress. */
 export function Pill(props: { kind?: PillKind; live?: boolean; children: ComponentChildren }) {
   const { kind, live, children } = props;
   return (
@@ -15,10 +15,10 @@ export function Pill(props: { kind?: PillKind; live?: boolean; children: Compone
   );
 }
 
-/** The clock of the page moves in steps, and that of the node may be ahead. */
+/** Tolerance, because the page's clock moves in steps and that of the node may be ahead. */
 const SLACK_MS = 15_000;
 
-/** A time of the API in unix seconds as its age, in a sentence with `ago`; the exact second on hover and focus. */
+/** A time of the API in unix seconds, shown as its age, with `ago` as part of a sentence; the exact second on hover and focus. */
 export function Time({ at, ago = false }: { at: number; ago?: boolean }) {
   const ms = at * 1000;
   const aheadMs = ms - nowMs.value;
@@ -32,7 +32,7 @@ export function Time({ at, ago = false }: { at: number; ago?: boolean }) {
 const WIDTH = 200;
 const HEIGHT = 36;
 
-/** A small curve of values over time with a sentence for those who do not see it. `tall`: of a card of its own. */
+/** A small curve of values over time, with a sentence for screen readers. `tall`: for a card of its own. */
 export function Sparkline(props: { values: readonly number[]; label: string; tall?: boolean }) {
   const { values, label, tall = false } = props;
   const top = Math.max(...values, 1);

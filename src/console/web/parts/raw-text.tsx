@@ -3,7 +3,7 @@ import * as msg from "../text/en/parts.ts";
 import { reachOf } from "../text/reach.ts";
 import { CopyButton } from "./copy.tsx";
 
-/** A command to copy. A line breaks between its words. */
+/** A command to copy. Lines break only between words. */
 export function Command({ text }: { text: string }) {
   return (
     <div class="api row command">
@@ -22,12 +22,12 @@ export function Command({ text }: { text: string }) {
 
 const MAX_CHARS = 16_384;
 
-/** A value as JSON, cut after 16 KB; "Copy all" has the whole. */
+/** A value as JSON, truncated after 16 KB; "Copy all" copies all of it. */
 export function Json({ value, label = msg.json }: { value: unknown; label?: string }) {
   return <RawText text={JSON.stringify(value, null, 2)} label={label} />;
 }
 
-/** Foreign text as it arrived: JSON, a receiver's response, a line of a log. Cut after 16 KB; "Copy all" has the whole. */
+/** Foreign text as it arrived: JSON, a receiver's response, a log line. Truncated after 16 KB; "Copy all" copies all of it. */
 export function RawText({ text, label }: { text: string; label: string }) {
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > MAX_CHARS && !isWhole;
@@ -51,7 +51,7 @@ export function RawText({ text, label }: { text: string; label: string }) {
 
 const WHO = { machine: msg.thisMachine, network: msg.machinesInTheSameNetwork } as const;
 
-/** Says that others cannot open a URL of this node, where that is so. `others` is who would have to, as in `Clients`. */
+/** Warns if others cannot open a URL of this node. `others` are those who would need to, such as `Clients`. */
 export function ReachNote({ url, others }: { url: string; others: string }) {
   const reach = reachOf(url);
   if (reach === "everywhere") return null;

@@ -14,16 +14,16 @@ interface Aged {
   readonly loadedAtMs: number;
 }
 
-/** How old the data of a query are that is out of date: the node has not responded since, or refuses. */
+/** Returns how old a query's out-of-date data is: the node has not responded since, or refuses. */
 function silenceOf({ error, loadedAtMs }: Aged): string {
-  // Its ticks draw this again; the last one may be of a time before the data arrived.
+  // Its ticks trigger a new render; the last tick may be earlier than the arrival of the data.
   const now = Math.max(nowMs.value, Date.now());
   const age = formatSecs((now - loadedAtMs) / 1000);
   if (error !== undefined && error.status !== 0) return msg.old(age);
   return loadedAtMs === 0 ? msg.noResponse : msg.noResponseFor(age);
 }
 
-/** The same beside what is out of date. */
+/** The same, next to out-of-date data. */
 export function SilencePill({ query }: { query: Aged }) {
   return (
     <Pill>
@@ -32,7 +32,7 @@ export function SilencePill({ query }: { query: Aged }) {
   );
 }
 
-/** Shows what a query brought where no region does: grey, and with the time since then, once it is out of date. */
+/** Shows the data of a query outside of a region. Once it is out of date, it is gray and shows its age. */
 export function WhileFresh({
   query,
   children,
@@ -54,7 +54,7 @@ export function WhileFresh({
 
 const DELAY_MS = 150;
 
-/** The place of rows that are on their way: nothing for the first moments, then bars of the final size. */
+/** A placeholder for rows that are loading: at first nothing, then bars of the final size. */
 export function Skeleton({ rows = 3, height = 4.5 }: { rows?: number; height?: number }) {
   const [shown, setShown] = useState(false);
   useEffect(() => {
@@ -73,7 +73,7 @@ export function Skeleton({ rows = 3, height = 4.5 }: { rows?: number; height?: n
 
 const TICK_MS = 1000;
 
-/** Seconds until the node wants to be asked again; 0 when now. */
+/** Returns the seconds until the node may be asked again; 0 if now. */
 function useCountdown(failure: RequestFailure): number {
   const [left, setLeft] = useState(0);
   useEffect(() => {
@@ -86,10 +86,10 @@ function useCountdown(failure: RequestFailure): number {
   return left;
 }
 
-/** A failure in the region that it concerns: what the node said, which request it was, and the way on. */
+/** A failure, shown in the region concerned: the node's message, the request, and what to do. */
 export function FailureBox({ failure, retry }: { failure: RequestFailure; retry?: () => void }) {
   const left = useCountdown(failure);
-  // Nothing went wrong: the operator has it off.
+  // Not an error: the operator has disabled it.
   if (failure.status === 501)
     return (
       <p class="empty" role="status">
@@ -116,7 +116,7 @@ export function FailureBox({ failure, retry }: { failure: RequestFailure; retry?
 /** A card with a heading. */
 export function Card(props: {
   title: string;
-  /** Beside the heading. */
+  /** Shown next to the heading. */
   aside?: ComponentChildren;
   children: ComponentChildren;
 }) {
@@ -132,13 +132,13 @@ export function Card(props: {
   );
 }
 
-/** What a region needs to know of its data: a `Query`, or a `Pages` by `pagesAsQuery`. */
+/** What a region needs to know about its data: a `Query`, or a `Pages` adapted by `pagesAsQuery`. */
 export interface RegionQuery<T> {
   readonly data: T | undefined;
   readonly error: RequestFailure | undefined;
-  /** Whether the data are out of date. */
+  /** Whether the data is out of date. */
   readonly isStale: boolean;
-  /** When they arrived, in ms of `Date.now()`. */
+  /** When the data arrived, in ms of `Date.now()`. */
   readonly loadedAtMs: number;
   refresh(): void;
 }
@@ -147,17 +147,17 @@ export interface RegionProps<T> {
   readonly title: ComponentChildren;
   readonly call: Call | undefined;
   readonly query: RegionQuery<T>;
-  /** Beside the heading: a link, a figure, a button. */
+  /** Shown next to the heading: a link, a figure, a button. */
   readonly aside?: ComponentChildren;
-  /** What is shown while nothing has arrived yet. */
+  /** Shown until the data has arrived. */
   readonly skeleton?: ComponentChildren;
-  /** Whether there is nothing to show, and what is said then. */
+  /** Whether there is nothing to show, and the text for that case. */
   readonly isEmpty?: (data: T) => boolean;
   readonly empty?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Shows and hides the call of something. */
+/** Shows and hides the call behind something. */
 export function CallButton({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void }) {
   return (
     <button
@@ -175,8 +175,8 @@ export function CallButton({ isOpen, onToggle }: { isOpen: boolean; onToggle: ()
 }
 
 /**
- * A card with a heading and the call that filled it. Old data stays while new is asked for, and looks old once it is out of date; a
- * failure is shown in the card that it concerns.
+ * A card with a heading and the call that filled it. Old data stays while new data is loading, and is grayed once it is out of date. A
+ * failure is shown in the card concerned.
  */
 export function Region<T>({ title, call, query, aside, skeleton, isEmpty, empty, children }: RegionProps<T>) {
   const [isOpen, setOpen] = useState(false);

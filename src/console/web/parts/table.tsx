@@ -10,8 +10,8 @@ export interface Column<Row> {
 }
 
 /**
- * A table that scrolls in a region of its own where it is wider than the page. The first column names the row. With `stacks` each row
- * becomes a block of labelled values where there is little room: for tables of few rows; `early` already on a small screen.
+ * A table that scrolls in its own region if it is wider than the page. The first column names the row. With `stacks`, each row becomes a
+ * block of labeled values if there is little room, for tables with few rows; `early`: already on a small screen.
  */
 export function DataTable<Row>(props: {
   label: string;
@@ -57,7 +57,7 @@ export function DataTable<Row>(props: {
   );
 }
 
-/** What is known of one thing, as pairs of a name and a value. A fact without a value is left out. */
+/** Facts about one thing, as pairs of name and value. A fact without a value is omitted. */
 export function Facts({
   facts,
   class: className = "pairs pad",
@@ -79,7 +79,7 @@ export function Facts({
   );
 }
 
-/** A figure with its label above it; `name` is for tests, `words` say more below. */
+/** A figure with its label above it; `name` is for tests, `words` are shown below. */
 export function Stat(props: {
   label: string;
   value: ComponentChildren;
@@ -98,7 +98,7 @@ export function Stat(props: {
   );
 }
 
-/** A column of numbers; a dash where there is none. */
+/** A column of numbers; a dash for none. */
 export const numberColumn = <Row,>(
   title: string,
   read: (row: Row) => number | null,
@@ -112,6 +112,6 @@ export const numberColumn = <Row,>(
   isNumber: true,
 });
 
-/** A moment of a record, or "never". */
+/** A time in a record, or "never". */
 export const timeOrNever = (at: number | null) =>
   at === null ? <span class="dim">{msg.never}</span> : <Time ago at={at} />;

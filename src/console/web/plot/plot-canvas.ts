@@ -6,20 +6,20 @@ export interface PlotSeries {
   readonly values: readonly (number | null)[];
 }
 
-/** A drawn plot. */
+/** A rendered plot. */
 export type PlotCanvas = ReturnType<typeof drawPlot>;
 
 const HEIGHT_PX = 160;
 const X_AXIS_PX = 30;
 const X_LABEL_PX = 80;
 const Y_AXIS_PX = 64;
-/** Half of a time with its seconds, which may stand at the very end. */
+/** Half the width of a time with seconds, which may be at the very end. */
 const RIGHT_PX = 28;
 
-/** How the lines of a plot differ besides their colours, as `.dot` in its legend. */
+/** How the lines of a plot differ apart from their colors, like `.dot` in its legend. */
 const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3]];
 
-/** Plots on a page have one cursor. */
+/** All plots on a page share one cursor. */
 const SYNC_KEY = "plots";
 
 const clockTime = (second?: "2-digit") =>
@@ -28,29 +28,29 @@ const minuteText = clockTime();
 const secondText = clockTime("2-digit");
 const MINUTE_SECS = 60;
 
-/** The values between two gaps, which a line does not show. */
+/** Returns values between two gaps, which a line would not show. */
 function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
   const isGap = (at: number) => (values[at] ?? null) === null;
   return Array.from(values, (_, at) => at).filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
 }
 
-/** Draws series over time into an element, as wide as it is, in the colours of the theme. */
+/** Draws series over time into an element, at its full width, in the colors of the theme. */
 export function drawPlot(
   root: HTMLElement,
   options: {
     readonly t: readonly number[];
     readonly series: readonly PlotSeries[];
     readonly format: (value: number) => string;
-    /** Gets the row under the cursor; undefined without one. */
+    /** Called with the row under the cursor; undefined if there is none. */
     readonly onRow: (row: number | undefined) => void;
   },
 ) {
   const { format, onRow } = options;
   const probe = root.appendChild(document.createElement("i"));
   probe.hidden = true;
-  // A high-contrast theme would give every line the colour of the text.
+  // A high-contrast theme would give every line the color of the text.
   probe.style.forcedColorAdjust = "none";
-  /** A colour of the theme as the canvas knows it. */
+  /** Returns a color of the theme in a form that the canvas accepts. */
   const colour = (name: string) => {
     probe.style.color = `var(${name})`;
     return getComputedStyle(probe).color;

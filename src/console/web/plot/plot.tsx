@@ -7,21 +7,21 @@ import type { PlotCanvas, PlotSeries } from "./plot-canvas.ts";
 
 interface PlotProps {
   readonly title: string;
-  /** Unix seconds, rising. */
+  /** Unix seconds, increasing. */
   readonly t: readonly number[];
   /** At most three. */
   readonly series: readonly PlotSeries[];
   readonly format: (value: number) => string;
 }
 
-/** A plot of a page: its title, how its values are written, and the series of the node's figures with their names. */
+/** A plot of a page: its title, the format of its values, and the series of the node's figures with their names. */
 export type PlotOf = readonly [
   title: string,
   format: (value: number) => string,
   labels: Readonly<Record<string, string>>,
 ];
 
-/** The plots of a card, of figures in columns. */
+/** The plots of a card, from figures in columns. */
 export function Plots(props: {
   t: readonly number[];
   columns: Readonly<Record<string, readonly (number | null)[]>>;
@@ -48,13 +48,10 @@ export function Plots(props: {
 
 const TABLE_ROWS = 12;
 
+/** Series over time. All plots of a page share one cursor. The values are also in a table, which is open if the plot cannot be drawn. */
 /**
- * Series over time. All plots of a page have one cursor. The values also stand in a table, which is open where the plot cannot be
- * drawn.
- */
-/**
- * uPlot formats numbers in the language of the browser as it loads, and fails for one that is none: on Linux without a locale it is
- * `en-US@posix`.
+ * Replaces an invalid browser language: uPlot formats numbers in this language when it loads, and fails for an invalid one. On Linux
+ * without a locale it is `en-US@posix`.
  */
 function mendLanguage(): void {
   try {
@@ -79,7 +76,7 @@ function Plot({ title, t, series, format }: PlotProps) {
     };
     mendLanguage();
     const loading = import("./plot-canvas.ts");
-    // The values until then: a script that is slow to load still draws the curves.
+    // Shows the values until then: a script that loads slowly still draws the curves.
     withinLimit(loading).catch(showValues);
     loading
       .then(({ drawPlot }) => {
@@ -135,7 +132,7 @@ function valueText(value: number | null | undefined, format: (value: number) => 
   return value === null || value === undefined ? "–" : format(value);
 }
 
-/** What a plot shows, in a sentence. */
+/** Describes a plot in a sentence. */
 function summary(title: string, series: readonly PlotSeries[], format: (value: number) => string): string {
   const parts = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== null);
@@ -150,7 +147,7 @@ function summary(title: string, series: readonly PlotSeries[], format: (value: n
   return `${title}. ${parts.join("; ")}`;
 }
 
-/** Some rows of the series, evenly taken, the newest first. */
+/** Evenly selected rows of the series, newest first. */
 function ValueTable({ title, t, series, format }: PlotProps) {
   const step = Math.max(1, Math.ceil(t.length / TABLE_ROWS));
   const rows = t.flatMap((_, at) => ((t.length - 1 - at) % step === 0 ? [at] : [])).toReversed();

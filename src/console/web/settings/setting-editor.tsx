@@ -8,16 +8,16 @@ import * as msg from "../text/en/operator/settings.ts";
 
 const MAX_VALUE_CHARS = 300;
 
-/** A value on one line, cut. */
+/** Formats a value on one line, truncated. */
 export function valueText(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
 }
 
-/** The text of a field that edits a value; a list has an item a line. */
+/** Returns the text of a field that edits a value; a list has one item per line. */
 const fieldText = (value: unknown) => (Array.isArray(value) ? value.join("\n") : String(value));
 
-/** The value that a field's text stands for. What it cannot be is sent as it is, for the node to refuse. */
+/** Returns the value of a field's text. A text of the wrong form is sent unchanged, so that the node refuses it. */
 function typedValue({ default: usual, rule }: SettingInForce, text: string): unknown {
   if (Array.isArray(usual)) {
     const items = text.split("\n").flatMap((line) => line.trim() || []);
@@ -27,13 +27,13 @@ function typedValue({ default: usual, rule }: SettingInForce, text: string): unk
   return typeof usual === "boolean" ? text === "true" : text;
 }
 
-/** The section and the line of a value in a file. */
+/** Returns the section and the line of a value in a file. */
 export const lineOf = (key: string, value: unknown) => {
   const [section = "", name = ""] = key.split(".");
   return { section: `[${section}]`, line: `${name} = ${JSON.stringify(value)}` };
 };
 
-/** What a change does to the file. */
+/** Returns the effect of a change on the file. */
 function diffOf({ key, set }: SettingInForce, value: unknown): string {
   const { section, line } = lineOf(key, value);
   return [`  ${section}`, ...(set === undefined ? [] : [`- ${lineOf(key, set).line}`]), `+ ${line}`].join(
@@ -41,10 +41,10 @@ function diffOf({ key, set }: SettingInForce, value: unknown): string {
   );
 }
 
-/** Edits the value of a setting, and shows what that writes. */
+/** Edits the value of a setting, and shows what will be written. */
 export function SettingEditor(props: {
   setting: SettingInForce;
-  /** Valid values, in words. */
+  /** The valid values in words. */
   rule: string;
   file: string;
   action: Action;

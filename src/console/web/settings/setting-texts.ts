@@ -2,13 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import type { SettingInForce } from "../../operator/reports.ts";
 import { saidWith } from "../text/format.ts";
 
-/** The words for a setting in the language of the page. */
+/** The texts of settings in the page's language. */
 export interface SettingTexts {
   meaningOf(setting: Pick<SettingInForce, "key" | "meaning">): string;
   ruleOf(setting: Pick<SettingInForce, "rule">): string;
 }
 
-/** The words for settings: those of the node in English; undefined until they are here, which are many in other languages. */
+/** Returns the texts of settings: in English those of the node; undefined while another language's, which are many, are loading. */
 export function useSettingTexts(): SettingTexts | undefined {
   const [texts, setTexts] = useState<SettingTexts>();
   useEffect(() => {
@@ -23,7 +23,7 @@ export function useSettingTexts(): SettingTexts | undefined {
       const meaningOfKey = Object.assign({}, ...parts) as Readonly<Record<string, string>>;
       setTexts({
         meaningOf: ({ key, meaning }) => meaningOfKey[key] ?? meaning,
-        // Bounds as a setting is typed.
+        // Bounds in the form in which a setting is entered.
         ruleOf: ({ rule }) => saidWith(forms, rule, (value) => value),
       });
     });

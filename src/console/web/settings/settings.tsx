@@ -15,10 +15,10 @@ import { type SettingTexts, useSettingTexts } from "./setting-texts.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** How often a page asks whether the node that it restarted is back. It then needs a new session, and says so. */
+/** How often a page checks whether the node that it restarted is back. It then says that a new session is needed. */
 const RESTARTED_EVERY_MS = 1500;
 
-/** Whether a setting has each of the words, wherever they are. */
+/** Reports whether a setting contains each of the words in any place. */
 const hasWords = ({ key, source }: SettingInForce, meaning: string, words: string) => {
   const text = `${key} ${source} ${meaning}`.toLowerCase();
   return words
@@ -27,7 +27,7 @@ const hasWords = ({ key, source }: SettingInForce, meaning: string, words: strin
     .every((word) => text.includes(word));
 };
 
-/** What a setting is for, and how one is changed that is not changed here. */
+/** Explains a setting and, if it cannot be changed here, how to change it. */
 function Meaning(props: { setting: SettingInForce; meaning: string; file: string | null }) {
   const { setting, meaning, file } = props;
   const { key, apply, value } = setting;
@@ -58,10 +58,10 @@ function Settings(props: {
   const { query: params, path, route } = useLocation();
   const [isSetOnly, setSetOnly] = useState(true);
   const [edited, setEdited] = useState<string>();
-  /** What takes the last change back. */
+  /** Undoes the last change. */
   const [undo, setUndo] = useState<Values>();
   const action = useAction();
-  /** What the last action was about, where its outcome is shown. */
+  /** The setting of the last action, next to which the outcome is shown. */
   const [subject, setSubject] = useState<string>();
   const find = params.setting ?? "";
   const search = (value: string) => {
@@ -99,7 +99,7 @@ function Settings(props: {
       return msg.restarts;
     });
   };
-  // Before a first change nothing was set: there "Undo" is what "Take back" would be.
+  // Before the first change no value was set, so "Undo" would be the same as "Take back".
   const undoes = undo !== undefined && !action.failure;
   const outcomeOf = (key: string | undefined) => key === subject && <Outcome action={action} />;
   const isEditable = ({ apply }: SettingInForce) => file !== null && (apply === "now" || apply === "start");
@@ -237,7 +237,7 @@ function Settings(props: {
   );
 }
 
-/** The settings in force, and what of them may be changed here. */
+/** The settings in force, and which of them can be changed here. */
 export function Page() {
   return (
     <OperatorGate

@@ -3,7 +3,7 @@ import { Field } from "../parts/form.tsx";
 import { Card } from "../parts/region.tsx";
 import * as msg from "../text/en/tools/setup.ts";
 
-/** What is typed about where users reach the node, and its backups. */
+/** The input for where users reach the node, and for its backups. */
 export interface FurtherTexts {
   readonly publicUrl: string;
   readonly backupDir: string;
@@ -12,7 +12,7 @@ export interface FurtherTexts {
 
 export const NO_FURTHER: FurtherTexts = { publicUrl: "", backupDir: "", backupAt: "" };
 
-/** The settings that are wanted, or what is wrong with them by field. */
+/** Returns the entered settings, or what is wrong with them by field. */
 export function furtherOf(texts: FurtherTexts): {
   readonly settings: NonNullable<SetUpWish["settings"]>;
   readonly problems: Partial<Readonly<Record<keyof FurtherTexts, string>>>;

@@ -23,10 +23,10 @@ import { formatCount } from "../text/format.ts";
 import { WishForm } from "./wish-form.tsx";
 
 const EVERY_MS = 1_000;
-/** A first query on what is there already. */
+/** A first query on the existing data. */
 const FIRST_QUERY = `/console/call#${new URLSearchParams({ call: `GET /v2/${pageConfig.service}/feed/trending?limit=3` })}`;
 
-/** What anybody sees of a node that is not set up. */
+/** The public view of a node that is not set up. */
 function Locked() {
   const failure = lockedBecause.value;
   const { port, hostname } = location;
@@ -56,7 +56,7 @@ function Locked() {
   );
 }
 
-/** The form, with the step that runs in the node. `isApplying`: whether that is the last one. */
+/** The form, with the step that is running in the node. `isApplying`: whether that is the last one. */
 function Steps({ isApplying, onApplied }: { isApplying: { current: boolean }; onApplied: () => void }) {
   const [isRunning, setRunning] = useState(false);
   const startedMs = useRef(0);
@@ -72,7 +72,7 @@ function Steps({ isApplying, onApplied }: { isApplying: { current: boolean }; on
     if (state.step === "apply" && !state.is_running && state.result) onApplied();
     if (state.error !== null) isApplying.current = false;
   }, [state]);
-  // The node that applied it has stopped, starts, or has started again without the session.
+  // The node that applied it has stopped, is starting, or has restarted without the session.
   const hasLeft = query.error !== undefined && [0, 401, 503].includes(query.error.status);
   useEffect(() => {
     if (hasLeft && isApplying.current) onApplied();
@@ -101,7 +101,7 @@ function Steps({ isApplying, onApplied }: { isApplying: { current: boolean }; on
   );
 }
 
-/** What a node does before it serves. `share` of the file, or of the index while that is built; null where neither is known. */
+/** What a node does before it can serve. `share` is that of the file, or of the index while it is built; null if neither is known. */
 interface Starting {
   readonly stage: string | null;
   readonly share: number | null;
@@ -109,22 +109,22 @@ interface Starting {
 
 const STATUS: Call<{ readonly starting?: Starting }> = { method: "GET", path: "/status" };
 
-/** A node that starts again. */
+/** A node that is restarting. */
 interface Start {
   readonly isAway: boolean;
-  /** Whether it serves after it was away. */
+  /** Whether it serves again after it was away. */
   readonly runsAgain: boolean;
-  /** What it says that it does; undefined where it says nothing now. */
+  /** What it reports to be doing; undefined if it reports nothing. */
   readonly starting: Starting | undefined;
 }
 
-/** Follows a node that starts again. @param onRunning called while it serves. */
+/** Follows a node that is restarting. @param onRunning called while it serves. */
 function useStart(isWaiting: boolean, onRunning: () => void): Start {
   const { data, error, loadedAtMs } = useQuery(isWaiting ? STATUS : undefined, { everyMs: EVERY_MS });
   const wasAway = useRef(false);
   const isAway = error !== undefined || data?.starting !== undefined;
   wasAway.current ||= isAway;
-  // What it has is asked for less often than whether it serves.
+  // Its contents are polled less often than whether it serves.
   useEffect(() => {
     if (data && !isAway) onRunning();
   }, [loadedAtMs, isAway]);
@@ -135,7 +135,7 @@ function useStart(isWaiting: boolean, onRunning: () => void): Start {
   };
 }
 
-/** What a node says while it starts again, and how far it is with that. */
+/** What a restarting node reports, with its progress. */
 function StartingAgain({ start: { runsAgain, starting } }: { start: Start }) {
   if (!starting)
     return (
@@ -155,7 +155,7 @@ function StartingAgain({ start: { runsAgain, starting } }: { start: Start }) {
   );
 }
 
-/** The state of the node in a word, by what it said last. */
+/** The state of the node in a word, from its last report. */
 function StatePill({ start: { starting }, query }: { start: Start; query: Query<Pulse> }) {
   if (!starting) return <ReadyPill pulse={query.data} query={query} />;
   const { stage, share } = starting;
@@ -184,7 +184,7 @@ function Refused({ refused }: Pick<Pulse, "refused">) {
   );
 }
 
-/** A node that fills, and what can be asked meanwhile. */
+/** A node that is being filled, and what can already be queried. */
 function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolean }) {
   const pulse = query.data;
   const hasPeople = pulse !== undefined && (pulse.counts.fids ?? 0) > 0;
@@ -225,20 +225,20 @@ function Progress({ query, isApplied }: { query: Query<Pulse>; isApplied: boolea
   );
 }
 
-/** The first run of a node in the browser: what it is to be, the checks, and how it fills. */
+/** The first run of a node in the browser: its configuration, the checks, and its progress. */
 export function Page() {
   const query = usePulse();
   const [isApplied, setApplied] = useState(false);
   const isApplying = useRef(false);
   const isLocked = access.value === "locked";
-  // A node that starts again between two requests is never away: it only has no session any more.
+  // A node that restarts between two requests never appears to be away: it only no longer knows the session.
   useEffect(() => {
     if (isLocked && isApplying.current) setApplied(true);
   }, [isLocked]);
   useEffect(() => {
     const take = () => void enter();
     take();
-    // The link of the command, opened in the tab that shows the command, changes only the fragment.
+    // If the link of the command is opened in the tab that shows the command, only the fragment changes.
     addEventListener("hashchange", take);
     return () => removeEventListener("hashchange", take);
   }, []);

@@ -21,10 +21,10 @@ const LEVELS = {
   fail: ["bad", msg.failed],
 } as const;
 
-/** One of several followed nodes has its position after the name of the check. */
+/** If several nodes are followed, their position is after the name of the check. */
 const OF_NODE = / \d+$/;
 
-/** What the node says in a step, line by line in the language of the page; undefined until its texts are loaded. */
+/** Returns the node's texts in a step by line, in the page's language; undefined until they are loaded. */
 function useSaid(): Readonly<Record<string, string>> | undefined {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>();
   useEffect(() => {
@@ -72,7 +72,7 @@ function Findings(props: { texts: Readonly<Record<string, string>>; findings: re
   );
 }
 
-/** What a step has found. */
+/** The findings of a step. */
 function Found({ state, secs }: { state: SetUpState; secs: number }) {
   const { step, result, error } = state;
   const texts = useSaid();
@@ -115,7 +115,7 @@ function Found({ state, secs }: { state: SetUpState; secs: number }) {
 /** The form of an empty node: its source, its scope, the checks. */
 export function WishForm(props: {
   state: SetUpState;
-  /** How long the step under way has taken. */
+  /** How long the current step has taken. */
   secs: number;
   onStep: (step: SetUpStep, wish: SetUpWish) => void;
 }) {
@@ -126,14 +126,15 @@ export function WishForm(props: {
   const { wish, problems } = wishOf(texts);
   const shown = isTried ? problems : {};
   const set = (change: Partial<WishTexts>) => setTexts({ ...texts, ...change });
-  // Fields that appear have no problem before the next step.
+  // Newly shown fields have no problem before the next step.
   const choose = (change: Partial<WishTexts>) => {
     setTried(false);
     set(change);
   };
   const key = JSON.stringify(wish);
   const isChecked = checked === key && state.step === "check" && state.result !== null;
-  // The node keeps what the last step has found. What others have found stays beside their buttons, as long as the form is about the same.
+  // The node keeps only the results of the last step. Those of other steps stay next to their buttons as long as the form does not
+  // change.
   const results = useRef(new Map<SetUpStep, { readonly about: string; readonly state?: SetUpState }>());
   const last = useRef<SetUpState>(undefined);
   const { source, nodes, scope, fids, channel, person, fidFile, records, ...further } = texts;

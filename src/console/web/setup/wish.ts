@@ -5,7 +5,7 @@ import { type FurtherTexts, furtherOf, NO_FURTHER } from "./further-settings.tsx
 
 type ScopeKind = Exclude<SetUpWish["scope"]["kind"], "demo" | "import">;
 
-/** What is typed into the form of the set-up. */
+/** The input of the set-up form. */
 export interface WishTexts extends FurtherTexts {
   readonly source: "follow" | "demo" | "import";
   readonly nodes: string;
@@ -34,7 +34,7 @@ type WishProblems = Partial<Readonly<Record<WishField | keyof FurtherTexts, stri
 
 const DEFAULT_PORT = 3383;
 
-/** `host`, `host:port` or a URL as the URL of a node; undefined for anything else. */
+/** Returns `host`, `host:port` or a URL as the URL of a node; undefined for anything else. */
 function nodeUrl(text: string): string | undefined {
   const whole = /^https?:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole)) return undefined;
@@ -46,7 +46,7 @@ function nodeUrl(text: string): string | undefined {
 
 const isPath = (text: string) => /^\/[^/]/.test(text);
 
-/** What is wanted, or what is wrong with it by field. */
+/** Returns the wish, or what is wrong with it by field. */
 export function wishOf(texts: WishTexts): { readonly wish?: SetUpWish; readonly problems: WishProblems } {
   if (texts.source === "demo") return { wish: { scope: { kind: "demo" }, urls: [] }, problems: {} };
   const further = furtherOf(texts);

@@ -20,7 +20,7 @@ import { isHelpOpen, startShortcuts } from "./shortcuts.ts";
 
 const TYPING_MS = 150;
 
-/** The search of every page. On the search page it searches while one types; elsewhere Enter goes there. */
+/** The search box of every page. On the search page it searches while typing; elsewhere Enter goes there. */
 function SearchBox() {
   const { path, query, route } = useLocation();
   const isSearchPage = path === "/console/search";
@@ -75,7 +75,7 @@ const SECTIONS: readonly { readonly section: Section; readonly href: string; rea
   { section: "status", href: "/console/status", label: msg.status },
 ];
 
-/** The section of the page at a path; undefined where this node has no page. */
+/** Returns the section of the page at a path; undefined if this node has no such page. */
 function sectionOf(path: string): Section | undefined {
   const segments = path.split("/");
   const isAt = (pattern: string) => {
@@ -114,7 +114,7 @@ function Bar() {
   );
 }
 
-/** A path that the console does not have. */
+/** Shown for a path that the console does not have. */
 function NotFound() {
   return (
     <>
@@ -157,12 +157,12 @@ function ApiKeyNotice() {
   );
 }
 
-/** The pages that this node serves; of others it says 404. */
+/** The pages that this node serves; others are 404. */
 const routes = pages
   .filter(({ path }) => isPageServed(path, pageConfig))
   .map(({ path, load }) => ({ path, Component: lazy(async () => (await loadChunk(load)).Page) }));
 
-/** Whether all segments of the path can be decoded. */
+/** Reports whether all segments of the path can be decoded. */
 function isWellFormed(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -172,7 +172,7 @@ function isWellFormed(path: string): boolean {
   }
 }
 
-/** The help, which is loaded when it is asked for. */
+/** The help, which is loaded on demand. */
 function Help() {
   const [HelpDialog, setHelpDialog] = useState<ComponentType>();
   const isOpen = isHelpOpen.value;
@@ -205,7 +205,7 @@ function ChunkNotice() {
 function Frame() {
   const { path, route } = useLocation();
   const [fault, setFault] = useState<Error>();
-  // The function changes with each address; a chord may begin on one page and end on the next.
+  // The function changes with each address; a chord may start on one page and end on the next.
   const navigate = useRef(route);
   navigate.current = route;
   useEffect(() => startShortcuts((to) => navigate.current(to)), []);

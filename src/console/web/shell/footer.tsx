@@ -5,7 +5,7 @@ import { chooseLanguage } from "../text/language.ts";
 import { language } from "../text/locale.ts";
 import { isHelpOpen, type Theme, theme } from "./shortcuts.ts";
 
-/** What belongs to no page: version, theme, language, help. */
+/** Common to all pages: version, theme, language, help. */
 export function Footer() {
   return (
     <footer class="foot">

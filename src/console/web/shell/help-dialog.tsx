@@ -4,7 +4,7 @@ import { isHelpOpen, sections, shortcutsOn } from "./shortcuts.ts";
 
 const listed = (words: readonly string[]) => words.join(", ");
 
-/** What the keys do, as the help shows it. */
+/** The shortcuts, as shown in the help. */
 const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
   [msg.orCtrlK, msg.toSearch],
   [msg.jAndK, msg.nextAndPreviousRow],
@@ -17,7 +17,7 @@ const shortcutHelp: readonly (readonly [keys: string, what: string])[] = [
   ["?", msg.thisHelp],
 ];
 
-/** What the keys do, and the switch that turns single keys off. */
+/** The shortcuts, and the switch that disables single keys. */
 export function HelpDialog() {
   if (!isHelpOpen.value) return null;
   const close = () => {

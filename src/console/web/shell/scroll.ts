@@ -1,4 +1,4 @@
-/** How long a page may take to become as high as it was. */
+/** How long a page may take to reach its previous height. */
 const GIVE_UP_MS = 5000;
 
 interface EntryState {
@@ -7,7 +7,7 @@ interface EntryState {
 
 let end: (() => void) | undefined;
 
-/** Stores where the page is scrolled to in its entry of the history. */
+/** Stores the scroll position in the page's history entry. */
 function store(): void {
   if (end) return;
   const scrollTop = Math.round(scrollY);
@@ -15,7 +15,7 @@ function store(): void {
   if (state.scrollTop !== scrollTop) history.replaceState({ ...state, scrollTop }, "");
 }
 
-/** Scrolls to where the entry of the history was left, once the page is high enough; whatever the visitor does first ends it. */
+/** Scrolls to the position of the history entry, once the page is high enough; any action of the visitor ends this. */
 function restore(): void {
   end?.();
   const { scrollTop = 0 } = (history.state ?? {}) as EntryState;
@@ -39,7 +39,7 @@ function restore(): void {
   observer.observe(document.body);
 }
 
-/** Remembers the scroll position of each entry of the history, for the way back and a reload: the browser's own is too early. */
+/** Remembers the scroll position of each history entry for going back and for reloads: the browser restores it too early. */
 export function startScrollMemory(): void {
   history.scrollRestoration = "manual";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -51,7 +51,7 @@ export function startScrollMemory(): void {
     },
     { passive: true },
   );
-  // A link that is clicked while the page still scrolls.
+  // A link may be clicked while the page still scrolls.
   addEventListener("click", store, { capture: true });
   addEventListener("pagehide", store);
   addEventListener("popstate", () => {

@@ -31,7 +31,7 @@ effect(() => {
   if (theme.value !== (storedTheme ?? "auto") || storedTheme !== null) store("theme", theme.value);
 });
 
-/** Whether single keys are shortcuts; WCAG 2.1.4 wants a switch. */
+/** Whether single keys are shortcuts; WCAG 2.1.4 requires a switch. */
 export const shortcutsOn = signal(stored("shortcuts") !== "off");
 effect(() => {
   if (!shortcutsOn.value || stored("shortcuts") !== null)
@@ -46,7 +46,7 @@ const ALL_SECTIONS = [
   { key: "m", href: "/console/manage" },
   { key: "t", href: "/console/status" },
 ] as const;
-/** Those that this node serves, by the key after `g`. */
+/** The sections that this node serves, by the key after `g`. */
 export const sections = ALL_SECTIONS.filter(({ href }) => isPageServed(href, pageConfig));
 
 const CHORD_MS = 1500;
@@ -65,7 +65,7 @@ function moveRow(by: number): void {
   row.scrollIntoView({ block: "nearest" });
 }
 
-/** The nearest thing with a call: the focused row, its region, else the page. */
+/** Returns where to look for a call, nearest first: the focused row, its region, the page. */
 function callScopes(): ParentNode[] {
   const row = focusedRow();
   const region = document.activeElement?.closest<HTMLElement>(".region");
@@ -107,7 +107,7 @@ const KEYS: Readonly<Record<string, () => void>> = {
 
 const FIELDS = "input, textarea, select, [contenteditable], dialog";
 
-/** Listens for the shortcuts of the console. `navigate` goes to a path of this origin. */
+/** Listens for the shortcuts of the console. `navigate` opens a path of this origin. */
 export function startShortcuts(navigate: (path: string) => void): () => void {
   let chordUntilMs = 0;
   function onKey(event: KeyboardEvent) {
@@ -127,7 +127,7 @@ export function startShortcuts(navigate: (path: string) => void): () => void {
       return;
     }
     if (event.key === "Enter") {
-      // A link or button in the row has its own Enter.
+      // A link or button in the row handles Enter itself.
       if (target.matches("[data-row]")) click("a[data-open]", [target]);
       return;
     }

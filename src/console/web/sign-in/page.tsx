@@ -4,7 +4,7 @@ import * as msg from "../text/en/manage/login.ts";
 import { QuickAuth } from "./quick-auth.tsx";
 import { WebSignIn } from "./web-sign-in.tsx";
 
-/** Tries a sign-in against this node, with a wallet of this browser or as a person of the demo network. */
+/** Tests a sign-in against this node, with a wallet of this browser or as a person of the demo network. */
 export function Page() {
   return (
     <>

@@ -19,14 +19,14 @@ interface Account {
 const post = <T,>(path: string, body?: unknown) =>
   request<T>({ method: "POST", path: `/quick-auth${path}`, ...(body !== undefined && { body }) });
 
-/** The fid that an account owns; empty for one that owns none, such as an auth address. */
+/** Returns the fid that an account owns; empty if it owns none, such as an auth address. */
 const ownFid = (address: string): Promise<string> =>
   request(get("/user/custody-address", { custody_address: address })).then(
     ({ user }) => String(user.fid),
     () => "",
   );
 
-/** A sign-in as mini apps do it, whose message the visitor may change. */
+/** A sign-in like that of mini apps, with a message that the visitor may edit. */
 export function QuickAuth() {
   const { steps, isBusy, step, run, forgetFrom } = useSteps();
   const [domain, setDomain] = useState(location.host);

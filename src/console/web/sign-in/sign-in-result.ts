@@ -1,20 +1,20 @@
-/** How the login page gives an app its result: to the app that shows it, by a link, or to the page that opened it. */
+/** How the login page passes an app its result: to the app that displays it, by a link, or to the page that opened it. */
 
-/** What a login ends with. */
+/** The result of a login. */
 export interface LoginResult {
-  /** As apps know it from the hosted login page. */
+  /** In the format of the hosted login page. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** Where the visitor goes, by the app's choice; null for nowhere. */
+  /** Where the app sends the visitor; null for nowhere. */
   readonly redirect_to: string | null;
 }
 
-/** Who opened the page, and how it wants its result. */
+/** The page that opened this one, and how it wants its result. */
 export interface Opener {
-  /** Parameters of the page's own address, which the node checks. */
+  /** Parameters of the page's own address, which the node verifies. */
   readonly request: Readonly<Record<string, string>>;
   /** The registered origins of the app. */
   readonly origins: readonly string[];
-  /** The one that has replied. */
+  /** Returns the origin that has replied. */
   readonly known: () => string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface NativeHost {
 
 const PARAMETERS = ["redirect_uri", "state", "deeplink_url"];
 
-/** Says to each registered origin that the page is open. An opener with one of them may reply, which names its origin. */
+/** Announces to each registered origin that the page is open. An opener with one of them may reply, which reveals its origin. */
 export function openerOf(data: Readonly<Record<string, string | undefined>>): Opener {
   const query = new URLSearchParams(location.search);
   const request = Object.fromEntries(
@@ -45,7 +45,7 @@ export function openerOf(data: Readonly<Record<string, string | undefined>>): Op
   return { request, origins, known: () => known };
 }
 
-/** Gives the app its result. The browser delivers it to no origin but the registered ones. */
+/** Passes the app its result. The browser delivers it only to registered origins. */
 export function deliver({ message, redirect_to: to }: LoginResult, { origins, known }: Opener): void {
   const native = (window as NativeHost).ReactNativeWebView;
   if (native) {
@@ -57,6 +57,6 @@ export function deliver({ message, redirect_to: to }: LoginResult, { origins, kn
   for (const target of origin === undefined ? origins : [origin]) {
     opener?.postMessage(message, target);
   }
-  // The script of the old button names where to go, too, and waits for the message: it closes this page.
+  // The script of the old button also sends a redirect, but waits for the message and then closes this page.
   if (to !== null) location.assign(to);
 }

@@ -10,14 +10,14 @@ import { UserText } from "../text/user-text.tsx";
 export interface Step {
   readonly title: string;
   readonly state: "done" | "refused" | "waiting";
-  /** The name of a refusal, as programs get it. */
+  /** The name of a refusal, in the form for programs. */
   readonly reason?: string | undefined;
   readonly text?: string | undefined;
   readonly value?: unknown;
   readonly more?: ComponentChildren;
 }
 
-/** Ends a run of steps: the step itself says why. */
+/** Ends a run of steps; the step itself shows why. */
 class Refused extends Error {}
 
 const DECLINED = 4001;
@@ -29,12 +29,12 @@ function refusalOf(cause: unknown): Pick<Step, "reason" | "text"> {
   return { ...(code === DECLINED && { reason: String(DECLINED) }), text: String(message ?? cause) };
 }
 
-/** What a step found: a value to show, or a refusal. */
+/** The result of a step: a value to show, or a refusal. */
 export type Found<T> =
   | { readonly value: T; readonly shown?: unknown }
   | { readonly refusal: Pick<Step, "reason" | "text"> };
 
-/** The steps of one sign-in, in their order, each shown once it has ended. */
+/** The steps of one sign-in in order, each shown once it has ended. */
 export function useSteps() {
   const [steps, setSteps] = useState<readonly Step[]>([]);
   const [isBusy, setBusy] = useState(false);
@@ -43,13 +43,13 @@ export function useSteps() {
     steps,
     isBusy,
     put,
-    /** Forgets steps from the one with this title on. */
+    /** Removes the step with this title and all later ones. */
     forgetFrom: (title: string) =>
       setSteps((all) => {
         const at = all.findIndex((step) => step.title === title);
         return at < 0 ? all : all.slice(0, at);
       }),
-    /** Does a step, shows how it ended, and returns its value. @throws Refused */
+    /** Runs a step, shows its outcome, and returns its value. @throws Refused */
     async step<T>(title: string, work: () => Promise<Found<T>>): Promise<T> {
       const found = await work().catch((cause) => ({ refusal: refusalOf(cause) }));
       if ("refusal" in found) {
@@ -80,7 +80,7 @@ const PILLS = {
   waiting: ["warn", msg.waiting],
 } as const;
 
-/** What happened so far. */
+/** The steps so far. */
 export function Steps({ label, steps }: { label: string; steps: readonly Step[] }) {
   return (
     <ol class="stack" aria-label={label} aria-live="polite">

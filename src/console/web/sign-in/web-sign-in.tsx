@@ -23,7 +23,7 @@ const statusOf = (token: string, signal: AbortSignal) =>
     { signal, headers: { authorization: `Bearer ${token}` } },
   );
 
-/** A sign-in as websites do it: this page is the app, the page of the channel has the wallet. */
+/** A sign-in like that of websites: this page is the app, and the channel's page has the wallet. */
 export function WebSignIn() {
   const { steps, isBusy, step, run, put, forgetFrom } = useSteps();
   const [domain, setDomain] = useState(location.host);
@@ -65,7 +65,7 @@ export function WebSignIn() {
           put({ title: msg.theApproval, state: "refused", text: msg.theChannelIsOver });
           return;
         }
-        // A node that is away may be back before the channel ends.
+        // The node may respond again before the channel ends.
       }
       timer = setTimeout(ask, POLL_MS);
     };

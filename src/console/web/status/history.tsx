@@ -14,13 +14,13 @@ import * as msg from "../text/en/status.ts";
 import { formatClock, formatSecs } from "../text/format.ts";
 import { joinSeries, type SeriesColumns } from "./series.ts";
 
-/** The times that the plots show, as in the URL. */
+/** The ranges of the plots, as in the URL. */
 const RANGES = [
   { id: "1h", label: msg.n1Hour, title: msg.lastHour, secs: 3600, step: 5 },
   { id: "6h", label: msg.n6Hours, title: msg.last6Hours, secs: 6 * 3600, step: 60 },
   { id: "24h", label: msg.n24Hours, title: msg.last24Hours, secs: 24 * 3600, step: 60 },
 ] as const;
-/** Longer times are read from the history on disk. */
+/** Longer ranges are read from the history on disk. */
 const LONG_RANGES = [
   { id: "7d", label: msg.n7Days },
   { id: "30d", label: msg.n30Days },
@@ -28,18 +28,18 @@ const LONG_RANGES = [
 
 export type Range = (typeof RANGES)[number];
 
-/** The range of the live curves that a query names: an hour without one, a day beside a longer one. */
+/** Returns the range of the live curves that a query selects: an hour by default, a day next to a longer one. */
 export function rangeOf({ w }: Readonly<Record<string, string>>): Range {
   if (LONG_RANGES.some(({ id }) => id === w)) return RANGES[2];
   return RANGES.find(({ id }) => id === w) ?? RANGES[0];
 }
 
-/** Whether a page shows a time of the history on disk, instead of live curves. */
+/** Reports whether a page shows a range of the history on disk instead of live curves. */
 export function isPast(query: Readonly<Record<string, string>>, { selection }: TimeWindow): boolean {
   return pageConfig.history && (selection !== undefined || LONG_RANGES.some(({ id }) => id === query.w));
 }
 
-/** The ranges of the plots as links, since the URL holds the choice. */
+/** The ranges of the plots as links, because the selection is in the URL. */
 export function RangeNav({ path }: { path: string }) {
   const { query } = useLocation();
   const selected = widthOf(query);
@@ -61,11 +61,11 @@ export function RangeNav({ path }: { path: string }) {
 
 const MINUTE_SECS = 60;
 
-/** When there will be another point after one: a sample follows at once, the mean of a minute when the minute is over. */
+/** Returns when the next point is available: a sample at once, the mean of a minute when the minute is over. */
 const nextAtSecs = (lastAtSecs: number, stepSecs: number) =>
   lastAtSecs + (stepSecs < MINUTE_SECS ? stepSecs : 2 * stepSecs);
 
-/** The curves of a node. A curve needs two points; one that has just started says when it has them. */
+/** The curves of a node. A curve needs two points; for a node that has just started, it says when it will have them. */
 export function HistoryCard(props: { history: Growing<SeriesColumns>; plots: readonly PlotOf[] }) {
   const { data, isStale, error } = props.history;
   const lastAt = data?.t.at(-1);
@@ -94,7 +94,7 @@ export function HistoryCard(props: { history: Growing<SeriesColumns>; plots: rea
 const EVERY_MS = 5_000;
 const MAX_EVERY_MS = 60_000;
 
-/** Data of which only the newer part is asked for. Old data stays while the node does not respond. */
+/** Data of which only the new part is requested. Old data stays while the node does not respond. */
 export interface Growing<T> {
   readonly data: T | undefined;
   readonly error: RequestFailure | undefined;
@@ -102,12 +102,12 @@ export interface Growing<T> {
   readonly isStale: boolean;
   /** When the last part arrived, in ms of `Date.now()`. */
   readonly loadedAtMs: number;
-  /** When the page asks again. */
+  /** When the next request is made. */
   readonly nextAtMs: number;
   refresh(): void;
 }
 
-/** Asks for what is newer every 5 seconds, later while the node does not respond. `next` adds it to what is known. */
+/** Requests newer data every 5 seconds, later while the node does not respond. `next` adds it to the existing data. */
 export function useGrowing<T>(
   next: (known: T | undefined, leaving: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
@@ -179,12 +179,12 @@ function createGrowing<T>(next: (known: T | undefined, leaving: AbortSignal) => 
   };
 }
 
-/** The call for the rows after a time. */
+/** Returns the call for the rows after a time. */
 export function seriesCall(path: string, range: Range, since: number): Call {
   return { method: "GET", path: `${path}?step=${range.step}${since > 0 ? `&since=${since}` : ""}` };
 }
 
-/** The rows of a range. `path` is as in `/console/api/series`. */
+/** Returns the rows of a range. `path` is as in `/console/api/series`. */
 export const useHistory = <Response extends SeriesColumns>(path: string, range: Range, send = request) =>
   useGrowing<Response>(
     async (known, signal) => {
@@ -195,7 +195,7 @@ export const useHistory = <Response extends SeriesColumns>(path: string, range: 
     [path, range, send],
   );
 
-/** The time by the second, while it is needed. */
+/** Returns the time, updated every second while it is needed. */
 function useSeconds(isNeeded: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -207,7 +207,7 @@ function useSeconds(isNeeded: boolean): number {
   return now;
 }
 
-/** Says that the node does not respond, how old the figures are, and when the page asks again. */
+/** Says that the node does not respond, how old the figures are, and when the page will ask again. */
 export function StaleNotice({ history }: { history: Growing<unknown> }) {
   const { data, error, isStale, loadedAtMs, nextAtMs } = history;
   const now = useSeconds(isStale);

@@ -11,7 +11,7 @@ import * as msg from "../text/en/incidents.ts";
 import { formatSecs, saidIn, saidWith } from "../text/format.ts";
 
 const EVERY_MS = 15_000;
-/** Resolved ones that are shown; the rest is folded. */
+/** How many resolved incidents are shown; the rest are folded. */
 const MAX_RESOLVED = 3;
 const MAX_FOLDED = 50;
 
@@ -25,7 +25,7 @@ function StatePill({ incident: { state, severity } }: { incident: IncidentReport
   return <Pill kind={KINDS[severity]}>{msg.open}</Pill>;
 }
 
-/** An incident: what is wrong, since when, and what the operator says of it. */
+/** An incident: what is wrong, since when, and the operator's note. */
 export function IncidentRow({
   incident,
   children,
@@ -73,10 +73,10 @@ export function IncidentRow({
   );
 }
 
-/** The days since which the node is watched. */
+/** Returns the days on which the node was monitored. */
 const watched = (days: readonly DayState[]) => days.filter((day) => day !== "unknown");
 
-/** The worst state of each of the last 90 days, as bars: the taller, the worse. Those before the node was watched are empty. */
+/** The worst state of each of the last 90 days as bars: the taller, the worse. Days before the node was monitored are empty. */
 function Days({ days }: { days: readonly DayState[] }) {
   const bad = days.filter((day) => day === "critical" || day === "warning").length;
   return (
@@ -95,8 +95,8 @@ function Days({ days }: { days: readonly DayState[] }) {
 }
 
 /**
- * The open incidents, the last resolved ones, and the days. `isPublic`: whether they are only those that anybody sees. `actions`: what
- * the reader may do with one.
+ * The open incidents, the last resolved ones, and the days. `isPublic`: whether only public incidents are shown. `actions`: what the
+ * reader may do with one.
  */
 export function IncidentsCard<Shown extends IncidentReport>({
   query,
@@ -106,7 +106,7 @@ export function IncidentsCard<Shown extends IncidentReport>({
 }: {
   query: RegionQuery<IncidentsReport<Shown>>;
   isPublic?: boolean;
-  /** Beside the number of open ones. */
+  /** Shown next to the number of open ones. */
   aside?: ComponentChildren;
   actions?: (incident: Shown) => ComponentChildren;
 }) {
@@ -158,11 +158,11 @@ export function IncidentsCard<Shown extends IncidentReport>({
   );
 }
 
-/** What anybody sees. */
+/** Returns the public incidents. */
 export const usePublicIncidents = (): RegionQuery<IncidentsReport> =>
   useQuery(pageConfig.incidents ? CALL : undefined, { everyMs: EVERY_MS });
 
-/** The incidents that anybody sees. Owners also see how many of their own are open, which are on another page. */
+/** The public incidents. Owners also see how many of their own are open, which are on another page. */
 export function PublicIncidents() {
   const query = usePublicIncidents();
   const { data: own } = useOwnIncidents();

@@ -3,7 +3,7 @@ import { asReport, useOwnIncidents } from "../notices/own-incidents.ts";
 import { apiPrefix } from "../page-config.ts";
 import { usePublicIncidents } from "./incidents.tsx";
 
-/** The scrubber of a page for visitors and owners; nothing where the node keeps no history. Its incidents are public or the owner's own. */
+/** The scrubber of a page for visitors and owners; renders nothing without a history. Its incidents are public or the owner's own. */
 export function PageScrubber(props: Pick<ScrubberProps, "events" | "onEvents">) {
   const { data: common } = usePublicIncidents();
   const { data: own } = useOwnIncidents();

@@ -1,15 +1,15 @@
-/** Rows of the node's history in columns, as `/console/api/series` gives them. */
+/** Rows of the node's history in columns, as returned by `/console/api/series`. */
 export interface SeriesColumns {
-  /** The node that has them; those of two nodes are never mixed. */
+  /** The node of the rows; those of two nodes are never mixed. */
   readonly node: string;
   readonly step_secs: number;
-  /** Unix seconds, rising. */
+  /** Unix seconds, increasing. */
   readonly t: readonly number[];
   /** Null where a series had no value. */
   readonly series: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
-/** Adds newer rows, and drops those that are older than the range before the last one. */
+/** Adds newer rows, and drops those that are older than the range. */
 export function joinSeries(
   old: SeriesColumns | undefined,
   next: SeriesColumns,
@@ -29,7 +29,7 @@ export function joinSeries(
   return { ...next, t: t.slice(drop), series: Object.fromEntries(series) };
 }
 
-/** The last value of a series; undefined where it has none. */
+/** Returns the last value of a series; undefined if it has none. */
 export function latestOf(columns: SeriesColumns | undefined, name: string): number | undefined {
   return columns?.series[name]?.at(-1) ?? undefined;
 }

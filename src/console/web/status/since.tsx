@@ -6,10 +6,10 @@ import { Region } from "../parts/region.tsx";
 import * as msg from "../text/en/moment.ts";
 import { formatSecs } from "../text/format.ts";
 
-/** When this browser last looked, in unix seconds, and when it looked before that visit. */
+/** The keys for when this browser last looked, in unix seconds, and when it looked before that visit. */
 const SEEN = "seen";
 const BEFORE = "seen-before";
-/** A page that is opened again within this time belongs to the same visit. */
+/** A page that is reopened within this time belongs to the same visit. */
 const VISIT_SECS = 600;
 const MARK_MS = 60_000;
 
@@ -24,12 +24,12 @@ const write = (key: string, secs: number): void => {
   try {
     localStorage.setItem(key, `${secs}`);
   } catch {
-    // A browser that stores nothing shows no such card.
+    // A browser that stores nothing does not show this card.
   }
 };
 const nowSecs = () => Math.floor(Date.now() / 1000);
 
-/** The time of the visit before this one; 0 for none. */
+/** Returns the time of the visit before this one; 0 if there is none. */
 function lastVisit(): number {
   const seen = read(SEEN);
   if (seen > 0 && nowSecs() - seen > VISIT_SECS) write(BEFORE, seen);
@@ -49,7 +49,7 @@ function visitBefore(): number {
   return visit;
 }
 
-/** What has happened since the last visit of this browser, each with a link to its moment. A first visit has no such card. */
+/** What has happened since this browser's last visit, with links to the moments. Not shown on a first visit. */
 export function SinceCard({ path, send }: { path: string; send?: typeof request }) {
   const [since, setSince] = useState(visitBefore);
   const query = useQuery<HistorySince>(

@@ -42,7 +42,7 @@ interface PublicHistory extends SeriesColumns {
 
 const said = (text: string) => saidIn(msg.FIGURES, text);
 
-/** The plots, by the titles that the figures name. */
+/** Returns the plots, by the titles that the figures name. */
 function plotsOf(shown: readonly ShownFigure[]): PlotOf[] {
   const curves = shown.flatMap(({ name, plot }) => (plot ? [{ ...plot, name }] : []));
   return [...Map.groupBy(curves, ({ title }) => title)].map(([title, own]) => [
@@ -55,7 +55,7 @@ function plotsOf(shown: readonly ShownFigure[]): PlotOf[] {
 const orDash = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? "–" : format(value);
 
-/** The node at a glance: ready or why not, rates of the last seconds, counts. What is out of date promises nothing. */
+/** The node at a glance: ready or why not, current rates, counts. Out-of-date figures are marked as such. */
 function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }) {
   const { isStale } = history;
   const { following } = pulse;
@@ -103,7 +103,7 @@ function NowCard({ pulse, history }: { pulse: Pulse; history: Growing<unknown> }
   );
 }
 
-/** Values for a small curve: the highest of each stretch, since short queues matter. */
+/** Returns values for a small curve: the maximum of each interval, because short queues matter. */
 function sparkValues(values: readonly (number | null)[]): number[] {
   const size = Math.max(1, Math.ceil(values.length / SPARK_POINTS));
   return Array.from({ length: Math.ceil(values.length / size) }, (_, at) =>
@@ -157,7 +157,7 @@ const NodePath = ({ path }: { path: string }) => (
   </a>
 );
 
-/** The state of the node for everybody: ready or why not, rates, response times, errors and queues over time. */
+/** The public state of the node: ready or why not, rates, response times, errors and queues over time. */
 export function Page() {
   const { query } = useLocation();
   const range = rangeOf(query);
@@ -217,7 +217,7 @@ export function Page() {
 
 const { service } = pageConfig;
 
-/** Says how far what the node follows is proven; in red, what is wrong and what to do. */
+/** Says how much of the followed network is proven; in red, what is wrong and what to do. */
 function ProofLine({ proof }: { proof: Proof }) {
   const wrong = wrongIn(proof);
   return wrong ? (
@@ -229,7 +229,7 @@ function ProofLine({ proof }: { proof: Proof }) {
   );
 }
 
-/** How a visitor finds out that nothing is wrong, without believing this page. */
+/** Explains how visitors can verify this themselves, without trusting this page. */
 function HowToProve({ pulse: { demo, following } }: { pulse: Pulse }) {
   const command = <code>{service} verify --roots</code>;
   if (demo) return <p class="s dim">{msg.aDemoIsNotProven(command)}</p>;
@@ -237,7 +237,7 @@ function HowToProve({ pulse: { demo, following } }: { pulse: Pulse }) {
   return <p class="s dim">{msg.proveIt(<NodePath path="/ready?for=proof" />, command)}</p>;
 }
 
-/** What is wrong, and what to do. */
+/** Returns what is wrong, and what to do. */
 function wrongIn({
   state,
   shard,

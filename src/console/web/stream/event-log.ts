@@ -1,21 +1,24 @@
 import type { StreamEvent } from "../data/event-stream.ts";
 
-/** The rows that the page keeps. */
+/** Maximum number of rows on the page. */
 export const MAX_ROWS = 300;
 const RATE_WINDOW_MS = 60_000;
 
-/** A row of the stream: an event, or a place where events are missing. */
+/** A row of the stream: an event, or a gap. */
 export type StreamRow =
   | { readonly id: number; readonly event: StreamEvent }
   | { readonly id: number; readonly gapAtMs: number };
 
-/** The last rows of a stream, newest first, and how many events arrived. Rows are added in groups, so that the page draws seldom. */
+/**
+ * The last rows of a stream, newest first, and the number of events that arrived. Rows are added in groups, to limit the number of
+ * renders.
+ */
 export class EventLog {
   readonly #maxRows: number;
   readonly #beganMs: number;
-  /** Events of before the stream began. */
+  /** Events from before the stream started. */
   #before = 0;
-  /** What happened before this time is not known in full. */
+  /** Before this time, not all events are known. */
   #knownSinceMs = Number.NEGATIVE_INFINITY;
   #rows: readonly StreamRow[] = [];
   #waiting: StreamRow[] = [];
@@ -23,7 +26,7 @@ export class EventLog {
   #nextId = 0;
   #total = 0;
 
-  /** @param beganMs when the stream began: with the newest `maxRows` events of before. Default: with none. */
+  /** @param beganMs when the stream started with the newest `maxRows` earlier events. Default: with none. */
   constructor({
     maxRows = MAX_ROWS,
     beganMs = Number.NEGATIVE_INFINITY,
@@ -36,7 +39,7 @@ export class EventLog {
     return this.#rows;
   }
 
-  /** Events since the log was made. */
+  /** Returns the number of events since the log was created. */
   get total(): number {
     return this.#total;
   }
@@ -46,7 +49,7 @@ export class EventLog {
     this.#total++;
     this.#times.push(nowMs);
     if (nowMs <= this.#beganMs) this.#before++;
-    // There may be more than those it began with.
+    // There may be more than those it started with.
     if (nowMs <= this.#beganMs && this.#before === this.#maxRows)
       this.#knownSinceMs = this.#times[0] ?? nowMs;
     this.#dropWaiting();
@@ -58,7 +61,7 @@ export class EventLog {
     this.#dropWaiting();
   }
 
-  /** Takes over what has come since the last call. Returns how many rows are new. */
+  /** Adds the rows that have arrived since the last call. Returns their number. */
   flush(): number {
     const added = this.#waiting.length;
     if (added > 0) this.#rows = [...this.#waiting.reverse(), ...this.#rows].slice(0, this.#maxRows);
@@ -66,7 +69,7 @@ export class EventLog {
     return added;
   }
 
-  /** Returns the number of events of the last minute, and whether there may have been more. */
+  /** Returns the number of events in the last minute, and whether there may have been more. */
   perMinute(nowMs: number): { readonly count: number; readonly isAtLeast: boolean } {
     const from = nowMs - RATE_WINDOW_MS;
     const first = this.#times.findIndex((time) => time >= from);

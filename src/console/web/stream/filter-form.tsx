@@ -51,7 +51,7 @@ const MATCHES = [
   ["any", msg.anyMayMatch],
 ] as const;
 
-/** What several filters mean together. */
+/** The choice of how several filters combine. */
 export const MatchRadios = (props: { name: string; match: Match; onChange: (match: Match) => void }) => (
   <Radios name={props.name} options={MATCHES} value={props.match} onChange={props.onChange} />
 );
@@ -70,10 +70,10 @@ const HINTS: Readonly<Record<FilterField["values"], string>> = {
 
 const GROUPS = [...new Set(FILTER_FIELDS.map(({ group }) => group))];
 
-/** Reads a form as a query of the stream; undefined where it has a problem, which it then shows. */
+/** Reads a form as a query of the stream; undefined if it has a problem, which it then shows. */
 export type FormReader = { current: (() => Promise<string | undefined>) | undefined };
 
-/** The filters of the stream. "Show" puts them into the URL; `reader` gets what reads the form for others. */
+/** The filters of the stream. "Show" puts them into the URL; `reader` is set to a function that reads the form for others. */
 export function FilterForm({ filters, reader }: { filters: StreamFilters; reader: FormReader }) {
   const { route } = useLocation();
   const [kinds, setKinds] = useState<readonly EventKind[]>(filters.kinds);
@@ -157,7 +157,7 @@ interface ReadTexts {
   readonly problems: Record<string, string>;
 }
 
-/** Reads what was typed; names become fids by asking for them. */
+/** Reads the typed texts; names are looked up to get fids. */
 async function readTexts(texts: Texts): Promise<ReadTexts> {
   const values: Record<string, readonly string[]> = {};
   const problems: Record<string, string> = {};

@@ -14,7 +14,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
   ...CHANNEL_EVENT_KINDS,
 ];
 
-/** What the values of a filter are. People may be typed as `@name`; the API has fids. */
+/** The kind of values of a filter. People may be entered as `@name`; the API uses fids. */
 type ValueKind = "people" | "hashes" | "urls" | "channels" | "expression" | "score";
 
 export interface FilterField {
@@ -24,13 +24,13 @@ export interface FilterField {
   readonly group: "Who" | "Where" | "Says" | "Quotes" | "Target" | "Channels";
 }
 
-/** Whose events a stream leaves out, of every kind. A subscription has them in its `exclude`. */
+/** Whose events of every kind a stream leaves out. A subscription has them in its `exclude`. */
 export const EXCLUDED_PEOPLE = "exclude_fids";
 
-/** The values that are one text: an expression, or a number. */
+/** Reports whether a field has a single text, an expression or a number. */
 const isSingle = ({ values }: FilterField) => values === "expression" || values === "score";
 
-/** The filters of a stream, by the names of its parameters. */
+/** The filters of a stream, by parameter name. */
 export const FILTER_FIELDS: readonly FilterField[] = [
   { name: "author_fids", label: msg.author, values: "people", group: "Who" },
   { name: "exclude_author_fids", label: msg.butNotTheCastsOf, values: "people", group: "Who" },
@@ -51,17 +51,17 @@ export const FILTER_FIELDS: readonly FilterField[] = [
   { name: "fids", label: msg.concernsPeople, values: "people", group: "Channels" },
 ];
 
-/** A filter as its parameters have it: values of a list one by one, an expression as one. */
+/** A filter in terms of its parameters: values of a list one by one, an expression as one. */
 export interface StreamFilters {
   readonly kinds: readonly EventKind[];
   readonly match: "all" | "any";
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The most characters of a query that is read. */
+/** The maximum length of a query that is read. */
 const MAX_QUERY_CHARS = 8192;
 
-/** Reads the filters of a query string, which are the parameters of `/stream`. Others are ignored. */
+/** Reads filters from a query string, which are the parameters of `/stream`. Others are ignored. */
 export function readFilters(search: string): StreamFilters {
   let match: "all" | "any" = "all";
   const kinds: EventKind[] = [];
@@ -86,7 +86,7 @@ export function readFilters(search: string): StreamFilters {
   return { kinds: EVENT_KINDS.filter((kind) => kinds.includes(kind)), match, values };
 }
 
-/** Writes filters as a query string without `?`. A comma within a value is `%2C`, between values it is a comma. */
+/** Writes filters as a query string without `?`. A comma within a value is written as `%2C`; commas separate values. */
 export function writeFilters({ kinds, match, values }: StreamFilters): string {
   const pairs: string[] = [];
   if (kinds.length > 0) pairs.push(`kinds=${kinds.join(",")}`);
@@ -115,7 +115,7 @@ export function splitValues(field: FilterField, text: string): string[] {
     .filter((item) => item !== "");
 }
 
-/** Returns what is wrong with a value of a field; undefined for one that the node may accept. */
+/** Returns what is wrong with a value of a field; undefined if the node may accept it. */
 export function problemOf({ values }: FilterField, value: string): string | undefined {
   switch (values) {
     case "people":
@@ -133,7 +133,7 @@ export function problemOf({ values }: FilterField, value: string): string | unde
   }
 }
 
-/** Says in words what a stream shows. */
+/** Describes in words what a stream shows. */
 export function describeFilters(filters: StreamFilters): string {
   const fields = FILTER_FIELDS.filter(({ name }) => filters.values[name] !== undefined).map(({ label }) =>
     label.toLowerCase(),

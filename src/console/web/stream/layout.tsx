@@ -9,7 +9,7 @@ import type { StreamRow } from "./event-log.ts";
 import { FilterForm, type FormReader } from "./filter-form.tsx";
 import { describeFilters, readFilters } from "./filters.ts";
 
-/** The filter is beside the rows, and above them on a phone, where it is folded. */
+/** The filter is next to the rows; on a phone it is above them and folded. */
 const isWide = () => matchMedia("(min-width: 62rem)").matches;
 
 /** The filter, the events and their call. */
@@ -40,7 +40,7 @@ export function StreamLayout(props: {
   );
 }
 
-/** Events, the newest first. */
+/** Events, newest first. */
 export function EventRows({ rows }: { rows: readonly StreamRow[] }) {
   return (
     <ol class="rows events">

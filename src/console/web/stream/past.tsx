@@ -10,10 +10,10 @@ import { EventLog, MAX_ROWS, type StreamRow } from "./event-log.ts";
 import type { FormReader } from "./filter-form.tsx";
 import { EventRows, StreamLayout } from "./layout.tsx";
 
-/** The most events of a past time that the page looks at: its last ones. */
+/** The maximum number of events of a past time range that the page reads: the last ones. */
 const MAX_EVENTS = 10_000;
 const DRAW_MS = 250;
-/** While events arrive all the time, every eighth look is drawn. */
+/** While events arrive continuously, every eighth update is rendered. */
 const DRAWN_OF = 8;
 const SKELETON_ROWS = 8;
 
@@ -22,13 +22,13 @@ interface Read {
   readonly hasEnded: boolean;
 }
 
-/** The events of a past time, the newest first, in parts. */
+/** The events of a past time range, newest first, in parts. */
 export function PastStream(props: {
   query: string;
   time: Selection;
-  /** How many events the history counts for this time. */
+  /** How many events the history counts for this range. */
   expected: number;
-  /** Gets the number of all events of this time, once it is known. */
+  /** Called with the number of all events of this range, once it is known. */
   onCounted: (count: number) => void;
   readForm: FormReader;
 }) {
@@ -41,7 +41,7 @@ export function PastStream(props: {
   };
   const [stream, setStream] = useState<EventStream>();
   const [{ rows, hasEnded }, setRead] = useState<Read>({ rows: [], hasEnded: false });
-  /** 0 is that of the newest events. */
+  /** 0 is the part with the newest events. */
   const [part, setPart] = useState(0);
   const hasAll = query === "" && expected <= MAX_EVENTS;
   useEffect(() => {
@@ -54,7 +54,8 @@ export function PastStream(props: {
     let skipped = 0;
     const draw = () => {
       const hasEnded = opened.state === "ended";
-      // While more arrive, the newest are not here yet, so that what is drawn moves away at once. A time that has not ended may have no pause.
+      // While more arrive, the newest are still missing, so rendered rows would move away at once. A range that has not ended may never
+      // pause.
       if (log.flush() > 0 && !hasEnded && ++skipped % DRAWN_OF !== 0) return;
       setRead((last) =>
         last.rows === log.rows && last.hasEnded === hasEnded ? last : { rows: log.rows, hasEnded },
@@ -69,7 +70,7 @@ export function PastStream(props: {
   }, []);
   const events = rows.reduce((sum, row) => ("event" in row ? sum + 1 : sum), 0);
   useEffect(() => {
-    // Not with a gap: the history counted those, too.
+    // Not with a gap, because the history also counted the missing events.
     if (hasEnded && hasAll && events === rows.length) onCounted(events);
   }, [hasEnded, hasAll, events]);
   const shown = rows.slice(part * MAX_ROWS, (part + 1) * MAX_ROWS);
@@ -81,7 +82,7 @@ export function PastStream(props: {
           msg.fromToOf(
             formatCount(part * MAX_ROWS + 1),
             formatCount(part * MAX_ROWS + shown.length),
-            // Still being read.
+            // The range is still being read.
             hasEnded ? formatCount(rows.length) : `${formatCount(rows.length)}…`,
           )}
       </span>

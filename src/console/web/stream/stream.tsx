@@ -34,7 +34,7 @@ export function Page() {
   const { selection } = useWindow();
   const time = HAS_HISTORY ? selection : undefined;
   const readForm = useRef<() => Promise<string | undefined>>(undefined);
-  /** How many events of the time the history counts, and how many the list has: the more exact number. */
+  /** How many events of the range the history counts, and how many the list has, which is more exact. */
   const [expected, setExpected] = useState(0);
   const [counted, setCounted] = useState<number>();
   useEffect(() => setCounted(undefined), [time?.from, time?.to]);
@@ -47,7 +47,7 @@ export function Page() {
             href={withQuery(WEBHOOK_PAGE, query)}
             onClick={(event) => {
               if (!readForm.current || event.ctrlKey || event.metaKey || event.shiftKey) return;
-              // The form may have a filter that is not shown yet: the webhook gets what was typed.
+              // The form may have a filter that is not shown yet: the webhook gets what was entered.
               event.preventDefault();
               event.stopPropagation();
               void readForm.current().then((typed) => {
@@ -82,7 +82,7 @@ export function Page() {
 interface Shown {
   readonly rows: readonly StreamRow[];
   readonly total: number;
-  /** Events of the last minute, as "300+" where there may have been more; empty for none. */
+  /** Events of the last minute, as "300+" if there may have been more; empty for none. */
   readonly perMinute: string;
 }
 
@@ -98,9 +98,9 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
   const [stream, setStream] = useState<EventStream>();
   const [shown, setShown] = useState<Shown>(NONE);
   const [isPaused, setPaused] = useState(false);
-  /** Whether the rows that the stream begins with are here, or why they are not. */
+  /** Whether the rows with which the stream starts have arrived, or why not. */
   const [isBegun, setBegun] = useState(false);
-  /** Events that are announced, or that the stream began with. */
+  /** Events that have been announced, or with which the stream started. */
   const announced = useRef<number>(undefined);
   const [announcement, setAnnouncement] = useState("");
   useEffect(() => {
@@ -108,7 +108,7 @@ function LiveStream({ query, readForm }: { query: string; readForm: FormReader }
     setShown(NONE);
     setBegun(false);
     const opened = openEventStream(call, {
-      // Those that the stream begins with do not count as events of this minute.
+      // Events with which the stream starts do not count as events of this minute.
       onEvent: (event) => log.add(event, Math.min(Date.now(), event.createdAt * 1000)),
       onGap: () => log.addGap(Date.now()),
     });
@@ -186,7 +186,7 @@ function State({ stream, isPaused }: { stream: EventStream | undefined; isPaused
   }
 }
 
-/** What a page without rows says, and how long it has been quiet. */
+/** Shown on a page without rows, with how long it has been quiet. */
 function Silence(props: {
   rows: readonly StreamRow[];
   stream: EventStream | undefined;

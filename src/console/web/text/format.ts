@@ -2,9 +2,9 @@ import type { FigureUnit } from "../../../runtime/figures/figures.ts";
 import * as msg from "../text/en/time.ts";
 import { locale } from "./locale.ts";
 
-/** What a text has in its middle: something that the page draws. As wide as Preact's children, without its types of the DOM. */
+/** Something inside a text that the page renders. As wide as Preact's children, without its DOM types. */
 export type Rich = object | string | number | bigint | boolean | null | undefined;
-/** The same where the text is a string. */
+/** The same if the text is a string. */
 export type Value = string | number;
 
 const grouped = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
@@ -17,7 +17,7 @@ const forms = new Intl.PluralRules(locale);
 /** `12,345`. */
 export const formatCount = (value: number) => grouped.format(value);
 
-/** `12.3K`, where room is short; the exact number goes into the title. */
+/** For narrow places, `12.3K`; the exact number is in the title. */
 export const formatCompact = (value: number) => compact.format(value);
 
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
@@ -49,7 +49,7 @@ const STEPS = [
 const DAY_SECS = 86_400;
 const WEEK_SECS = 7 * DAY_SECS;
 
-/** A time beside now, short: `now`, `4 s`, `5 min`, `7 h`, `3 d`, then the day; `in 5 min` for a later one. Both in ms. */
+/** Formats a time relative to now: `now`, `4 s`, `5 min`, `7 h`, `3 d`, then the day; `in 5 min` for a future one. Both in ms. */
 export function formatAge(atMs: number, nowMs: number): string {
   const secs = Math.round(Math.abs(nowMs - atMs) / 1000);
   if (secs < 2) return msg.now;
@@ -59,24 +59,24 @@ export function formatAge(atMs: number, nowMs: number): string {
   return atMs > nowMs ? msg.inTime(age) : age;
 }
 
-/** A time before now in a sentence: `just now`, `5 min ago`, or the day. */
+/** Formats a past time for a sentence: `just now`, `5 min ago`, or the day. */
 export function formatAgo(atMs: number, nowMs: number): string {
   const age = formatAge(atMs, nowMs);
   if (age === msg.now) return msg.justNow;
   return atMs > nowMs || age === day.format(atMs) ? age : msg.agoOf(age);
 }
 
-/** A rate with the digits that matter. */
+/** Formats a rate with its significant digits. */
 export const formatRate = (value: number) =>
   value !== 0 && Math.abs(value) < 10 ? tenths.format(value) : formatCount(Math.round(value));
 
-/** A part of a hundred, with the digits that matter. */
+/** Formats a percentage with its significant digits. */
 export const formatPercent = (percent: number) => `${formatRate(percent)} %`;
 
-/** A duration that may be none. */
+/** Formats a duration that may be 0. */
 export const formatMs = (ms: number) => (ms === 0 ? "0 ms" : formatDuration(ms));
 
-/** Seconds as a person says them. */
+/** Formats seconds as people say them. */
 export const formatSecs = (secs: number): string => {
   if (secs < 60) return `${Math.round(secs)} s`;
   if (secs < 3600) return `${Math.round(secs / 60)} min`;
@@ -84,7 +84,7 @@ export const formatSecs = (secs: number): string => {
   return `${Math.floor(secs / 86_400)} d ${Math.round((secs % 86_400) / 3600)} h`;
 };
 
-/** How values are shown, by the unit of their figure. */
+/** How values are formatted, by the unit of their figure. */
 export const FORMATS: Readonly<Record<FigureUnit, (value: number) => string>> = {
   count: formatCount,
   rate: formatRate,
@@ -92,7 +92,7 @@ export const FORMATS: Readonly<Record<FigureUnit, (value: number) => string>> = 
   secs: formatSecs,
 };
 
-/** Day and minute in the visitor's zone. */
+/** Formats day and minute in the visitor's time zone. */
 export const formatMoment = (atMs: number) => dayAndTime.format(atMs);
 
 const clock = new Intl.DateTimeFormat(locale, {
@@ -102,7 +102,7 @@ const clock = new Intl.DateTimeFormat(locale, {
   hourCycle: "h23",
 });
 
-/** `14:49:21` in the visitor's zone. */
+/** `14:49:21` in the visitor's time zone. */
 export const formatClock = (atMs: number) => clock.format(atMs);
 
 /** The exact second: `2026-11-22 14:49:21 UTC`. */
@@ -113,14 +113,14 @@ export const formatExact = (atMs: number) =>
 export const plural = (count: number, one: string, many = `${one}s`) =>
   `${formatCount(count)} ${forms.select(count) === "one" ? one : many}`;
 
-/** What a text of the node is called on the page: English where the language has no other. */
+/** Returns the translation of a text of the node; the English text if there is none. */
 export const saidIn = (texts: Readonly<Record<string, string>>, text: string) =>
   (Object.hasOwn(texts, text) ? texts[text] : undefined) ?? text;
 
-/** A number as the node writes it, with or without a unit. One without separators may be a port or an id. */
+/** A number as the node writes it, with or without a unit. A number without separators may be a port or an id, so it does not match. */
 const NUMBER = /^(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?= ?[%\p{L}]*$)/u;
 
-/** A value of a text of the node: a number gets the separators of the language. */
+/** Localizes a value within a text of the node: a number gets the separators of the language. */
 export function localValue(value: string, tag = locale): string {
   return value.replace(NUMBER, (number) => {
     const digits = number.split(".")[1]?.length ?? 0;
@@ -130,9 +130,9 @@ export function localValue(value: string, tag = locale): string {
 }
 
 /**
- * Like `saidIn`, for a text with values, which may be such texts: `{}` stands for each, in the order of both languages.
+ * Like `saidIn`, for a text with values, which may be such texts themselves: `{}` represents each, in the same order in both languages.
  *
- * @param nameOf what other values are called.
+ * @param nameOf returns the translation of other values.
  */
 export function saidWith(
   texts: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ const DAMP = 700;
 const INITIAL_BIAS = 72;
 const INITIAL_N = 128;
 const MAX_CODE_POINT = 0x10ffff;
-/** The longest label of a domain name. */
+/** The maximum length of a label of a domain name. */
 const MAX_LABEL_CHARS = 63;
 
 /**
@@ -58,7 +58,7 @@ function adaptBias(delta: number, length: number, isFirst: boolean): number {
   return k + Math.floor(((BASE - T_MIN + 1) * rest) / (rest + SKEW));
 }
 
-/** The scripts that one host may use together ("highly restrictive" of Unicode TS 39); Latin stands for its plain letters here. */
+/** The scripts that one host may combine ("highly restrictive" of Unicode TS 39); Latin means its plain letters here. */
 const SCRIPTS_TOGETHER: readonly RegExp[] = [
   /^[\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]*$/u,
   /^[\p{Script=Latin}\p{Script=Han}\p{Script=Bopomofo}]*$/u,
@@ -80,9 +80,9 @@ const PLAIN_LATIN = /^[a-zß-öø-ÿāăąćĉċčďđēĕėęěĝğġģĥħĩī
 const HOST_CHARACTER = /^[\p{Ll}\p{Lo}\p{Lm}\p{Mn}\p{Mc}0-9-]$/u;
 
 /**
- * Returns the host of a parsed URL as people read it. A name with foreign letters is shown as such where all of its letters are of
- * one script, and in punycode (`xn--…`) where scripts mix, so that no letter stands in for another script's.
- * @param host as `URL` has it: lower case, ASCII, perhaps with a port
+ * Returns the host of a parsed URL as people read it. A name with foreign letters is shown as such if all its letters are of one script,
+ * and in punycode (`xn--…`) if scripts mix, so that no letter can imitate one of another script.
+ * @param host as in `URL`: lowercase ASCII, possibly with a port
  */
 export function hostText(host: string): string {
   if (!host.includes("xn--")) return host;
@@ -106,7 +106,7 @@ function isOneScript(characters: string): boolean {
   return SCRIPTS_TOGETHER.some((scripts) => scripts.test(letters));
 }
 
-/** Whether the parser of URLs takes a decoded name for the one that it was decoded from. */
+/** Reports whether the URL parser treats a decoded name as equal to the one it was decoded from. */
 function isSameHost(decoded: string, name: string): boolean {
   return URL.canParse(`http://${decoded}/`) && new URL(`http://${decoded}/`).hostname === name;
 }

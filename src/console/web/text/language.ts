@@ -4,8 +4,8 @@ import { language } from "./locale.ts";
 const KEY = "language";
 
 /**
- * The script of the language that the visitor has chosen, where the document is in another one, because the browser asks for that.
- * The document is then in the chosen language.
+ * Returns the script of the language that the visitor has chosen, if the browser asked for a document in another one. The document is
+ * then in the chosen language.
  */
 export function scriptOfChoice(): string | undefined {
   const chosen = storedChoice();
@@ -24,7 +24,7 @@ function storedChoice(): Language | undefined {
   }
 }
 
-/** Loads the page again in another language, which the browser keeps. Where it stores nothing, the choice has no effect. */
+/** Reloads the page in another language, which the browser remembers. If the browser stores nothing, the choice has no effect. */
 export function chooseLanguage(chosen: Language): void {
   try {
     localStorage.setItem(KEY, chosen);

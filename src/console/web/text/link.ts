@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** Reads hosts with foreign letters. It is loaded for the first one of a page; until then they are in punycode. */
+/** Decodes hosts with foreign letters. It is loaded when a page has the first one; until then they are shown in punycode. */
 const hostNames = signal<typeof import("./host-name.ts") | undefined>(undefined);
 let areNamesWanted = false;
 
@@ -21,12 +21,12 @@ function shownHost(host: string): string {
 const MAX_URL_CHARS = 2048;
 const MAX_REST_CHARS = 256;
 
-/** A link as it is shown: its host in bold, then the rest of the address. Never a title that a user wrote. */
+/** A link as displayed: its host in bold, then the rest of the address. Never a title that a user wrote. */
 export interface Link {
   /** Absolute, `http:` or `https:`, without user name and password. */
   readonly href: string;
   readonly host: string;
-  /** Path, query and fragment, decoded where that cannot deceive, cut at 256 characters; "" for the root. */
+  /** Path, query and fragment, decoded where that cannot deceive, truncated at 256 characters; "" for the root. */
   readonly rest: string;
 }
 
@@ -35,7 +35,7 @@ export function readLink(text: string): Link | undefined {
   if (text.length > MAX_URL_CHARS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   if ((url.protocol !== "https:" && url.protocol !== "http:") || url.hostname === "") return undefined;
-  // "https://bank.example@evil.example/" names a host that it does not go to.
+  // "https://bank.example@evil.example/" displays a host to which it does not lead.
   url.username = "";
   url.password = "";
   return { href: url.href, host: shownHost(url.host), rest: restOf(url) };
@@ -55,7 +55,7 @@ export function imageUrl(text: string | null | undefined): string | undefined {
   return /\.svgz?$/i.test(new URL(link.href).pathname) ? undefined : link.href;
 }
 
-/** Whether a URL looks like a picture by its extension, so that it is offered as one. */
+/** Reports whether a URL looks like a picture by its extension, so that it is offered as one. */
 export function isPicture(text: string): boolean {
   const url = imageUrl(text);
   return url !== undefined && /\.(?:png|jpe?g|gif|webp|avif)$/i.test(new URL(url).pathname);

@@ -1,13 +1,13 @@
 import { isLanguage, type Language } from "../page-settings.ts";
 
-/** What a page has of them; programs that use its functions have none. */
+/** A page has these; programs that use its functions do not. */
 const { document, navigator } = globalThis as {
   readonly document?: { readonly documentElement: { readonly lang: string } };
   readonly navigator?: { readonly languages?: readonly string[] };
 };
 
 const lang = document?.documentElement.lang;
-/** The language of the texts that this script has: that of the document. */
+/** The language of the texts in this script: that of the document. */
 export const language: Language = isLanguage(lang) ? lang : "en";
 
 /** The visitor's own variant of the language, for numbers and dates. */
@@ -17,7 +17,7 @@ function isVariant(tag: string): boolean {
   try {
     return new Intl.Locale(tag).language === language;
   } catch {
-    // Such as `en-US@posix`.
+    // For example `en-US@posix`.
     return false;
   }
 }

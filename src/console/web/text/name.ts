@@ -1,10 +1,10 @@
 /**
- * Characters that a name must not hide behind: controls, bidirectional controls, zero-width characters, tags, fillers and others that
- * draw nothing, and halves of a character.
+ * Characters that must not be hidden in a name: controls, bidirectional controls, zero-width characters, tags, fillers and others that
+ * render as nothing, and unpaired surrogates.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Pictures of several characters, whose joiners, tags and variation selectors are part of them. */
+/** Emoji of several characters, whose joiners, tags and variation selectors are part of them. */
 const EMOJI_SEQUENCE = /^(?:\p{RGI_Emoji}|\p{Emoji}[\uFE0E\uFE0F])$/v;
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<number, string>> = {
   65279: "zero-width no-break space",
 };
 
-/** A part of a text: characters to show, or one that draws nothing, with its number and name ("U+202E right-to-left override"). */
+/** A part of a text: characters to show, or an invisible one, with its number and name ("U+202E right-to-left override"). */
 type NamePart = { readonly text: string } | { readonly mark: string };
 
 /** Splits one grapheme at its invisible characters. An emoji of several characters stays whole. */
@@ -48,14 +48,12 @@ function describeCharacter(character: string): string {
 }
 
 const MAX_GRAPHEMES = 64;
-/** Bounds the work for one grapheme of any number of combining marks. */
+/** Bounds the work for one grapheme with any number of combining marks. */
 const MAX_CHARS = 512;
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/**
- * Returns the parts of a name to draw: at most 64 graphemes, then "…". Characters that would be invisible are parts of their own.
- */
+/** Returns the parts of a name to render: at most 64 graphemes, then "…". Invisible characters are separate parts. */
 export function nameParts(name: string): NamePart[] {
   const parts: NamePart[] = [];
   let text = "";
@@ -80,14 +78,14 @@ export function nameParts(name: string): NamePart[] {
   return parts;
 }
 
-/** Returns the parts of a name as one text, for titles and labels: each invisible character is "�". */
+/** Returns the parts of a name as one text, for titles and labels: each invisible character becomes "�". */
 export function plainName(name: string): string {
   return nameParts(name)
     .map((part) => ("text" in part ? part.text : "�"))
     .join("");
 }
 
-/** Returns the first visible grapheme of a name in upper case, for the face of a person; "·" if it has none. */
+/** Returns the first visible grapheme of a name in uppercase, for a person's face; "·" if it has none. */
 export function initialOf(name: string): string {
   const first = nameParts(name).find((part) => "text" in part && part.text.trim() !== "");
   if (!first || !("text" in first)) return "·";
@@ -95,22 +93,22 @@ export function initialOf(name: string): string {
   return "·";
 }
 
-/** Returns what precedes the name of a channel: a slash, but nothing where that is a URL. */
+/** Returns the prefix for the name of a channel: a slash, or nothing if the name is a URL. */
 export const channelPrefix = (name: string): string => (name.includes("://") ? "" : "/");
 
-/** A user as far as names need it. `username` is `!<fid>` for an fid without a name. */
+/** The fields of a user that names need. `username` is `!<fid>` for an fid without a name. */
 interface Named {
   readonly fid: number;
   readonly username: string;
   readonly display_name?: string | null;
 }
 
-/** Returns `@name`, or `!<fid>` of a user without a name: which distinguishes two people with the same displayed name. */
+/** Returns `@name`, or `!<fid>` for a user without a name. It distinguishes two people with the same display name. */
 export function handleOf({ fid, username }: Named): string {
   return username === "" || username.startsWith("!") ? `!${fid}` : `@${username}`;
 }
 
-/** Returns the name to show: the displayed one, or the handle if it is empty or blank. */
+/** Returns the name to show: the display name, or the handle if that is empty or blank. */
 export function displayNameOf(user: Named): string {
   const name = user.display_name?.trim() ?? "";
   return name === "" ? handleOf(user) : name;

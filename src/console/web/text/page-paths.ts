@@ -6,8 +6,8 @@ const HASH_PREFIX = /^0x[0-9a-f]{8,39}$/i;
 const FALLBACK_NAME = /^![1-9]\d{0,15}$/;
 
 /**
- * Returns the page of this console that shows what the URL of a known client names: a person, a cast or a channel. Undefined for any
- * other URL. A cast that is named by the first digits of its hash is looked up by the search page.
+ * Returns the page of this console for what a known client's URL identifies: a person, a cast or a channel. Undefined for any other URL.
+ * A cast given by the first digits of its hash is looked up by the search page.
  */
 export function pageOfClientUrl(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
@@ -70,8 +70,8 @@ export const pageOfPerson = ({ fid, username }: { readonly fid: number; readonly
   personPage(username === "" || username.startsWith("!") ? fid : username);
 
 /**
- * What a visitor typed into a search box. `page` opens at once. `hex20` is a cast hash or an address, which have the same form;
- * `address` is one of Solana; `url` is looked up as the URL of a cast.
+ * What a visitor entered into a search box. `page` opens at once. `hex20` is a cast hash or an address, which have the same form;
+ * `address` is a Solana address; `url` is looked up as the URL of a cast.
  */
 export type SearchEntry =
   | { readonly kind: "empty" }
@@ -86,10 +86,10 @@ const FID = /^(?:!|#|fid:?\s*)?([1-9]\d{0,15})$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const CHANNEL = /^\/([a-z0-9][a-z0-9-]{0,15})$/i;
 const CAST_URL = /^https:\/\/(?:www\.)?(?:warpcast\.com|farcaster\.xyz)\/[^/~?#]+\/0x[0-9a-f]{8,40}\/?$/i;
-/** The longest text that a search takes. */
+/** The maximum length of a search text. */
 const MAX_ENTRY_CHARS = 256;
 
-/** Reads the content of a search box. `username` of words is set where they may be a person's name as well. */
+/** Reads the content of a search box. For words, `username` is set if they may also be a person's name. */
 export function readEntry(input: string): SearchEntry {
   const text = input.trim().slice(0, MAX_ENTRY_CHARS);
   if (text === "") return { kind: "empty" };

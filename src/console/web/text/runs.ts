@@ -1,13 +1,13 @@
 import { type Link, readLink } from "./link.ts";
 
-/** A mention within a text, in UTF-16 offsets, the end exclusive. */
+/** A mention within a text, in UTF-16 offsets; the end is exclusive. */
 export interface MentionRange {
   readonly start: number;
   readonly end: number;
   readonly fid: number;
 }
 
-/** A part of a text. The texts of all runs make up the whole text. */
+/** A part of a text. The texts of all runs together are the whole text. */
 export type Run =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "mention"; readonly text: string; readonly fid: number }
@@ -18,7 +18,7 @@ export type Run =
 const TOKENS =
   /https?:\/\/[^\s<>"'`\p{Cc}\p{Cf}]+|(?<=^|[\s(])\/[a-z0-9][a-z0-9-]{0,15}(?![\p{L}\p{N}/_-])/giu;
 
-/** A longer one is not a link, so that no time is spent on its punctuation. */
+/** A longer token is not a link, to save time on its punctuation. */
 const MAX_TOKEN_CHARS = 2200;
 
 /** Splits a text into runs. Ranges that overlap, have no content or exceed the text are ignored. */
@@ -36,14 +36,14 @@ export function textRuns(text: string, mentions: readonly MentionRange[] = []): 
   return runs;
 }
 
-/** What the API says about the text of a cast. */
+/** The API's data about the text of a cast. */
 interface CastText {
   readonly text: string;
   readonly mentioned_profiles: readonly { readonly fid: number }[];
   readonly mentioned_profiles_ranges: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** Splits the text of a cast of the API into runs. Profiles and ranges are parallel lists. */
+/** Splits the text of an API cast into runs. Profiles and ranges are parallel lists. */
 export function castRuns({ text, mentioned_profiles, mentioned_profiles_ranges }: CastText): Run[] {
   return textRuns(
     text,
@@ -78,7 +78,7 @@ function pushPlain(runs: Run[], text: string): void {
   pushText(text.length);
 }
 
-/** Leaves out the punctuation of the sentence around a URL: a final mark, and brackets that the URL does not open. */
+/** Removes the punctuation of the sentence around a URL: a final mark, and brackets that the URL does not open. */
 function withoutPunctuation(token: string): string {
   let end = token.length;
   for (; end > 0; end--) {
@@ -102,15 +102,15 @@ function count(text: string, character: string, end: number): number {
   return found;
 }
 
-/** Lines of a cast that are shown before "Show all". */
+/** Number of lines of a cast that are shown before "Show all". */
 const FOLDED_LINES = 12;
 
-/** The fewest average characters of a line: 320 px of ideographs. */
+/** The lowest average number of characters in a line: 320 px of ideographs. */
 const NARROWEST_LINE_CHARS = 14;
 
 /**
- * Whether a text may take more than 12 lines on some screen, so that its height has to be measured. A short text, like most casts, is
- * shown as it is.
+ * Reports whether a text may take more than 12 lines on some screen, so that its height must be measured. Short texts, like most casts,
+ * need not be measured.
  */
 export function mayFold(text: string): boolean {
   let lines = 0;

@@ -14,7 +14,7 @@ export function LinkText({ link }: { link: Link }) {
   );
 }
 
-/** A link that a user wrote. A link to a known client opens here; any other opens a tab without a reference to this page. */
+/** A link that a user wrote. A link to a known client opens in the console; any other opens a tab without a reference to this page. */
 export function ForeignLink(props: { link: Link; class?: string; children?: ComponentChildren }) {
   const { link, class: className, children } = props;
   const shown = children ?? <LinkText link={link} />;
@@ -45,7 +45,7 @@ interface Named {
   readonly display_name?: string | null;
 }
 
-/** A name that a user chose, isolated from the text around it; characters that would be invisible are drawn as marks. */
+/** A name that a user chose, isolated from the surrounding text; invisible characters are shown as marks. */
 export function UserName({ name }: { name: string }) {
   return (
     <bdi class="user">
@@ -71,8 +71,8 @@ export function ChannelName({ name }: { name: string }) {
 }
 
 /**
- * A person within a line: displayed name as a link to their page, and the handle, which is different for two people of the same
- * name. With `isRow` Enter on the row opens the page.
+ * A person within a line: the display name as a link to their page, and the handle, which distinguishes people of the same name. With
+ * `isRow`, Enter on the row opens the page.
  */
 export function PersonName({ user, isRow = false }: { user: Named; isRow?: boolean }) {
   const name = displayNameOf(user);
@@ -113,7 +113,7 @@ function RunView({ run }: { run: Run }) {
   }
 }
 
-/** Text that a person wrote, in a box of its own, with its links, mentions and channels. `runs` where the text has mentions. */
+/** Text that a person wrote, in a separate box, with its links, mentions and channels. `runs` is given if the text has mentions. */
 export function UserText({ text, runs = textRuns(text) }: { text: string; runs?: readonly Run[] }) {
   return (
     <bdi class="user">

@@ -30,7 +30,7 @@ const detail = Object.freeze({
   provider: demoProvider,
 });
 
-/** Announces the wallet to the page as an extension would (EIP-6963). Does nothing on a node without a demo network. */
+/** Announces the wallet to the page like a browser extension (EIP-6963). Does nothing on a node without a demo network. */
 export function announceDemoWallet(): void {
   if (!pageConfig.demo) return;
   const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));

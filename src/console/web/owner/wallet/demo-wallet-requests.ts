@@ -10,7 +10,7 @@ import {
   signsUnasked,
 } from "./demo-wallet.ts";
 
-/** An error of a wallet, as EIP-1193 defines them. */
+/** A wallet error as defined by EIP-1193. */
 class WalletError extends Error {
   constructor(
     readonly code: number,
@@ -35,7 +35,7 @@ export async function keysOf(fid: number): Promise<DemoKeys> {
 }
 
 let last: Promise<unknown> = Promise.resolve();
-/** Asks after the questions before. Throws `WalletError` 4001 when the visitor declines. */
+/** Prompts the visitor, after earlier prompts. Throws `WalletError` 4001 if the visitor declines. */
 async function ask<Answer>(
   prompt: (settle: (answer: Answer | undefined) => void) => DemoPrompt,
 ): Promise<Answer> {
@@ -50,7 +50,7 @@ async function ask<Answer>(
   return given;
 }
 
-/** Borrows the wallet of a person, as if it was chosen in the wallet's own list of accounts. */
+/** Borrows the wallet of a person, as if it was selected in the wallet's own list of accounts. */
 export async function borrowWallet(fid: number): Promise<string> {
   const { address } = (await keysOf(fid)).custody;
   keepBorrowed(fid);
@@ -65,7 +65,7 @@ async function accounts(mayAsk: boolean): Promise<readonly string[]> {
   return [await borrowWallet(await ask<number>((settle) => ({ kind: "pick", settle })))];
 }
 
-/** The keys that an account of the wallet signs with, once the visitor agrees to what is signed. */
+/** Returns the key of an account, once the visitor agrees to what is signed. */
 async function keyFor(address: unknown, message: Readonly<Record<string, unknown>>): Promise<string> {
   const fid = borrowedFid.value;
   const held = fid === undefined ? undefined : await keysOf(fid);
@@ -90,7 +90,7 @@ async function signText(hex: unknown, address: unknown): Promise<string> {
   return signTextWith(key, String(hex));
 }
 
-/** What the wallet does for a request of a page (EIP-1193). Loaded with the first one. */
+/** Handles a page's request to the wallet (EIP-1193). Loaded with the first one. */
 export async function handle(method: string, params: readonly unknown[]): Promise<unknown> {
   switch (method) {
     case "eth_requestAccounts":

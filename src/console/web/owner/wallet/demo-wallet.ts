@@ -4,12 +4,12 @@ import { signal } from "@preact/signals";
 export interface DemoKeys {
   readonly fid: number;
   readonly custody: { readonly address: string; readonly privateKey: string };
-  /** The wallet signs with it where a page asks for its address; it shows the custody address only. */
+  /** Used if a page asks for this address; the wallet only shows the custody address. */
   readonly recovery: { readonly address: string; readonly privateKey: string };
   readonly signers: readonly { readonly privateKey: string }[];
 }
 
-/** What the wallet asks the visitor. `settle` with undefined declines. */
+/** A prompt of the wallet for the visitor. `settle` with undefined declines. */
 export type DemoPrompt =
   | { readonly kind: "pick"; readonly settle: (fid: number | undefined) => void }
   | {
@@ -19,16 +19,16 @@ export type DemoPrompt =
       readonly settle: (agrees: true | undefined) => void;
     };
 
-/** The name by which a page recognises this wallet (EIP-6963). */
+/** The name by which a page recognizes this wallet (EIP-6963). */
 export const DEMO_WALLET_RDNS = "console.demo";
 
-/** Known to all tabs of the browser: the keys of a demo person are everybody's. */
+/** Shared by all tabs of the browser, because the keys of a demo person are public. */
 const KEPT_FID = "demo-fid";
 const KEPT_TRUST = "demo-signs-unasked";
 
 const fidIn = (text: string | null) => (Number(text) > 0 ? Number(text) : undefined);
 
-/** Whose wallet is borrowed. */
+/** The fid of the person whose wallet is borrowed. */
 export const borrowedFid = signal(fidIn(localStorage.getItem(KEPT_FID)));
 
 /** Borrows the wallet of a person, in all tabs. */
@@ -37,24 +37,24 @@ export function keepBorrowed(fid: number): void {
   borrowedFid.value = fid;
 }
 
-/** The question that is open. There is one at a time; others wait. */
+/** The open prompt. There is only one at a time; others wait. */
 export const demoPrompt = signal<DemoPrompt | undefined>(undefined);
 
-/** Has the wallet sign without asking, until it is given back. */
+/** Lets the wallet sign without prompts until it is returned. */
 export function signUnasked(): void {
   localStorage.setItem(KEPT_TRUST, "1");
 }
 
 export const signsUnasked = () => localStorage.getItem(KEPT_TRUST) !== null;
 
-/** Gets the value of an event. */
+/** Called with the value of an event. */
 export type Listener = (value: unknown) => void;
 export const listeners = new Map<string, Set<Listener>>();
 export function emit(event: string, value: unknown): void {
   for (const listener of listeners.get(event) ?? []) listener(value);
 }
 
-/** Gives the wallet back. Pages see that it has no accounts any more. */
+/** Returns the wallet. Pages see that it no longer has accounts. */
 export function returnWallet(): void {
   localStorage.removeItem(KEPT_FID);
   localStorage.removeItem(KEPT_TRUST);
@@ -62,7 +62,7 @@ export function returnWallet(): void {
   emit("accountsChanged", []);
 }
 
-/** Follows another tab that borrows or returns a wallet. `accountOf` gives the address that the wallet has of an fid. */
+/** Follows other tabs that borrow or return a wallet. `accountOf` returns the wallet's address for an fid. */
 export function followTabs(accountOf: (fid: number) => Promise<string>): void {
   window.addEventListener("storage", ({ key, newValue }) => {
     if (key !== KEPT_FID && key !== null) return;
@@ -73,7 +73,7 @@ export function followTabs(accountOf: (fid: number) => Promise<string>): void {
     else
       accountOf(fid).then(
         (address) => emit("accountsChanged", [address]),
-        // A page whose node is away asks again when it needs the wallet.
+        // If the node does not respond, a page asks again when it needs the wallet.
         () => undefined,
       );
   });

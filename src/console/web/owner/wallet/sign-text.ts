@@ -5,6 +5,6 @@ function hexOf(text: string): string {
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Has a wallet sign a text as one of its accounts (EIP-191). */
+/** Lets a wallet sign a text with one of its accounts (EIP-191). */
 export const signText = (provider: WalletProvider, address: string, text: string): Promise<unknown> =>
   provider.request({ method: "personal_sign", params: [hexOf(text), address] });

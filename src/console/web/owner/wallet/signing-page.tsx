@@ -2,18 +2,18 @@ import { useEffect, useState } from "preact/hooks";
 import * as msg from "../../text/en/manage/owner.ts";
 import { discoverWallets, offeredWallets, type Wallet, type WalletProvider } from "./wallets.ts";
 
-/** What the two pages share on which a wallet signs for an app: the approval of a signer, and sign-in. */
+/** The common parts of the two pages on which a wallet signs for an app: the approval of a signer, and sign-in. */
 
-/** What a wallet signs, as EIP-712 has it. */
+/** The EIP-712 data that a wallet signs. */
 interface TypedData {
   readonly message: Readonly<Record<string, unknown>>;
 }
 
-/** What the owner of an address has to sign for a signer. */
+/** What the owner of an address must sign for a signer. */
 export interface PreparedSignatures {
   readonly fid: number;
   readonly key_add: TypedData;
-  /** For an app that asks for a key of the network itself. */
+  /** For an app that asks for its own key of the network. */
   readonly key_request?: TypedData | null;
 }
 
@@ -24,10 +24,10 @@ export interface PageMessage {
 
 const ETHEREUM = 1;
 const DECLINED = 4001;
-/** Wallets announce themselves within this time. */
+/** How long wallets may take to announce themselves. */
 const FIRST_LOOK_MS = 300;
 
-/** Messages of errors begin in lower case and have no full stop. */
+/** Makes a sentence of an error message, which begins in lowercase and has no full stop. */
 export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, ".");
 
 function reasonOf(cause: unknown): string {
@@ -37,9 +37,9 @@ function reasonOf(cause: unknown): string {
 }
 
 /**
- * Returns what such a page says, whether a step runs, and whether wallets have had the time to announce themselves.
+ * Returns the message of such a page, whether a step is running, and whether wallets have had the time to announce themselves.
  *
- * @param first what it says at first; then it looks for no wallets.
+ * @param first the initial message; with one, the page looks for no wallets.
  */
 export function useSigning(first?: PageMessage) {
   const [message, setMessage] = useState(first);
@@ -53,7 +53,7 @@ export function useSigning(first?: PageMessage) {
     return () => clearTimeout(timer);
   }, [looks]);
 
-  /** Runs a step with all buttons off, and shows why it failed. */
+  /** Runs a step with all buttons disabled, and shows why it failed. */
   async function attempt(step: () => Promise<void>): Promise<void> {
     if (isBusy) return;
     setBusy(true);
@@ -68,7 +68,7 @@ export function useSigning(first?: PageMessage) {
   return { message, setMessage, isBusy, attempt, hasLooked };
 }
 
-/** Connects a wallet. Returns the address that it chooses. */
+/** Connects a wallet. Returns the address that its user selects. */
 export async function connectedAddress({ provider }: Wallet): Promise<string> {
   const accounts = await provider.request({ method: "eth_requestAccounts" });
   const address: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
@@ -82,7 +82,7 @@ export async function switchChain(provider: WalletProvider, id: number): Promise
   await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
 }
 
-/** Has a wallet sign the approval of a signer. Returns the body of its submission. */
+/** Lets a wallet sign the approval of a signer. Returns the body of its submission. */
 export async function signApproval(
   provider: WalletProvider,
   address: string,
@@ -120,10 +120,10 @@ export function WalletButtons({ isBusy, onChoose }: { isBusy: boolean; onChoose:
 
 const FIRST_PERSON = "3";
 
-/** The person of a demo network who signs, without a wallet. */
+/** The choice of a demo person who signs, without a wallet. */
 export function DemoForm(props: {
   words: string;
-  /** The only person who can sign; undefined for any. */
+  /** The only person who can sign; undefined for anyone. */
   fid?: string | undefined;
   action: (fid: number) => string;
   isBusy: boolean;
@@ -148,7 +148,7 @@ export function DemoForm(props: {
           inputMode="numeric"
           pattern="[0-9]+"
           value={text}
-          // A signer that a user has approved before is for this user only.
+          // A signer that a user has approved before can only be approved by the same user.
           readOnly={fid !== undefined}
           autoComplete="off"
           required

@@ -6,17 +6,17 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/
 export const signTypedDataWith = (privateKey: string, typedData: TypedData): string =>
   signDigest(privateKey, hashTypedData(typedData));
 
-/** The text of the bytes that a page has a wallet sign. */
+/** Decodes the text of the bytes that a page lets a wallet sign. */
 export const textOfHex = (hex: string): string => new TextDecoder().decode(bytesOf(hex));
 
-/** Signs bytes as a wallet does for `personal_sign` (EIP-191). */
+/** Signs bytes like a wallet does for `personal_sign` (EIP-191). */
 export function signTextWith(privateKey: string, hex: string): string {
   const bytes = bytesOf(hex);
   const prefix = utf8ToBytes(`\x19Ethereum Signed Message:\n${bytes.length}`);
   return signDigest(privateKey, keccak_256(concatBytes(prefix, bytes)));
 }
 
-/** r, s and v (27 or 28). */
+/** Returns r, s and v (27 or 28). */
 function signDigest(privateKey: string, digest: Uint8Array): string {
   const key = bytesOf(privateKey);
   const signature = secp256k1.sign(digest, key, { prehash: false, format: "recovered" });
@@ -29,7 +29,7 @@ interface TypeField {
   readonly type: string;
 }
 
-/** Typed data as wallets receive it (EIP-712), without arrays, which nothing here signs. */
+/** Typed data as passed to wallets (EIP-712), without arrays, which nothing here signs. */
 interface TypedData {
   readonly domain: Readonly<Record<string, unknown>>;
   readonly types: Readonly<Record<string, readonly TypeField[]>>;
@@ -40,7 +40,7 @@ interface TypedData {
 const WORD = 32;
 const MAX_DEPTH = 8;
 
-/** The hash that is signed. Throws for values that do not fit their type. */
+/** Returns the hash that is signed. Throws for values that do not fit their type. */
 export function hashTypedData({ domain, types, primaryType, message }: TypedData): Uint8Array {
   const { EIP712Domain: domainType = domainFields(domain) } = types;
   const all = { ...types, EIP712Domain: domainType };
@@ -49,7 +49,7 @@ export function hashTypedData({ domain, types, primaryType, message }: TypedData
   return keccak_256(concatBytes(...parts));
 }
 
-/** The fields that a domain has, in the order of the standard. */
+/** Returns the fields that a domain has, in the order of the standard. */
 function domainFields(domain: TypedData["domain"]): TypeField[] {
   const known: readonly TypeField[] = [
     { name: "name", type: "string" },
@@ -72,7 +72,7 @@ function hashStruct(name: string, value: unknown, types: TypedData["types"], dep
   return keccak_256(concatBytes(typeHash, ...words));
 }
 
-/** `Name(type name,…)`, with the types that it uses after it in the order of their names. */
+/** Returns `Name(type name,…)`, followed by the types that it uses, sorted by name. */
 function encodeType(name: string, types: TypedData["types"]): string {
   const used = new Set<string>();
   const visit = (type: string) => {

@@ -9,14 +9,14 @@ import { walletFailure } from "./wallet-signature.ts";
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
 
 /**
- * Has an account of the owner's wallet sign that it belongs to the owner's fid: the claim of a verification.
+ * Lets an account of the owner's wallet sign that it belongs to the owner's fid: the claim of a verification.
  *
  * @throws OperationDeclined
  */
 export async function signClaim({ fid, walletName }: Owner, address: string) {
   const provider = (await attachWallet())?.provider;
   if (!provider) throw new OperationDeclined(msg.thisBrowserNoLongerHas(walletName, msg.nothingWasSent));
-  // Any 32 bytes will do: the network does not compare them with a chain.
+  // Any 32 bytes are valid: the network does not compare them with a chain.
   const blockHash = createNonce();
   const field = (name: string, type: string) => ({ name, type });
   const claim = {

@@ -19,12 +19,12 @@ interface SignedOperation {
   readonly requestHash: string;
 }
 
-/** The keccak256 of the body as it is sent; of nothing without a body. */
+/** Returns the keccak256 of the body as it is sent; of zero bytes without a body. */
 export function requestHashOf(body: string): string {
   return `0x${toHex(keccak_256(new TextEncoder().encode(body)))}`;
 }
 
-/** The EIP-712 data as wallets take it. */
+/** Returns the EIP-712 data in the format of wallets. */
 function typedDataOf(message: SignedOperation) {
   const primaryType = `${pageConfig.domain}SignedOp`;
   const field = (name: string, type: string) => ({ name, type });
@@ -49,7 +49,7 @@ function typedDataOf(message: SignedOperation) {
 const DECLINED = 4001;
 const UNKNOWN_CHAIN = 4902;
 const KEY_SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
-/** A contract says itself what it accepts. */
+/** A contract decides itself what it accepts. */
 const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 const SIGNATURE = pageConfig.contractWallets ? CONTRACT_SIGNATURE : KEY_SIGNATURE;
 const NOTHING = msg.nothingWasSent;
@@ -63,7 +63,7 @@ const codeOf = (cause: unknown): number => {
 
 const DECLINED_SENTENCE = msg.youDeclinedInTheWallet(NOTHING);
 
-/** Says in a sentence why a wallet did not do what it was asked. */
+/** Explains in a sentence why a wallet did not do what it was asked to. */
 export function walletFailure(cause: unknown): OperationDeclined {
   if (cause instanceof OperationDeclined) return cause;
   if (codeOf(cause) === DECLINED) return new OperationDeclined(DECLINED_SENTENCE);
@@ -72,7 +72,7 @@ export function walletFailure(cause: unknown): OperationDeclined {
   return new OperationDeclined(msg.theWalletDidNotSign(message, NOTHING));
 }
 
-/** The accounts that the wallet lets this page use, in lower case. With `ask`, the wallet may ask its user. */
+/** Returns the accounts that the wallet lets this page use, in lowercase. With `ask`, the wallet may prompt its user. */
 export async function accountsOf(
   provider: WalletProvider,
   { ask }: { readonly ask: boolean },
@@ -84,7 +84,7 @@ export async function accountsOf(
     .filter((account) => /^0x[0-9a-f]{40}$/.test(account));
 }
 
-/** Short forms of addresses, for sentences. */
+/** Shortens an address for sentences. */
 export const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
 async function useAccount(provider: WalletProvider, { fid, address }: Owner): Promise<void> {
@@ -115,7 +115,7 @@ async function useChain(provider: WalletProvider): Promise<void> {
 }
 
 /**
- * Has the wallet sign an operation as the owner's custody address: on the chain of the registry, which it may be asked to change to.
+ * Lets the wallet sign an operation with the owner's custody address, on the registry's chain, to which it may be asked to switch.
  *
  * @throws OperationDeclined
  */

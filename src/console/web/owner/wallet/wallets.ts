@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import * as msg from "../../text/en/manage/owner.ts";
 import { DEMO_WALLET_RDNS } from "./demo-wallet.ts";
 
-/** A wallet's interface (EIP-1193), as far as the page uses it. */
+/** The parts of a wallet's interface (EIP-1193) that the page uses. */
 export interface WalletProvider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
   on?(event: string, listener: (value: unknown) => void): unknown;
@@ -11,7 +11,7 @@ export interface WalletProvider {
 
 /** A wallet that this browser offers. */
 export interface Wallet {
-  /** The same after a reload: its reverse domain name, or `LEGACY_ID`. */
+  /** Stable across reloads: its reverse domain name, or `LEGACY_ID`. */
   readonly id: string;
   readonly name: string;
   /** A `data:` URL of an image. */
@@ -20,7 +20,7 @@ export interface Wallet {
   readonly provider: WalletProvider;
 }
 
-/** Of `window.ethereum`. */
+/** The id of `window.ethereum`. */
 const LEGACY_ID = "window.ethereum";
 const MAX_WALLETS = 20;
 const MAX_NAME_CHARS = 64;
@@ -29,7 +29,7 @@ const ICON = /^data:image\/(png|webp|jpeg|svg\+xml)[;,]/;
 const announced = signal<readonly Wallet[]>([]);
 const legacy = signal<Wallet | undefined>(undefined);
 
-/** Every wallet that has announced itself (EIP-6963), then the one that is only `window.ethereum`. */
+/** Returns every wallet that has announced itself (EIP-6963), then one that is only `window.ethereum`. */
 export function offeredWallets(): readonly Wallet[] {
   const last = legacy.value;
   const isKnown = announced.value.some(({ provider }) => provider === last?.provider);
@@ -63,7 +63,7 @@ function add(event: Event): void {
 
 let isListening = false;
 
-/** Asks the wallets of this browser to announce themselves. They respond when they like, most of them at once. */
+/** Asks the wallets of this browser to announce themselves. Most of them respond at once. */
 export function discoverWallets(): void {
   if (!isListening) addEventListener("eip6963:announceProvider", add);
   isListening = true;

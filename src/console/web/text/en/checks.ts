@@ -1,2 +1,2 @@
-/** What the node says of incidents and what to do, in other words, with `{}` for each value. */
+/** The node's texts about incidents and what to do, in another language, with `{}` for each value. Empty in English. */
 export const CHECKS: Readonly<Record<string, string>> = {};

@@ -7,7 +7,7 @@ export const resolved = "Resolved";
 export const today = "Today";
 export const SEVERITIES = { critical: "Critical", warning: "Warning", notice: "Notice" } as const;
 export const openIncidents = (count: number) => (count === 0 ? "None open" : `${count} open`);
-/** @param open as `openIncidents` says it. */
+/** @param open the text from `openIncidents`. */
 export const publicly = (open: string) => `Public: ${open.toLowerCase()}`;
 export const yours = (open: string) => `Yours: ${open.toLowerCase()}`;
 const inDays = (days: number) => (days === 1 ? "one day" : `${days} days`);
@@ -31,5 +31,5 @@ export const unmute = "Unmute";
 export const muteForDays = (days: number) => `Mute for ${days} days`;
 export const acknowledgedBy = (by: Rich, when: Rich): Rich => ["Acknowledged by ", by, " ", when, "."];
 
-/** The titles of checks, which the node sends in English. */
+/** Translations of the titles of checks, which the node sends in English. */
 export const TITLES: Readonly<Record<string, string>> = {};

@@ -4,7 +4,7 @@ export const time = "Time";
 export const dragToLookAtAMoment = "Drag to look at a moment";
 export const goTo = "Go to";
 export const goToHint = "03:12 or 2 h ago";
-/** What someone types, as `typedTime` reads it. */
+/** Formats a time in a way that `typedTime` reads. */
 export const asTyped = (text: string) => text;
 export const noTime = "Write a time such as 03:12, yesterday 14:00 or 2 h ago.";
 export const show = "Show";

@@ -242,8 +242,8 @@ export const doYouRunThisNodeAre = (link: Rich): Rich => [
 ];
 export const threadsLogSettingsAndBackups = "Threads, log, settings and backups";
 
-/** What the node calls its limits, and says of its backups, in the page's language. */
+/** Translated names of the node's limits, and messages about its backups. */
 export const SAID: Readonly<Record<string, string>> = {};
 
-/** What a title or label that the node sends is called on the page. Without a text here it is shown as it is sent, which is English. */
+/** Translated titles and labels that the node sends. Without a translation, they are shown in English. */
 export const FIGURES: Readonly<Record<string, string>> = {};

@@ -1,4 +1,4 @@
-/** Of two that fit a text, the first counts. */
+/** If two patterns match a text, the first one counts. */
 export const DOCTOR: Readonly<Record<string, string>> = {
   // What is looked at.
   settings: "Einstellungen",

@@ -1,4 +1,4 @@
-/** Of two that fit a text, the first counts. */
+/** If two patterns match a text, the first one counts. */
 export const STEPS: Readonly<Record<string, string>> = {
   // What the system says.
   "EACCES: permission denied, {}": "EACCES: keine Berechtigung, {}",

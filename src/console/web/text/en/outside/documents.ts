@@ -1,6 +1,6 @@
 import { plural } from "../../format.ts";
 
-/** What the pages outside of the console say before their scripts run: the node writes it into the document. */
+/** What the pages outside of the console show before their scripts run; the node writes it into the document. */
 
 // sign-in/content.ts
 export const signIn: string = "Sign in";
@@ -37,7 +37,7 @@ export const itChoseItsName: string =
   "The app chose this name itself. It is not verified: continue only if the app brought you here.";
 export const inYourNameItMay: string = "In your name it may";
 export const signInAsYou: string = "sign in as you, with this address";
-/** What each permission lets an app do. */
+/** What each permission allows an app to do. */
 export const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   WRITE_ALL: [
     "publish and delete casts",

@@ -1,2 +1,2 @@
-/** What settings are for in other words, by their key; in English the node has the text. */
+/** Translated meanings of settings, by key. Empty in English, because the node has the texts. */
 export const OPERATING: Readonly<Record<string, string>> = {};

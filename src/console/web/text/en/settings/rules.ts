@@ -1,2 +1,2 @@
-/** Valid values of settings in other words, with `{}` for each number; in English the node has the text. */
+/** Translated descriptions of valid values, with `{}` for each number. Empty in English, because the node has the texts. */
 export const RULES: Readonly<Record<string, string>> = {};

@@ -1,2 +1,2 @@
-/** What the checks of the set-up find and advise, in other words, with `{}` for each value; in English the node has the text. */
+/** Translated findings and advice of the set-up's checks, with `{}` for each value. Empty in English, because the node has the texts. */
 export const DOCTOR: Readonly<Record<string, string>> = {};

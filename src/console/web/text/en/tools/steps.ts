@@ -1,2 +1,2 @@
-/** The steps of the set-up say what they cost, and why they failed, in the language of the sources. */
+/** Translated texts of the set-up's steps, about costs and failures. Empty in English, because the node has the texts. */
 export const STEPS: Readonly<Record<string, string>> = {};
