@@ -8,7 +8,7 @@ import { markBlocksApplied } from "../db/index/log/event-blocks.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
 import { putPosition } from "../db/index/positions.ts";
 import { clearKeys, forgetKnownKeys } from "../db/index/trie/known-keys.ts";
-import { forgetRoots, hasStoredRoots } from "../db/index/trie/shard-proofs.ts";
+import { forgetRoots } from "../db/index/trie/shard-proofs.ts";
 import { dropUnknown, keepUnknown } from "../db/index/unknown-records.ts";
 import {
   addMentionedFid,
@@ -27,7 +27,7 @@ export function writeProgress(db: IndexDatabase, batch: RelayedBatch, nowSecs: n
   if (batch.startsOver) {
     clearUpstreamWork(db);
     forgetDecisions(db);
-    if (hasStoredRoots(db)) forgetRoots(db);
+    forgetRoots(db);
     forgetKnownKeys(db);
     if (canBulkBuild(db)) clearKeys(db);
   }

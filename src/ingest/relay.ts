@@ -4,7 +4,6 @@ import { channelHistoryOf, noteDecidedEvent } from "../db/index/channels/history
 import { isDecidedOtherwise, isLastClaim, putReportedClaim } from "../db/index/channels/owner-claims.ts";
 import type { TotalsDelta } from "../db/index/counts/totals.ts";
 import type { BlockRef } from "../db/index/log/outbox.ts";
-import type { StoredMessage } from "../db/index/project/stored-message.ts";
 import { dropFromTodo } from "../db/index/upstream-work.ts";
 import { resolveConflict, Store, slotOf } from "../protocol/message/merge-rules.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
@@ -221,7 +220,7 @@ function put(context: MergeContext, message: SignedMessage): void {
   const { fid } = message.data;
   const messageSlot = slotOf(message);
   const current = context.store.get(fid, messageSlot.store, messageSlot.slot);
-  if (current?.kind === messageSlot.kind && isSame(current, message)) return;
+  if (current?.is(message)) return;
   if (current) context.store.remove(current, "displaced");
   if (!endsLend(message) && context.store.hasRoomFor(message)) context.store.put(message, messageSlot);
 }
@@ -229,11 +228,6 @@ function put(context: MergeContext, message: SignedMessage): void {
 function remove(context: MergeContext, { fid, store, slot, hash }: MessageRef): void {
   const current = context.store.get(fid, store, slot);
   if (current && Buffer.compare(current.hash, hash) === 0) context.store.remove(current, "displaced");
-}
-
-/** Compares the times first, because the hash of a stored message may have to be computed. */
-function isSame(stored: StoredMessage, { data, hash }: SignedMessage): boolean {
-  return stored.timestamp === data.timestamp && Buffer.compare(stored.hash, hash) === 0;
 }
 
 /** A lend of 0 units ends the one before it and leaves no row. */

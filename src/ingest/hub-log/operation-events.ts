@@ -77,7 +77,6 @@ export class OperationEvents {
   }
 
   endOperation(): void {
-    if (!this.#isOn) return;
     const displaced = this.#removedBy("displaced");
     if (this.#chainEvent) this.#events.push(chainEventOf(this.#chainEvent));
     if (this.#transfer) this.#events.push(transferOf(this.#transfer));

@@ -89,8 +89,6 @@ export class ChangeTracker {
 
   /** Returns the slots whose message changed, in the order in which the operation first changed them. */
   slots(): SlotChange[] {
-    const [first, ...others] = this.#steps;
-    if (first && others.length === 0) return [changeOf(first)];
     const slots = new Map<string, SlotChange>();
     for (const step of this.#steps) {
       const key = slotKey(step.message);

@@ -149,7 +149,7 @@ export function applyOwnerClaim(context: MergeContext, message: SignedMessage, d
 export function forceVerification({ store }: MergeContext, message: SignedMessage): void {
   const messageSlot = slotOf(message);
   const current = store.get(message.data.fid, messageSlot.store, messageSlot.slot);
-  if (current?.kind === messageSlot.kind && Buffer.compare(current.hash, message.hash) === 0) return;
+  if (current?.is(message)) return;
   if (current) store.remove(current, "displaced");
   store.put(message, messageSlot);
 }

@@ -39,13 +39,10 @@ export interface MergeContext {
   readonly nowSecs: number;
 }
 
-const proofOf = statement<
-  { fid: number; messageTimestamp: number | null; messageHash: Uint8Array | null },
-  [name: string]
->(
-  "merge.username-proof-of",
-  `SELECT fid, message_timestamp AS messageTimestamp, message_hash AS messageHash
-   FROM username_proofs WHERE name = ?`,
+const proofInMessage = statement<{ fid: number; timestamp: number; hash: Uint8Array }, [name: string]>(
+  "merge.username-proof-in-message",
+  `SELECT fid, message_timestamp AS timestamp, message_hash AS hash
+   FROM username_proofs WHERE name = ? AND message_hash IS NOT NULL`,
 );
 
 const CONFLICT = rejection("bad_request.conflict", "message conflicts with a more recent one");
@@ -91,7 +88,7 @@ function resolveConflicts(
     if (refusal) return refusal;
   }
   if (body?.$case === "usernameProofBody" && !current) {
-    const refusal = resolveNameConflict(context, fid, body.value, incoming);
+    const refusal = resolveNameConflict(context, body.value, incoming);
     if (refusal) return refusal;
   }
   if (current) {
@@ -144,15 +141,13 @@ export function applyCompactState(
 /** A name has one live proof in the whole network. Time and hash decide between proofs of different fids. */
 function resolveNameConflict(
   context: MergeContext,
-  fid: number,
   proof: UserNameProof,
   incoming: Rank,
 ): Rejection | undefined {
-  const current = context.db.get(proofOf, nameOf(proof));
-  if (!current || current.fid === fid || current.messageTimestamp === null || current.messageHash === null)
-    return undefined;
-  const rank: Rank = { kind: Kind.Add, timestamp: current.messageTimestamp, hash: current.messageHash };
-  if (resolveConflict(Store.UsernameProofs, rank, incoming) !== "replace") return CONFLICT;
+  const current = context.db.get(proofInMessage, nameOf(proof));
+  if (!current) return undefined;
+  if (resolveConflict(Store.UsernameProofs, { ...current, kind: Kind.Add }, incoming) !== "replace")
+    return CONFLICT;
   const stored = context.store.get(current.fid, Store.UsernameProofs, proof.name);
   if (stored) context.store.remove(stored, "displaced");
   return undefined;
@@ -199,12 +194,8 @@ function prune(context: MergeContext, merged: SignedMessage, store: Store): Reje
   if (excess <= 0) return undefined;
   let refusal: Rejection | undefined;
   for (const stored of context.store.oldest(fid, store, excess)) {
-    if (isSame(stored, merged)) refusal = PRUNABLE;
+    if (stored.is(merged)) refusal = PRUNABLE;
     context.store.remove(stored, "pruned");
   }
   return refusal;
-}
-
-function isSame(stored: StoredMessage, { data, hash }: SignedMessage): boolean {
-  return stored.timestamp === data.timestamp && Buffer.compare(stored.hash, hash) === 0;
 }

@@ -10,7 +10,7 @@ const MAX_AGE_SECS = 3600;
 interface Kept {
   readonly keys: KeptKind;
   /** The root of the keys, and their number. */
-  of: Omit<KindRoot, "kind"> | undefined;
+  of: Omit<KindRoot, "kind">;
   readonly readAtSecs: number;
 }
 
@@ -47,10 +47,11 @@ export class KeptKinds {
     if (!changed.keys || !isSame(kept.of, before)) return undefined;
     if (nowSecs - kept.readAtSecs > MAX_AGE_SECS && mayRead()) return undefined;
     for (const { rest, isPresent } of changed.keys) kept.keys.set(rest, isPresent);
-    kept.of = kept.keys.root();
-    if (!kept.of) return "empty";
+    const of = kept.keys.root();
+    if (!of) return "empty";
+    kept.of = of;
     this.#put(name, kept);
-    return kept.of;
+    return of;
   }
 
   #put(name: string, kept: Kept): void {
@@ -71,9 +72,8 @@ export class KeptKinds {
   }
 }
 
-function isSame(kept: Omit<KindRoot, "kind"> | undefined, stored: KindRoot | undefined): boolean {
-  if (!kept || !stored) return false;
-  return kept.keys === stored.keys && Buffer.compare(kept.root, stored.root) === 0;
+function isSame(kept: Kept["of"], stored: KindRoot | undefined): boolean {
+  return stored !== undefined && kept.keys === stored.keys && Buffer.compare(kept.root, stored.root) === 0;
 }
 
 function nameOf({ shard, account, kind }: ChangedKind): string {

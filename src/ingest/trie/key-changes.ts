@@ -120,7 +120,6 @@ export class KeyChanges {
 
   /** The network deletes a message because of another one, which its event does not say. */
   compacted({ data, hash }: SignedMessage): void {
-    if (!this.isOn) return;
     for (const key of keysOfMessage({ fid: data.fid, type: data.type, hash }))
       this.network(this.#homeOf(key), key, false);
   }

@@ -70,6 +70,11 @@ export class StoredMessage implements Rank {
     return this.row.table === "casts" ? this.row.hash : this.message.hash;
   }
 
+  /** Whether it is that message. Compares the times first, because the hash may have to be computed. */
+  is({ data, hash }: SignedMessage): boolean {
+    return this.timestamp === data.timestamp && Buffer.compare(this.hash, hash) === 0;
+  }
+
   get message(): SignedMessage {
     this.#message ??= this.#rebuild();
     return this.#message;

@@ -120,7 +120,7 @@ export function admitKeyRemove(
   { data, hash }: SignedMessage,
   body: KeyRemoveBody,
 ): Rejection | undefined {
-  if (isSame(db.get(lastRemoval, body.key)?.hash, hash)) return DUPLICATE;
+  if (isLastRemoval(db, body.key, hash)) return DUPLICATE;
   const key = findGaslessKey(db, body.key);
   if (!key || key.fid !== data.fid) return invalid("key is no gasless key of the fid");
   const last = isBySelf(body) ? appNonce(db, key.requestFid) : userNonce(db, data.fid);

@@ -41,7 +41,6 @@ export class SignerCache {
   }
 
   clear(): void {
-    if (this.#signers.size === 0) return;
     this.#signers.clear();
     this.#lastKey = undefined;
   }
