@@ -160,8 +160,10 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     const stored = storedAccount(db, shard, account);
     const before = stored ? decodeKinds(stored.kinds) : [];
     const others = before.filter((one) => one.kind !== kind);
-    const put = (root: KindRoot | undefined) =>
+    const put = (root: KindRoot | undefined) => {
       store(shard, account, root ? [...others, root].sort((a, b) => a.kind - b.kind) : others);
+      dropDirty(db, shard, account, kind);
+    };
     const ofKind = before.find((one) => one.kind === kind);
     const applied = isBelowOpaque ? undefined : kept.apply(changed, ofKind, nowSecs, budget.hasRoom);
     if (applied) {
@@ -200,7 +202,7 @@ export function createRootKeeper(deps: RootKeeperDeps) {
     for (const { account, kind } of dirty) {
       if (!budget.hasRoom()) return;
       dirtyFrom.set(shard, account);
-      if (recompute({ shard, account, kind }, nowSecs)) dropDirty(db, shard, account, kind);
+      recompute({ shard, account, kind }, nowSecs);
     }
     if (isEnd) dirtyFrom.delete(shard);
   }
