@@ -162,6 +162,21 @@ describe("merge", () => {
     expect(verifyIndex(indexPath(node.dir))).toEqual([]);
   });
 
+  test("of equally old messages a full store loses the one with the lesser hash, which refuses no other", () => {
+    using node = nodeWithAccounts(1);
+    const castsOfOneSecond = Array.from({ length: 102 }, (_, n) =>
+      signedCast(1, `cast ${n}`, accountSigner(1), { timestamp: DEFAULT_TIMESTAMP - 10 }),
+    ).sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1));
+    const [least, ...others] = castsOfOneSecond;
+    const [last] = others.splice(50, 1);
+    for (const one of others) expect(node.ingestMessage(one)).toBe("ok");
+    if (!least || !last) throw new Error("102 casts");
+    expect(node.ingestMessage(last)).toBe("ok");
+    expect(castsIn(node.db, others.slice(0, 1).map(hashOf)).size).toBe(0);
+    expect(node.ingestMessage(least)).toBe("bad_request.prunable");
+    expect(castsIn(node.db, castsOfOneSecond.map(hashOf)).size).toBe(100);
+  });
+
   test("refuses a message without a registered fid, an active key of that fid, or a live name for its USERNAME", () => {
     using node = nodeWithAccounts(1, 2);
     expect(node.ingestMessage(signedCast(77, "nobody", accountSigner(77)))).toBe(

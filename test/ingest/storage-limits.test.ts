@@ -3,6 +3,7 @@ import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { storeOnChainEvent } from "../../src/ingest/merge/registry.ts";
 import { StorageLimitCache } from "../../src/ingest/merge/storage-limits.ts";
 import { Store } from "../../src/protocol/message/merge-rules.ts";
+import { rentExpiresAt } from "../../src/protocol/storage.ts";
 import { rentEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 
@@ -21,4 +22,13 @@ test("the cache of limits serves an fid without its rows, and holds at most 50,0
   expect(castsOf(1)).toBe(limit);
   castsOf(MAX_CACHED_FIDS + 1);
   expect(castsOf(1)).toBe(2 * limit);
+});
+
+test("limits end in the second in which a rent expires", () => {
+  using db = openIndexInMemory();
+  const cache = new StorageLimitCache(db);
+  storeOnChainEvent(db, rentEvent(1, 1, { block: 1, at: DEFAULT_NOW_SECS }));
+  const expiresAt = rentExpiresAt(DEFAULT_NOW_SECS);
+  const castsAt = (secs: number) => cache.limit(1, Store.Casts, secs);
+  expect([castsAt(expiresAt - 1), castsAt(expiresAt)]).toEqual([100, 0]);
 });
