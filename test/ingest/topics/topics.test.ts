@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { openBulkBuild } from "../../../src/db/index/bulk/open-bulk-build.ts";
 import { decodeTopic, storeTopics } from "../../../src/db/index/counts/rankings.ts";
+import { writeScores } from "../../../src/db/index/counts/scores.ts";
 import { createTopicFinder, topicTerms } from "../../../src/ingest/topics/topics.ts";
-import { startTestNode } from "../../support/node.ts";
+import { startTestNode, type TestNode } from "../../support/node.ts";
 import { hashFrom, insertCast } from "../../support/read-model.ts";
 
 const terms = (text: string) => [...topicTerms(text)];
@@ -111,3 +113,103 @@ test("topics are the words and pairs that the definition gives over any casts", 
     { numRuns: 8 },
   );
 });
+
+describe("topics of a network", () => {
+  const finderOf = (node: TestNode, mode?: "imported") =>
+    createTopicFinder({ db: node.db, scores: mode && { mode }, turn: async () => undefined });
+  const topicsOf = async (node: TestNode, mode?: "imported") =>
+    (await finderOf(node, mode).topicsAt(NOW * 1000))?.topics.map(({ ref }) => decodeTopic(ref));
+  let hashes = 0;
+  const writes = (node: TestNode, fid: number, text: string, hoursAgo = 2) =>
+    insertCast(node.db, { fid, at: NOW - hoursAgo * HOUR, hash: hashFrom(`n${hashes++}`), body: { text } });
+  const authors = (count: number, from = 1) => Array.from({ length: count }, (_, n) => from + n);
+
+  test("count authors over all pages of casts, and each author once", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    node.db.transaction(() => {
+      for (const fid of authors(5)) writes(node, fid, "ramen", 23);
+      // One author fills more than a page with more terms than are held at first.
+      for (let n = 0; n < 5200; n++)
+        writes(node, 99, Array.from({ length: 14 }, (_, at) => wordOf(n * 14 + at)).join(", "), 12);
+      for (const fid of authors(6, 5)) writes(node, fid, "ramen", 1);
+    });
+    expect(await topicsOf(node)).toEqual([{ name: "ramen", authors: [1, 2, 3, 4, 5] }]);
+  });
+
+  test("weigh authors by their scores, whole from 0.5 on, and show those with the best first", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    const runId = writeScores(node.db, {
+      step: "begin",
+      run: { kind: "imported", at: 1, method: "csv", params: {}, seeds: [] },
+    });
+    const score = (fid: number) => (fid <= 12 ? 40 + fid : fid <= 24 ? 20 : 0);
+    const rows = authors(24).map((fid) => ({
+      ...{ fid, score: score(fid), state: 0, rank: 0, viaFid: 0, sources: null, note: null },
+    }));
+    writeScores(node.db, { step: "rows", runId, rows });
+    writeScores(node.db, { step: "finish", runId, stats: {} });
+    node.db.transaction(() => {
+      for (const fid of authors(12)) writes(node, fid, "ramen");
+      for (const fid of authors(12, 13)) writes(node, fid, "sushi");
+      // Many authors without a score.
+      for (const fid of authors(30, 100)) writes(node, fid, "spam");
+    });
+    expect(await topicsOf(node, "imported")).toEqual([
+      { name: "ramen", authors: [10, 11, 12, 9, 8] },
+      { name: "sushi", authors: [13, 14, 15, 16, 17] },
+    ]);
+    expect((await topicsOf(node))?.map(({ name }) => name)).toEqual(["spam", "ramen", "sushi"]);
+  });
+
+  test("are compared with the whole days before the window, which the finder remembers by day", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    node.db.transaction(() => {
+      for (const fid of authors(12)) {
+        writes(node, fid, "ramen");
+        writes(node, fid, "sushi");
+        for (let day = 2; day <= 8; day++) writes(node, fid, "ramen", 24 * day);
+      }
+    });
+    const finder = finderOf(node);
+    const names = async (hours: number) =>
+      (await finder.topicsAt((NOW + hours * HOUR) * 1000))?.topics.map(({ ref, score }) => [
+        decodeTopic(ref).name,
+        score.toFixed(3),
+      ]);
+    const usual = (perDay: number) => ((13 / (perDay + 3)) * Math.log(12)).toFixed(3);
+    const first = await names(0);
+    expect(first?.[0]).toEqual(["sushi", usual(0)]);
+    expect(first?.[1]?.[0]).toBe("ramen");
+    // What is written into a day that was counted does not count again.
+    node.db.transaction(() => {
+      for (const fid of authors(12)) writes(node, fid, "sushi", 24 * 3);
+    });
+    expect(await names(1)).toEqual(first ?? []);
+    // Days later the casts have left the window.
+    expect(await names(48)).toEqual([]);
+  });
+
+  test("are at most 50", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    const words = authors(60).map(wordOf);
+    node.db.transaction(() => {
+      for (const fid of authors(10)) for (const word of words) writes(node, fid, word);
+    });
+    const found = await topicsOf(node);
+    expect(found?.map(({ name }) => name)).toEqual(words.toSorted().slice(0, 50));
+  });
+
+  test("are not looked for while an index is built", async () => {
+    using node = startTestNode({ nowSecs: NOW });
+    openBulkBuild(node.db).append([], () => undefined);
+    expect(await topicsOf(node)).toBeUndefined();
+  });
+});
+
+/** A word for each number. */
+function wordOf(n: number): string {
+  const letters = Array.from({ length: 4 }, (_, at) =>
+    String.fromCharCode(97 + (Math.floor(n / 26 ** at) % 26)),
+  );
+  return `q${letters.join("")}q`;
+}

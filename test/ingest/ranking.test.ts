@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { openBulkBuild } from "../../src/db/index/bulk/open-bulk-build.ts";
+import { type RankingSnapshot, storeRankings } from "../../src/db/index/counts/rankings.ts";
+import { openIndexInMemory } from "../../src/db/index/database.ts";
+import { computeRankings, refreshRankings } from "../../src/ingest/ranking.ts";
+import { ReactionType } from "../../src/protocol/wire/generated/message.ts";
+import { ManualClock } from "../support/clock.ts";
+import { hashFrom, insertCast, type ModelCast, setReaction } from "../support/read-model.ts";
+
+const NOW = 1_700_000_000;
+const HOUR_SECS = 3600;
+const WINDOW = { snapshot: NOW * 1000, windowHours: 24 };
+
+function indexOf(casts: readonly ModelCast[], likes = 1) {
+  const db = openIndexInMemory();
+  db.transaction(() => {
+    for (const cast of casts) {
+      insertCast(db, cast);
+      for (let fid = 100; fid < 100 + likes; fid++)
+        setReaction(db, { fid, type: ReactionType.REACTION_TYPE_LIKE, target: cast, at: NOW, on: true });
+    }
+  });
+  return db;
+}
+
+const inChannel = (channel: string, cast: Omit<ModelCast, "body">): ModelCast => ({
+  ...cast,
+  body: { parent: { $case: "parentUrl", value: channel } },
+});
+
+describe("what ranks alike", () => {
+  test("are casts in the order of their times, the newest first, and then of their hashes", () => {
+    // Of the future: all of them count as new.
+    const casts = [3, 1, 2, 2, 2].map((at, n) => ({ fid: 1, at: NOW + at, hash: hashFrom(`${n}`) }));
+    using db = indexOf(casts);
+    const expected = casts
+      .toSorted((a, b) => b.at - a.at || Buffer.compare(b.hash, a.hash))
+      .map(({ hash }) => hash.toHex());
+    const { casts: ranked } = computeRankings(db, WINDOW).rankings;
+    expect(ranked.map(({ ref }) => ref.toHex())).toEqual(expected);
+    expect(new Set(ranked.map(({ score }) => score)).size).toBe(1);
+  });
+
+  test("are channels in the order of their ids", () => {
+    const urls = ["c", "a", "b"].map((name) => `https://${name}.example`);
+    using db = indexOf(urls.map((url, n) => inChannel(url, { fid: 1, at: NOW, hash: hashFrom(`${n}`) })));
+    const { channels } = computeRankings(db, WINDOW).rankings;
+    expect(channels.map(({ ref }) => Buffer.from(ref).toString())).toEqual(urls.toSorted());
+  });
+});
+
+test("the window begins with the second a day before the snapshot", () => {
+  const at = NOW - 24 * HOUR_SECS;
+  const [last, first] = [at - 1, at].map((time) => ({ fid: 1, at: time, hash: hashFrom(`${time}`) }));
+  if (!last || !first) throw new Error("two casts");
+  using db = indexOf([last, first]);
+  const { casts } = computeRankings(db, WINDOW).rankings;
+  expect(casts.map(({ ref }) => ref.toHex())).toEqual([first.hash.toHex()]);
+});
+
+test("casts of all pages of the window are ranked", () => {
+  const casts = Array.from({ length: 5001 }, (_, n) => ({
+    fid: 1 + (n % 7),
+    at: NOW - 10,
+    hash: hashFrom(`${n}`),
+  })).map((cast) => inChannel("https://a.example", cast));
+  using db = indexOf(casts, 0);
+  const newest = inChannel("https://b.example", { fid: 9, at: NOW, hash: hashFrom("newest") });
+  insertCast(db, newest);
+  const { channels } = computeRankings(db, WINDOW).rankings;
+  expect(channels.map(({ ref, score }) => [Buffer.from(ref).toString(), score])).toEqual([
+    ["https://a.example", 21],
+    ["https://b.example", 3],
+  ]);
+});
+
+test("a refresh computes each interval once, and nothing while an index is built", async () => {
+  using db = indexOf([{ fid: 1, at: NOW, hash: hashFrom("one") }]);
+  const stored: RankingSnapshot[] = [];
+  const clock = new ManualClock(NOW);
+  const refresh = () =>
+    refreshRankings({
+      ...{ db, clock, windowHours: 24 },
+      async store(snapshot) {
+        stored.push(snapshot);
+        storeRankings(db, snapshot);
+      },
+    });
+  await refresh();
+  await refresh();
+  expect(stored).toHaveLength(1);
+  clock.advanceSecs(-HOUR_SECS);
+  await refresh();
+  expect(stored).toHaveLength(2);
+  using built = openIndexInMemory();
+  openBulkBuild(built).append([], () => undefined);
+  await refreshRankings({
+    ...{ db: built, clock, windowHours: 24 },
+    store: async (one) => void stored.push(one),
+  });
+  expect(stored).toHaveLength(2);
+});
