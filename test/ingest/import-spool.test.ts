@@ -1,59 +1,203 @@
-import { expect, test } from "bun:test";
-import { openIndexInMemory } from "../../src/db/index/database.ts";
-import { createIngestEngine } from "../../src/ingest/engine.ts";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { createIngestEngine, type IngestEngine } from "../../src/ingest/engine.ts";
 import type { EncodedRecord } from "../../src/ingest/record.ts";
-import { CastType, FarcasterNetwork, MessageType } from "../../src/protocol/wire/generated/message.ts";
+import { rejection } from "../../src/protocol/rejection.ts";
+import {
+  CastType,
+  FarcasterNetwork,
+  MessageType,
+  UserDataType,
+} from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
-import { proEvent } from "../support/events.ts";
-import { DEFAULT_NOW_SECS } from "../support/messages.ts";
-import { accountRecords, eventRecord } from "../support/node.ts";
-import { cast, link, signed } from "../support/records.ts";
+import { proEvent, rentEvent, signerEvent } from "../support/events.ts";
+import { gaslessKeyMessage } from "../support/gasless-keys.ts";
+import { liveHashes } from "../support/live-messages.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP, makeSigner } from "../support/messages.ts";
+import { accountRecords, accountSigner, eventRecord } from "../support/node.ts";
+import {
+  bio,
+  cast,
+  compact,
+  fname,
+  link,
+  signed,
+  uncast,
+  unlink,
+  userData,
+  verify,
+} from "../support/records.ts";
+import { hashOf } from "../support/social.ts";
 import { unverifiedRecords } from "../support/unverified-records.ts";
 
-test("messages wait for one of their store that waits, and for a lend of their fid; others do not", () => {
-  using db = openIndexInMemory();
-  const engine = createIngestEngine({
+let db: IndexDatabase;
+beforeEach(() => {
+  db = openIndexInMemory();
+});
+afterEach(() => db[Symbol.dispose]());
+
+/** Later than what events are written for. */
+const NOW_SECS = DEFAULT_NOW_SECS + 86_400;
+
+const engineAt = (nowSecs = NOW_SECS): IngestEngine =>
+  createIngestEngine({
     db,
     network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
-    // Later than what events are written for.
-    clock: new ManualClock(DEFAULT_NOW_SECS + 86_400),
+    clock: new ManualClock(nowSecs),
     onFault: (cause) => {
       throw cause;
     },
   });
-  const lend = signed(1, {
-    type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
-    body: { $case: "lendStorageBody", value: { toFid: 2, numUnits: 1, unitType: 2 } },
-  });
-  const messages: readonly (readonly [EncodedRecord, "spooled" | "deferred"])[] = [
-    [cast(1, "a"), "spooled"],
-    [cast(1, "a"), "deferred"],
-    [cast(1, "after one that waits"), "deferred"],
-    [link(1, "follow", 2), "spooled"],
-    [cast(2, "b"), "spooled"],
-    [lend, "deferred"],
-    [link(1, "follow", 3), "deferred"],
-    [link(2, "follow", 1), "spooled"],
-  ];
-  const records = [...accountRecords(1), ...accountRecords(2), ...messages.map(([record]) => record)];
+
+let offset = 0;
+/** Returns for each record whether it is in the index or its spool, waits, or why it was refused. */
+function take(engine: IngestEngine, ...records: readonly EncodedRecord[]): string[] {
   const batch = {
-    records: records.map((record, offset) => ({ record, offset })),
+    records: records.map((record) => ({ record, offset: offset++ })),
     validated: unverifiedRecords(records),
   };
-  const outcomes = engine.spoolImport(batch, [], 100).map((outcome) => outcome ?? "spooled");
-  expect(outcomes.slice(-messages.length)).toEqual(messages.map(([, outcome]) => outcome));
+  return engine
+    .spoolImport(batch, [], 100)
+    .map((outcome) => (typeof outcome === "object" ? outcome.code : (outcome ?? "stored")));
+}
+
+const lend = signed(1, {
+  type: MessageType.MESSAGE_TYPE_LEND_STORAGE,
+  body: { $case: "lendStorageBody", value: { toFid: 2, numUnits: 1, unitType: 2 } },
+});
+const accounts = [1, 2].flatMap((fid) => accountRecords(fid));
+const [STORED, WAITS, REFUSED] = ["stored", "deferred", "bad_request.validation_failure"];
+const keyAdd = gaslessKeyMessage({
+  ...{ fid: 1, signer: makeSigner("first"), requestFid: 2, ttlSecs: 3600, nonce: 1 },
+});
+
+const CASES: readonly (readonly [
+  name: string,
+  ...records: readonly (readonly [EncodedRecord, string | undefined])[],
+])[] = [
+  [
+    "messages wait for one of their store that waits, and for a lend of their fid; others do not",
+    [cast(1, "a"), STORED],
+    [cast(1, "a"), WAITS],
+    [cast(1, "after one that waits"), WAITS],
+    [link(1, "follow", 2), STORED],
+    [cast(2, "b"), STORED],
+    [lend, WAITS],
+    [link(1, "follow", 3), WAITS],
+    [link(2, "follow", 1), STORED],
+  ],
+  [
+    "a removal in a slot that is free is stored; one of a stored message waits",
+    [uncast(1, cast(1, "never")), STORED],
+    [link(1, "follow", 2), STORED],
+    [unlink(1, "follow", 2), WAITS],
+  ],
+  [
+    "a compact state and a verification wait, and the stores that they change with them",
+    [compact(1, "follow", [2]), WAITS],
+    [link(1, "follow", 2), WAITS],
+    [verify(2), WAITS],
+    [cast(2, "b"), STORED],
+  ],
+  [
+    "user data waits for that of its slot only",
+    [bio(1, "a"), STORED],
+    [bio(1, "b"), WAITS],
+    [userData(1, UserDataType.USER_DATA_TYPE_URL, "a"), STORED],
+    [userData(1, UserDataType.USER_DATA_TYPE_USERNAME, "user1"), WAITS],
+    [userData(1, UserDataType.USER_DATA_TYPE_DISPLAY, "a"), STORED],
+  ],
+  [
+    "a rent waits for messages of its fid that wait, other events and names do not",
+    [cast(1, "a"), STORED],
+    [eventRecord(rentEvent(1, 1, { block: 800_000 })), STORED],
+    [cast(1, "a"), WAITS],
+    [eventRecord(rentEvent(1, 1, { block: 800_001 })), WAITS],
+    [eventRecord(rentEvent(2, 1, { block: 800_002 })), STORED],
+    [eventRecord(signerEvent(1, accountSigner(7).publicKey, { block: 800_003 })), STORED],
+    [fname(1, "other"), WAITS],
+  ],
+  [
+    "everything waits from the first gasless key on",
+    [cast(1, "a"), STORED],
+    [{ kind: "message", bytes: keyAdd }, WAITS],
+    [cast(2, "b"), WAITS],
+    [eventRecord(rentEvent(2, 1, { block: 800_000 })), WAITS],
+    [eventRecord(signerEvent(2, accountSigner(7).publicKey, { block: 800_001 })), WAITS],
+  ],
+  [
+    "a message of an author who may not write is refused, whether or not it could be spooled",
+    [cast(3, "nobody"), REFUSED],
+    [verify(3), REFUSED],
+    [cast(1, "a"), STORED],
+  ],
+];
+
+test.each(CASES)("%s", (_name, ...records) => {
+  const engine = engineAt();
+  take(engine, ...accounts);
+  const outcomes = take(engine, ...records.map(([record]) => record));
+  expect(outcomes).toEqual(records.map(([, outcome]) => `${outcome}`));
+  expect(engine.hasSpoolEnded).toBe(records.some(([{ bytes }]) => bytes === keyAdd));
+});
+
+test.each(CASES)("the same when the import is resumed before each record: %s", (_name, ...records) => {
+  take(engineAt(), ...accounts);
+  for (const [record, outcome] of records) expect(take(engineAt(), record)).toEqual([`${outcome}`]);
+});
+
+test("casts wait from the first one above the limit on", () => {
+  const engine = engineAt();
+  take(engine, ...accounts);
+  const casts = Array.from({ length: 102 }, (_, n) => cast(1, `${n}`, DEFAULT_TIMESTAMP - 200 + n));
+  expect(take(engine, ...casts)).toEqual(casts.map((_, n) => (n < 100 ? "stored" : "deferred")));
+});
+
+test("a message that is still an event waits, so that its event is written", () => {
+  const nowSecs = DEFAULT_NOW_SECS + 100;
+  const engine = engineAt(nowSecs);
+  take(engine, ...accounts);
+  const [before, after] = [901, 900].map((age) => cast(1, `${age}`, DEFAULT_TIMESTAMP + 100 - age));
+  if (!before || !after) throw new Error("two casts");
+  expect(take(engine, before, after)).toEqual(["stored", "deferred"]);
+});
+
+describe("the index that is built", () => {
+  test("has what was spooled, and then what waited and wins", () => {
+    const engine = engineAt();
+    take(engine, ...accounts);
+    const [kept, removed, late] = [cast(1, "kept"), cast(1, "removed"), cast(1, "late")];
+    const removal = uncast(1, removed, DEFAULT_TIMESTAMP + 1);
+    const of2 = cast(2, "of another");
+    expect(take(engine, kept, removed, of2, removal, late)).toEqual([
+      ...["stored", "stored", "stored", "deferred", "deferred"],
+    ]);
+    while (engine.buildStep());
+    const hashes = (...records: readonly EncodedRecord[]) =>
+      records.map(({ bytes }) => hashOf(bytes).slice(2)).sort();
+    expect(liveHashes(db).sort()).toEqual(hashes(kept, removed, of2));
+    const outcomes = [];
+    for (let page = engine.applyDeferred(); page; page = engine.applyDeferred()) outcomes.push(...page);
+    // The names of the accounts waited, too.
+    expect(outcomes.map(({ outcome }) => outcome?.code ?? "ok")).toEqual(Array(4).fill("ok"));
+    expect(liveHashes(db).sort()).toEqual(hashes(kept, of2, removal, late));
+  });
+
+  test("has no record that its validation refused", () => {
+    const engine = engineAt();
+    take(engine, ...accounts);
+    const records = [cast(1, "a"), cast(1, "refused"), cast(1, "b")];
+    const refusal = rejection("bad_request.validation_failure", "of no valid form");
+    const validated = { ...unverifiedRecords(records), refusals: new Map([[1, refusal]]) };
+    const batch = { records: records.map((record, at) => ({ record, offset: at })), validated };
+    expect(engine.spoolImport(batch, [], 100)).toEqual([undefined, refusal, undefined]);
+    while (engine.buildStep());
+    expect(liveHashes(db)).toHaveLength(2);
+  });
 });
 
 test("a cast that needs Pro is spooled of a user who has it, and refused of another", () => {
-  using db = openIndexInMemory();
-  const engine = createIngestEngine({
-    db,
-    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
-    clock: new ManualClock(DEFAULT_NOW_SECS + 86_400),
-    onFault: (cause) => {
-      throw cause;
-    },
-  });
+  const engine = engineAt();
   const long = (fid: number) =>
     signed(fid, {
       type: MessageType.MESSAGE_TYPE_CAST_ADD,
@@ -63,21 +207,8 @@ test("a cast that needs Pro is spooled of a user who has it, and refused of anot
       },
     });
   const pro = eventRecord(proEvent(2, 3650, { block: 900_000 }));
-  const records = [
-    ...accountRecords(1),
-    ...accountRecords(2),
-    pro,
-    cast(1, "a"),
-    cast(2, "b"),
-    long(1),
-    long(2),
-  ];
-  const batch = {
-    records: records.map((record, offset) => ({ record, offset })),
-    validated: unverifiedRecords(records),
-  };
-  const outcomes = engine.spoolImport(batch, [], 100).slice(-4);
-  expect(
-    outcomes.map((outcome) => (typeof outcome === "object" ? outcome.code : (outcome ?? "spooled"))),
-  ).toEqual(["spooled", "spooled", expect.stringMatching(/^bad_request/), "spooled"]);
+  take(engine, ...accounts, pro);
+  expect(take(engine, cast(1, "a"), cast(2, "b"), long(1), long(2))).toEqual([
+    ...["stored", "stored", "bad_request.validation_failure", "stored"],
+  ]);
 });
