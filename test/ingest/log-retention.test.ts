@@ -1,8 +1,11 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { setShardCount } from "../../src/db/index/counts/totals.ts";
 import { missingEventBlocks } from "../../src/db/index/log/event-blocks.ts";
+import { appendHubBlock } from "../../src/db/index/log/hub-log.ts";
 import { eventsAfter, outboxBacklog, publishedSeq } from "../../src/db/index/log/outbox.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { createLogRetention } from "../../src/ingest/thread/log-retention.ts";
+import { firstEventId } from "../../src/protocol/hub-event-id.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { nowSecs } from "../../src/runtime/clock.ts";
 import { DEFAULT_TIMESTAMP } from "../support/messages.ts";
@@ -131,4 +134,69 @@ test("without room the logs shrink to one hour, in slices; unpublished events st
   node.clock.advanceSecs(3601);
   expect([retention.shrink(), seqs()]).toEqual([true, [6]]);
   expect([retention.shrink(), seqs()]).toEqual([false, [6]]);
+});
+
+describe("blocks of the log of hub events", () => {
+  /** Two shards with a block in each second. */
+  function startLog(hubLogSecs: number, sliceEvents = 1000) {
+    const node = startTestNode();
+    const { db, clock } = node;
+    const event = { type: 1, fid: 1, body: new Uint8Array() };
+    const append = (shard: number, height: number, at: number) =>
+      appendHubBlock(db, {
+        ...{ shard, height, at: DEFAULT_TIMESTAMP + at, hash: new Uint8Array(), seqnum: 0 },
+        events: [{ ...event, id: firstEventId(height) + 1 }],
+      });
+    db.transaction(() => {
+      setShardCount(db, 2);
+      for (const shard of [1, 2]) for (let n = 1; n <= 4; n++) append(shard, n, n);
+    });
+    const retention = createLogRetention({ db, clock, outboxSecs: 3600, hubLogSecs, sliceEvents });
+    const heights = () =>
+      [1, 2].map((shard) =>
+        db.sqlite
+          .query<{ height: number }, [number]>("SELECT height FROM hub_blocks WHERE shard = ? ORDER BY 1")
+          .all(shard)
+          .map(({ height }) => height),
+      );
+    return { clock, retention, heights, [Symbol.dispose]: () => node[Symbol.dispose]() };
+  }
+
+  test("are deleted in each shard once they are older than its retention", () => {
+    using log = startLog(100);
+    log.clock.advanceSecs(101);
+    log.retention.sweep();
+    expect(log.heights()).toEqual([
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+    ]);
+    log.clock.advanceSecs(2);
+    log.retention.sweep();
+    expect(log.heights()).toEqual([
+      [3, 4],
+      [3, 4],
+    ]);
+    log.clock.advanceSecs(1);
+    log.retention.markPublished(0);
+    expect(log.heights()).toEqual([[4], [4]]);
+  });
+
+  test("are deleted in slices of events", () => {
+    using log = startLog(100, 3);
+    log.clock.advanceSecs(1000);
+    log.retention.sweep();
+    expect(log.heights().flat().length).toBeGreaterThan(0);
+    for (let n = 0; n < 8; n++) log.retention.sweep();
+    expect(log.heights()).toEqual([[], []]);
+  });
+
+  test("of more than an hour are deleted where the index has no room, and of a shorter retention before", () => {
+    using log = startLog(86_400);
+    log.clock.advanceSecs(3602);
+    expect([log.retention.shrink(), log.heights()[0]]).toEqual([true, [2, 3, 4]]);
+    expect(log.retention.shrink()).toBe(false);
+    using shorter = startLog(100);
+    shorter.clock.advanceSecs(103);
+    expect([shorter.retention.shrink(), shorter.heights()[0]]).toEqual([true, [3, 4]]);
+  });
 });

@@ -1,10 +1,21 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
 import { decodeRecord } from "../../src/ingest/record.ts";
-import { createSizeBound, INDEX_FULL, IndexFullError, type SizeLevel } from "../../src/ingest/size-bound.ts";
+import {
+  createSizeBound,
+  INDEX_FULL,
+  IndexFullError,
+  logSizeLevel,
+  type SizeLevel,
+} from "../../src/ingest/size-bound.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { ManualClock } from "../support/clock.ts";
+import { createIndex } from "../support/empty-databases.ts";
+import { logTo } from "../support/log.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
 import { accountRecords } from "../support/node.ts";
 import { expectOk } from "../support/result.ts";
@@ -109,6 +120,78 @@ describe("the bound of the index", () => {
     bound.setPhase("finished");
     expect(bound.isFull()).toBe(true);
   });
+});
+
+describe("the write-ahead log", () => {
+  const PAGES = 500;
+
+  /** An index with a log that is about as large as its pages. */
+  function fileIndex() {
+    const dir = mkdtempSync(join(tmpdir(), "size-bound-test-"));
+    const db = createIndex(dir);
+    db.sqlite.exec("CREATE TABLE filler (content BLOB)");
+    db.checkpoint();
+    return {
+      db,
+      write: (pages: number) =>
+        db.transaction(() => {
+          db.sqlite.exec("DELETE FROM filler");
+          for (let n = 0; n < pages; n++)
+            db.sqlite.exec("INSERT INTO filler (content) VALUES (zeroblob(4000))");
+        }),
+      logBytes: () => statSync(`${db.file}-wal`).size,
+      [Symbol.dispose]() {
+        db[Symbol.dispose]();
+        rmSync(dir, { recursive: true });
+      },
+    };
+  }
+
+  test("counts towards the bound, and is emptied before that is reached, at most once in five seconds", () => {
+    using index = fileIndex();
+    const { db, write, logBytes } = index;
+    write(PAGES);
+    const { bytes } = createSizeBound({ db, maxBytes: 0 }).size();
+    expect(bytes).toBe(used(db) * BYTES + logBytes());
+    expect(logBytes()).toBeGreaterThan(PAGES * BYTES);
+    let nowMs = 1000;
+    const bound = createSizeBound({ db, maxBytes: bytes, nowMs: () => nowMs });
+    expect([bound.isFull(), logBytes()]).toEqual([false, 0]);
+    write(PAGES);
+    nowMs += 4999;
+    expect([bound.isFull(), logBytes() > 0]).toEqual([true, true]);
+    nowMs += 1;
+    expect([bound.isFull(), logBytes()]).toEqual([false, 0]);
+  });
+
+  test("that is less than a sixteenth of the bound stays", () => {
+    using index = fileIndex();
+    const { db, write, logBytes } = index;
+    write(PAGES);
+    db.checkpoint();
+    db.sqlite.exec("INSERT INTO filler (content) VALUES (1)");
+    const before = logBytes();
+    expect(before).toBeGreaterThan(0);
+    const { bytes } = createSizeBound({ db, maxBytes: 0 }).size();
+    const bound = createSizeBound({ db, maxBytes: bytes });
+    expect([bound.isFull(), logBytes()]).toEqual([true, before]);
+  });
+});
+
+test("an operator reads that the bound comes close, is reached, and that there is room again", () => {
+  const lines: string[] = [];
+  const log = logTo((line) => lines.push(`${line}`));
+  const size = { bytes: 1, maxBytes: 2, isFull: false };
+  const said = (level: SizeLevel, before: SizeLevel) => {
+    lines.length = 0;
+    logSizeLevel(log, level, before, size);
+    return lines.map((line) => JSON.parse(line).msg);
+  };
+  const again = ["The index has room again: merging goes on"];
+  expect(said("near", "room")).toEqual(["The index comes close to index.max_bytes"]);
+  expect(said("full", "near")).toEqual(["The index has reached index.max_bytes: nothing more is merged"]);
+  expect([said("near", "full"), said("room", "full")]).toEqual([again, again]);
+  expect(said("room", "near")).toEqual([]);
 });
 
 test("an engine at its bound refuses records and batches, changes nothing, and takes them when there is room", () => {
