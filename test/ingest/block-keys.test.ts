@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { claimNetwork } from "../../src/db/index/identity.ts";
 import { storedAccount } from "../../src/db/index/trie/account-roots.ts";
-import { correctedAccounts } from "../../src/db/index/trie/corrections.ts";
+import { correctedAccounts, correction } from "../../src/db/index/trie/corrections.ts";
 import { areKeysKnown, setKeysKnown } from "../../src/db/index/trie/known-keys.ts";
 import {
   areRootsKept,
@@ -16,12 +16,15 @@ import { encodeKeyRecord } from "../../src/ingest/trie/key-records.ts";
 import { createRootKeeper } from "../../src/ingest/trie/root-keeper.ts";
 import { NO_BUDGET } from "../../src/ingest/trie/work-budget.ts";
 import { packBytes } from "../../src/lib/bytes.ts";
+import { decodeMessage } from "../../src/protocol/message/signed-message.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { OnChainEvent } from "../../src/protocol/wire/generated/on-chain.ts";
-import { accountPrefix, onChainKey } from "../../src/trust/trie-key.ts";
+import { accountPrefix, keysOfSigned, onChainKey } from "../../src/trust/trie-key.ts";
 import { ManualClock } from "../support/clock.ts";
 import { rentEvent } from "../support/events.ts";
 import { DEFAULT_NOW_SECS } from "../support/messages.ts";
+import { bio, cast } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
 
 const network = FarcasterNetwork.FARCASTER_NETWORK_MAINNET;
 const PROVEN = { provenHeight: 7, provenAt: DEFAULT_NOW_SECS, mismatchHeight: null, mismatches: 0 };
@@ -126,4 +129,51 @@ test("an on-chain event that comes again stays in the trie, whether or not the b
     // The rows alone say that the trie has the key.
     expect([...correctedAccounts(db, 1)]).toEqual([]);
   }
+});
+
+test("a message that comes again stays in the trie, whether or not the block names its key again", () => {
+  const { bytes } = cast(5, "gm");
+  const message = expectOk(decodeMessage(bytes));
+  const [key] = keysOfSigned(message);
+  if (!key) throw new Error("a cast has a key");
+  const keyRecords = packBytes([encodeKeyRecord({ kind: "key", key, isPresent: true })]);
+  const ops = [{ kind: "merge" as const, message: bytes, deleted: [], happenedAt: DEFAULT_NOW_SECS }];
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  for (const [number, named] of [{ keyRecords }, { keyRecords }, {}].entries()) {
+    const part = { number: 8 + number, time: DEFAULT_NOW_SECS, ops: 1, ...named };
+    const blocks = { ...BLOCK, first: part.number, last: part.number, parts: [part] };
+    apply({ ops, followsKeys: true, blocks });
+    expect([...correctedAccounts(db, 1)]).toEqual([]);
+  }
+});
+
+test("a message that the index has replaced already is in the trie until its block says that it is deleted", () => {
+  const [first, second] = [10, 20].map((at) => bio(5, `at ${at}`, at).bytes);
+  if (!first || !second) throw new Error("two messages");
+  const keyOf = (bytes: Uint8Array) => keysOfSigned(expectOk(decodeMessage(bytes)))[0] as Uint8Array;
+  const { db, apply } = startIndex(true);
+  using _ = db;
+  const merge = (
+    number: number,
+    message: Uint8Array,
+    ...records: readonly (readonly [Uint8Array, boolean])[]
+  ) => {
+    const keyRecords = packBytes(
+      records.map(([key, isPresent]) => encodeKeyRecord({ kind: "key", key, isPresent })),
+    );
+    const part = { number, time: DEFAULT_NOW_SECS, ops: 1, keyRecords };
+    apply({
+      ops: [{ kind: "merge", message, deleted: [], happenedAt: DEFAULT_NOW_SECS }],
+      followsKeys: true,
+      blocks: { ...BLOCK, first: number, last: number, parts: [part] },
+    });
+  };
+  // The rows are ahead of the trie.
+  apply({ ops: [{ kind: "put", message: second, happenedAt: DEFAULT_NOW_SECS }], followsKeys: true });
+  expect(correction(db, 1, keyOf(second))).toBe(false);
+  merge(8, first, [keyOf(first), true]);
+  expect([first, second].map((one) => correction(db, 1, keyOf(one)))).toEqual([true, false]);
+  merge(9, second, [keyOf(second), true], [keyOf(first), false]);
+  expect([...correctedAccounts(db, 1)]).toEqual([]);
 });

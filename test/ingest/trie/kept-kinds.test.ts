@@ -50,4 +50,44 @@ describe("the root of a kind whose keys are kept", () => {
   test("is empty without its last key", () => {
     expect(applyAfter(0, true, { keys: [{ rest: rest(1), isPresent: false }] })).toBe("empty");
   });
+
+  test("is read from the rows unless the index still has the root that the keys gave, for that account only", () => {
+    const kinds = new KeptKinds();
+    const [first, other] = [trieOf([rest(1)]), trieOf([rest(3)])];
+    const of = (shard: number, account: Uint8Array) => ({ shard, account, kind: KIND, ...added });
+    const own = of(1, ACCOUNT);
+    const isKept = (before: typeof first.root | undefined, changed = own) =>
+      kinds.apply(changed, before, READ_AT_SECS, () => true) !== undefined;
+    const keep = () => kinds.keep(own, first.keys, first.root, READ_AT_SECS);
+    for (const before of [undefined, other.root, { ...first.root, keys: 2 }]) {
+      keep();
+      expect(isKept(before)).toBe(false);
+      // They are of no use any more.
+      expect(isKept(first.root)).toBe(false);
+    }
+    keep();
+    for (const changed of [of(2, ACCOUNT), of(1, accountPrefix(8)), { ...own, kind: KIND + 1 }])
+      expect(isKept(first.root, changed)).toBe(false);
+    expect(isKept(first.root)).toBe(true);
+    expect([isKept(first.root), isKept(both)]).toEqual([false, false]);
+  });
+
+  test("follows from each of its changes in turn", () => {
+    const kinds = new KeptKinds();
+    const { root, keys } = trieOf([rest(1)]);
+    const change = (n: number, isPresent: boolean) => ({
+      ...{ shard: 1, account: ACCOUNT, kind: KIND },
+      keys: [{ rest: rest(n), isPresent }],
+    });
+    kinds.keep(change(1, true), keys, root, READ_AT_SECS);
+    expect(kinds.apply(change(2, true), root, READ_AT_SECS, () => true)).toMatchObject({
+      root: both.root,
+      keys: 2,
+    });
+    const alone = trieOf([rest(2)]).root;
+    expect(kinds.apply(change(1, false), both, READ_AT_SECS, () => true)).toMatchObject({
+      root: alone.root,
+      keys: 1,
+    });
+  });
 });

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type IndexDatabase, openIndexInMemory } from "../../src/db/index/database.ts";
+import { getPosition } from "../../src/db/index/positions.ts";
+import { createIngestEngine, type IngestEngineDeps } from "../../src/ingest/engine.ts";
+import { decodeRecord } from "../../src/ingest/record.ts";
+import { rejection } from "../../src/protocol/rejection.ts";
+import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
+import { accountPrefix } from "../../src/trust/trie-key.ts";
+import { ManualClock } from "../support/clock.ts";
+import { liveHashes } from "../support/live-messages.ts";
+import { DEFAULT_NOW_SECS, DEFAULT_TIMESTAMP } from "../support/messages.ts";
+import { accountRecords } from "../support/node.ts";
+import { bio, cast } from "../support/records.ts";
+import { expectOk } from "../support/result.ts";
+
+let db: IndexDatabase;
+let faults: string[];
+let signals: number;
+beforeEach(() => {
+  db = openIndexInMemory();
+  faults = [];
+  signals = 0;
+});
+afterEach(() => db[Symbol.dispose]());
+
+const engineOf = (deps: Partial<IngestEngineDeps> = {}) =>
+  createIngestEngine({
+    db,
+    network: FarcasterNetwork.FARCASTER_NETWORK_MAINNET,
+    clock: new ManualClock(DEFAULT_NOW_SECS),
+    onFault: (cause) => faults.push(`${cause}`),
+    onEvents: () => {
+      signals += 1;
+    },
+    ...deps,
+  });
+const account = accountRecords(1).map((record) => expectOk(decodeRecord(record)));
+const casts = ["a", "b", "c"].map((text) => expectOk(decodeRecord(cast(1, text))));
+const codes = (outcomes: readonly ({ readonly code: string } | undefined)[]) =>
+  outcomes.map((outcome) => outcome?.code ?? "ok");
+
+/** The storing of casts fails at these turns, counted from 1. */
+function failsAt(...turns: readonly number[]): void {
+  let turn = 0;
+  db.beforeStatement = (name) => {
+    if (name === "project.casts.insert" && turns.includes(++turn)) throw new Error(`fault ${turn}`);
+  };
+}
+
+describe("a batch of resumable work", () => {
+  const positions = [{ key: "file", position: 7 }];
+
+  function resume(engine = engineOf()) {
+    let ran = 0;
+    const outcomes = codes(engine.applyResumable(casts, positions, { alongside: () => void ran++ }));
+    return { outcomes, ran, position: getPosition(db, "file") };
+  }
+
+  test("is one commit with its positions", () => {
+    const engine = engineOf();
+    engine.apply(account);
+    expect(resume(engine)).toEqual({ outcomes: ["ok", "ok", "ok"], ran: 1, position: 7 });
+  });
+
+  test("is stored record by record after a fault, with its positions if none of them causes it", () => {
+    const engine = engineOf();
+    engine.apply(account);
+    failsAt(2);
+    expect(resume(engine)).toEqual({ outcomes: ["ok", "ok", "ok"], ran: 1, position: 7 });
+    expect([liveHashes(db).length, faults]).toEqual([3, []]);
+  });
+
+  test("leaves out the record at fault, and its positions", () => {
+    const engine = engineOf();
+    engine.apply(account);
+    failsAt(2, 4);
+    expect(resume(engine)).toEqual({ outcomes: ["ok", "unavailable", "ok"], ran: 0, position: undefined });
+    expect([liveHashes(db).length, faults]).toEqual([2, ["Error: fault 4"]]);
+  });
+});
+
+test("a single record at fault is unavailable and reported once", () => {
+  const engine = engineOf();
+  engine.apply(account);
+  failsAt(1, 2);
+  expect([codes(engine.apply(casts.slice(0, 1))), faults]).toEqual([["unavailable"], ["Error: fault 1"]]);
+});
+
+test("a node that takes no records refuses each, and stores none", () => {
+  const refusal = rejection("unavailable", "this node follows another one");
+  expect(engineOf({ refusal }).apply(account)).toEqual(account.map(() => refusal));
+  expect(db.sqlite.query("SELECT * FROM fids").all()).toEqual([]);
+});
+
+test("a commit is signalled if it wrote events, and only then", () => {
+  const engine = engineOf();
+  const signalled = (...records: typeof account) => {
+    const before = signals;
+    engine.apply(records);
+    return signals - before;
+  };
+  expect(signalled(...account)).toBe(0);
+  const old = expectOk(decodeRecord(bio(1, "long ago", DEFAULT_TIMESTAMP - 5000)));
+  expect([signalled(...casts), signalled(...casts), signalled(old)]).toEqual([1, 0, 0]);
+});
+
+describe("a relayed batch", () => {
+  const position = { key: "upstream 1 applied", position: 3 };
+
+  test("without operations whose progress cannot be stored fails", () => {
+    const engine = engineOf();
+    db.beforeStatement = (name) => {
+      if (name.startsWith("positions.")) throw new Error("no position");
+    };
+    expect(() => engine.applyRelayed({ ops: [], positions: [position] })).toThrow("no position");
+    expect(faults).toEqual([]);
+  });
+
+  test("that does not make an account equal to the network's changes nothing, which is no fault", () => {
+    const engine = engineOf();
+    const ops = [{ kind: "put", message: cast(1, "a").bytes, happenedAt: 0 }] as const;
+    const healed = {
+      shard: 1,
+      account: accountPrefix(1),
+      root: new Uint8Array(20),
+      children: [],
+      uncertain: [],
+    };
+    engine.applyRelayed({ ops, positions: [position], healed });
+    expect([liveHashes(db), getPosition(db, position.key), faults]).toEqual([[], undefined, []]);
+  });
+
+  test("that heals an account is applied as a whole, or its fault is reported", () => {
+    const engine = engineOf();
+    const ops = [{ kind: "put", message: Uint8Array.of(255), happenedAt: 0 }] as const;
+    const healed = {
+      shard: 1,
+      account: accountPrefix(1),
+      root: new Uint8Array(),
+      children: [],
+      uncertain: [],
+    };
+    engine.applyRelayed({ ops, positions: [position], healed });
+    expect([getPosition(db, position.key), faults.length]).toEqual([undefined, 1]);
+    engine.applyRelayed({ ops: [], positions: [position], healed });
+    expect([getPosition(db, position.key), faults.length]).toEqual([3, 1]);
+  });
+});
