@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { openIndexInMemory } from "../../src/db/index/database.ts";
 import { createImportSink } from "../../src/import/import-sink.ts";
 import { createIngestEngine } from "../../src/ingest/engine.ts";
-import { appNonce, userNonce } from "../../src/ingest/merge/keys/gasless-key-store.ts";
+import { appNonce, gaslessKeysOf, userNonce } from "../../src/ingest/merge/keys/gasless-key-store.ts";
+import type { EncodedRecord } from "../../src/ingest/record.ts";
 import type { RelayedOp } from "../../src/ingest/relayed-op.ts";
-import { Store } from "../../src/protocol/message/merge-rules.ts";
 import { toUnixSecs } from "../../src/protocol/time.ts";
 import { FarcasterNetwork } from "../../src/protocol/wire/generated/message.ts";
 import { keyOwner } from "../../src/read/queries/users/owners.ts";
@@ -126,13 +126,47 @@ test.each(["itself", "custody"] as const)(
   },
 );
 
-test("an fid has at most 1,000 keys", () => {
-  using node = startNode();
-  // As if it had added 999.
-  node.db.sqlite.run("INSERT INTO store_counts (fid, store, used) VALUES (1, ?, 999)", [Store.GaslessKeys]);
-  expect(node.ingestMessage(add(1, first, 1))).toBe("ok");
-  expect(node.ingestMessage(add(1, second, 2))).toBe(REFUSED);
-  expect(node.ingestMessage(add(2, second, 1))).toBe("ok");
+describe("the limit of 1,000 keys an fid", () => {
+  const message = (bytes: Uint8Array): EncodedRecord => ({ kind: "message", bytes });
+  const relayed = (n: number): RelayedOp => ({
+    kind: "key",
+    key: {
+      key: makeSigner(`relayed ${n}`).publicKey,
+      fid: 1,
+      requestFid: APP,
+      scopes: [1],
+      ttlSecs: TTL_SECS,
+      addedAt: 1,
+      lastUsedAt: 1,
+      nonce: 0,
+    },
+    happenedAt: 0,
+  });
+  const relayedKeys = (count: number) => Array.from({ length: count }, (_, n) => relayed(n));
+
+  test("counts keys of an upstream, also expired ones, and those that the same batch adds", () => {
+    using node = startNode();
+    node.relay(relayedKeys(998));
+    const batch = [add(1, first, 1), add(1, second, 2), add(1, third, 3), add(2, third, 1)];
+    expect(node.ingestAll(batch.map(message))).toEqual(["ok", "ok", REFUSED, "ok"]);
+  });
+
+  test("allows to add a key again, and another one after a removal", () => {
+    using node = startNode();
+    node.relay(relayedKeys(999));
+    const batch = [add(1, first, 1), add(1, first, 2), remove(1, first, 3, "custody"), add(1, second, 4)];
+    expect(node.ingestAll(batch.map(message))).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(node.ingestMessage(add(1, third, 5))).toBe(REFUSED);
+  });
+
+  test("does not bind an upstream, but keys above it make no room for further ones", () => {
+    using node = startNode();
+    node.relay(relayedKeys(1001));
+    expect(gaslessKeysOf(node.db, 1)).toHaveLength(1001);
+    const removed = makeSigner("relayed 0");
+    expect(node.ingestMessage(remove(1, removed, 1, "custody"))).toBe("ok");
+    expect(node.ingestMessage(add(1, first, 2))).toBe(REFUSED);
+  });
 });
 
 test("a KEY_ADD conflicts with an on-chain key only while that key is active for the same fid", () => {

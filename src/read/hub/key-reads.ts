@@ -1,7 +1,8 @@
+import { countGaslessKeys } from "../../db/index/counts/store-counts.ts";
 import { statement } from "../../db/index/statement.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { UNKNOWN_FID } from "../../protocol/fid.ts";
-import { KEY_TYPE_ED25519 } from "../../protocol/validate/chain/gasless-key.ts";
+import { KEY_TYPE_ED25519, MAX_GASLESS_KEYS } from "../../protocol/validate/chain/gasless-key.ts";
 import { Signer, SignerSource, type SignersByFidResponse } from "../../protocol/wire/generated/state.ts";
 import { type ActiveSigner, activeSigners, findSigner, signersBehind } from "./chain-reads.ts";
 import { type ReadContext, readListOf, readOne } from "./context.ts";
@@ -37,10 +38,6 @@ const gaslessBefore = statement<GaslessRow, [fid: number, key: Uint8Array, limit
   "hub.gasless-keys-reversed",
   `${gaslessColumns} WHERE fid = ? AND key < ? ORDER BY key DESC LIMIT ?`,
 );
-const gaslessCount = statement<{ count: number }, [fid: number]>(
-  "hub.gasless-key-count",
-  "SELECT count(*) AS count FROM gasless_keys WHERE fid = ?",
-);
 const nonceOf = statement<{ nonce: number }, [fid: number, requestFid: number]>(
   "hub.key-nonce",
   "SELECT nonce FROM key_nonces WHERE fid = ? AND request_fid = ?",
@@ -68,7 +65,6 @@ export interface KeyReads {
 }
 
 const MAX_REQUESTERS = 100;
-const MAX_GASLESS_KEYS = 1000;
 /** A key that is greater than any other. */
 const LAST_KEY = Buffer.alloc(33, 0xff);
 
@@ -109,7 +105,7 @@ export function createKeyReads(context: ReadContext): KeyReads {
 
 function summaryOf({ db }: ReadContext, fid: number, requesterFids: readonly number[]): KeySummary {
   return {
-    gaslessSignerCount: db.get(gaslessCount, fid)?.count ?? 0,
+    gaslessSignerCount: countGaslessKeys(db, fid),
     gaslessSignerLimit: MAX_GASLESS_KEYS,
     currentUserNonce: db.get(nonceOf, fid, 0)?.nonce ?? 0,
     requesterFidNonces: Object.fromEntries(

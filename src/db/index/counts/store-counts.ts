@@ -41,6 +41,10 @@ const othersOf = statement<{ n: number }, [fid: number, store: number]>(
   "store-counts.others",
   "SELECT count(*) AS n FROM messages WHERE fid = ? AND store = ?",
 );
+const gaslessKeysOf = statement<{ n: number }, [fid: number]>(
+  "store-counts.gasless-keys",
+  "SELECT count(*) AS n FROM gasless_keys WHERE fid = ?",
+);
 const OF_OWN_TABLE: Partial<Record<Store, typeof castsOf>> = {
   [Store.Casts]: castsOf,
   [Store.Reactions]: reactionsOf,
@@ -52,6 +56,11 @@ const OF_OWN_TABLE: Partial<Record<Store, typeof castsOf>> = {
 export function countRows(db: IndexDatabase, fid: number, store: Store): number {
   const own = OF_OWN_TABLE[store];
   return ((own && db.get(own, fid)?.n) ?? 0) + (db.get(othersOf, fid, store)?.n ?? 0);
+}
+
+/** Returns how many gasless keys an fid has, expired ones included. Keys from an upstream have no message that could be counted. */
+export function countGaslessKeys(db: IndexDatabase, fid: number): number {
+  return db.get(gaslessKeysOf, fid)?.n ?? 0;
 }
 
 /** Store numbers are smaller than this. */

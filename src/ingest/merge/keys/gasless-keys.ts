@@ -1,3 +1,4 @@
+import { countGaslessKeys } from "../../../db/index/counts/store-counts.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
 import { statement } from "../../../db/index/statement.ts";
 import { Kind, Store } from "../../../protocol/message/merge-rules.ts";
@@ -7,6 +8,7 @@ import { toUnixSecs } from "../../../protocol/time.ts";
 import {
   decodeSignedKeyRequest,
   KEY_REMOVE_BY_SELF,
+  MAX_GASLESS_KEYS,
   recoverKeyAddCustody,
   recoverKeyRemoveCustody,
 } from "../../../protocol/validate/chain/gasless-key.ts";
@@ -30,11 +32,6 @@ const custodyOf = statement<{ custody: Uint8Array | null }, [fid: number]>(
   "gasless-keys.custody",
   "SELECT custody FROM fids WHERE fid = ?",
 );
-const keyCount = statement<{ used: number }, [fid: number]>(
-  "gasless-keys.count",
-  `SELECT used FROM store_counts WHERE fid = ? AND store = ${Store.GaslessKeys}`,
-);
-
 const lastAdd = statement<{ data: Uint8Array }, [fid: number, key: Uint8Array]>(
   "gasless-keys.last-add",
   `SELECT data FROM messages WHERE fid = ? AND store = ${Store.GaslessKeys} AND slot = ?`,
@@ -52,7 +49,6 @@ const deleteRemoval = statement<unknown, [key: Uint8Array]>(
   "DELETE FROM key_removals WHERE key = ?",
 );
 
-const MAX_KEYS_PER_FID = 1000;
 const STALE_NONCE = invalid("nonce is not above the last one");
 
 /** Returns the gasless key that signed a message, if it may sign this type and has not expired for lack of use. */
@@ -97,9 +93,9 @@ export function admitKeyAdd(
       ? undefined
       : invalid("key belongs to another fid or app");
   }
-  if ((db.get(keyCount, data.fid)?.used ?? 0) >= MAX_KEYS_PER_FID)
-    return invalid(`an fid has at most ${MAX_KEYS_PER_FID} gasless keys`);
-  return undefined;
+  return countGaslessKeys(db, data.fid) < MAX_GASLESS_KEYS
+    ? undefined
+    : invalid(`an fid has at most ${MAX_GASLESS_KEYS} gasless keys`);
 }
 
 /** Recovers the signer of a KEY_ADD. It must be the custody address of the message's fid. */
