@@ -20,7 +20,7 @@ export const KEY_REMOVE_BY_SELF = 2;
 const METADATA_TYPE_SIGNED_KEY_REQUEST = 1;
 const KEY_BYTES = 32;
 const CUSTODY_SIGNATURE_BYTES = 65;
-/** Of one fid; expired keys count until they are removed. On-chain keys do not count. */
+/** The gasless keys of an fid, expired ones included. On-chain keys do not count. */
 export const MAX_GASLESS_KEYS = 1000;
 const MAX_TTL_SECS = 90 * 86_400;
 const MAX_SCOPES = 16;
