@@ -57,11 +57,13 @@ const dropMissingCast = statement<unknown, [id: number]>(
      AND NOT EXISTS (SELECT 1 FROM cast_repoints WHERE old_id = ?1)
      AND NOT EXISTS (SELECT 1 FROM cast_repoints WHERE new_id = ?1)`,
 );
-const dropUrl = statement<unknown, [id: number]>(
-  "unnamed.drop-url",
-  `DELETE FROM urls WHERE id = ?1
-     AND NOT EXISTS (SELECT 1 FROM reactions WHERE target_id = ?1)
-     AND NOT EXISTS (SELECT 1 FROM casts WHERE parent_url_id = ?1)`,
+const UNNAMED_URL = `id = ?1
+  AND NOT EXISTS (SELECT 1 FROM reactions WHERE target_id = ?1)
+  AND NOT EXISTS (SELECT 1 FROM casts WHERE parent_url_id = ?1)`;
+const dropUrl = statement<unknown, [id: number]>("unnamed.drop-url", `DELETE FROM urls WHERE ${UNNAMED_URL}`);
+const unnamedUrl = statement<{ id: number }, [id: number]>(
+  "unnamed.url",
+  `SELECT id FROM urls WHERE ${UNNAMED_URL}`,
 );
 
 /**
@@ -80,6 +82,11 @@ class UnnamedIds {
   /** A row that named this URL was deleted. */
   url(id: number): void {
     this.#urls.add(id);
+  }
+
+  /** Whether nothing names a URL that is stored, and no row that named it was deleted: the disk lost such a row. */
+  isLostUrl(db: SqliteConnection, id: number): boolean {
+    return !this.#urls.has(id) && db.get(unnamedUrl, id) !== undefined;
   }
 
   /** Discards the ids of a transaction that was rolled back. */

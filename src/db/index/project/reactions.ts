@@ -105,13 +105,15 @@ export function dropReaction(db: IndexDatabase, reaction: ReactionRow): void {
   db.unnamed.cast(targetId);
 }
 
-/** Whether the counts have a reaction that has no row; undefined where nothing counts it. */
+/** Whether the counts have a reaction that has no row; undefined where nothing shows it. */
 export function isReactionCounted(db: IndexDatabase, reaction: ReactionColumns): boolean | undefined {
   const { fid, type, timestamp, targetFid, targetHash, targetUrl } = reaction;
   if (targetHash === null) {
-    if (type !== ReactionType.REACTION_TYPE_LIKE) return undefined;
     const url = targetUrl ?? "";
-    return isFollowCounted(db, { timestamp, url }, findUrlId(db, url));
+    const urlId = findUrlId(db, url);
+    const isFollow =
+      type === ReactionType.REACTION_TYPE_LIKE ? isFollowCounted(db, { timestamp, url }, urlId) : undefined;
+    return isFollow ?? isUrlReactionCounted(db, urlId);
   }
   const id = findCastId(db, targetFid, targetHash);
   if (id === undefined) return false;
@@ -121,6 +123,12 @@ export function isReactionCounted(db: IndexDatabase, reaction: ReactionColumns):
   const rows = [id, oldId].map((one) => (one === undefined ? 0 : (db.get(reactionsTo, one, type)?.n ?? 0)));
   const { likes, recasts } = db.counts.ofCast(db, db.repoints.newIdOf(db, id) ?? id);
   return (type === ReactionType.REACTION_TYPE_LIKE ? likes : recasts) > rows.reduce((sum, n) => sum + n, 0);
+}
+
+/** A URL is stored as long as a row names it. Nothing shows whether a reaction was here to a URL that other rows name, too. */
+function isUrlReactionCounted(db: IndexDatabase, urlId: number | undefined): boolean | undefined {
+  if (urlId === undefined) return false;
+  return db.unnamed.isLostUrl(db, urlId) ? true : undefined;
 }
 
 function countUrlLike(
