@@ -119,6 +119,8 @@ describe("signers", () => {
     await one.goto("/console/manage/signers");
     await page.locator('[data-signer="pending_approval"]').waitFor();
     await page.getByText("Users cannot reach this URL from outside.").waitFor();
+    // Any person may approve it; the owner is filled in.
+    expect(await page.locator("form.stack input[name=fid]").inputValue()).toBe(String(SIGNER_OWNER));
     expect(await page.getByRole("link", { name: url }).count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
 

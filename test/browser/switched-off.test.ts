@@ -43,7 +43,8 @@ describe("a node that serves only some of the console", () => {
       expect(await page.locator('nav [aria-current="page"]').count()).toBe(0);
     }
     await goto("/");
-    await page.getByText("copy the call behind any view.").waitFor();
+    await page.getByText("Reading them takes an API key.").waitFor();
+    expect(await page.getByText(/Browse them/).count()).toBe(0);
     expect(await page.getByText(/sign in as a demo person/).count()).toBe(0);
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
     expect(await links.allInnerTexts()).toEqual(["Explore", "Status", "API"]);

@@ -18,12 +18,12 @@ export function sidewaysScroll(page: Page): Promise<string[]> {
 }
 
 /**
- * Returns texts of which a part is not seen: cut by what clips them, or beyond the card, button or cell that they are in. What scrolls, ends
+ * Returns texts of which a part is not seen: cut by what clips them, or beyond the card, button, cell or label that they are in. What scrolls, ends
  * in an ellipsis or is folded says so itself.
  */
 export function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate((most) => {
-    const BOXES = ".card, .btn, .pill, td, th, dialog, button";
+    const BOXES = ".card, .btn, .pill, td, th, dialog, button, .checks label";
     const SLACK_PX = 1.5;
     const saysSo = (element: Element) => {
       const { overflowX, textOverflow, webkitLineClamp } = getComputedStyle(element);

@@ -58,7 +58,9 @@ function Lead({ pulse }: { pulse: Pulse | undefined }) {
     <p>
       {/* A count that has another length moves no other line. */}
       <span class="sentence">{counted}</span>{" "}
-      <span class="sentence">{msg.browseThem(leadOf(pageConfig))}</span>
+      <span class="sentence">
+        {pageConfig.anonymous ? msg.browseThem(leadOf(pageConfig)) : msg.readingThemTakesAnApiKey}
+      </span>
     </p>
   );
 }

@@ -4,6 +4,7 @@ import { request } from "../../data/request.ts";
 import { shellQuote } from "../../data/snippets.ts";
 import { ActionButton, Outcome, useAction } from "../../owner/action.tsx";
 import { runOperation } from "../../owner/operation.ts";
+import { owner } from "../../owner/owner.ts";
 import { signed } from "../../owner/signed-call.ts";
 import { DemoForm } from "../../owner/wallet/signing-page.tsx";
 import { nodeOrigin, pageConfig } from "../../page-config.ts";
@@ -63,6 +64,7 @@ function DemoApproval({ url, userFid, onApproved }: ApprovalProps) {
       <DemoForm
         words={userFid === null ? msg.thisIsADemoNetworkApprove : msg.thisIsADemoNetworkApproveAs}
         fid={userFid === null ? undefined : String(userFid)}
+        suggestedFid={owner.value?.fid}
         action={() => msg.approveAsADemoPerson}
         isBusy={action.isBusy}
         onSign={approve}

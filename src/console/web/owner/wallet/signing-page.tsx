@@ -118,19 +118,21 @@ export function WalletButtons({ isBusy, onChoose }: { isBusy: boolean; onChoose:
   ));
 }
 
-const FIRST_PERSON = "3";
+const FIRST_PERSON = 3;
 
 /** The choice of a demo person who signs, without a wallet. */
 export function DemoForm(props: {
   words: string;
   /** The only person who can sign; undefined for anyone. */
   fid?: string | undefined;
+  /** Who is filled in where any person can sign; by default the first. */
+  suggestedFid?: number | undefined;
   action: (fid: number) => string;
   isBusy: boolean;
   onSign: (fid: number) => void;
 }) {
-  const { words, fid, action, isBusy, onSign } = props;
-  const [text, setText] = useState(fid ?? FIRST_PERSON);
+  const { words, fid, suggestedFid = FIRST_PERSON, action, isBusy, onSign } = props;
+  const [text, setText] = useState(fid ?? String(suggestedFid));
   return (
     <form
       class="stack"

@@ -50,6 +50,7 @@ export const countCasts = (count: number) => plural(count, "Cast", "Casts");
 export const peopleCastsAndChannelsAreIn =
   "Personen, Casts und Kanäle liegen in einer Datei neben dem Programm.";
 export const browseThem = (leadOf: Rich): Rich => ["Sieh dich um", leadOf];
+export const readingThemTakesAnApiKey = "Zum Lesen brauchst du einen API-Schlüssel.";
 export const now = "Jetzt";
 export const medianLatency = "Mittlere Latenz";
 export const messagesLast5Min = "Nachrichten, letzte 5 min";

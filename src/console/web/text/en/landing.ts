@@ -49,6 +49,7 @@ export const countPeople = (count: number) => plural(count, "person", "people");
 export const countCasts = (count: number) => plural(count, "cast");
 export const peopleCastsAndChannelsAreIn = "People, casts and channels are in one file next to the binary.";
 export const browseThem = (leadOf: Rich): Rich => ["Browse them", leadOf];
+export const readingThemTakesAnApiKey = "Reading them takes an API key.";
 export const now = "Now";
 export const medianLatency = "Median latency";
 export const messagesLast5Min = "Messages, last 5 min";
