@@ -43,15 +43,15 @@ import type { Writes } from "../writes/rpc.ts";
 import type { SeenStore } from "../writes/store/seen-store.ts";
 import type { WriteStore } from "../writes/store/write-store.ts";
 
-/** Names of the responses that both dialects have. */
+/** The names of the responses that exist in both dialects. */
 export type ResponseName = keyof Presenters;
 
 /** Response shapes and parameter names of the API under one prefix. */
 export interface Dialect {
   readonly present: Presenters;
-  /** Whether casts show what their authors are to the channel. */
+  /** Whether casts show their authors' relations to the channel. */
   readonly withAuthorRelations: boolean;
-  /** Whether what hidden people wrote is left out where others quote it. */
+  /** Whether casts of hidden people are left out where others quote them. */
   readonly withoutHiddenQuotes: boolean;
   readonly schemas: Readonly<Record<ResponseName, TSchema>>;
   /** Maps the parameters of an operation to those of this dialect. */
@@ -73,35 +73,35 @@ export type Undocumented<
 }[keyof Documented];
 
 /**
- * Returns the private lists of the owner of a request's API key, with the mutes of the users of its query; undefined, at once, without
- * such lists.
+ * Returns the private lists of the owner of a request's API key, with the mutes of the users in its query; undefined (not a promise) if
+ * there are none.
  */
 export type OwnerRulesOf = (
   request: Request,
   query: Partial<Viewer> & { readonly fid?: unknown },
 ) => Promise<OwnerRules> | undefined;
 
-/** What the operations of both dialects use. */
+/** The dependencies of the operations in both dialects. */
 export interface ApiDeps extends ManagementDeps {
   readonly dialect: Dialect;
-  /** Present where API keys count. The lists hide rows of each operation with a viewer. */
+  /** Present if API keys are in use. The lists hide rows of every operation with a viewer. */
   readonly ownerRulesOf?: OwnerRulesOf;
   readonly reads: Reads;
   readonly push: PushDeps;
   readonly signers: SignerService;
   readonly audit: AuditStore;
   readonly logins: Logins;
-  /** The address of the login page for a client; undefined while web sign-in is off or the URL of links is not known. */
+  /** Returns the address of the login page for a client; undefined while web sign-in is off or the base URL of links is unknown. */
   readonly loginUrl: (clientId: string) => string | undefined;
   readonly manifests: ManifestChecker;
   readonly envelopes: EnvelopeChecker;
   /** Undefined while `stream.enabled` is false. */
   readonly streams: Streams | undefined;
-  /** What anybody may read of the node's history; undefined where none is kept. */
+  /** The public part of the node's history; undefined if there is none. */
   readonly history: PublicHistory | undefined;
-  /** Channels and incidents of owners; undefined while the console is off, without which nothing checks their records. */
+  /** Channels and incidents of owners; undefined while the console is off, because nothing checks their records then. */
   readonly notices?: OwnerNotices | undefined;
-  /** What writes by managed signers need beside those. */
+  /** Additional dependencies of writes by managed signers. */
   readonly publish: {
     readonly storedWrites: Pick<WriteStore, "findCall">;
     readonly seen: SeenStore;
@@ -125,7 +125,7 @@ export interface ApiDeps extends ManagementDeps {
 export interface ListedApp extends ShownApp {
   readonly rank: number;
   readonly domain: string;
-  /** Who signed its manifest. */
+  /** The signer of its manifest. */
   readonly authorFid: number | undefined;
 }
 
@@ -139,13 +139,13 @@ export interface CatalogReads {
   sharersOf(domain: string): readonly number[];
 }
 
-/** Looks up previews for clients that wait. */
+/** Looks up previews for waiting clients. */
 export interface PreviewCrawls {
-  /** @param client that waits for a URL without a fresh preview; undefined for one that may not have it fetched */
+  /** @param client the client that waits for a URL without a fresh preview; undefined if it may not trigger a fetch */
   crawl(url: string, client: string | undefined): Promise<PreviewMetadata>;
 }
 
-/** Reads of the history. Their errors are ApiErrors. */
+/** Reads of the history. They throw ApiErrors. */
 export interface PublicHistory {
   figures(request: {
     readonly from: number;
@@ -158,16 +158,16 @@ export interface PublicHistory {
   since(at: number): Promise<object>;
 }
 
-/** What feeds for viewers are made of. */
+/** The sources of feeds for viewers. */
 export interface ForYouFeed {
   readonly lists: ForYouLists;
-  /** Returns the newest snapshot; undefined while there is none that is new enough. */
+  /** Returns the newest snapshot; undefined while none is new enough. */
   newest(): Promise<ActSnapshot | undefined>;
-  /** Returns the snapshot of a generation, if it is kept. */
+  /** Returns the snapshot of a generation, if it is still cached. */
   of(generation: number): ActSnapshot | undefined;
 }
 
-/** The services of the records that owners sign for. */
+/** The services for records whose changes owners sign. */
 export interface ManagementDeps {
   readonly auth: AuthDeps;
   readonly signing: Signing;
@@ -179,11 +179,11 @@ export interface ManagementDeps {
   readonly webhooks: WebhookService;
   readonly deliveries: DeliveryService;
   readonly delivery: DeliverySettings;
-  /** How deliveries introduce themselves. */
+  /** How deliveries identify themselves. */
   readonly sender: SenderSettings;
 }
 
-/** Settings of the deliveries of every webhook; shown in its record. */
+/** Delivery settings of all webhooks, which are shown in their records. */
 export interface DeliverySettings {
   readonly timeoutSecs: number;
   readonly rateLimit: number;
@@ -213,7 +213,7 @@ interface TokenWebhookDeps {
   readonly count: CountTokenEvent;
 }
 
-/** Finds the app that a request to send for may act for. */
+/** Finds the app on whose behalf a send request acts. */
 export interface PushApps {
   readonly appOfKey: AppOfSendKey;
   readonly appsOf: (ownerFid: number) => Promise<readonly App[]>;

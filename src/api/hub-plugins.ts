@@ -17,7 +17,7 @@ const HUB_OPERATIONS = [
   ...submitOperations,
 ];
 
-/** The paths that a hub has and this node does not serve, and why. */
+/** Paths of a hub that this node does not serve, with the reason. */
 const REFUSED: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^\/v1\/mesh(\/ui)?$/, UNSERVED.GetMeshView ?? ""],
 ];

@@ -12,26 +12,29 @@ import type { Access, ReadyBody, RouteCache } from "../http/route-terms.ts";
 import { inTurns } from "../read/leave-turn.ts";
 import type { Dialect, OwnerRulesOf, ResponseName, Viewer } from "./deps.ts";
 
-/** Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth`, `/rpc`, `/v2/stp` or `/v2/onchain`. */
+/**
+ * Where an operation is served: under the own prefix, those of the hosted API, `/v1` of a hub, `/quick-auth`, `/rpc`, `/v2/stp` or
+ * `/v2/onchain`.
+ */
 export type Surface = "native" | "compat" | "hub" | "quickAuth" | "relay" | "rpc" | "stp" | "onchain";
 
-/** The surfaces of an operation that names none. */
+/** The surfaces of an operation that does not declare any. */
 const BOTH_DIALECTS: readonly Surface[] = ["native", "compat"];
 
 export type Method = SignatureRule["method"];
 
 /** An operation of the API. Its routes, their documentation, prices, cache classes and credentials follow from it. */
 export interface Operation<D, Id extends string = string> {
-  /** Unique on a surface; clients name their methods after it. */
+  /** Unique within a surface; clients name their methods after it. */
   readonly id: Id;
   readonly method: Method;
   /** Relative to the prefix of the surface. */
   readonly path: string;
   readonly surfaces: readonly Surface[];
   readonly aliasesOn: (surface: Surface) => readonly string[];
-  /** How a request must be signed; undefined if no signature is asked for. */
+  /** How a request must be signed; undefined if no signature is required. */
   readonly rule?: SignatureRule;
-  /** Default: 1 unit, a write 20. */
+  /** Default: 1 unit; 20 for a write. */
   readonly price?: Price | undefined;
   /** Creates the handler and the hooks of the routes. */
   readonly route: (deps: D) => { readonly handler: (context: never) => unknown; readonly hook: RouteHook };
@@ -39,7 +42,7 @@ export interface Operation<D, Id extends string = string> {
 
 type RouteHook = { readonly detail: DocumentDecoration };
 
-/** The part of Elysia's context that handlers use. */
+/** The parts of Elysia's context that handlers use. */
 export interface Call {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
@@ -49,22 +52,22 @@ export interface Call {
   readonly set: { status?: number | string; readonly headers: Record<string, string | number> };
 }
 
-/** A query as its parameters decode it. Dialects may add the viewer. */
+/** A query as decoded by its parameters. Dialects may add the viewer. */
 type Query<Q extends QueryParams> = DecodedQuery<Q> & Partial<Viewer>;
 type Body<B> = B extends TSchema ? StaticDecode<B> : undefined;
 
-/** What operations of all kinds declare. */
+/** The common part of all declarations of operations. */
 export interface Declaration<D, Id extends string, Q extends QueryParams> {
   readonly id: Id;
   /** Default: both dialects. */
   readonly surface?: Surface | undefined;
   readonly path: string;
-  /** Further paths, which behave the same. */
+  /** More paths with the same behavior. */
   readonly aliases?: readonly string[] | Partial<Readonly<Record<Surface, readonly string[]>>>;
   readonly tag?: string;
   readonly summary: string;
   readonly description?: string | undefined;
-  /** Parameters, or what makes them from the settings. */
+  /** Parameters, or a function that creates them from the dependencies. */
   readonly query?: Q | ((deps: D) => Q);
   /** Errors in addition to those that follow from the parameters, the body and the credential. */
   readonly errors?: readonly ErrorName[];
@@ -77,19 +80,19 @@ export interface OpSpec<D, Id extends string, Q extends QueryParams, B extends T
   /** Default: GET. */
   readonly method?: Method;
   readonly body?: B;
-  /** A response of the dialect by its name, a schema, or schemas by status. */
+  /** A response by its name in the dialect, a schema, or schemas by status. */
   readonly response: ResponseName | TSchema | Readonly<Record<number, TSchema>>;
-  /** The shape of an error, if the surface has another shape than the usual one. */
+  /** The shape of an error, if the surface does not use the usual one. */
   readonly errorResponse?: TSchema;
   readonly cache?: RouteCache | ((deps: D) => RouteCache | undefined) | undefined;
-  /** Creates what responds without the handler where it can. */
+  /** Creates a function that responds without the handler if it can. */
   readonly ready?: (deps: D) => ReadyBody;
   readonly access?: Access;
   readonly security?: Security;
   readonly share?: ShareName;
-  /** Default: 1 unit, a write 20. */
+  /** Default: 1 unit; 20 for a write. */
   readonly price?: Price;
-  /** The handler decodes query and body, after what it checks first. */
+  /** Whether the handler decodes query and body itself, after its first checks. */
   readonly isRaw?: boolean;
   /** Replaces the hook that reads the body. */
   readonly parse?: (deps: D) => (context: CredentialsContext) => Promise<Uint8Array>;
@@ -103,7 +106,7 @@ type ReadSpec<D, Id extends string, Q extends QueryParams> = Omit<
   "method" | "body" | "parse" | "isRaw" | "access" | "share"
 >;
 
-/** The dependencies that the constructors themselves use. A surface without a dialect names no responses of one. */
+/** The dependencies that the constructors themselves use. A surface without a dialect cannot refer to responses by name. */
 interface OwnDeps {
   readonly dialect?: Pick<Dialect, "schemas" | "adapt">;
   readonly ownerRulesOf?: OwnerRulesOf;
@@ -125,7 +128,7 @@ export function surfacesOf<D, Id extends string>({
   };
 }
 
-/** Returns the parameters of a dialect; undefined if there are none. */
+/** Returns the parameters of a query in a dialect; undefined if there are none. */
 export function queryOf<D extends OwnDeps, Q extends QueryParams>(
   query: Q | ((deps: D) => Q) | undefined,
   deps: D,
@@ -145,15 +148,15 @@ function responseOf(
 }
 
 /**
- * Returns the constructors of the operations with these dependencies.
- * @param defaults what operations declare that do not say otherwise
+ * Returns the constructors of operations with these dependencies.
+ * @param defaults declarations that operations may override
  */
 export function operationsOf<D extends OwnDeps>(
   defaults: Partial<
     Pick<OpSpec<D, string, never, undefined>, "surface" | "tag" | "price" | "errors" | "errorResponse">
   > = {},
 ) {
-  /** An operation that is open, or asks for an API key. */
+  /** Declares an operation that is open or requires an API key. */
   function op<
     const Id extends string,
     const Q extends QueryParams = Record<never, never>,
@@ -208,7 +211,7 @@ export function operationsOf<D extends OwnDeps>(
     };
   }
 
-  /** A read: its response depends on nothing but the query, the index and the second, unless it states another `cache`. */
+  /** Declares a read. Unless it has another `cache`, its response depends only on the query, the index and the second. */
   function read<const Id extends string, const Q extends QueryParams = Record<never, never>>(
     spec: ReadSpec<D, Id, Q>,
   ): Operation<D, Id> {
@@ -235,9 +238,7 @@ function ruled<D extends OwnDeps, C extends { readonly request: Request; readonl
   };
 }
 
-/**
- * Elysia reads the names of the context that the source of a handler uses, and prepares only those.
- */
+/** Elysia parses the source of a handler for the names of the context that it uses, and prepares only those. */
 function handlerOf<C extends Call & { readonly query: unknown; readonly body: unknown }>(
   run: (call: C) => unknown,
   hasQuery: boolean,
@@ -253,12 +254,12 @@ function handlerOf<C extends Call & { readonly query: unknown; readonly body: un
     run({ request, query: {}, params, route, server, set } as unknown as C);
 }
 
-/** A schema that is documented but accepts every JSON value. */
+/** Returns a schema that is documented but accepts every JSON value. */
 export function documentedOnly(schema: TSchema): TSchema {
   return Type.Unsafe<unknown>({ ...schema, [Kind]: "Any" });
 }
 
-/** An operation that refuses every request. */
+/** Declares an operation that refuses every request. */
 export function unserved(
   spec: Pick<
     Declaration<unknown, string, never>,
@@ -267,9 +268,9 @@ export function unserved(
     readonly method: Method;
     /** Default: 501. */
     readonly kind?: "notImplemented" | "gone" | undefined;
-    /** Why, as a sentence for the document. */
+    /** The reason, as a sentence for the document. */
     readonly when: string;
-    /** The error's text; default: the usual one. */
+    /** The error's text. Default: the usual one. */
     readonly message?: string | undefined;
   },
 ): Operation<unknown> {
@@ -281,7 +282,7 @@ export function unserved(
   };
 }
 
-/** Creates the routes of the operations of a surface, with paths relative to its prefix. */
+/** Creates the routes of a surface's operations, with paths relative to its prefix. */
 export function pluginOf<D>(surface: Surface, operations: readonly Operation<D>[], deps: D): AnyElysia {
   const plugin: AnyElysia = new Elysia({ name: surface });
   for (const { surfaces, method, path, aliasesOn, route } of operations) {

@@ -92,7 +92,7 @@ const SIGNED = [
   ...auditOperations,
 ] as const;
 
-/** Every operation of both dialects. The OpenAPI document has them in this order. */
+/** Every operation of both dialects, in the order of the OpenAPI document. */
 export const OPERATIONS: readonly Operation<ApiDeps>[] = [
   ...userOperations,
   ...lookupOperations,
@@ -160,7 +160,7 @@ interface SignedCall extends SignatureRule {
   readonly body?: TSchema | undefined;
 }
 
-/** How each signed operation is called and signed, by its id. */
+/** How each signed operation is called and signed, by id. */
 export const signedOperations = Object.fromEntries(
   SIGNED.map(({ id, path, rule, command, query, body }) => [id, { path, ...rule, command, query, body }]),
 ) as Readonly<Record<SignedOperationId, SignedCall>>;

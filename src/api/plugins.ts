@@ -10,7 +10,7 @@ import { pluginOf } from "./op.ts";
 import { type WebhookExample, webhookDocumentation } from "./operations/webhooks/openapi-webhooks.ts";
 import { OPERATIONS } from "./operations.ts";
 
-/** Content of `openapi-examples.json`, which `bun run openapi:examples` writes. */
+/** The content of `openapi-examples.json`, which `bun run openapi:examples` writes. */
 export interface DocumentationExamples {
   readonly native: Readonly<Record<string, OperationExample>>;
   readonly compat: Readonly<Record<string, OperationExample>>;
@@ -18,7 +18,7 @@ export interface DocumentationExamples {
   readonly webhooks: Readonly<Record<string, WebhookExample>>;
 }
 
-/** API keys, headers and the user agent of deliveries begin with the name of the service. */
+/** Replaces the service's name, with which API keys, headers and the user agent of deliveries begin. */
 function underOwnNames(text: string, { segment, headerPrefix }: ServiceNames): string {
   return text
     .replaceAll('"svc_', `"${segment}_`)

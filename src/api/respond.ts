@@ -29,7 +29,7 @@ export function decodeCursor<Shape extends KeyShape>(
 }
 
 /**
- * Decodes the `cursor` of a list that may be one of two. A walk stays in the list in which it began.
+ * Decodes the `cursor` of a list that may be one of two. A pagination stays in the list in which it began.
  *
  * @throws ApiError `badRequest` for a cursor of neither
  */
@@ -42,16 +42,16 @@ export function decodeCursorOfEither<A extends KeyShape, B extends KeyShape>(
   return { isFirst: cursor === undefined, a: ofA, b: ofB };
 }
 
-/** Parameters of a page, as they are decoded. */
+/** The decoded parameters of a page. */
 export interface PageQuery extends Partial<Viewer> {
   readonly limit: number;
   readonly cursor: string | undefined;
 }
 
-/** What a list is of; a function where the snapshot says that. */
+/** The subject of a list; a function if it depends on the snapshot. */
 type Subject<Query> = Query | ((db: IndexDatabase) => Query);
 
-/** Decodes the cursor before the snapshot is opened, and returns the search of a page as its viewer is shown it. */
+/** Decodes the cursor before the snapshot is opened. Returns a function that finds the page as its viewer should see it. */
 function pageOf<Shape extends KeyShape, Row, Query extends object>(
   reads: Reads,
   query: PageQuery,
@@ -91,7 +91,7 @@ export function respondWithCasts(
   );
 }
 
-/** Responds with a list of casts that has one page; `find` returns live casts. */
+/** Responds with a list of casts that has only one page; `find` returns live casts. */
 export function respondWithCastList(
   reads: Reads,
   { viewer_fid: viewerFid }: Partial<Viewer>,
@@ -128,9 +128,9 @@ interface Row {
   readonly fid: number;
 }
 
-/** How a list of users is shown. */
+/** How a list of users is presented. */
 interface UserListing<R> {
-  /** For lists with a shape of their own. */
+  /** For lists with a special shape. */
   readonly present?: (page: Page<R>, hydration: Hydration) => object;
   /** The user whose list it is. */
   readonly subjectFid?: number | undefined;
@@ -181,7 +181,7 @@ export function respondWithUser(
   );
 }
 
-/** Responds with a list of channels that has one page; `find` may return ids of unknown channels. */
+/** Responds with a list of channels that has only one page; `find` may return ids of unknown channels. */
 export function respondWithChannelList(
   reads: Reads,
   { viewer_fid: viewerFid }: Partial<Viewer>,
@@ -195,7 +195,7 @@ export function respondWithChannelList(
   );
 }
 
-/** Responds with one page of a list of channels; it may have ids of unknown channels. */
+/** Responds with one page of a list of channels; it may contain ids of unknown channels. */
 export function respondWithChannelPage<Shape extends KeyShape, Query extends object>(
   reads: Reads,
   query: PageQuery,
@@ -212,10 +212,10 @@ export function unwrapOrThrow<T>(result: Result<T, Refusal | SignerRefusal>): T 
   throw new ApiError(kind, message, options);
 }
 
-/** The members of a record that the fields of an object are read from. */
+/** The members of a record from which the fields of an object are read. */
 type MembersOf<Fields> = { readonly [Name in keyof Fields as CamelCase<Name> & string]: Fields[Name] };
 
-/** Presents a record in the order of its schema: each field is the member with its name in camel case, unless `others` has it. */
+/** Presents a record in the order of its schema: each field is the member with its name in camel case, unless `others` contains it. */
 export function presentRecord<S extends TObject, const Others extends Partial<Static<S>>>(
   schema: S,
   record: MembersOf<Omit<Static<S>, keyof Others>>,

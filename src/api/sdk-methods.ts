@@ -1,7 +1,7 @@
-/** The client that a method belongs to: that of the hosted API, or that of its hub. */
+/** The client class of a method: that of the hosted API, or of its hub. */
 export type SdkClass = "NeynarAPIClient" | "NeynarHubClient";
 
-/** Every method of `NeynarAPIClient` of `@neynar/nodejs-sdk` 3.177.0 and the request that it sends. A test compares it with the SDK. */
+/** Every method of `NeynarAPIClient` in `@neynar/nodejs-sdk` 3.177.0 with the request that it sends. A test compares it with the SDK. */
 export const SDK_METHODS: Readonly<Record<string, string>> = {
   appHostGetEvent: "GET /v2/farcaster/app_host/user/event",
   appHostGetUserState: "GET /v2/farcaster/app_host/user/state",
@@ -182,7 +182,7 @@ export const SDK_METHODS: Readonly<Record<string, string>> = {
   vercelDeploymentStatus: "GET /v2/studio/vercel/status",
 };
 
-/** Every method of `NeynarHubClient`, whose paths a node has too. */
+/** Every method of `NeynarHubClient`, whose paths a node also has. */
 export const HUB_METHODS: Readonly<Record<string, string>> = {
   fetchCastReactions: "GET /v1/reactionsByCast",
   fetchCastsByParent: "GET /v1/castsByParent",
@@ -211,10 +211,10 @@ export const HUB_METHODS: Readonly<Record<string, string>> = {
   validateMessage: "POST /v1/validateMessage",
 };
 
-/** A method that versions 1 and 2 of the SDK had and version 3 has not. */
+/** A method of versions 1 and 2 of the SDK that version 3 does not have. */
 export interface FormerMethod {
   readonly request: string;
-  /** The method of version 3 that has the same data. */
+  /** The method of version 3 with the same data. */
   readonly instead?: string;
 }
 

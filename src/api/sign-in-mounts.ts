@@ -7,7 +7,7 @@ import { quickAuthOperations } from "./operations/sign-in/quick-auth.ts";
 import { registryRpcOperations } from "./operations/sign-in/registry-rpc.ts";
 import { relayOperations } from "./operations/sign-in/relay.ts";
 
-/** Returns the routes of sign-in outside of the API, by their paths. A part that is undefined is not served. */
+/** Returns the sign-in routes outside of the API, by path. An undefined part is not served. */
 export function signInMounts({
   quickAuth,
   registryRpc,

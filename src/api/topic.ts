@@ -28,15 +28,15 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   readonly response: TSchema;
   /** The status of a success. Default: 200. */
   readonly status?: number;
-  /** The response of what only begins, where `run` calls `accept`: status 202. */
+  /** The response, with status 202, of an operation that only starts and for which `run` calls `accept`. */
   readonly accepted?: TSchema;
-  /** What it counts as, by the address of its client. Default: a signed read or change, by its method. */
+  /** The limit under which it is counted, by its client's address. Default: a signed read or change, depending on the method. */
   readonly share?: ShareName;
   /** The command that calls it. */
   readonly command?: OperationCommand;
-  /** Whether a setting has removed it; it stays in the document. */
+  /** Whether a setting has disabled it; it stays in the document. */
   readonly isOff?: (deps: D) => boolean;
-  /** The body is any JSON. */
+  /** The body may be any JSON. */
   readonly run: (
     deps: D,
     request: SignedRequest & {
@@ -47,12 +47,12 @@ interface SignedSpec<D, Id extends string, Q extends QueryParams>
   ) => Promise<unknown>;
 }
 
-/** For bodies that contain an id and a few numbers at most, or nothing. */
+/** For bodies with at most an id and a few numbers. */
 export const ID_ONLY_BYTES = 4096;
-/** For any session. */
+/** Allowed for any session. */
 export const READ_SESSION: SessionRule = { access: "read" };
 
-/** What clients know of a signed operation. */
+/** What clients need to know about a signed operation. */
 interface SignedOperation<Id extends string> extends Operation<ApiDeps, Id> {
   readonly rule: SignatureRule;
   readonly command?: OperationCommand | undefined;
@@ -60,7 +60,7 @@ interface SignedOperation<Id extends string> extends Operation<ApiDeps, Id> {
   readonly body?: TSchema | undefined;
 }
 
-/** An operation that the owner of the records signs, in both dialects unless it names a surface. */
+/** Declares an operation that the owner of the records signs, in both dialects unless it declares a surface. */
 function signed<const Id extends string, const Q extends QueryParams = Record<never, never>>(
   spec: SignedSpec<ApiDeps, Id, Q>,
 ): SignedOperation<Id> {
@@ -88,8 +88,8 @@ function signed<const Id extends string, const Q extends QueryParams = Record<ne
           [status ?? 200]: spec.response,
           ...(accepted === undefined ? {} : { 202: accepted }),
         } as Record<number, TSchema>,
-        // On every route, a signature for another operation is 400, a session that may not do it is 403, and every request is 503
-        // while the index lags; 429 is beyond the share of a client.
+        // On every route: 400 for a signature of another operation, 403 for a session that may not do it, 503 while the index lags, 429
+        // beyond a client's share.
         errors: [
           ...(["badRequest", "forbidden", "tooManyRequests", "unavailable", "payloadTooLarge"] as const),
           ...(spec.errors ?? []),
@@ -123,7 +123,7 @@ function signed<const Id extends string, const Q extends QueryParams = Record<ne
   };
 }
 
-/** Returns the constructors of the operations of a topic, with what these have in common unless they say otherwise. */
+/** Returns the constructors of a topic's operations, with common defaults. */
 export function topic({
   price,
   ...common
@@ -133,7 +133,7 @@ export function topic({
     signed: <const Id extends string, const Q extends QueryParams = Record<never, never>>(
       spec: SignedSpec<ApiDeps, Id, Q>,
     ) => signed<Id, Q>({ ...common, ...spec }),
-    /** A signed request without a body that shows no secret and changes nothing, for any session. */
+    /** Declares a signed request without a body that shows no secret and changes nothing, for any session. */
     signedRead: <const Id extends string, const Q extends QueryParams = Record<never, never>>(
       spec: Omit<SignedSpec<ApiDeps, Id, Q>, "method" | "session" | "maxBodyBytes">,
     ) => signed<Id, Q>({ ...common, ...spec, session: READ_SESSION, maxBodyBytes: ID_ONLY_BYTES }),

@@ -3,10 +3,10 @@ import type { DatabaseTask, DatabaseTaskResult } from "../node/snapshot/database
 import { PLACE_TASK } from "./doctor/place.ts";
 import { print } from "./output.ts";
 
-/** Copying yields to the node that serves from the same disk and cores. */
+/** Copying gives way to the node that serves from the same disk and cores. */
 const LOW_PRIORITY = 10;
 
-/** `database-task`: the process of `copyDatabase` and `checkDatabase`; not for people. */
+/** `database-task`: the process of `copyDatabase` and `checkDatabase`; not meant for users. */
 export function registerDatabaseTask(program: Command): void {
   program
     .command("database-task", { hidden: true })
@@ -18,14 +18,14 @@ export function registerDatabaseTask(program: Command): void {
       try {
         setPriority(LOW_PRIORITY);
       } catch {
-        // The unit forbids it (SystemCallFilter=~@resources). The task then runs with the priority of the node.
+        // The unit forbids it (SystemCallFilter=~@resources). The task then runs with the node's priority.
       }
       const result: DatabaseTaskResult = runDatabaseTask(JSON.parse(json) as DatabaseTask);
       print(`${JSON.stringify(result)}\n`);
     });
 }
 
-/** `place-task`: the process of `askPlace`; not for people. */
+/** `place-task`: the process of `askPlace`; not meant for users. */
 export function registerPlaceTask(program: Command): void {
   program
     .command(PLACE_TASK, { hidden: true })

@@ -13,15 +13,16 @@ import { createShutdown, handleSignals } from "../runtime/shutdown.ts";
 import type { CommandContext } from "./context.ts";
 
 /**
- * Reads the settings from the flags, the environment and the files of this process, and logs which file counts. Where the file of the operator's page
- * is not valid, they are those with which a node would start, with a warning: a backup must not wait for its correction.
+ * Reads the settings from the flags, the environment and the files of this process, and logs which file is used. If the file of the
+ * operator's page is invalid, they are the settings with which a node would start, with a warning: a backup must not have to wait for its
+ * correction.
  */
 export function readConfig(context: CommandContext, reader: SettingsReader = "node"): LoadedConfig {
   const input = processInput(context.flags());
   return noted(reader === "node" ? loadWithoutInvalid(input) : loadConfig(input, reader));
 }
 
-/** The same, for the node and for who checks its settings: an invalid file of the operator's page is a ConfigError. */
+/** The same for the node itself and for commands that check its settings: an invalid file of the operator's page is a ConfigError. */
 export function readConfigAsWritten(
   context: CommandContext,
   input: ConfigInput = processInput(context.flags()),
@@ -40,7 +41,7 @@ function noted(loaded: LoadedConfig): LoadedConfig {
 interface CommonOptions {
   /** Whether the process serves a node. A node logs its shutdown; other commands do not. */
   readonly isNode?: boolean;
-  /** Gets the log lines of level warn and above. */
+  /** Receives the log lines of level warn and above. */
   readonly keepLine?: KeepLine;
   readonly reader?: SettingsReader;
   /** Default: the settings of this process. */
@@ -55,7 +56,7 @@ export function createCommon(
   context: CommandContext,
   { isNode = false, keepLine, reader, loaded = readConfig(context, reader) }: CommonOptions = {},
 ): Common {
-  // A copy of its own, in which a node changes what its operator changes.
+  // A separate copy, in which a node applies its operator's changes.
   const config = structuredClone(loaded.config);
   const log = createLogger(config, { keep: keepLine });
   const deadlineMs = config.service.shutdown_deadline_secs * 1000;
@@ -71,8 +72,8 @@ export function createCommon(
 /**
  * Runs a service until SIGTERM, SIGINT, SIGHUP or an uncaught error stops it.
  *
- * @param start starts the parts and registers the disposer of each. It stops early by throwing when
- *   `shutdown.signal` aborts. Other errors are rethrown after the started parts are closed.
+ * @param start starts the parts and registers the disposer of each. It stops early by throwing if `shutdown.signal` aborts. Other errors
+ * are rethrown after the started parts are closed.
  * @returns the exit code of the shutdown.
  */
 export async function runService(common: Common, start: () => Promise<void>): Promise<number> {
@@ -85,13 +86,13 @@ export async function runService(common: Common, start: () => Promise<void>): Pr
     await starting.catch((fault) => closeAfter(fault, common));
     return await shutdown.finished;
   } finally {
-    // Also after a fault, which another start may follow: a signal is not for the one that has ended.
+    // Also after a fault, because another start may follow, and signals must not reach the one that has ended.
     ignoreSignals();
   }
 }
 
 /**
- * Runs a task to its end, and closes the parts that it registered. When the process is stopped earlier, the task throws, as
+ * Runs a task to its end, and closes the parts that it registered. If the process is stopped earlier, the task throws, as
  * `shutdown.signal.throwIfAborted()` does, and the exit code is that of a retryable failure.
  *
  * @returns the exit code.
@@ -123,10 +124,10 @@ async function closeAfter(fault: unknown, { shutdown, log }: Common): Promise<nu
 }
 
 /**
- * Locks the data directory of a task until its end. A process of root becomes one of the user of the directory, so it can read only
- * what that user can read.
+ * Locks the data directory of a task until its end. A root process becomes one of the directory's user, so that it can read only what
+ * that user can read.
  *
- * @throws as `becomeOwnerOf` and `openDataDir`.
+ * @throws like `becomeOwnerOf` and `openDataDir`.
  */
 export function openTaskDataDir(
   { config, log, shutdown }: Pick<Common, "config" | "log" | "shutdown">,

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { ArgvFlags } from "../config/layers.ts";
 
-/** The command line as commands see it. */
+/** The command line from the point of view of commands. */
 export interface CommandContext {
-  /** The exit code of the process when the command does not throw. */
+  /** The exit code of the process if the command does not throw. */
   exitCode: number;
   /** The flags for settings, before or after the command's name. */
   flags(): ArgvFlags;

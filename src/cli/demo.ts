@@ -12,7 +12,7 @@ interface DemoKeysOptions {
   readonly authAddress?: boolean;
 }
 
-/** `demo keys`: prints the keys of users of the demo network, for examples and experiments. */
+/** `demo keys`: prints the keys of demo network users, for examples and experiments. */
 export function registerDemo(program: Command): void {
   const demo = program.command("demo").description("inspect the demo network");
   demo

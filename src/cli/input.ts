@@ -3,7 +3,7 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 /**
  * Reads a file, or standard input for `-`.
  *
- * @throws UserError when it cannot be read or has more than `maxBytes`.
+ * @throws UserError if it cannot be read or has more than `maxBytes`.
  */
 export async function readInput(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const file = path === "-" ? Bun.stdin : Bun.file(path);

@@ -1,6 +1,6 @@
 import { printableLines } from "../lib/text.ts";
 
-/** Writes that the system has not taken yet: a pipe takes no more than its reader leaves room for. */
+/** Writes that the system has not accepted yet: a pipe has limited space until its reader reads. */
 const unwritten = new Set<Promise<void>>();
 
 /** Writes the result of a command to standard output. Escapes characters that a terminal interprets. */

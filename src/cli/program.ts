@@ -132,7 +132,7 @@ function createRoot(): Command {
       )
       .configureHelp({ showGlobalOptions: true })
       .showHelpAfterError("(--help lists the commands and options)")
-      // A library that ends the process would skip flushing; runProgram returns the exit code.
+      // A library that ends the process would prevent flushing; runProgram returns the exit code.
       .exitOverride()
   );
 }

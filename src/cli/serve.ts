@@ -44,11 +44,11 @@ export function registerServe(program: Command, context: CommandContext): void {
       let isDemoWanted = demo;
       let indexDir = "";
       let hasServed = false;
-      /** What failed with the settings of the operator's page, while the start is tried without the last changes of them. */
+      /** The failure with the settings of the operator's page, while a start without their last changes is attempted. */
       let failed:
         | { readonly fault: unknown; readonly path: string; readonly without: StartWithout }
         | undefined;
-      // After its set-up or for changed settings a node starts again in this process.
+      // After its set-up, or for changed settings, a node restarts in this process.
       for (let isStartedAgain = true; isStartedAgain; ) {
         isStartedAgain = false;
         const given = processInput(context.flags());
@@ -68,7 +68,7 @@ export function registerServe(program: Command, context: CommandContext): void {
         const keepLine = (line: string) => lines.add("main", line);
         const common = createCommon(context, { isNode: true, keepLine, loaded });
         const startAgain = (reason: string) => {
-          // For a supervisor a stop is the end of the process, which it starts again after a failure.
+          // To a supervisor, a stop is the end of the process, which it restarts after a failure.
           const isSupervised = process.env.NOTIFY_SOCKET !== undefined;
           isStartedAgain = !isSupervised;
           void common.shutdown.start(reason, isSupervised ? EXIT_RETRYABLE : EXIT_OK);
@@ -91,7 +91,7 @@ export function registerServe(program: Command, context: CommandContext): void {
             if (failed) keepWithout(failed.path, failed.without);
             if (consoleFile !== undefined) noteStarted(consoleFile);
           } catch (err) {
-            // Such as a full disk: the node runs, and the next start finds out again.
+            // For example because the disk is full: the node runs, and the next start finds out again.
             common.log.warn({ err }, "The settings of this start could not be noted");
           }
           if (failed) {
@@ -106,7 +106,7 @@ export function registerServe(program: Command, context: CommandContext): void {
           const { service, console: pages, log } = common.config;
           const { basePath } = serviceNames(service.name);
           const places = { ...served, basePath, hasConsole: pages.enabled };
-          // A terminal has a reader, unless the operator has chosen JSON.
+          // A terminal has a human reader, unless the operator has chosen JSON.
           const isChosen = sources.get("log.format") !== "default";
           const isJson = log.format === "json" && (isChosen || process.stdout.isTTY !== true);
           print(isJson ? placesJson(places) : placesText(places));
@@ -137,19 +137,19 @@ export function registerServe(program: Command, context: CommandContext): void {
         indexDir = common.config.data.dir;
         if (context.exitCode !== EXIT_OK) isStartedAgain = false;
       }
-      // The node has run with the migrated index, so nothing needs the older file.
+      // The node has run with the migrated index, so the older file is no longer needed.
       if (hasServed && context.exitCode === EXIT_OK) dropOldIndex(indexPath(indexDir));
     });
 }
 
-/** The parts of `init` and `doctor` are loaded by the first step, which most starts never make. */
+/** The parts of `init` and `doctor` are loaded by the first step, which most starts never run. */
 function lazySetUp(deps: SetUpDeps): SetUp {
   const load = loadOnce(async () => (await import("./init/set-up.ts")).createSetUp(deps));
   const step = (name: SetUpStep) => async (wish: SetUpWish) => (await load())[name](wish);
   return { test: step("test"), estimate: step("estimate"), check: step("check"), apply: step("apply") };
 }
 
-/** The settings with all followed nodes as ones from which the index may be filled. */
+/** Returns the settings with all followed nodes allowed as sources for filling the index. */
 function acceptingLoad(config: Config): Config {
   const bulkFrom = upstreamUrls(config).map(hostOfUrl);
   return { ...config, upstream: { ...config.upstream, bulk_from: bulkFrom } };
@@ -164,7 +164,7 @@ interface Places {
   readonly setUpCode: string | undefined;
 }
 
-/** One line, as everything that a node writes with `log.format = json`. */
+/** One line, like everything that a node writes with `log.format = json`. */
 function placesJson({ httpUrl, hubAddress, basePath, hasConsole }: Places): string {
   const places = {
     console: hasConsole ? `${httpUrl}/` : null,

@@ -16,13 +16,13 @@ export interface Exit {
   readonly message: string;
 }
 
-/** System error codes that a retry does not resolve. */
+/** System error codes that a retry does not fix. */
 const USER_CODES = new Set(["EACCES", "EPERM", "EROFS", "EADDRNOTAVAIL", "ENOENT", "EISDIR", "ENOTDIR"]);
 
 /** Returns the exit code and the message of an error. Only an unexpected error shows its stack. */
 export function toExit(fault: unknown): Exit {
   if (fault instanceof CommanderError) {
-    // The parser has written its message itself; help and version are "errors" with code 0.
+    // The parser has already written its message; help and version are "errors" with code 0.
     return { exitCode: fault.exitCode === 0 ? EXIT_OK : EXIT_USER, message: "" };
   }
   if (fault instanceof UserError) return { exitCode: EXIT_USER, message: `error: ${fault.message}\n` };

@@ -13,7 +13,7 @@ interface VersionOptions {
   readonly from?: string;
 }
 
-/** `version`: prints the build; with `--check` also the newest release of a place. */
+/** `version`: prints the build; with `--check` also the newest release in a place. */
 export function registerVersion(program: Command): void {
   program
     .command("version")

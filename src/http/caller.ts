@@ -1,6 +1,6 @@
 import { ApiError } from "./errors.ts";
 
-/** What an API key may be used for. None implies another. */
+/** What an API key may be used for. No scope implies another. */
 export const SCOPES = ["read", "write", "signers", "webhooks", "apps", "push", "moderate"] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -11,25 +11,25 @@ export interface ApiKeyCaller {
   readonly apiKeyId: string;
   readonly ownerFid: number;
   readonly scopes: readonly Scope[];
-  /** The mini app that the key acts for; null for the only one of its owner. */
+  /** The mini app for which the key acts; null for its owner's only one. */
   readonly appId: string | null;
   /** The version of its owner's bans and private mutes; 0 for an owner who never had any. */
   readonly rulesVersion: number;
-  /** The part of its text that is shown, such as `svc_8FqZ2rTa`. */
+  /** The visible part of its text, such as `svc_8FqZ2rTa`. */
   readonly prefix: string;
   readonly unitsPerMinute: number;
   readonly writesPerMinute: number;
 }
 
-/** Who sends a request, as the edge knows it: signatures of requests are verified later, by the signed routes. */
+/** Who sends a request, as far as the edge knows: signatures of requests are verified later, by the signed routes. */
 export type Caller = { readonly kind: "anonymous" } | ApiKeyCaller;
 
 export const ANONYMOUS: Caller = { kind: "anonymous" };
 
-/** One message for all causes, so that it reveals nothing about a key. */
+/** One message for all causes, so that it reveals nothing about the key. */
 export const invalidKey = (message = "a valid API key is required") =>
   new ApiError("unauthorized", message, { code: "invalid_key" });
 
-/** From a valid key. */
+/** Returns the error for a valid key without the scope. */
 export const missingScope = (scope: Scope) =>
   new ApiError("forbidden", `the key lacks the scope ${JSON.stringify(scope)}`, { code: "missing_scope" });

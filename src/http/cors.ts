@@ -29,7 +29,7 @@ export function createCors(options: {
   const allowedHeaders = [
     ...["fid", "op", "signed-at", "nonce", "signature"].map((name) => prefix + name),
     "content-type",
-    // The relay of web sign-in takes the token of a channel in it.
+    // The web sign-in relay expects the token of a channel in it.
     "authorization",
     "x-api-key",
     "x-request-id",
@@ -42,7 +42,7 @@ export function createCors(options: {
   const isAnyOrigin = () => options.origins.includes("*");
 
   return {
-    /** Changes with the origins, which may change while the node runs. */
+    /** Changes if the origins in the settings change while the node runs. */
     get origins(): readonly string[] {
       return options.origins;
     },
@@ -59,7 +59,7 @@ export function createCors(options: {
         },
       }),
 
-    /** Headers of every response, which allow scripts of other origins to read it. */
+    /** Returns the headers of every response that allow scripts of other origins to read it. */
     get headers(): readonly (readonly [name: string, value: string])[] {
       return [
         [
@@ -70,7 +70,7 @@ export function createCors(options: {
       ] as const;
     },
 
-    /** Whether a request comes from no browser, or from an origin that may read responses. */
+    /** Reports whether a request has no origin, because it is not from a browser, or an origin that may read responses. */
     allows(request: Request): boolean {
       const origin = request.headers.get("origin");
       return isAnyOrigin() || origin === null || options.origins.includes(origin);
@@ -100,7 +100,7 @@ const MINUTES = "public, max-age=600";
 /** The headers that are the same for every client. */
 export type CommonHeaders = ReturnType<typeof createCommonHeaders>;
 
-/** @param node the header that names the node, which is the same in all its responses. */
+/** @param node the header that identifies the node, which is the same in all its responses. */
 export function createCommonHeaders(cors: Cors, node: readonly [name: string, value: string]) {
   const unshared = [NOSNIFF, node] as const;
   const make = () => {
@@ -132,26 +132,26 @@ export function createCommonHeaders(cors: Cors, node: readonly [name: string, va
   };
   return {
     /**
-     * The headers of all responses to reads: everything but the ETag, the request id and the headers that depend on the
-     * origin. They are built when the origins change, because setting headers one by one costs a microsecond.
+     * Returns the headers of all responses to reads: everything but the ETag, the request id and the headers that depend on the origin.
+     * They are built when the origins change, because setting headers one by one costs a microsecond.
      */
     get ofReads(): Headers {
       return now().ofReads;
     },
-    /** As `ofReads`, for what caches may use for ten minutes. */
+    /** Like `ofReads`, for responses that caches may use for ten minutes. */
     get ofMinutes(): Headers {
       return now().ofMinutes;
     },
-    /** Those of JSON that no cache stores. */
+    /** Returns the headers of JSON that must not be cached. */
     get unstored(): Headers {
       return now().unstored;
     },
-    /** Adds the headers of every response to those of a response that was not made with `ofReads`. */
+    /** Adds the headers of every response to a response that was not created with `ofReads`. */
     addTo(headers: Headers): void {
       if (headers.has(NOSNIFF[0])) return;
       for (const [name, value] of now().shared) headers.append(name, value);
     },
-    /** Adds those that do not let scripts of other origins read the response. */
+    /** Adds the headers that prevent scripts of other origins from reading the response. */
     addUnshared(headers: Headers): void {
       for (const [name, value] of unshared) headers.set(name, value);
     },

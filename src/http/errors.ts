@@ -6,11 +6,11 @@ interface ErrorKind {
   /** Default message of the response body. */
   readonly message: string;
   readonly logLevel: ErrorLogLevel;
-  /** Sent as `retry-after` where the error states no other time. */
+  /** Sent as `retry-after` unless the error has another time. */
   readonly retryAfterSecs?: number;
-  /** Sent by Bun before a request reaches the node, without a body. */
+  /** Whether Bun sends it, without a body, before a request reaches the node. */
   readonly isOfRuntime?: true;
-  /** Sent as `x-error-code` where the error states no other code. */
+  /** Sent as `x-error-code` unless the error has another code. */
   readonly code?: string;
 }
 
@@ -62,13 +62,13 @@ export function logLevelOf(status: number): "debug" | ErrorLogLevel {
 export interface ApiErrorOptions {
   /** The internal cause. It is logged and never sent. */
   readonly cause?: unknown;
-  /** Sent as `retry-after`, whole seconds; null where no wait helps. Default: that of the kind. */
+  /** Sent as `retry-after`, whole seconds; null if waiting does not help. Default: that of the kind. */
   readonly retryAfterSecs?: number | null;
   /** A stable name of the cause, sent as `x-error-code`. Default: that of the kind. */
   readonly code?: string;
   /** Sent as `allow`: the methods of the path. */
   readonly allow?: string;
-  /** Sent as `www-authenticate`: the scheme of the credential that is missing. */
+  /** Sent as `www-authenticate`: the scheme of the missing credential. */
   readonly scheme?: "Bearer";
 }
 
@@ -99,12 +99,12 @@ export class ApiError extends Error {
 
 const RETRY_AFTER_SECS = 60;
 
-/** What each operation is named is public, so the refusal says it. */
+/** The names of operations are public, so the message contains the expected one. */
 export function wrongOp(op: string): ApiError {
   return new ApiError("badRequest", `signed op does not match the HTTP method/path, which needs ${op}`);
 }
 
-/** The response while the operator has paused what a request asks for. */
+/** Returns the error for a request while the operator has paused what it asks for. */
 export function pausedByOperator(what: string): ApiError {
   return new ApiError("unavailable", `${what} are paused by the operator`, {
     retryAfterSecs: RETRY_AFTER_SECS,

@@ -10,7 +10,7 @@ import type { WebSocketSession } from "./web-socket.ts";
 
 /** How request bodies are received. */
 export interface BodyIntake {
-  /** What the bodies of all requests in flight hold. */
+  /** The memory for the bodies of all requests in flight. */
   readonly budget: Budget;
   /** Requests whose body is arriving. */
   readonly uploads: Budget;
@@ -18,18 +18,18 @@ export interface BodyIntake {
   readonly chunkedBodies: Budget;
   readonly chunks: BucketTable;
   readonly chunkShare: BucketLimit;
-  /** KiB of refused bodies that are read nonetheless. */
+  /** KiB of refused bodies that are still read. */
   readonly discards: BucketTable;
   readonly discardShare: BucketLimit;
-  /** How long a body may take, and how much longer for each further byte. */
+  /** The time limit of a body, and its extension per byte. */
   readonly graceMs: number;
   readonly msPerByte: number;
-  /** How long a client may pause within a refused body that is read nonetheless, and how long all of it may take. */
+  /** How long a client may pause within a refused body that is still read, and the time limit for all of it. */
   readonly discardPauseMs: number;
   readonly discardMs: number;
 }
 
-/** Charges callers afterwards for what responses took. */
+/** Charges callers afterwards for the costs of responses. */
 export interface Settlement {
   needsCpuTime(exchange: Exchange): boolean;
   settle(exchange: Exchange): void;
@@ -43,50 +43,51 @@ export interface Exchange {
   /** The canonical path, without the query string. */
   readonly path: string;
   readonly policy: RoutePolicy;
-  /** Who sent the request. Determined when it is first asked for, at the latest before the response is sent. */
+  /** Returns who sent the request. Determined at the first call, at the latest before the response is sent. */
   readonly client: () => ClientAddress;
-  /**
-   * Sets the seconds without a byte after which the connection is closed; 0 for never.
-   */
+  /** Sets the seconds without a byte after which the connection is closed; 0 for never. */
   readonly setIdleTimeout: (secs: number) => void;
   /**
    * Turns the connection into a WebSocket and returns the response of the route; undefined if the request cannot be upgraded.
    * @throws ApiError `forbidden` for an origin that may not read responses
    */
   readonly upgrade: (session: WebSocketSession) => Response | undefined;
-  /** Reading of the monotonic clock, ms. */
+  /** Monotonic clock, ms. */
   readonly startedAtMs: number;
   /** Template of the matched route, for example `/v2/svc/user`; undefined if no route matches. */
   route: string | undefined;
   /** Anonymous until the edge has admitted the request. */
   caller: Caller;
   /**
-   * Whether the API key of a body that arrived slowly, or of a long-running response, is still valid; undefined without a key.
-   * @throws StateUnavailable while that cannot be known
+   * Reports whether the API key of a slow body or a long-running response is still valid; undefined without a key.
+   * @throws StateUnavailable while that is unknown
    */
   isStillAdmitted: (() => Promise<boolean>) | undefined;
-  /** What the route declares: decides whether the response to an API key is its owner's. */
+  /** The route's declaration. It determines whether the response to an API key belongs to its owner. */
   cache: RouteCache | undefined;
-  /** What the route has at hand. */
+  /** The body that the route has ready, if any. */
   ready: ReadyBody | undefined;
   /** How its body is received. */
   readonly bodies: BodyIntake;
-  /** What all clients leave unread of responses. */
+  /** The budget for unread responses of all clients. */
   readonly unsent: Budget;
-  /** What its body holds until the response; undefined before any of it has arrived. */
+  /** The memory held for its body until the response; undefined before any of it has arrived. */
   bodyHold: Hold | undefined;
-  /** Of its body. The connection of one that was refused is closed. */
+  /** The state of its body. If it was refused, the connection is closed. */
   bodyState: "unread" | "read" | "refused";
-  /** Whether its response refuses it for its client's share, or leaves its body unread. */
+  /** Whether the response is a refusal because of the client's share, or leaves the body unread. */
   isRefusal: boolean;
-  /** Charges the caller for more than the edge could see. @throws ApiError `tooManyRequests` */
+  /** Charges the caller for additional units that the edge could not foresee. @throws ApiError `tooManyRequests` */
   charge: (units: number) => void;
   /** Charges the caller for the CPU time of the response; undefined for a caller without a limit. */
   settlement: Settlement | undefined;
-  /** CPU time of this thread that the response has taken, microseconds, where it was measured; else the time until it was made. For callers with a limit. */
+  /**
+   * CPU time of this thread for the response in microseconds if measured; otherwise the time until it was created. For callers with a
+   * limit.
+   */
   cpuUs: number;
   isCpuMeasured: boolean;
-  /** Units that the caller was charged. */
+  /** Units for which the caller was charged. */
   charged: number;
   /** Messages that the request has written. */
   writes: number;
@@ -98,7 +99,7 @@ export interface Exchange {
   cacheable: TaggedBody | undefined;
 }
 
-/** A property of the request: an entry of a `WeakMap` costs each collection of garbage more. */
+/** A property of the request, because an entry of a `WeakMap` makes each garbage collection more expensive. */
 const EXCHANGE = Symbol("exchange");
 
 export function keepExchange(request: Request & { [EXCHANGE]?: Exchange }, exchange: Exchange): void {
@@ -112,7 +113,7 @@ export function exchangeOf(request: Request & { readonly [EXCHANGE]?: Exchange }
   return exchange;
 }
 
-/** Returns what counts as one client: an API key, else an address. */
+/** Returns the key by which a client is counted: an API key, or else an address. */
 export function clientKeyOf({ caller, client }: Exchange): string {
   return caller.kind === "apiKey" ? caller.apiKeyId : client().bucket;
 }

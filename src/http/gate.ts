@@ -5,7 +5,7 @@ import type { RouteTerms } from "./route-terms.ts";
 /** Decides at the edge who may call a route. */
 export interface Gate {
   /**
-   * Sets the caller of an exchange. It resolves without a promise where no store has to be asked, as for a cached key.
+   * Sets the caller of an exchange. Returns no promise if no store has to be asked, for example for a cached key.
    *
    * @throws ApiError `unauthorized`, `forbidden`, `tooManyRequests` or `unavailable`
    */

@@ -9,12 +9,10 @@ const [MIN_POLL_MS, MAX_POLL_MS] = [50, 1_000];
 /** More connections than one thread accepts in a millisecond. */
 const ACCEPTED_PER_MS = 20;
 
-/**
- * Share of the cap below which the listener accepts connections again. It is below 1 so that the state does not flap.
- */
+/** Fraction of the cap below which the listener accepts connections again. It is below 1 so that the state does not flap. */
 const RESUME_SHARE = 0.9;
 
-/** Share of the cap from which each response closes its connection, so that no client keeps many that it seldom uses. */
+/** Fraction of the cap from which each response closes its connection, so that no client keeps many rarely used ones. */
 const CROWDED_SHARE = 0.85;
 
 export interface ListenerOptions {
@@ -84,7 +82,7 @@ export class Listener {
     return this.#accepting === undefined ? [...this.#draining] : [this.#accepting, ...this.#draining];
   }
 
-  /** Polls again before clients could take the descriptors that are left: an idle node with many of them seldom wakes. */
+  /** Polls again before clients could use up the remaining descriptors: an idle node with many of them rarely wakes up. */
   #pollIn(delayMs: number, descriptors: Descriptors): void {
     this.#timer = setTimeout(() => {
       this.#poll(descriptors);

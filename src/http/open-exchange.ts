@@ -9,28 +9,28 @@ import { methodLabel } from "./metrics/http-metrics.ts";
 import type { RoutePolicy } from "./policy.ts";
 import type { WebSocketSession } from "./web-socket.ts";
 
-/** What a listening server knows of the connection of a request. */
+/** What a listening server knows about a request's connection. */
 export type Connection = Pick<Bun.Server<WebSocketSession>, "requestIP" | "timeout" | "upgrade">;
 
-/** What the exchanges of a server share. */
+/** What a server's exchanges share. */
 export interface ExchangeParts {
   readonly policyOf: (path: string) => RoutePolicy;
   readonly cors: Cors;
   readonly clients: ClientAddresses;
   readonly bodies: BodyIntake;
-  /** What clients may leave unread of responses. */
+  /** The budget for unread responses. */
   readonly unsent: Budget;
   /** Undefined while traces are off. */
   readonly spans: Spans | undefined;
 }
 
-/** An id that a client may choose: safe in a log line and in a header. */
+/** A client may choose an id that is safe in a log line and in a header. */
 const clientRequestId = /^[\w=-]{1,128}$/;
 
 /**
  * Opens the exchange of a request.
  *
- * @param path the canonical one.
+ * @param path the canonical path.
  */
 export function openExchange(
   parts: ExchangeParts,

@@ -25,29 +25,29 @@ export interface PipelineOptions extends ExchangeParts {
   /** The router. Any error that it throws becomes an error response. */
   readonly route: (request: Request) => MaybePromise<Response>;
   readonly termsOf: TermsOf;
-  /** Returns the methods of a path that lacks the method, where that is 405. */
+  /** Returns the methods of a path without the given method, if that is a 405. */
   readonly otherMethods: (method: string, path: string) => string | undefined;
   readonly gate: Gate;
   readonly commonHeaders: CommonHeaders;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache: ResponseCache | undefined;
   readonly sender: BodySender;
-  /** Sends refusals beyond the share of a client later. */
+  /** Delays refusals beyond a client's share. */
   readonly refuseLate: (exchange: Exchange, response: Response) => MaybePromise<Response>;
   readonly observe: ObserveResponse;
-  /** Gets the responses of the API that say how it fares. */
+  /** Receives notable responses of the API, which show how it performs. */
   readonly notable: Pick<NotableRequests, "isNotable" | "note">;
   readonly log: Logger;
-  /** Why the API cannot respond now, for clients; undefined while it can. */
+  /** Returns why the API cannot respond at the moment, as text for clients; undefined if it can. */
   readonly unavailableReason: () => string | undefined;
   /** True as soon as the server drains or stops. */
   readonly closesConnections: () => boolean;
 }
 
-/** The route that balancers ask every few seconds, also while a node fills its index for hours. */
+/** The route that load balancers poll every few seconds, even while a node fills its index for hours. */
 const READINESS = "/ready";
 
-/** As much as Bun buffers of a body that is not read. */
+/** How much of an unread body Bun buffers. */
 const BUFFERED_BODY_BYTES = 1280 * 1024;
 
 function threadCpuUs(): number {
@@ -57,15 +57,15 @@ function threadCpuUs(): number {
 
 const monotonicUs = (): number => performance.now() * 1000;
 
-/** Bun would read the rest of a body before the next request, however large it is. */
+/** Reports whether a body is left unread. Bun would read the rest before the next request, however large it is. */
 function leavesBody({ bodyState, request }: Exchange): boolean {
   return bodyState === "refused" || (bodyState === "unread" && mayHaveLargeBody(request));
 }
 
 /**
- * Creates the function that handles every request. It wraps the router and adds what all responses share: request id,
- * canonical path, preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the
- * response is cached, or its route has it at hand, the router is not called.
+ * Creates the function that handles every request. It wraps the router and adds what all responses share: request id, canonical path,
+ * preflight, CORS headers, metrics, access log. The router's own hooks build the body. If the response is cached, or its route has it
+ * ready, the router is not called.
  */
 export function createPipeline(
   options: PipelineOptions,
@@ -167,7 +167,7 @@ export function createPipeline(
 
   let starts = 0;
 
-  /** Calls the router, and adds what a response takes that is built before another request is started. */
+  /** Calls the router, and measures responses that are built before another request starts. */
   function measured(exchange: Exchange, settlement: Settlement): MaybePromise<Response> {
     starts += 1;
     const start = starts;
@@ -185,7 +185,7 @@ export function createPipeline(
     });
   }
 
-  /** Operators' paths are never asked for a key. */
+  /** Operators' paths never require a key. */
   function admit(exchange: Exchange): void | Promise<void> {
     if (!exchange.policy.isApi) return undefined;
     const terms = termsOf(exchange.method, exchange.path);
@@ -225,9 +225,9 @@ export function createPipeline(
   interface Arrived {
     readonly request: Request;
     readonly connection: Connection | undefined;
-    /** What Bun may buffer of its body while it waits for its turn. */
+    /** The memory that Bun may use to buffer its body while it waits for its turn. */
     hold?: Hold;
-    /** From its turn on. */
+    /** Set when its turn begins. */
     exchange?: Exchange;
   }
 
@@ -265,21 +265,21 @@ export function createPipeline(
     clients.of(connection?.requestIP(request)?.address, (name) => request.headers.get(name));
   const order = new FairOrder<Arrived, Response>({
     run: handle,
-    // A key is not known before it is verified.
+    // Counted by address, because a key is not known before it is verified.
     clientOf: (arrived) => addressOf(arrived).bucket,
     hold(arrived, client) {
       respondsLater(arrived.request);
-      // The places of chunked bodies bound what is buffered of them.
+      // Buffering of chunked bodies is bounded by their number.
       if (isChunked(arrived.request) || !mayHaveLargeBody(arrived.request)) return undefined;
       arrived.hold = bodies.budget.open(client);
       const shortage = arrived.hold.grow(Math.min(BUFFERED_BODY_BYTES, declaredBytes(arrived.request)));
-      // Bun drops what arrives of it, and buffers none until the request is refused.
+      // Bun drops the rest of the body, and buffers nothing until the request is refused.
       if (shortage !== undefined) arrived.request.body?.cancel().catch(() => undefined);
       return shortage;
     },
     refuse: (arrived, shortage) => refuse(arrived, WAITING_REQUESTS.unit, shortage),
   });
-  /** A chunked body is refused at once, and its connection closed: Bun would parse what arrives of it until then, also for no one. */
+  /** A refused chunked body is refused at once and its connection closed: otherwise Bun would keep parsing it for no purpose. */
   const handleChunked = (arrived: Arrived): MaybePromise<Response> => {
     const place = placeOfChunked(arrived.request, bodies, addressOf(arrived).bucket);
     if (typeof place === "string") return refuse(arrived, bodies.chunkedBodies.terms.unit, place);

@@ -1,7 +1,7 @@
 import type { ErrorName } from "./errors.ts";
 import { hubErrorOf } from "./response/hub-error.ts";
 
-/** Rules for every request under one path, also for paths without a route. */
+/** Rules for every request under a path, including paths without a route. */
 export interface RoutePolicy {
   /** A larger request body is rejected with 413. */
   readonly maxBodyBytes: number;
@@ -9,11 +9,11 @@ export interface RoutePolicy {
   readonly isApi: boolean;
   /** True if the routes themselves refuse requests that they cannot serve while the index is being built. */
   readonly gatesItself: boolean;
-  /** True where scripts of other origins may read responses, as far as the settings allow. */
+  /** Whether scripts of other origins may read responses, as far as the settings allow. */
   readonly isShared: boolean;
-  /** True where scripts of all origins may, whatever the settings allow: those of apps that sign people in. */
+  /** Whether scripts of all origins may read responses, whatever the settings allow: for apps that sign people in. */
   readonly isForAllOrigins: boolean;
-  /** A larger body is not kept in the cache of this process. */
+  /** Larger bodies are not cached in this process. */
   readonly maxCachedBytes: number;
   /** The JSON body of an error. */
   readonly errorBody: (message: string, kind: ErrorName, code?: string) => Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ const kib = 1024;
 
 const messageOnly = (message: string) => ({ message });
 
-/** Paths relative to a prefix of the API; a row applies to its path and everything below. */
+/** Paths relative to a prefix of the API. A row applies to its path and everything below it. */
 const apiRows: readonly PolicyRow[] = [
   { path: "/api_key", maxBodyBytes: 32 * kib },
   { path: "/notice_channel", maxBodyBytes: 32 * kib },
@@ -58,7 +58,7 @@ const apiDefault: RoutePolicy = {
 };
 const opsDefault: RoutePolicy = { ...apiDefault, isApi: false };
 
-/** Quick Auth, whose clients read other members of an error. */
+/** Quick Auth, whose clients expect other members of an error. */
 const quickAuthPrefix = "/quick-auth/";
 const quickAuthDefault: RoutePolicy = {
   ...apiDefault,
@@ -84,12 +84,12 @@ const signingPrefixes = ["/approve/", "/signin/", "/login/"];
 const loginPath = "/login";
 const approvalDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
-/** Pages of the node and what they call. */
+/** Pages of the node, and their calls. */
 const consolePath = "/console";
 const consolePrefix = "/console/";
 const consoleDefault: RoutePolicy = { ...opsDefault, isShared: false };
 
-/** For agents: its own reads are refused while the index is built, and no page of another origin calls it. */
+/** For agents: its own reads are refused while the index is built, and pages of other origins do not call it. */
 const mcpPath = "/mcp";
 const mcpDefault: RoutePolicy = { ...apiDefault, gatesItself: true, isShared: false };
 
@@ -110,7 +110,7 @@ export function isRelayPath(path: string): boolean {
   return RELAY_PATHS.has(path);
 }
 
-/** Whether a path is one of a hub, and not of the relay beside it. */
+/** Reports whether a path belongs to a hub and not to the relay next to it. */
 export function isHubPath(path: string): boolean {
   return path.startsWith(hubPrefix) && !isRelayPath(path);
 }
@@ -141,7 +141,7 @@ export function createPolicyLookup(basePaths: readonly string[]): (path: string)
   };
 }
 
-/** An error as clients of Quick Auth read it: `invalid_token` with the reason where a token is refused. */
+/** Returns an error in the format for clients of Quick Auth: `invalid_token` with the reason if a token is refused. */
 function quickAuthErrorOf(
   message: string,
   kind: ErrorName,
@@ -156,7 +156,7 @@ function quickAuthErrorOf(
   };
 }
 
-/** An error as clients of the relay read it, with the reason where a message is refused. */
+/** Returns an error in the format for clients of the relay, with the reason if a message is refused. */
 function relayErrorOf(message: string, kind: ErrorName, code?: string): Readonly<Record<string, unknown>> {
   return {
     error: kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -8,23 +8,23 @@ import type { TaggedBody } from "./response/content-coding.ts";
  * Which caches may store the response of a GET. Responses of routes without a declaration are `no-store`.
  *
  * - `revalidate`: clients and proxies, with a weak ETag; they must revalidate at each use.
- * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next
- *   commit to the index or the next second. Only for a response that depends on nothing but the URL, the index and
- *   the second: never if the handler reads the state database, a header, or random data.
- * - `sharedWithoutKey`: as `shared`, but with an API key the response is its owner's, and `no-store`.
- * - `sharedWithoutRules`: as `shared`, but with an API key whose owner has bans or private mutes the response is that owner's, and
- *   `no-store`.
+ * - `shared`: also this process, which sends the same bytes to every client that requests the same URL until the next commit to the index
+ *   or the next second. Only for a response that depends on nothing but the URL, the index and the second: never if the handler reads the
+ *   state database, a header, or random data.
+ * - `sharedWithoutKey`: like `shared`, but with an API key the response belongs to the key's owner and is `no-store`.
+ * - `sharedWithoutRules`: like `shared`, but with an API key whose owner has bans or private mutes, the response belongs to that owner
+ *   and is `no-store`.
  * - `minutes`: clients and proxies, for ten minutes, with a weak ETag.
  */
 export type RouteCache = "shared" | "sharedWithoutKey" | "sharedWithoutRules" | "revalidate" | "minutes";
 
 /**
- * Returns the response to a GET that a route has at hand, by its URL, so that the router is not called; undefined where the handler has
- * to make it. A body with an ETag is that of a route whose `cache` is `minutes`, any other is `no-store`.
+ * Returns the response to a GET that a route has ready, by its URL, so that the router is not called; undefined if the handler has to
+ * build it. A body with an ETag is from a route whose `cache` is `minutes`; any other is `no-store`.
  */
 export type ReadyBody = (url: string) => TaggedBody | Uint8Array | undefined;
 
-/** Whether the response belongs to its caller only. */
+/** Reports whether the response belongs to its caller only. */
 export function isOwnResponse(cache: RouteCache | undefined, caller: Caller): boolean {
   if (caller.kind !== "apiKey") return false;
   return cache === "sharedWithoutKey" || (cache === "sharedWithoutRules" && caller.rulesVersion > 0);
@@ -50,16 +50,16 @@ export function createCacheOfRoute(
 }
 
 /**
- * Which credential a route asks for.
+ * Which credential a route requires.
  *
  * - `open`: none, or one that the route verifies itself.
- * - `openRead`: none, also where the operator has closed anonymous reads; it counts as a read.
- * - `read`: an API key counts in the compat dialect, and is required where the operator has closed anonymous reads.
- * - `anonymousOrKey`: none while anonymous reads are open, else an API key with the scope.
+ * - `openRead`: none, even if the operator has disabled anonymous reads; it counts as a read.
+ * - `read`: an API key is optional in the compat dialect, and required if the operator has disabled anonymous reads.
+ * - `anonymousOrKey`: none while anonymous reads are allowed; otherwise an API key with the scope.
  * - `key`: an API key with the scope.
- * - `keyUnlessRead`: an API key with the scope, but for requests whose query makes them a read.
+ * - `keyUnlessRead`: an API key with the scope, except for requests whose query makes them a read.
  * - `signatureOrKey`: a signature of the owner or, in the compat dialect, an API key with the scope.
- * - `bearer`: an API key with the scope `read` as `Authorization: Bearer`, or none while anonymous reads are open.
+ * - `bearer`: an API key with the scope `read` as `Authorization: Bearer`, or none while anonymous reads are allowed.
  * - `sendSecretOrKey`: a send secret of a mini app, or an API key with the scope.
  */
 export type Access =
@@ -85,20 +85,20 @@ export interface RouteTermsHook {
   readonly share?: ShareName | undefined;
   readonly price?: Price | undefined;
   readonly ready?: ReadyBody | undefined;
-  /** The parameters of the query, which decide its price. */
+  /** The parameters of the query, which determine its price. */
   readonly queryParams?: QueryParams;
 }
 
-/** What the edge needs to know of a route before it is called. */
+/** What the edge must know about a route before it is called. */
 export interface RouteTerms {
   /** Template of the whole path; undefined for a path without a route. */
   readonly template: string | undefined;
   readonly access: Access;
   /** In units, by the URL of a request. */
   readonly price: (url: string) => number;
-  /** What a request without an API key counts as, by the address of its client; undefined for nothing. */
+  /** The limit under which a request without an API key is counted, by its client's address; undefined for none. */
   readonly share: ShareName | undefined;
-  /** Decides whether the response to an API key is its owner's. */
+  /** Determines whether the response to an API key belongs to its owner. */
   readonly cache: RouteCache | undefined;
   readonly ready?: ReadyBody | undefined;
 }
@@ -113,11 +113,11 @@ interface DeclaredRoute {
 /** Returns the terms of a canonical path; a trailing slash makes no difference. */
 export type TermsOf = (method: string, path: string) => RouteTerms;
 
-/** For a request that writes one message, or changes a list. */
+/** For a request that writes one message or changes a list. */
 const WRITE_UNITS = 20;
 const WRITING_SCOPES: ReadonlySet<Scope> = new Set(["write", "moderate"]);
 
-/** The terms of paths without a route. A client that may not read learns nothing about them. */
+/** The terms of paths without a route. A client without read access learns nothing about them. */
 const UNKNOWN: RouteTerms = {
   template: undefined,
   access: READ,
@@ -127,10 +127,10 @@ const UNKNOWN: RouteTerms = {
 };
 
 /**
- * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open,
- * because they verify their own credential or are refused with 501. Without a price a request costs 1 unit, a write 20.
+ * Collects the terms of an app's routes. A GET without a declaration is a read; other methods without one are open, because they verify
+ * their own credential or are refused with 501. The default price of a request is 1 unit, that of a write 20.
  *
- * @param routes with templates whose parameters are whole segments, such as `/frame/webhook/:app_id`.
+ * @param routes routes with templates whose parameters are whole segments, such as `/frame/webhook/:app_id`.
  */
 export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
   const exact = new Map<string, Map<string, RouteTerms>>();
@@ -169,10 +169,10 @@ export function createTermsOf(routes: readonly DeclaredRoute[]): TermsOf {
 }
 
 /**
- * Collects the methods of an app's routes outside of `/v2/`, where a wrong method is 405. Below it a path that lacks the method is an
+ * Collects the methods of an app's routes outside of `/v2/`, where a wrong method is 405. Below `/v2/`, a path without the method is an
  * unknown route.
  *
- * @returns the methods that a path has, as the text of `allow`, if the method of the request is not one of them.
+ * @returns a function that returns the methods of a path, as the text of `allow`, if the request's method is not among them.
  */
 export function createMethodCheck(
   routes: readonly Pick<DeclaredRoute, "method" | "path">[],
@@ -191,7 +191,7 @@ export function createMethodCheck(
     for (const one of own) known.methods.add(one);
     patterns.set(path, known);
   }
-  /** Several may match, such as all paths below a folder and one of them. */
+  /** Several patterns may match, such as all paths below a folder and one of these paths. */
   const methodsOfPatterns = (path: string): ReadonlySet<string> => {
     const found = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
     return new Set(found.flatMap((one) => [...one.methods]));

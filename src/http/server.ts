@@ -45,27 +45,27 @@ export interface HttpServerOptions {
   readonly mounts?: readonly { readonly path: string; readonly plugin: AnyElysia }[];
   /** A further address, where only the paths of the hub are served. */
   readonly hubAddress?: { readonly host: string; readonly port: number } | undefined;
-  /** Pages for people and what their scripts call, outside of the API. */
+  /** Pages for people and the calls of their scripts, outside of the API. */
   readonly pages?: readonly AnyElysia[];
   readonly ops: OpsProviders;
   /** Loads the parts of the OpenAPI document that the routes do not declare, at the first request of the document. */
   readonly documentation: () => Promise<ApiDocumentation>;
-  /** Decides who may call a route; without it there are no API keys. */
+  /** Decides who may call a route. Default: there are no API keys. */
   readonly gate?: Gate | undefined;
   /** Cache for responses of routes that declare it; without it no response is cached. */
   readonly cache?: ResponseCache | undefined;
-  /** Why the API cannot respond now, for clients. Default: it always can. */
+  /** Returns why the API cannot respond at the moment, as text for clients. Default: it always can. */
   readonly unavailableReason?: (() => string | undefined) | undefined;
   /** File descriptors of the process. If omitted, the number of connections is not limited. */
   readonly descriptors?: Descriptors | undefined;
-  /** What clients hold and spend, of all servers of the process. Default: of this one. */
+  /** What clients hold and spend, over all servers of the process. Default: only this one. */
   readonly admission?: Admission | undefined;
   /** How long a request body may take. */
   readonly bodyPace?: Partial<Pick<BodyIntake, keyof typeof BODY_PACE>>;
-  /** How late refusals beyond the share of a client are sent. */
+  /** The delay of refusals beyond a client's share. */
   readonly lateRefusalMs?: number | undefined;
   readonly version: string;
-  /** The id of the node, which every response names. */
+  /** The id of the node, which every response contains. */
   readonly nodeId: string;
 }
 
@@ -201,7 +201,7 @@ export function createHttpServer(options: HttpServerOptions) {
       closesConnections: () => closesConnections || (listener?.isCrowded ?? false),
     });
   const handle = pipelineWith(options.gate ?? keylessGate);
-  /** The operator decides by its listen address who reaches the port of the hub. */
+  /** The operator's choice of a listen address decides who can reach the port of the hub. */
   const handleUngated = pipelineWith(keylessGate);
 
   /** A port where only the paths of the hub exist. */
@@ -238,12 +238,12 @@ export function createHttpServer(options: HttpServerOptions) {
     });
 
   return {
-    /** Handles a request as a listening server does. Without a connection its client is unknown. */
+    /** Handles a request like a listening server. Without a connection its client is unknown. */
     handle,
     openApi,
-    /** What the API has responded so far. */
+    /** The API's responses so far. */
     figures: httpMetrics.figures,
-    /** The requests of the API that failed and the slowest, since the last call. */
+    /** Takes the failed and the slowest requests of the API since the last call. */
     takeRequests: notable.take,
 
     /**
@@ -272,7 +272,7 @@ export function createHttpServer(options: HttpServerOptions) {
       return { url: url.href.replace(/\/$/, ""), port };
     },
 
-    /** Has clients close their connections after the next response, so that they open new ones at another node. */
+    /** Makes clients close their connections after the next response, so that they open new ones at another node. */
     drain(): void {
       closesConnections = true;
     },

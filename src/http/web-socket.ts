@@ -8,19 +8,19 @@ export type WebSocketPeer = Pick<
 export interface WebSocketSession {
   opened(peer: WebSocketPeer): void;
   received(message: string | Uint8Array): void;
-  /** Called when bytes that waited have been sent. */
+  /** Called when buffered bytes have been sent. */
   drained(): void;
   closed(): void;
 }
 
 /** Larger than any message of a client that a route accepts. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
-/** Beyond it a message is dropped. Sessions wait for the socket long before. */
+/** Beyond this a message is dropped. Sessions wait for the socket long before that. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
-/** A client that responds to no ping for this long has disconnected. */
+/** A client that has not responded to a ping for this long is considered disconnected. */
 const IDLE_TIMEOUT_SECS = 120;
 
-/** Pings and pongs of a client in a window. Clients send one every few seconds. */
+/** Maximum number of pings and pongs of a client in a window. Clients send one every few seconds. */
 const MAX_CONTROL_FRAMES = 100;
 const CONTROL_WINDOW_MS = 10_000;
 

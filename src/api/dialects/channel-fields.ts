@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { EthAddress, Fid, nullable, object } from "./fields.ts";
 
-/** Parts of the schemas of channels, the same in every dialect. */
+/** Parts of the schemas of channels that are the same in every dialect. */
 
 export const ChannelSource = Type.Union(
   [Type.Literal("protocol"), Type.Literal("import"), Type.Literal("activity")],

@@ -51,7 +51,7 @@ export const UserDehydrated = object(
   { $id: "FarcasterUserDehydrated" },
 );
 
-/** A user without more than the fid. */
+/** A user with only the fid. */
 const BareUser = object({ object: Type.Literal("user_dehydrated"), fid: Type.Integer({ minimum: 0 }) });
 
 const UserContext = object(
@@ -162,7 +162,7 @@ export const CastDehydrated = object(
   { $id: "FarcasterCastDehydrated" },
 );
 
-/** Why a quoted cast is empty, and its author only an fid. */
+/** Why a quoted cast is empty and its author only an fid. */
 const hiddenField = {
   hidden: Type.Optional(
     Type.Union([Type.Literal("blocked"), Type.Literal("muted"), Type.Literal("banned")], {

@@ -98,7 +98,7 @@ function adapt(query: QueryParams): QueryParams {
   return { ...query, ...("limit" in query && { limit: pageLimit() }), viewer_fid: viewerFid() };
 }
 
-/** The dialect of the hosted API that most clients in this field are written for. */
+/** The dialect of the hosted API, for which most clients in this field are written. */
 export const compatDialect: Dialect = {
   present: compatPresenters,
   schemas: responseSchemas,

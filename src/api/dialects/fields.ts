@@ -46,7 +46,7 @@ export const MentionRanges = Type.Array(
 
 export const CastId = object({ fid: Fid, hash: Hash });
 
-/** Further members may follow. */
+/** More members may follow. */
 const open = { additionalProperties: true } as const;
 
 const PreviewPicture = object({
@@ -59,7 +59,7 @@ const PreviewPicture = object({
 
 const PreviewImage = object({ width_px: Type.Integer(), height_px: Type.Integer() });
 
-/** What the page of an embedded URL says of itself. */
+/** What the page of an embedded URL says about itself. */
 export const EmbedMetadata = object(
   {
     _status: Type.Union(

@@ -92,8 +92,8 @@ interface Source {
 }
 
 /**
- * Reads the `fids` of a validated body again from its bytes, digit for digit: plain JSON.parse would round a number
- * above 2^53 to another user's fid. Returns each fid once, in the order of first mention.
+ * Reads the `fids` of a validated body again from its bytes, digit for digit: plain JSON.parse would round a number above 2^53 to another
+ * user's fid. Returns each fid once, in the order of first mention.
  * @throws ApiError `badRequest` for a number that is not written as a u64, such as `1.0`, `1e3` or 2^64
  */
 export function exactFids(body: Uint8Array): BatchFid[] {
@@ -110,9 +110,9 @@ export function exactFids(body: Uint8Array): BatchFid[] {
 }
 
 /**
- * Streams the response of a batch, one fid at a time. The whole response can have a million rows, which must neither
- * be in memory together nor block other requests. Each fid is read on its own snapshot: one snapshot over all fids
- * would stay open as long as a slow client reads, and the write-ahead log could not be reset in that time.
+ * Streams the response of a batch, one fid at a time. The complete response can have a million rows, which must neither be in memory
+ * together nor block other requests. Each fid is read from its own snapshot: a single snapshot would stay open as long as a slow client
+ * reads, and the write-ahead log could not be reset during that time.
  */
 function streamByFid(fids: readonly BatchFid[], listOf: (fid: number) => unknown): JsonStream {
   async function* pieces() {
@@ -133,13 +133,13 @@ interface BatchSpec<Id extends string> {
   readonly id: Id;
   readonly path: string;
   readonly summary: string;
-  /** Schema of an item of the list of an fid. */
+  /** The schema of an item in an fid's list. */
   readonly item: TSchema;
   readonly unitsPerFid: number;
   readonly listOf: (db: IndexDatabase, fid: number) => unknown;
 }
 
-/** A read of up to 100 fids, by POST. */
+/** Declares a read of up to 100 fids, by POST. */
 function batch<const Id extends string>({ item, unitsPerFid, listOf, ...spec }: BatchSpec<Id>) {
   return op({
     ...spec,
@@ -149,7 +149,7 @@ function batch<const Id extends string>({ item, unitsPerFid, listOf, ...spec }: 
     response: byFid(item),
     run({ reads: { db } }, { request }) {
       const fids = exactFids(rawBody(request));
-      // The edge has charged one unit, before it could know the body.
+      // The edge has charged one unit, because it could not know the body.
       exchangeOf(request).charge(unitsPerFid * fids.length - 1);
       return streamByFid(fids, (fid) => db.snapshot(() => listOf(db, fid)));
     },

@@ -71,7 +71,7 @@ export const previewOperations = [
     security: "apiKey",
     access: requireKey("write"),
     body: Type.Unsafe<unknown>(PreviewRequest),
-    // A bad field is refused after an unknown signer, as in the write.
+    // An invalid field is refused after an unknown signer, as in the actual write.
     isRaw: true,
     response: WritePreview,
     errors: ["forbidden", "notFound", "unavailable"],
@@ -99,7 +99,7 @@ function present(fid: number, bodies: readonly (UnsignedBody | null)[]): Static<
   return { fid, messages, digest: digest.digest("hex") };
 }
 
-/** What would be signed, but for time and network. */
+/** Returns what would be signed, except for time and network. */
 function bytesOf(fid: number, { type, body }: UnsignedBody): Uint8Array {
   return MessageData.encode({ type, fid, timestamp: 0, network: 0, body }).finish();
 }

@@ -173,7 +173,9 @@ export const searchOperations = [
   }),
 ];
 
-/** Shows the user of the exact name also to a viewer who blocks or mutes them: else the viewer could not find them to change that. */
+/**
+ * Shows the user with the exact name even to a viewer who blocks or mutes them: otherwise the viewer could not find them to change that.
+ */
 const exactNameOrShown =
   ({ accounts, isHiddenByViewer }: ListRules) =>
   (rows: readonly UserMatch[]): readonly UserMatch[] => {

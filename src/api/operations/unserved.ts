@@ -26,14 +26,14 @@ const HOST_STATE = "not implemented: the client app that hosts a mini app keeps 
 const TOKENS = "not implemented: this service reads no tokens, balances or NFTs of chains";
 const WALLETS = "not implemented: this service holds no wallets, so it neither sends tokens nor mints";
 
-/** Writes that neither dialect has. The native one refuses them as every write. */
+/** Writes that neither dialect has. The native one refuses them like every write. */
 // biome-ignore format: one operation a line
 const WRITES = [
   { method: "POST", path: "/user/register", id: "registerUser", message: REGISTRATION, summary: "Register an fid", tag: "Users" },
   { method: "POST", path: "/signer/developer_managed", id: "createDeveloperManagedSigner", message: OWN_KEYS, summary: "Create a developer-managed signer", tag: "Signers and on-chain events" },
 ] as const;
 
-/** Writes that the compat dialect has for signers. */
+/** Writes by signers that the compat dialect has. */
 // biome-ignore format: one operation a line
 const NATIVE_WRITES = [
   { method: "POST", path: "/signer", id: "createSigner", summary: "Create a signer", tag: "Signers and on-chain events" },
@@ -65,7 +65,7 @@ const HOSTED = [
   { method: "POST", path: "/nft/mint", id: "mintNft", message: WALLETS, summary: "Mint an NFT", tag: "Wallets and tokens" },
 ] as const;
 
-/** Paths of the hosted API that have a successor and that apps still call. */
+/** Paths of the hosted API that have a successor but are still called by apps. */
 // biome-ignore format: one operation a line
 const RETIRED = [
   { method: "POST", path: "/frame/validate", id: "validateFrameAction", successor: "mini apps sign their events; register one and read its token webhook", summary: "Validate a frame action", tag: "Mini apps" },
@@ -81,13 +81,13 @@ interface EmptyList {
   readonly tag: string;
   readonly summary: string;
   readonly key: string;
-  /** The key of the list in the compat dialect, if it has another one. */
+  /** The key of the list in the compat dialect, if it differs. */
   readonly compatKey?: string;
   /** Default: true. */
   readonly isPaged?: boolean;
 }
 
-/** Lists that clients request and for which the protocol has no data. */
+/** Lists that clients request but for which the protocol has no data. */
 // biome-ignore format: one operation a line
 const EMPTY_LISTS: readonly EmptyList[] = [
   { path: "/user/power_users", key: "users", isPaged: false, id: "getPowerUsers", summary: "Power users", tag: "Users" },
@@ -121,7 +121,7 @@ function emptyList({ key, isPaged = true, compatKey: _, ...one }: EmptyList) {
   return op({
     ...one,
     description: "Always empty.",
-    // Lists of signers may later come from the state database.
+    // Lists of signers may later include data from the state database.
     cache: one.tag === "Signers and on-chain events" ? undefined : "revalidate",
     response: object({ [key]: NoItems, ...(isPaged && { next: NoNext }) }),
     run: () => ({ [key]: [], ...(isPaged && { next: { cursor: null } }) }),

@@ -16,28 +16,28 @@ const MAX_SHOWN_CHARS = 500;
 /** The parts of a request other than its operation. */
 export interface Parameters {
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON. Without it there is no body. */
+  /** Sent as JSON. If omitted, there is no body. */
   readonly body?: unknown;
 }
 
 export interface ManagementClient {
-  /** Where it calls: the base of the node's paths, and `/v2/<service>`. */
+  /** The node it calls: the base of its paths, and `/v2/<service>`. */
   readonly node: { readonly base: URL; readonly basePath: string };
   /**
    * Signs a request and sends it once.
    *
    * @returns the parsed JSON of the response.
-   * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
+   * @throws UserError with the status and message of a refusal, RetryableError if there is no response.
    */
   call(operation: SignedOperationId, parameters?: Parameters): Promise<unknown>;
 }
 
 export interface ManagementClientOptions {
-  /** The base of the node's paths: an origin, or a path below it behind a proxy. */
+  /** The base of the node's paths: an origin or, behind a proxy, a path below it. */
   readonly baseUrl: URL;
   readonly names: ServiceNames;
   readonly account: PrivateKeyAccount;
-  /** The acting fid. */
+  /** The fid that acts. */
   readonly fid: number;
   readonly clock: Clock;
 }
@@ -74,7 +74,7 @@ export function createManagementClient(options: ManagementClientOptions): Manage
 /**
  * Sends a request once and reads its whole response.
  *
- * @throws UserError when it is too long, RetryableError when there is none in time.
+ * @throws UserError if it is too long, RetryableError if there is none in time.
  */
 export async function exchange(
   url: URL,
@@ -105,7 +105,7 @@ async function readUpToLimit(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The error message of a response, or the start of its text when it is not a node's. */
+/** Returns the error message of a response, or the start of its text if it is not from a node. */
 export function messageOf(response: unknown, text: string): string {
   const hasMessage = typeof response === "object" && response !== null && "message" in response;
   const said =

@@ -33,9 +33,9 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 500;
 
 /**
- * The URL to check. A base URL gets the path of the check; a URL with a path stays unchanged.
+ * Returns the URL to check. A base URL gets the path of the check; a URL with a path is unchanged.
  *
- * @throws UserError when there is no valid URL.
+ * @throws UserError if the URL is not valid.
  */
 export function probeUrl(text: string, live: boolean): URL {
   const url = URL.parse(text);
@@ -50,7 +50,7 @@ export function probeUrl(text: string, live: boolean): URL {
  * Sends one request.
  *
  * @returns the status and the start of the response.
- * @throws UserError when there is no response in time or it is not a 2xx.
+ * @throws UserError if there is no response in time or it is not a 2xx.
  */
 export async function probe(url: URL, timeoutMs: number): Promise<string> {
   const shownUrl = `${url.origin}${url.pathname}`;

@@ -3,14 +3,14 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { readSmallFile } from "../../config/files/small-file.ts";
 import { reasonOf, UserError } from "../../lib/failure.ts";
 
-/** The part of the file that is read. A key with its line end is much shorter. */
+/** How much of the file is read. A key with its line end is much shorter. */
 const MAX_FILE_BYTES = 1024;
 const KEY = /^(?:0x)?([0-9a-f]{64})$/i;
-/** A key, or most of one, in the place of a file name. Messages must not repeat it. */
+/** Matches a key, or most of one, in place of a file name. Messages must not repeat it. */
 const LOOKS_LIKE_A_KEY = /^(?:0x)?[0-9a-f]{40,}$/i;
 const READABLE_BY_OTHERS = 0o044;
 
-/** The variable with the key, used when no file is named. */
+/** The variable with the key, used if no file is named. */
 export const KEY_VARIABLE = "SVC_KEY";
 
 export interface CustodyKey {
@@ -20,10 +20,10 @@ export interface CustodyKey {
 }
 
 /**
- * Reads the custody key that signs: 64 hex digits, with or without `0x`. It comes from a file or from the environment, but not
- * from an argument, which every user of the machine can see. Messages never include it.
+ * Reads the custody key that signs: 64 hex digits, with or without `0x`. It is read from a file or the environment, not from an argument,
+ * which every user of the machine can see. Messages never include it.
  *
- * @throws UserError when there is none.
+ * @throws UserError if there is none.
  */
 export function readCustodyKey(from: {
   readonly file: string | undefined;
@@ -83,10 +83,10 @@ function readStart(file: number): string {
 const SEED = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * Reads an Ed25519 private key: 64 hex digits, with or without `0x`. It comes from a file, not from an argument, which every user
- * of the machine can see. Messages never include it.
+ * Reads an Ed25519 private key: 64 hex digits, with or without `0x`. It is read from a file, not from an argument, which every user of
+ * the machine can see. Messages never include it.
  *
- * @throws UserError when there is none.
+ * @throws UserError if there is none.
  */
 export function readSeedFile(path: string): string {
   if (SEED.test(path))
@@ -105,7 +105,7 @@ export function readSeedFile(path: string): string {
 /**
  * Reads an API key from a file.
  *
- * @throws UserError when the file has none.
+ * @throws UserError if the file has none.
  */
 export function readApiKey(path: string): string {
   let text: string | undefined;

@@ -8,7 +8,7 @@ import { print, printError } from "../output.ts";
 import { type SignerOptions, withSignerOptions } from "./options.ts";
 
 const MAX_MANIFEST_BYTES = 1024 * 1024;
-/** The text of a domain, which has no slash and names no file. */
+/** Matches a domain, as opposed to a file name: it has no slash. */
 const DOMAIN = /^[\w-]+(\.[\w-]+)+$/;
 
 interface CheckOptions {
@@ -25,7 +25,7 @@ interface ReportedFinding {
   readonly message: string;
 }
 
-/** What a node says of a manifest, as far as commands print it. */
+/** The parts of a node's report on a manifest that commands print. */
 interface Report {
   readonly domain: string;
   readonly account_association: {
@@ -36,7 +36,7 @@ interface Report {
   readonly findings: readonly ReportedFinding[];
 }
 
-/** `app check-manifest|associate`: the commands of manifests, which need no signed operation. */
+/** `app check-manifest|associate`: the commands for manifests, which need no signed operation. */
 export function registerManifest(program: Command, context: CommandContext): void {
   const app = program.commands.find((command) => command.name() === "app");
   if (app === undefined) throw new Error("the commands of apps are not registered");
@@ -87,10 +87,10 @@ export function registerManifest(program: Command, context: CommandContext): voi
 }
 
 /**
- * Has a node check a manifest.
+ * Lets a node check a manifest.
  *
  * @param request.what a domain, or the name of a file.
- * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
+ * @throws UserError with the status and message of a refusal, RetryableError if there is no response.
  */
 export async function checkManifest(
   request: { readonly base: URL; readonly basePath: string; readonly what: string } & CheckOptions,
@@ -124,7 +124,7 @@ export async function checkManifest(
   return response as Report;
 }
 
-/** Warns of what clients will refuse in the manifest of an app. A node that cannot check it does not make the command fail. */
+/** Warns about parts of an app's manifest that clients will refuse. If the node cannot check it, the command does not fail. */
 export async function warnOfManifest(
   { base, basePath }: { readonly base: URL; readonly basePath: string },
   appUrl: string,
@@ -140,7 +140,9 @@ export async function warnOfManifest(
   }
 }
 
-/** Whether a host is a name that the public DNS may have (RFC 6761): only such a host can have a manifest that clients fetch. */
+/**
+ * Reports whether a host is a name that the public DNS may contain (RFC 6761): only such a host can have a manifest that clients fetch.
+ */
 function mayBePublic(host: string): boolean {
   return DOMAIN.test(host) && !/(^|\.)(\d+|example|invalid|localhost|test)$/.test(host);
 }

@@ -13,7 +13,7 @@ interface McpOptions {
   readonly printConfig?: (typeof CLIENTS)[number];
 }
 
-/** `mcp`: tools for an agent on this machine, over standard input and output, from a running node. */
+/** `mcp`: tools for an agent on this machine, over standard input and output, served by a running node. */
 export function registerMcp(program: Command, context: CommandContext): void {
   program
     .command("mcp")
@@ -64,7 +64,7 @@ export function registerMcp(program: Command, context: CommandContext): void {
     });
 }
 
-/** A token of a preview counts as long as this process: there is no state whose key could make it. */
+/** A preview's token is valid as long as this process, because there is no state whose key could create it. */
 async function writesOfProcess(compatPrefix: string | undefined, headerPrefix: string) {
   const { basePathOf } = await import("../../config/names.ts");
   const { createConfirmTokens } = await import("../../mcp/confirm-tokens.ts");
@@ -78,7 +78,7 @@ async function writesOfProcess(compatPrefix: string | undefined, headerPrefix: s
   };
 }
 
-/** The block that the agent reads: VS Code has a name of its own for the list. */
+/** Returns the block that the agent reads. VS Code has its own name for the list. */
 function configOf(
   client: (typeof CLIENTS)[number],
   url: URL,

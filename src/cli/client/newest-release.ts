@@ -6,20 +6,20 @@ const MAX_REDIRECTS = 5;
 const MAX_NOTES_CHARS = 64 * 1024;
 const SUMS = "SHA256SUMS";
 const NOTES = "NOTES.md";
-/** The name of the bill of materials, which every release has once. */
+/** The line with the software bill of materials, which every release has exactly once. */
 const RELEASE = /^[0-9a-f]{64} {2}svc-(\d{1,6}\.\d{1,6}\.\d{1,6})\.cdx\.json$/m;
 
 export interface NewestRelease {
   readonly newest: string;
   readonly isNewer: boolean;
-  /** Null for a release that is not newer, or has none. */
+  /** Null if the release is not newer or has none. */
   readonly notes: string | null;
 }
 
 /**
  * Reads which release is in a folder, such as `https://git.example/svc/releases/latest/download`.
  *
- * @throws UserError for a folder without a release, RetryableError when there is no response.
+ * @throws UserError if the folder contains no release, RetryableError if there is no response.
  */
 export async function newestRelease(folder: string, version: string): Promise<NewestRelease> {
   const sums = await textAt(folder, SUMS);
@@ -30,7 +30,7 @@ export async function newestRelease(folder: string, version: string): Promise<Ne
   return { newest, isNewer, notes };
 }
 
-/** Reads a file of a folder; undefined where it is missing. Each redirect has to lead to TLS again. */
+/** Reads a file of a folder; undefined if it is missing. Each redirect must lead to TLS again. */
 async function textAt(folder: string, name: string): Promise<string | undefined> {
   let url = secureUrl(`${folder.replace(/\/+$/, "")}/${name}`);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
@@ -47,7 +47,7 @@ async function textAt(folder: string, name: string): Promise<string | undefined>
   throw new UserError(`${url.origin} redirects too often`);
 }
 
-/** @throws UserError for a URL without TLS, but on this machine */
+/** @throws UserError for a URL without TLS, except on this machine */
 function secureUrl(text: string): URL {
   const url = URL.parse(text);
   const isLocal = url?.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1"));

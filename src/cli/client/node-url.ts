@@ -5,15 +5,15 @@ import type { Config } from "../../config/schema.ts";
 import { UserError } from "../../lib/failure.ts";
 import { lockHolder } from "../../runtime/data-dir.ts";
 
-/** That of a URL without a port. */
+/** The port of a URL without one. */
 const HTTP_PORT = 80;
 
 type Listener = Pick<Config["http"], "host" | "port">;
 
 /**
- * The base URL of a node.
+ * Parses the base URL of a node.
  *
- * @throws UserError when the text is not one.
+ * @throws UserError if the text is not one.
  */
 export function nodeUrl(text: string): URL {
   const url = URL.parse(text);
@@ -25,16 +25,16 @@ export function nodeUrl(text: string): URL {
   return url;
 }
 
-/** Whether traffic to the node crosses a network unencrypted. */
+/** Reports whether traffic to the node crosses a network unencrypted. */
 export function isPlainOverNetwork({ protocol, hostname }: URL): boolean {
   return protocol === "http:" && !isLoopbackHost(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
 /**
- * The URL of this machine's own node: of the one that runs over the data directory, unless a flag names its port; else the listen
- * address in the settings.
+ * Returns the URL of this machine's own node: that of the node running on the data directory, unless a flag names its port; otherwise the
+ * listen address in the settings.
  *
- * @throws UserError when no node runs there, and the settings leave its port open.
+ * @throws UserError if no node runs there and the settings leave its port open.
  */
 export function ownNodeUrl({ config, sources }: Pick<LoadedConfig, "config" | "sources">): string {
   const isNamed = sources.get("http.port")?.startsWith("--") ?? false;
@@ -45,15 +45,15 @@ export function ownNodeUrl({ config, sources }: Pick<LoadedConfig, "config" | "s
   return listenerUrl({ host, port: Number(running.port) || HTTP_PORT });
 }
 
-/** Whether a directory belongs to this user. In one of another user, what is there could lead requests elsewhere. */
+/** Reports whether a directory belongs to this user. Files in another user's directory could direct requests elsewhere. */
 function isOwn(dir: string): boolean {
   return statSync(dir, { throwIfNoEntry: false })?.uid === process.geteuid?.();
 }
 
 /**
- * The URL of a node that listens there. A listener on every address is reached by the loopback address.
+ * Returns the URL of a node with this listener. A listener on every address is reached through the loopback address.
  *
- * @throws UserError when the node uses any free port, which other processes cannot know.
+ * @throws UserError if the node uses any free port, which other processes cannot know.
  */
 export function listenerUrl({ host, port }: Listener): string {
   if (port === 0) throw new UserError("http.port is 0, so the URL of the node is required");

@@ -7,8 +7,8 @@ import { printError } from "../output.ts";
 import { exchange, messageOf } from "./client.ts";
 
 /**
- * Returns the URL of a node and its operator token, of the settings or of the data directory. Warns where the token is readable on
- * the network.
+ * Returns the URL of a node and its operator token, from the settings or the data directory. Warns if the token can be read on the
+ * network.
  */
 export async function operatorOf(
   context: CommandContext,
@@ -30,15 +30,15 @@ const NOT_FOUND = 404;
 const issued = Type.Object({
   code: Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{1,64}$" }),
   expires_in: Type.Integer(),
-  /** False of an empty node, whose set-up it opens. */
+  /** False for an empty node; the link then opens its set-up. */
   set_up: Type.Optional(Type.Boolean()),
 });
 
 /**
- * Asks a node for a code and returns the link that opens the operator's page with it. The code is in the fragment, which browsers
+ * Requests a code from a node and returns the link that opens the operator's page with it. The code is in the fragment, which browsers
  * send to no host.
  *
- * @throws UserError with the status and message of a refusal, RetryableError when there is no response.
+ * @throws UserError with the status and message of a refusal, RetryableError if there is no response.
  */
 export async function requestConsoleCode(
   base: URL,

@@ -44,7 +44,7 @@ export async function openSigner(context: CommandContext, options: SignerOptions
   return { loaded, signer: { names: serviceNames(loaded.config.service.name), account, fid: options.fid } };
 }
 
-/** Creates a client of the node in the options or settings. */
+/** Creates a client of the node from the options or settings. */
 export async function openClient(context: CommandContext, options: CallOptions): Promise<ManagementClient> {
   const { systemClock } = await import("../../runtime/clock.ts");
   const { createManagementClient } = await import("./client.ts");

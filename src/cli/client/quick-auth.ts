@@ -7,7 +7,7 @@ import { print, printError } from "../output.ts";
 
 const NOT_FOUND = 404;
 
-/** `quick-auth rotate`: rotates the keys that sign tokens of sign-ins. */
+/** `quick-auth rotate`: rotates the keys that sign sign-in tokens. */
 export function registerQuickAuth(program: Command, context: CommandContext): void {
   const quickAuth = program.command("quick-auth").description("manage the keys of sign-in tokens");
   quickAuth

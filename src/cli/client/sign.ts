@@ -6,7 +6,7 @@ import { readInput } from "../input.ts";
 import { print } from "../output.ts";
 import { openSigner, type SignerOptions, withSignerOptions } from "./options.ts";
 
-/** The largest body of a signed request. */
+/** Maximum size of a signed request's body. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 interface SignOptions extends SignerOptions {
@@ -49,10 +49,10 @@ const operations = Object.entries(signed).map(([request, op]) => {
 const opNames = [...new Set(operations.map(({ op }) => op))];
 
 /**
- * The name of the operation that a request is signed for: the named one, or the one of its method and path.
+ * Returns the name of the operation for which a request is signed: the given one, or the one of its method and path.
  *
  * @param request.path a path or URL, with or without the base path, with any number of slashes.
- * @throws UserError when there is no such signed operation.
+ * @throws UserError if there is no such signed operation.
  */
 export function opFor(request: {
   readonly method: string | undefined;

@@ -7,7 +7,7 @@ import { print } from "../output.ts";
 
 const LOG_INTERVAL_MS = 5000;
 
-/** `index compact`: brings the index of a stopped node to what the settings say, and makes its file smaller. */
+/** `index compact`: adapts the index of a stopped node to the settings, and shrinks its file. */
 export function registerIndex(program: Command, context: CommandContext): void {
   const index = program.command("index").description("work on the index of a stopped node");
 

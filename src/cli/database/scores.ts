@@ -130,7 +130,7 @@ interface ImportOptions {
   readonly dryRun?: boolean;
 }
 
-/** Runs `work` with the index for writing. No node may run on the data directory. */
+/** Runs `work` with a writable index. No node may run on the data directory. */
 async function inWriter(
   context: CommandContext,
   work: (db: IndexDatabase, loaded: Pick<LoadedConfig, "config">) => Promise<void>,
@@ -150,7 +150,7 @@ async function inWriter(
   });
 }
 
-/** Runs `work` with the index for reading, beside a node or without one. */
+/** Runs `work` with a read-only index, with or without a running node. */
 async function inReader(
   context: CommandContext,
   work: (db: IndexDatabase, loaded: Pick<LoadedConfig, "config">) => Promise<void>,
@@ -166,7 +166,7 @@ async function inReader(
 
 const nowSecs = (): number => Math.floor(Date.now() / 1000);
 
-/** Lets signals of the process be seen. */
+/** Yields, so that the process notices signals. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function parseFid(text: string): number {

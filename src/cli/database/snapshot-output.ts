@@ -25,11 +25,11 @@ export function startSnapshotProgress({ clock, log }: Common): ProgressReporter<
     output,
     format: formatSnapshotProgress,
   });
-  // A short one logs nothing.
+  // A short snapshot logs nothing.
   return output.isTerminal ? reporter : { update: reporter.update, finish: () => undefined };
 }
 
-/** A few lines about the content of a snapshot. */
+/** Describes the content of a snapshot in a few lines. */
 export function summaryOf({ created_at, version, node, index, state }: Manifest): string {
   const lines = [`Made ${created_at} by ${version} on ${node}`];
   if (index) {
@@ -45,7 +45,7 @@ export function summaryOf({ created_at, version, node, index, state }: Manifest)
   return `${lines.join("\n")}\n`;
 }
 
-/** A line for each snapshot, by name. */
+/** Lists snapshots, one per line, by name. */
 export function listOf(snapshots: readonly ListedSnapshot[]): string {
   if (snapshots.length === 0) return "There are no snapshots.\n";
   const width = Math.max(...snapshots.map(({ name }) => name.length));
@@ -59,7 +59,7 @@ function sizesOf({ bytes, compressed_bytes }: FileManifest): string {
   return `${sizeOf(bytes)}, compressed ${sizeOf(compressed_bytes)}`;
 }
 
-/** In MB, or in kB where that would show as 0.0. */
+/** Formats a size in MB, or in kB if that would be 0.0. */
 function sizeOf(bytes: number): string {
   return bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -3,7 +3,7 @@ import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 import { type RestoreOptions, restoreInto, STATE_IN_POSTGRES } from "./backup.ts";
 
-/** `snapshot create|list|verify|restore`: copies of the index, and of the state of a single node, for other nodes. */
+/** `snapshot create|list|verify|restore`: copies of the index, and of a single node's state, for other nodes. */
 export function registerSnapshot(program: Command, context: CommandContext): void {
   const snapshot = program
     .command("snapshot")

@@ -18,7 +18,7 @@ interface ImportOptions {
 const MAX_KEY_FILE_BYTES = 4096;
 const PROGRESS_EVERY_MS = 5000;
 
-/** `tokens import|export`: moves notification tokens of an app from or to another service. */
+/** `tokens import|export`: moves an app's notification tokens from or to another service. */
 export function registerTokens(program: Command, context: CommandContext): void {
   const tokens = program.command("tokens").description("import and export notification tokens");
 
@@ -44,7 +44,7 @@ export function registerTokens(program: Command, context: CommandContext): void 
       const { importTokens } = await import("../../push/tokens/transfer/import-tokens.ts");
       await onState(context, appId, async (state, common) => {
         const { config, clock, log, shutdown } = common;
-        // Read once: a list may have millions of URLs.
+        // Read only once, because a list may have millions of URLs.
         const own = interfaceAddresses();
         const guard = createConfiguredGuard(config.net, {
           resolve: createCachedResolve(),

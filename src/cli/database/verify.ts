@@ -10,7 +10,7 @@ import { print } from "../output.ts";
 
 const MAX_FIDS = 10_000;
 const DEFAULT_SAMPLE = 100;
-/** The limit for one fid in text; `--json` lists all. */
+/** Limit per fid in text output; `--json` lists all. */
 const MAX_LISTED = 20;
 const SETTLE_MS = 2000;
 
@@ -106,12 +106,12 @@ export function registerVerify(program: Command, context: CommandContext): void 
     });
 }
 
-/** Differences from one of several followed nodes say from which, by its position. */
+/** With several followed nodes, differences contain the position of the node. */
 interface OfUpstream {
   readonly upstream?: number;
 }
 
-/** What is not a difference is that of the first node. */
+/** Everything except the differences is from the first node. */
 type Report = Omit<ComparisonReport, "differences"> & {
   readonly differences: readonly (ComparisonReport["differences"][number] & OfUpstream)[];
   readonly channels: Omit<ChannelsReport, "differences"> & {
@@ -119,7 +119,7 @@ type Report = Omit<ComparisonReport, "differences"> & {
   };
 };
 
-/** Adds the differences from a further node to a report. @param upstream its position; undefined where there is one node. */
+/** Adds the differences from a further node to a report. @param upstream its position; undefined if there is only one node. */
 function withUpstream(before: Report | undefined, next: Report, upstream: number | undefined): Report {
   const of = <One extends object>(all: readonly One[]) =>
     upstream === undefined ? all : all.map((one) => ({ ...one, upstream }));

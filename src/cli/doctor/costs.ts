@@ -12,15 +12,15 @@ import { estimateUpstream } from "../../upstream/verify/estimate-upstream.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 
-/** A rough figure is enough to see that a disk is too small. */
+/** A rough figure is enough to notice that a disk is too small. */
 const SAMPLED_FIDS = 40;
 const BUDGET_MS = 5000;
-/** The index of a node that has started and stored next to nothing. */
+/** The index of a node that has started and stored almost nothing. */
 const UNFILLED_BYTES = 4_000_000;
 /** A migration to a new index format builds a second file of about this share. */
 const MIGRATION_SHARE = 0.65;
 
-/** Whether the disk has room for the index: for filling an empty one, later for a migration. */
+/** Checks whether the disk has room for the index: first to fill it, later to migrate it. */
 export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check => ({
   name: "space for the index",
   run: async (signal) => {
@@ -33,7 +33,7 @@ export const spaceForIndexCheck = (config: Config, { freeBytes }: Place): Check 
   },
 });
 
-/** What following costs, also where this machine is not concerned. */
+/** Reports the costs of following, even those that do not concern this machine. */
 export const costCheck = ({ upstream }: Pick<Config, "upstream">): Check => ({
   name: "costs",
   run: async () => {
@@ -90,11 +90,11 @@ function megabytes(bytes: number): string {
 
 const { network, followedNode, filling } = figures;
 const GB = 1e9;
-/** The machine of the documents: two cores that do nothing else. */
+/** The machine of the documentation: two otherwise idle cores. */
 const CORES = 2;
 const HALF_HOURS = 2;
 
-/** What an index takes that is filled from a followed node, from figures measured by `bun run bench` (network-figures.json). */
+/** The costs of an index filled from a followed node, from figures measured by `bun run bench` (network-figures.json). */
 interface Cost {
   readonly bytes: number;
   readonly bytesWhileFilling: number;
@@ -111,7 +111,7 @@ export function costOf({ messages, fids }: { readonly messages: number; readonly
   };
 }
 
-/** What a node that serves the whole network takes, as the end of a sentence. */
+/** Returns what a node that serves the whole network needs, as the end of a sentence. */
 export function wholeNetworkText(): string {
   const { bytes, bytesWhileFilling, seconds } = costOf(network);
   const hours = Math.round((seconds / 3600) * HALF_HOURS) / HALF_HOURS;
@@ -121,7 +121,7 @@ export function wholeNetworkText(): string {
   );
 }
 
-/** What a part of the network takes instead, as a sentence. */
+/** Returns what a part of the network needs instead, as a sentence. */
 export function partText(): string {
   const [app] = figures.scopes;
   if (!app) throw new Error("there are no scopes");
@@ -130,7 +130,7 @@ export function partText(): string {
   return `${app.fids.toLocaleString("en")} fids with ${messages} messages take ${(bytes / GB).toFixed(1)} GB and ${Math.round(seconds)} s`;
 }
 
-/** What the node to follow takes, as the end of a sentence. */
+/** Returns what the followed node needs, as the end of a sentence. */
 export function followedNodeText(): string {
   const { memoryGb, cores, diskTb, sources, asOf } = followedNode;
   return (

@@ -8,15 +8,15 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import type { Place } from "./place.ts";
 
 /**
- * A submit, a signed request and a commit of the index each wait for a sync. One took 4.6 ms on the busy machine of
- * bench/README.md, where the ingest thread merged 20 messages between two.
+ * A submit, a signed request and a commit of the index each wait for a sync. A sync took 4.6 ms on the busy machine of bench/README.md,
+ * where the ingest thread merged 20 messages between two.
  */
 const SLOW_SYNC_MS = 10;
-/** A backfill of 15,000 messages a second writes 968 bytes for each (bench/README.md). */
+/** A backfill of 15,000 messages per second writes 968 bytes for each (bench/README.md). */
 const SLOW_BYTES_PER_SECOND = 15_000_000;
-/** A node that has filled its index grows, makes backups and needs room to migrate. */
+/** Even a node that has filled its index grows, makes backups and needs room to migrate. */
 const FEW_BYTES = 1_000_000_000;
-/** What the measurement may take of the free space. */
+/** How much of the free space the measurement may use. */
 const PROBE_SHARE = 0.1;
 const MIN_PROBE_BYTES = 65_536;
 
@@ -24,10 +24,11 @@ const OWNER_ADVICE =
   "Run this as the user of the node (sudo -u svc); else give it that directory (chown), or name another one with --data-dir";
 
 /**
- * Looks where the data directory is, before anything else touches it: a thread that waits for a dead file system cannot be interrupted.
+ * Checks the location of the data directory before anything else uses it: a thread that waits for a dead file system cannot be
+ * interrupted.
  *
- * @param asked what `askPlace` promises.
- * @returns the finding if it cannot be read or does not respond.
+ * @param asked the promise of `askPlace`.
+ * @returns a finding if the directory cannot be read or does not respond.
  */
 export async function lookAt(
   dataDir: string,
@@ -44,7 +45,7 @@ export async function lookAt(
   }
 }
 
-/** Whether the data directory can be used, is on a disk for a database, and how fast that is. */
+/** Checks whether the data directory can be used, is on a disk suitable for a database, and how fast that is. */
 export const dataDirectoryCheck = (looked: Result<Place, Finding>): Check => ({
   name: "data directory",
   run: async () => {
@@ -124,7 +125,7 @@ async function speed({ dir, exists, freeBytes = Number.POSITIVE_INFINITY }: Plac
       fail(check, `cannot be measured: ${reasonOf(cause)}`, "Correct what keeps files from being written"),
     ];
   } finally {
-    // Nothing of the check stays. A directory that is in use meanwhile is not empty.
+    // Leaves nothing of the check behind. A directory that is in use meanwhile is not empty, so it stays.
     for (const made of created.toReversed()) {
       try {
         rmdirSync(made);
@@ -149,7 +150,7 @@ function assess({ syncMs, bytesPerSecond }: DiskSpeed): Finding[] {
   return [ok(check, text)];
 }
 
-/** Creates the missing directories of a path, and returns them from the outermost on. */
+/** Creates the missing directories of a path and returns them, outermost first. */
 function createDirectories(dir: string): string[] {
   const missing: string[] = [];
   for (let path = dir; statSync(path, { throwIfNoEntry: false }) === undefined; path = dirname(path))
@@ -161,16 +162,16 @@ function createDirectories(dir: string): string[] {
       created.push(path);
     }
   } catch {
-    // The measurement reports it.
+    // The measurement will report it.
   }
   return created;
 }
 
-/** How fast a directory's disk keeps data. */
+/** How fast the disk of a directory stores data. */
 interface DiskSpeed {
-  /** Milliseconds to write a page and sync it; the median. */
+  /** Median time to write a page and sync it, in ms. */
   readonly syncMs: number;
-  /** For a file that is written in order and then synced. */
+  /** For a file that is written sequentially and then synced. */
   readonly bytesPerSecond: number;
 }
 
@@ -178,14 +179,14 @@ const PAGE_BYTES = 4096;
 const MAX_SYNCS = 25;
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_BYTES = 32 * CHUNK_BYTES;
-/** For each of the two measurements. One write or sync may take longer. */
+/** For each of the two measurements. A single write or sync may take longer. */
 const BUDGET_MS = 1000;
 
 /**
- * Measures with a file without a name, so that nothing stays behind whatever happens.
+ * Measures with an unlinked file, so that nothing is left behind in any case.
  *
- * @param maxBytes the most that it may write.
- * @throws the error of the system where a file cannot be created, written or synced.
+ * @param maxBytes the maximum that it may write.
+ * @throws the system's error if a file cannot be created, written or synced.
  */
 async function measureDisk(dir: string, maxBytes: number): Promise<DiskSpeed> {
   const path = join(dir, `doctor-${crypto.randomUUID()}.tmp`);
@@ -214,7 +215,7 @@ async function timeSyncs(file: FileHandle): Promise<number> {
 
 async function timeWrites(file: FileHandle, maxBytes: number): Promise<number> {
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, maxBytes));
-  // A disk or file system that compresses would take zeros for nothing.
+  // A compressing disk or file system would store zeros almost for free.
   for (let at = 0; at < chunk.length; at += 65_536) crypto.getRandomValues(chunk.subarray(at, at + 65_536));
   const started = performance.now();
   let written = 0;

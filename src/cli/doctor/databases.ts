@@ -23,7 +23,10 @@ import type { Place } from "./place.ts";
 
 type DatabaseSettings = Pick<Config, "protocol" | "state" | "upstream">;
 
-/** Whether the databases are whole and of this version, and whether the node starts over them. They are opened beside a node that runs, and not changed. */
+/**
+ * Checks whether the databases are intact and of this version, and whether the node would start with them. They are opened even while a
+ * node runs, and not changed.
+ */
 export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Finding[] {
   const { state } = config;
   const findings: Finding[] = [];
@@ -67,7 +70,7 @@ export function lookIntoDatabases(config: DatabaseSettings, { dir }: Place): Fin
   return findings;
 }
 
-/** Why the node does not start over an index that is whole; undefined if it does. */
+/** Returns why the node does not start with an intact index; undefined if it does. */
 function refusalOfIndex(db: IndexDatabase, { protocol, upstream }: DatabaseSettings): string | undefined {
   const follows = isFollowing({ upstream });
   return (
@@ -88,7 +91,7 @@ function lookInto(check: DatabaseName, file: string, look: () => Finding): Findi
   }
 }
 
-/** What the pages and the version of a database say. */
+/** Assesses a database by its pages and its version. */
 export function assess(db: SqliteConnection, version: SchemaVersion): Finding {
   const { database: check, file } = db;
   const [damage] = db.damage({ maxBytes: QUICKLY_CHECKED_BYTES });
@@ -117,7 +120,7 @@ export function assess(db: SqliteConnection, version: SchemaVersion): Finding {
 
 const OLDER_SCHEMA = "svc state migrate";
 
-/** Whether the state in PostgreSQL can be reached, and has the schema of this release. Nothing is changed. */
+/** Checks whether the state in PostgreSQL can be reached and has the schema of this release. Nothing is changed. */
 export const postgresCheck = (config: Config): Check => ({
   name: "PostgreSQL",
   run: async () => {

@@ -17,7 +17,7 @@ const READY_TIMEOUT_MS = 5000;
 const MARKS: Readonly<Record<Level, string>> = { ok: "ok  ", warn: "warn", fail: "FAIL" };
 
 /**
- * `doctor`: checks the settings, the machine and the followed node, before a start or beside a running node. With `--sdk` it reads a
+ * `doctor`: checks the settings, the machine and the followed node, before a start or next to a running node. With `--sdk` it checks a
  * repository instead.
  */
 export function registerDoctor(program: Command, context: CommandContext): void {
@@ -79,7 +79,7 @@ async function checkNode(context: CommandContext, { json = false }: DoctorOption
 
 function formatFindings(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ check, level, text, advice }) => {
-    // The followed node wrote parts of a text. With line breaks they could look like findings.
+    // Parts of a text may be from the followed node. Line breaks could make them look like findings.
     const line = `${MARKS[level]}  ${check}: ${printable(text)}`;
     return advice === undefined ? [line] : [line, `      ${printable(advice)}`];
   });

@@ -33,11 +33,11 @@ export interface ExamineDeps extends Pick<LoadedConfig, "config" | "file" | "war
   readonly clock: Clock;
   readonly kernelClock: () => Synchronised;
   readonly resolve: Resolve;
-  /** Asks the running node whether it is ready; throws with the reason when it is not. */
+  /** Asks the running node whether it is ready; throws with the reason if it is not. */
   readonly askReady: () => Promise<string>;
-  /** Finds out about the data directory: `askPlace`. */
+  /** Examines the data directory: `askPlace`. */
   readonly askPlace: (dataDir: string) => Promise<Place | undefined>;
-  /** For each check. */
+  /** Per check. */
   readonly timeoutMs?: number;
 }
 
@@ -47,7 +47,7 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
   const { dir } = config.data;
   const looked = await lookAt(dir, askPlace(dir));
   const holder = looked.ok ? lockHolder(dir) : undefined;
-  // Before the other checks, whose times it would lengthen.
+  // Done before the other checks, because it would lengthen their times.
   const databases = looked.ok ? lookIntoDatabases(config, looked.value) : [];
   const checks: Check[] = [
     settingsCheck(deps),
@@ -66,7 +66,7 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
   return await runChecks(checks, timeoutMs);
 }
 
-/** The risks that `serve` logs at its start. */
+/** Reports the risks that `serve` logs at startup. */
 const settingsCheck = ({
   config,
   file,
@@ -81,7 +81,7 @@ const settingsCheck = ({
   },
 });
 
-/** The findings for settings that are not valid. Nothing else can be checked with them. */
+/** Returns the findings for invalid settings, with which nothing else can be checked. */
 export function settingsFindings(problems: readonly ConfigProblem[]): Finding[] {
   return problems.map(({ key, message, source }) =>
     fail(
@@ -95,7 +95,7 @@ export function settingsFindings(problems: readonly ConfigProblem[]): Finding[] 
 const MB = 1_000_000;
 const SET_ASIDE = /^\w+\.db\.bad-\d+$/;
 
-/** Whether the history can be read, how large it is, and whether a damaged side file was set aside. */
+/** Checks whether the history can be read, how large it is, and whether a damaged side file was set aside. */
 const sideFilesCheck = ({ data, history }: Config): Check => ({
   name: "history",
   run: async () => [...historyFinding(data.dir, history), ...setAside(data.dir)],

@@ -1,16 +1,16 @@
 import { reasonOf } from "../../lib/failure.ts";
 
-/** `fail`: the node does not start or does not work; `warn`: it works, with a loss that the text names. */
+/** `fail`: the node does not start or does not work; `warn`: it works, with the limitation in the text. */
 export type Level = "ok" | "warn" | "fail";
 
-/** What a check has found, for people and for `--json`. */
+/** A result of a check, for people and for `--json`. */
 export interface Finding {
   /** The subject, such as `disk speed`. */
   readonly check: string;
   readonly level: Level;
   /** One sentence. */
   readonly text: string;
-  /** What to do; only with `warn` and `fail`. */
+  /** What to do; only for `warn` and `fail`. */
   readonly advice?: string;
 }
 
@@ -26,15 +26,15 @@ export function fail(check: string, text: string, advice: string): Finding {
   return { check, level: "fail", text, advice };
 }
 
-/** One check. It reports what is wrong as findings and throws only for unexpected faults. */
+/** One check. It reports problems as findings and throws only for unexpected faults. */
 export interface Check {
   readonly name: string;
-  /** @param signal aborts when the time of the check is over. */
+  /** @param signal aborts when the time limit of the check has passed. */
   readonly run: (signal: AbortSignal) => Promise<readonly Finding[]>;
 }
 
 /**
- * Runs checks at the same time, each for at most `timeoutMs`.
+ * Runs checks concurrently, each for at most `timeoutMs`.
  *
  * @returns the findings in the order of the checks.
  */

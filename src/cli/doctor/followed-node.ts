@@ -18,9 +18,9 @@ import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 import { type ReplicationDeps, replicationFinding } from "./replication.ts";
 
 const CALL_TIMEOUT_MS = 8000;
-/** Fids that are read until one has a message that names the network. */
+/** Maximum number of fids that are read until one has a message, which names the network. */
 const MAX_FIDS = 20;
-/** Blocks have whole seconds, and the calls take a part of one. */
+/** Blocks have times in whole seconds, and the calls take a fraction of one. */
 const SKEW_SECS = 5;
 const MAX_VERSION_CHARS = 40;
 
@@ -30,8 +30,8 @@ export interface FollowedNodeDeps {
 }
 
 /**
- * Whether each followed node responds, is one that can be followed, of our network, certified and up to date; how it may be called; and our
- * clock beside its own.
+ * Checks whether each followed node responds, can be followed, is of the same network, certified and up to date, how it may be called,
+ * and the difference between the two clocks.
  */
 export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
   name: "followed node",
@@ -55,7 +55,7 @@ export const followedNodeCheck = (deps: FollowedNodeDeps): Check => ({
   },
 });
 
-/** Whether decisions about owners survive the loss of one node. */
+/** Checks whether decisions about owners survive the loss of one node. */
 function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Finding {
   const check = "who owns an fid";
   if (config.trust.events === "rpc") return ok(check, "as the chain says at chain.op_rpc_url (trust.events)");
@@ -68,7 +68,7 @@ function ownersFinding(config: FollowedNodeDeps["config"], nodes: number): Findi
   );
 }
 
-/** Another node takes over for one that cannot be followed. */
+/** If a node cannot be followed, another one takes over, so this is only a warning. */
 function asWarning(finding: Finding): Finding {
   return finding.level === "fail" ? { ...finding, level: "warn" } : finding;
 }
@@ -111,7 +111,7 @@ async function ask(
   const { client, url } = upstream;
   const check = "followed node";
   const started = performance.now();
-  // A proxy on the way has a clock of its own, so blocks count first.
+  // A proxy in between has a clock of its own, so the time of blocks is preferred.
   let date: number | undefined;
   const info = await client.info({ onDate: (ms) => (date = ms) });
   const askedAtSecs = clock.nowMs() / 1000;
@@ -132,7 +132,7 @@ async function ask(
   return findings;
 }
 
-/** Whether validators of the network signed the newest block of each shard. */
+/** Checks whether the network's validators signed the newest block of each shard. */
 async function certificates(
   client: UpstreamClient,
   config: FollowedNodeDeps["config"],
@@ -152,7 +152,7 @@ async function certificates(
   }
 }
 
-/** Whether an index can be filled from its snapshots. */
+/** Checks whether an index can be filled from its snapshots. */
 async function replication(
   client: UpstreamClient,
   deps: Pick<ReplicationDeps, "clock" | "shards"> & Pick<FollowedNodeDeps, "config">,
@@ -166,7 +166,7 @@ function setsOf(config: FollowedNodeDeps["config"]) {
   return config.trust.level === "node" ? undefined : createValidatorSource(config, () => {})()?.sets;
 }
 
-/** How it may be called, and whether an index may be filled from it. */
+/** Checks how it may be called, and whether an index may be filled from it. */
 function calls({ url, limits, isPublic }: OpenUpstream, { upstream }: FollowedNodeDeps["config"]): Finding {
   const check = "calls";
   const rate = limits.callsPerSec === 0 ? "any number" : limits.callsPerSec;
@@ -216,7 +216,7 @@ function lag({ shardInfos }: GetInfoResponse, { upstream }: FollowedNodeDeps["co
   );
 }
 
-/** The clock of the followed node in unix seconds: the time of its newest block, and how old that is as it says. */
+/** Returns the clock of the followed node in unix seconds: the time of its newest block plus the age that it reports. */
 async function blockClock(
   client: UpstreamClient,
   { shardInfos }: GetInfoResponse,

@@ -14,20 +14,20 @@ import type { CheckName } from "../../node/watch/checks.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
-/** Fewer do not start the threads and their databases with room for clients. */
+/** With fewer, the threads and their databases would start without room for clients. */
 const FEWEST_FILES = 256;
-/** The unit has 65536. A connection of a client takes one; a quarter of the limit stays for databases and calls. */
+/** The unit has 65536. Each client connection takes one; a quarter of the limit is reserved for databases and calls. */
 const FEW_FILES = 4096;
-/** A node takes 150 to 300 MB (bench/README.md). */
+/** A node needs 150 to 300 MB (bench/README.md). */
 const LEAST_MEMORY_BYTES = 300_000_000;
 /** Filling an index took up to 673 MB (bench/README.md). */
 const LITTLE_MEMORY_BYTES = 1_000_000_000;
 const WORKER_BYTES = 50_000_000;
 
 /**
- * How many files the node may open.
+ * Checks how many files the node may open.
  *
- * @param nodeLimits the file with the limits of the running node; undefined when none runs, or it cannot be seen.
+ * @param nodeLimits the file with the limits of the running node; undefined if none runs, or it cannot be read.
  */
 export const filesCheck = (nodeLimits: string | undefined): Check => ({
   name: "open files",
@@ -51,7 +51,7 @@ function assessFiles(who: string, limit: number): Finding {
     : ok(check, text);
 }
 
-/** The hard limit, to which the program raises its soft one at the start; undefined where it cannot be read. */
+/** Returns the hard limit, to which the program raises its soft limit at startup; undefined if it cannot be read. */
 function filesLimit(limitsFile: string): number | undefined {
   try {
     const [, hard] = /^Max open files\s+\S+\s+(\d+|unlimited)/m.exec(readFileSync(limitsFile, "utf8")) ?? [];
@@ -61,7 +61,7 @@ function filesLimit(limitsFile: string): number | undefined {
   }
 }
 
-/** How much memory the machine, or the container, has. */
+/** Checks how much memory the machine or the container has. */
 export const memoryCheck = (http: Config["http"]): Check => ({
   name: "memory",
   run: async () => [assessMemory(memoryBytes(), httpWorkersOf(http))],
@@ -78,7 +78,7 @@ function assessMemory(bytes: number, workers: number): Finding {
   return ok(check, text);
 }
 
-/** The memory of the machine, or the limit of its control group. */
+/** Returns the memory of the machine, or the limit of its control group, in bytes. */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
@@ -86,7 +86,7 @@ function memoryBytes(): number {
 
 const NOT_SET_UP: CheckName = "not_set_up";
 
-/** Whether the ports are free for a node that does not run yet. */
+/** Checks whether the ports are free for a node that does not run yet. */
 export const portsCheck = (config: Pick<Config, "http" | "hub">): Check => ({
   name: "ports",
   run: async () =>
@@ -103,7 +103,7 @@ function freePort(address: ListenAddress): Finding {
     : ok("ports", `${port} (${setting}) is free on ${host}`);
 }
 
-/** Whether the node that uses the data directory is ready. */
+/** Checks whether the node that uses the data directory is ready. */
 export const readyCheck = (askReady: () => Promise<string>): Check => ({
   name: "running node",
   run: async () => {
@@ -112,7 +112,7 @@ export const readyCheck = (askReady: () => Promise<string>): Check => ({
       return [ok("running node", "uses the data directory and is ready")];
     } catch (cause) {
       const reason = `uses the data directory; ${reasonOf(cause)}`;
-      // It runs with the settings of its package; those that are checked here may be newer.
+      // It runs with its package's settings; those that are checked here may be newer.
       if (reason.includes(NOT_SET_UP))
         return [warn("running node", reason, "Restart it after svc init: it then runs with these settings")];
       const advice =
@@ -122,7 +122,7 @@ export const readyCheck = (askReady: () => Promise<string>): Check => ({
   },
 });
 
-/** Whether something keeps the clock of this machine right. */
+/** Checks whether a time daemon keeps this machine's clock correct. */
 export const timeSourceCheck = (kernelClock: () => Synchronised): Check => ({
   name: "time source",
   run: async () => {
@@ -149,18 +149,18 @@ export const timeSourceCheck = (kernelClock: () => Synchronised): Check => ({
   },
 });
 
-/** Whether the kernel considers the clock of the machine synchronised, by the reports of a time daemon. */
+/** Whether the kernel considers the machine's clock synchronized, according to the reports of a time daemon. */
 export type Synchronised = "yes" | "no" | "unknown";
 
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
-/** `struct timex` has 208 bytes on 64-bit Linux; its first field, 0, asks for a change of nothing. */
+/** `struct timex` has 208 bytes on 64-bit Linux; its first field, 0, requests no change. */
 const TIMEX_BYTES = 256;
 const STATUS_OFFSET = 40;
 const STA_UNSYNC = 0x40;
 
 /**
- * Asks by adjtimex(2), which needs neither systemd nor a program, and no rights. Containers share the clock of their machine, and
- * what it reports.
+ * Calls adjtimex(2), which needs neither systemd nor a program nor privileges. Containers share the clock of their machine and its
+ * status.
  */
 export function kernelClock(): Synchronised {
   if (process.platform !== "linux") return "unknown";
@@ -174,7 +174,7 @@ export function kernelClock(): Synchronised {
       const status = new DataView(timex.buffer).getInt32(STATUS_OFFSET, true);
       return (status & STA_UNSYNC) === 0 ? "yes" : "no";
     } catch {
-      // Another C library.
+      // Another C library has no such function.
     }
   }
   return "unknown";
@@ -184,7 +184,7 @@ const SLOW_MS = 1000;
 const ADVICE =
   "See /etc/resolv.conf and the spelling of the setting; webhooks and notifications need DNS, too";
 
-/** Whether the host names of the settings resolve. */
+/** Checks whether the host names in the settings resolve. */
 export const namesCheck = (config: Config, resolve: Resolve): Check => ({
   name: "DNS",
   run: async (signal) => {

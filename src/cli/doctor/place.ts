@@ -3,26 +3,26 @@ import { dirname, resolve } from "node:path";
 import { ownProgram } from "../../runtime/process.ts";
 import { grouped } from "../../runtime/progress-line.ts";
 
-/** Where the data directory is, or will be. */
+/** The location of an existing or future data directory. */
 export interface Place {
   /** Absolute. */
   readonly dir: string;
   readonly exists: boolean;
-  /** The directory, or the nearest one above it that exists. */
+  /** The directory itself, or its nearest existing parent. */
   readonly standsIn: string;
-  /** Bytes that this user may still write there; undefined where the file system does not report it. */
+  /** Bytes that this user may still write there; undefined if the file system does not report it. */
   readonly freeBytes: number | undefined;
-  /** Its kind, if that matters for a database. */
+  /** The kind of file system, if it matters for a database. */
   readonly fileSystem: FileSystem | undefined;
 }
 
 export interface FileSystem {
   readonly name: string;
-  /** `remote`: the locks of SQLite do not work reliably; `lost`: the data does not outlive the machine or container. */
+  /** `remote`: SQLite's locks do not work reliably; `memory` and `container`: the data does not outlive the machine or the container. */
   readonly trouble: "remote" | "memory" | "container";
 }
 
-/** By the number that statfs(2) reports on Linux. */
+/** By the number that statfs(2) returns on Linux. */
 const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
   [0x6969, { name: "NFS", trouble: "remote" }],
   [0x517b, { name: "SMB", trouble: "remote" }],
@@ -38,9 +38,9 @@ const FILE_SYSTEMS: ReadonlyMap<number, FileSystem> = new Map([
 ]);
 
 /**
- * Asks the system. It may never respond: see `askPlace`.
+ * Examines a directory. The system may never respond: see `askPlace`.
  *
- * @throws the error of the system when the directory, or one above it, may not be read.
+ * @throws the system's error if the directory, or a parent, may not be read.
  */
 export async function placeOf(dataDir: string): Promise<Place> {
   const dir = resolve(dataDir);
@@ -67,18 +67,18 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The hidden command that finds out about a directory. */
+/** The hidden command that examines a directory. */
 export const PLACE_TASK = "place-task";
 
-/** A file system on the network does not respond at all while its server is down. */
+/** A network file system does not respond at all while its server is down. */
 const ANSWER_MS = 5000;
 
 /**
- * Finds out about a directory in a process of its own. What waits for a file system that is dead can often not even be killed, and
- * a process with such a thread does not end.
+ * Examines a directory in a separate process. A thread that waits for a dead file system often cannot even be killed, and a process with
+ * such a thread does not end.
  *
- * @returns undefined if the file system has not responded by then.
- * @throws Error with the system's reason when the directory, or one above it, may not be read.
+ * @returns undefined if the file system has not responded in time.
+ * @throws Error with the system's reason if the directory, or a parent, may not be read.
  */
 export async function askPlace(dataDir: string): Promise<Place | undefined> {
   const child = Bun.spawn([...ownProgram(), PLACE_TASK, resolve(dataDir)], {
@@ -101,7 +101,7 @@ export async function askPlace(dataDir: string): Promise<Place | undefined> {
   }
 }
 
-/** A line about the bytes that this user may still write to the file system of a directory; none where that cannot be known. */
+/** Returns a line about the bytes that this user may still write to a directory's file system; none if that is unknown. */
 export async function freeLines(dir: string, neededBytes: number): Promise<readonly string[]> {
   const freeBytes = (await askPlace(dir).catch(() => undefined))?.freeBytes;
   if (freeBytes === undefined) return [];

@@ -26,16 +26,16 @@ export interface ReplicationDeps {
   readonly client: Pick<UpstreamClient, "snapshots" | "snapshotPage">;
   readonly config: Pick<Config, "upstream">;
   readonly clock: Clock;
-  /** Data shards. */
+  /** The number of data shards. */
   readonly shards: number;
-  /** Undefined where blocks are not verified. */
+  /** Undefined if blocks are not verified. */
   readonly sets: ValidatorSets | undefined;
 }
 
-/** Whether an index can be filled from snapshots of a node: it has a recent one of each shard, signed, and serves their pages. */
+/** Checks whether an index can be filled from a node's snapshots: it has a recent, signed one of each shard, and serves their pages. */
 export async function replicationFinding(deps: ReplicationDeps): Promise<Finding> {
   const { client, config, clock, shards, sets } = deps;
-  // Of some fids, each is read by itself.
+  // With selected fids, each is read separately.
   if (followedFids(config.upstream)) return ok(CHECK, "not needed for an index of some fids");
   const found: Newest[] = [];
   for (let shard = 1; shard <= shards; shard++) {
@@ -88,7 +88,7 @@ function hours(secs: number): string {
   return `${(Math.max(0, secs) / 3600).toFixed(1)} h`;
 }
 
-/** Reads a page of the first virtual shard of which one can be read; returns the rule that it breaks. */
+/** Reads a page of the first virtual shard of which one can be read. Returns the rule that it violates. */
 async function readablePage(
   client: ReplicationDeps["client"],
   found: readonly Newest[],
@@ -100,7 +100,7 @@ async function readablePage(
     try {
       page = await client.snapshotPage({ shard, height, virtualShard });
     } catch {
-      // A page with the message of a gasless key fails at snapchain 0.14, which a fill reads around.
+      // In snapchain 0.14, a page with a gasless key's message fails; a fill skips it.
       continue;
     }
     const accepted = new SnapshotPages(virtualShard).accept(page);

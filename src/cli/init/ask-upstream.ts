@@ -19,19 +19,19 @@ import type { Choice } from "./choice.ts";
 
 /** What the followed node says about a choice. */
 export interface Asked {
-  /** For a channel, or for followers. */
+  /** For a channel or for followers. */
   readonly resolved: ResolvedScope | undefined;
-  /** Undefined where it was not wanted. */
+  /** Undefined if it was not requested. */
   readonly estimate: UpstreamEstimate | undefined;
 }
 
 export interface AskOptions {
   readonly url: string;
   readonly choice: Choice;
-  /** The fids of a choice that names them; undefined for all, and for a choice that the upstream resolves. */
+  /** The fids of a choice that lists them; undefined for all, and for a choice that the upstream resolves. */
   readonly named: ReadonlySet<number> | undefined;
   readonly networkName: Config["protocol"]["network"];
-  /** In the settings to be written. */
+  /** From the settings that will be written. */
   readonly concurrency: number;
   readonly wantsEstimate: boolean;
   readonly onProgress: (text: string) => void;
@@ -41,18 +41,18 @@ export interface AskOptions {
 
 export interface Timeouts {
   readonly callMs: number;
-  /** The limit of everything together, however slowly the node responds. */
+  /** Time limit for everything together, however slowly the node responds. */
   readonly allMs: number;
 }
 
 const TIMEOUTS: Timeouts = { callMs: 20_000, allMs: 300_000 };
-/** The estimate ends early, with a smaller sample. */
+/** After this the estimate ends early, with a smaller sample. */
 const ESTIMATE_BUDGET_MS = 30_000;
 
 /**
- * Asks the node that is to be followed: whether it can be, which fids the choice means, and what it will cost.
+ * Asks the node to be followed whether it can be, which fids the choice means, and what it will cost.
  *
- * @throws UserError when it is not such a node or the choice is empty or too large; RetryableError when it does not respond.
+ * @throws UserError if it is not such a node or the choice is empty or too large; RetryableError if it does not respond.
  */
 export async function askUpstream(options: AskOptions): Promise<Asked> {
   const { url, choice, named, networkName, wantsEstimate, onProgress, limits } = options;
@@ -97,18 +97,18 @@ async function resolve(
   return undefined;
 }
 
-/** The fids of a scope that the followed node was asked for. */
+/** The fids of a scope, as resolved by the followed node. */
 interface ResolvedScope {
   /** In ascending order. */
   readonly fids: readonly number[];
-  /** Where they come from, for the comment of their file. */
+  /** Their origin, for the comment in their file. */
   readonly origin: string;
 }
 
 interface ScopeLimits {
-  /** Pages of up to 1,000 messages that are read. */
+  /** Maximum number of pages, of up to 1,000 messages, that are read. */
   readonly maxPages: number;
-  /** Fids that a settings file of 1 MiB has room for. */
+  /** Maximum number of fids that fit into a settings file of 1 MiB. */
   readonly maxFids: number;
 }
 
@@ -123,9 +123,9 @@ interface ScopeDeps {
 type FetchPage = (token: Uint8Array | undefined) => Promise<Page<Uint8Array>>;
 
 /**
- * Finds everybody who follows an fid, and the fid itself.
+ * Finds everyone who follows an fid, and the fid itself.
  *
- * @throws UserError when there are none, or too many for a file; PeerError for another network; the errors of the calls.
+ * @throws UserError if there are none, or too many for a file; PeerError for another network; the errors of the calls.
  */
 async function followersOf(deps: ScopeDeps, targetFid: number): Promise<ResolvedScope> {
   const isFollow = ({ type, body }: MessageData) =>
@@ -150,8 +150,8 @@ async function followersOf(deps: ScopeDeps, targetFid: number): Promise<Resolved
 }
 
 /**
- * Finds everybody who has a cast in a channel: the authors of the casts below one of its URLs, the only users of a channel that the
- * protocol knows. For a channel with more casts than are read it has the authors of the newest.
+ * Finds everyone who has a cast in a channel: the authors of the casts below one of its URLs, who are the only users of a channel that
+ * the protocol knows. For a channel with more casts than are read, these are the authors of the newest.
  *
  * @param channel its name, or its parent URL.
  * @throws like `followersOf`.
@@ -191,7 +191,7 @@ async function collectAuthors(
     if (next.done) return next.value;
     for (const bytes of next.value) {
       const data = dataOnNetwork(bytes, network);
-      // What a node lists is not believed: each message says by itself whose it is.
+      // The node's list is not trusted: each message shows its own author.
       if (data && data.fid > 0 && isWanted(data)) fids.add(data.fid);
     }
     if (fids.size > limits.maxFids) return false;

@@ -1,7 +1,7 @@
 import { UserError } from "../../lib/failure.ts";
 import { itemsOf } from "../../lib/text.ts";
 
-/** The users that a node serves. */
+/** Which users a node serves. */
 export type Choice =
   | { readonly kind: "demo" }
   | { readonly kind: "all" }
@@ -15,7 +15,7 @@ export interface Wanted {
   readonly choice: Choice;
   /** Empty with the demo network. */
   readonly upstreamUrl: string;
-  /** Nodes that take over for it. Default: none. */
+  /** Nodes that take over if it fails. Default: none. */
   readonly furtherUrls?: readonly string[];
   /** The settings file to write. */
   readonly output: string;
@@ -32,7 +32,7 @@ export function parseFid(text: string): number | undefined {
   return Number.isSafeInteger(fid) ? fid : undefined;
 }
 
-/** Fids that are separated by commas or spaces, in brackets or not; undefined when one is none, or there are none. */
+/** Parses fids that are separated by commas or spaces, with or without brackets; undefined if one is invalid or there are none. */
 export function parseFids(text: string): number[] | undefined {
   const fids = itemsOf(text).map(parseFid);
   return fids.length > 0 && fids.every((fid) => fid !== undefined) ? [...new Set(fids)] : undefined;
@@ -58,9 +58,9 @@ export interface InitOptions {
 const SCOPE_FLAGS = "--demo, --fids, --fid-file, --channel, --followers-of, --all";
 
 /**
- * The choice of the flags; undefined without one.
+ * Returns the choice of the flags; undefined if there is none.
  *
- * @throws UserError for several.
+ * @throws UserError for several choices.
  */
 export function choiceOf(options: InitOptions): Choice | undefined {
   const { demo, fids, fidFile, channel, followersOf, all } = options;
@@ -75,7 +75,7 @@ export function choiceOf(options: InitOptions): Choice | undefined {
   return choices[0];
 }
 
-/** The error without a flag where there is no terminal to ask on. */
+/** Returns the error for missing flags if there is no terminal to ask on. */
 export function missingChoice(): UserError {
   return new UserError(`say which users the node serves, by one of ${SCOPE_FLAGS}; on a terminal it asks`);
 }

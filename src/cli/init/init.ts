@@ -3,7 +3,7 @@ import { isNodeUrlOrEmpty, MAX_UPSTREAMS } from "../../config/formats.ts";
 import type { CommandContext } from "../context.ts";
 import { type InitOptions, parseFid, parseFids } from "./choice.ts";
 
-/** `init`: writes the first settings of a node, and says what it will cost. */
+/** `init`: writes the first settings of a node, and prints what it will cost. */
 export function registerInit(program: Command, context: CommandContext): void {
   program
     .command("init")

@@ -4,7 +4,7 @@ import { isNodeUrlOrEmpty } from "../../config/formats.ts";
 import { UserError } from "../../lib/failure.ts";
 import { type Choice, parseFid, parseFids, type Wanted } from "./choice.ts";
 
-/** Asks the operator a line at a time. */
+/** Asks the operator questions, one line at a time. */
 export interface Dialog extends Disposable {
   say(text: string): void;
   /**
@@ -18,7 +18,7 @@ export interface Dialog extends Disposable {
   /**
    * Waits for work between two questions.
    *
-   * @throws UserError when the input ends before: the terminal passes Ctrl-C on as a key, not as a signal.
+   * @throws UserError if the input ends before: the terminal passes Ctrl-C on as a key, not as a signal.
    */
   during<T>(work: Promise<T>): Promise<T>;
 }
@@ -26,7 +26,7 @@ export interface Dialog extends Disposable {
 const MAX_ATTEMPTS = 5;
 const NOTHING_WRITTEN = "nothing was written";
 
-/** A dialog over the terminal of standard input. Questions go to standard error, since standard output is for results. */
+/** A dialog over the terminal of standard input. Questions are written to standard error, because standard output is for results. */
 export function terminalDialog(): Dialog {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new AbortController();
@@ -68,7 +68,7 @@ const MENU = `Which users does this node serve?
   4  everybody who follows an fid
   5  the whole network`;
 
-/** Asks for everything that flags could say. */
+/** Asks for everything that flags could specify. */
 export async function askWanted(
   dialog: Dialog,
   given: { readonly upstreamUrl: string; readonly dataDir: string; readonly isPublic: boolean },

@@ -23,10 +23,10 @@ import { askWanted, askYesNo, type Dialog, terminalDialog } from "./questions.ts
 import { fileBeside, planFiles, writesFidFile } from "./settings-text.ts";
 import { checkFiles, refuseExisting, writeFiles } from "./write-files.ts";
 
-/** Found in the working directory. */
+/** Searched for in the working directory. */
 export const SETTINGS_FILE = "svc.toml";
 const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
-/** There while systemd is the first process. */
+/** Exists while systemd is the first process. */
 const SYSTEMD = "/run/systemd/system";
 const SYSTEM_DATA = "/var/lib/svc";
 /** The demo network of bench/README.md. */
@@ -35,7 +35,7 @@ const DEMO_COST = "The demo network takes 4 MB of disk, about 150 MB of memory a
 /**
  * Runs `init`. Nothing is written before everything is known and checked.
  *
- * @throws UserError for flags that do not fit; see `askUpstream`, `writeFiles`.
+ * @throws UserError for conflicting flags; see `askUpstream`, `writeFiles`.
  */
 export async function runInit(context: CommandContext, options: InitOptions): Promise<void> {
   const chosen = choiceOf(options);
@@ -54,7 +54,7 @@ export async function runInit(context: CommandContext, options: InitOptions): Pr
   if (!options.json) print(cost);
   if (dialog && !(await askYesNo(dialog, `Write ${files.map(({ path }) => path).join(" and ")}?`, true)))
     throw new UserError("nothing was written");
-  // Asking took its time.
+  // Checked again, because asking took some time.
   if (!mayReplace) refuseExisting(files.map(({ path }) => path));
   writeFiles(files, wanted.dataDir);
   const next = nextCommands(wanted);
@@ -103,7 +103,7 @@ async function wantedOf(
   return { ...answered, furtherUrls, dataDir: resolve(answered.dataDir), output, set: sets };
 }
 
-/** The file that `--output` names. In a directory it is `svc.toml`, as for `cp`. */
+/** Returns the file that `--output` names. In a directory it is `svc.toml`, as for `cp`. */
 function settingsFile(output: string): string {
   const path = resolve(output);
   const isDirectory = output.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory();
@@ -116,9 +116,9 @@ function isPublicHost(set: string): boolean {
 }
 
 /**
- * Refuses to replace files, unless it may or the operator says so.
+ * Refuses to replace files unless that is allowed or the operator agrees.
  *
- * @returns whether files that exist may be replaced.
+ * @returns whether existing files may be replaced.
  */
 async function refuse(
   wanted: Wanted,
@@ -160,7 +160,7 @@ export async function ask(wanted: Wanted, { estimate, json = false }: InitOption
   }
 }
 
-/** The settings that flags name. What is wrong with them is found with the whole file. */
+/** Returns the settings that flags name. Errors in them are found later, with the whole file. */
 function settingsOf({ set }: Wanted): Config {
   const flags = { argvFlags: { set }, env: {}, readFile: () => undefined, cwd: "/" };
   return loadConfig(flags, "client").config;
@@ -168,19 +168,19 @@ function settingsOf({ set }: Wanted): Config {
 
 const TEST_TIMEOUT_MS = 15_000;
 
-/** Tests each node as `doctor` does: certificates, lag, replication, limits of calls. */
+/** Tests each node like `doctor`: certificates, lag, replication, limits of calls. */
 export async function testUpstreams(wanted: Wanted): Promise<readonly Finding[]> {
   const { choice, upstreamUrl, furtherUrls = [] } = wanted;
   if (choice.kind === "demo") return [];
   const config = settingsOf(wanted);
-  // Only whether it is the whole network matters here: the list may have to be asked for.
+  // Only whether it is the whole network matters here: the list may not be known yet.
   const fids = choice.kind === "all" ? [] : [1];
   const upstream = { ...config.upstream, url: "", urls: [upstreamUrl, ...furtherUrls], fids, fid_file: "" };
   const check = followedNodeCheck({ config: { ...config, upstream }, clock: systemClock });
   return runChecks([check], TEST_TIMEOUT_MS);
 }
 
-/** A line for each finding, and one for what to do about it. */
+/** Formats findings as lines, with a line for each advice. */
 function findingsText(findings: readonly Finding[]): string {
   return findings
     .map(({ level, check, text, advice }) => {
@@ -201,7 +201,7 @@ function namedFids(choice: Choice): ReadonlySet<number> | undefined {
   }
 }
 
-/** The number of fids that are followed; null for all. */
+/** Returns the number of followed fids; null for all. */
 function followsOf({ choice }: Wanted, { resolved }: Asked): number | null {
   return resolved?.fids.length ?? namedFids(choice)?.size ?? null;
 }
@@ -220,9 +220,9 @@ function nextCommands({ choice, output }: Wanted): string[] {
   const found = [resolve(SETTINGS_FILE), SYSTEM_SETTINGS].includes(output);
   const svc = found ? programName : `${programName} --config ${shellWord(output)}`;
   const isService = output === SYSTEM_SETTINGS && existsSync(SYSTEMD);
-  // The user of the unit has the name of the program.
+  // The unit's user has the name of the program.
   const doctor = isService ? `sudo -u ${programName} ${svc} doctor` : `${svc} doctor`;
-  // The unit fills no demo network, and only its user may write what it left in the data directory. It serves one that is there.
+  // The unit does not fill a demo network, and only its user may write its data directory. It serves an existing demo network.
   if (choice.kind === "demo")
     return isService
       ? [doctor, `sudo systemctl stop ${programName}`, `sudo -u ${programName} ${svc} serve --demo`]
@@ -230,7 +230,7 @@ function nextCommands({ choice, output }: Wanted): string[] {
   return [doctor, isService ? `sudo systemctl restart ${programName}` : `${svc} serve`];
 }
 
-/** A word that a shell reads as this text. */
+/** Quotes a text as a word for a shell. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -28,27 +28,27 @@ import { planFiles, sectionIn } from "./settings-text.ts";
 import { checkFiles, type NewFile, refuseExisting, writeFiles } from "./write-files.ts";
 
 export interface SetUpDeps {
-  /** The settings that the node runs with. */
+  /** The settings with which the node runs. */
   readonly loaded: LoadedConfig;
-  /** The flags and the environment of the node, with which it will read what is written. */
+  /** The flags and the environment of the node, with which it will read the written settings. */
   readonly given?: Pick<ConfigInput, "argvFlags" | "env">;
-  /** Where a settings file is found. Default: the working directory of the process. */
+  /** Where a settings file is searched for. Default: the working directory of the process. */
   readonly cwd?: string;
-  /** Called once the settings are written, or a demo network is wanted: the node starts again. */
+  /** Called once the settings are written, or a demo network is wanted: the node restarts. */
   readonly onApplied: (next: { readonly isDemo: boolean }) => void;
 }
 
 type Files = readonly NewFile[];
 
-/** Sets a running node up by the parts of `init` and `doctor`. Nothing is written before `apply`. */
+/** Sets up a running node with the parts of `init` and `doctor`. Nothing is written before `apply`. */
 export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): SetUp {
   const { config, file } = loaded;
   const dataDir = resolve(config.data.dir);
   const output = file ?? resolve(cwd, SETTINGS_FILE);
   const consoleFile = resolve(dataDir, CONSOLE_FILE);
-  /** The settings file as its change was shown. */
+  /** The text of the settings file when its change was shown. */
   let shown: string | undefined;
-  /** What the last estimate asked the followed node for is not asked again. */
+  /** The result of the last estimate, so that the followed node is not asked again. */
   let known: { readonly wish: string; readonly asked: Asked } | undefined;
 
   const wantedOf = (wish: SetUpWish): Wanted => {
@@ -71,7 +71,9 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     return known.asked;
   };
 
-  /** The whole of a new settings file, or the one that the node has read with a section more; undefined where there is nothing to write. */
+  /**
+   * Returns a complete new settings file, or the one that the node has read with more sections; undefined if there is nothing to write.
+   */
   const filesOf = async (wish: SetUpWish): Promise<Files> => {
     const sections = sectionsOf(wish);
     if (sections.length === 0) return [];
@@ -87,7 +89,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     return [{ path: output, text: `${before.replace(/\n*$/, "\n\n")}${lines}` }, ...others];
   };
 
-  /** The sections in the file of the operator's page, which has no other file beside it. */
+  /** Returns the sections in the file of the operator's page, which cannot refer to other files. */
   const inDataDir = ([settings, ...others]: Files, sections: readonly string[]): NewFile => {
     const planned = consoleValues(settings?.text);
     const { "upstream.fid_file": fidFile, ...values } = Object.fromEntries(
@@ -104,7 +106,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
     return { path: consoleFile, text, isSecret: true };
   };
 
-  /** Why the settings file takes no further sections; undefined where it does. */
+  /** Returns why the settings file cannot be extended; undefined if it can. */
   const whyNotWritten = (sections: readonly string[]): string | undefined => {
     const before = file === undefined ? undefined : readSmallFile(file);
     const there = before === undefined ? {} : Bun.TOML.parse(before);
@@ -126,7 +128,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
 
   const planOf = async (wish: SetUpWish): Promise<SetUpResult & { files: Files }> => {
     const files = await filesOf(wish);
-    // The lines name these files: with what is in them now, they would be another choice.
+    // The new lines refer to these files; their existing content would be another choice.
     const inTheWay = files.slice(1).find(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
     if (inTheWay) throw new UserError(`${inTheWay.path} exists already: move it away, and check again`);
     const isFallback = files[0]?.path === consoleFile;
@@ -156,7 +158,7 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
         askReady: async () => "the node is up and waits to be set up",
       });
       if (scope.kind === "demo") return { findings: await looked };
-      // Whether it can be read is known before anything is written.
+      // Finds out whether it can be read before anything is written.
       const cost = scope.kind === "import" ? await importCostText(scope.path, config) : undefined;
       const plan = await planOf(wish);
       shown = plan.files[0]?.text;
@@ -178,9 +180,9 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
       };
       await filesAsShown();
       if (follows(wish)) await refuseUnusable(wantedOf(wish));
-      // A node whose import is not there would not start.
+      // Without its import file, a node would not start.
       if (scope.kind === "import") await importCostText(scope.path, config);
-      // Both took their time.
+      // Read again, because both took some time.
       const files = await filesAsShown();
       writeFiles(files, dataDir);
       if (scope.kind === "import") importAtNextStart(dataDir, scope.path);
@@ -190,10 +192,13 @@ export function createSetUp({ loaded, given, cwd = "", onApplied }: SetUpDeps): 
   };
 }
 
-/** A check of a followed node; one of several has its position. */
+/** The name of a check of a followed node; with several nodes it contains the position. */
 const FOLLOWED_NODE = /^followed node( \d+)?$/;
 
-/** A node with an upstream is set up, and this page asks for it no more. @throws UserError where no node can be followed, as `test` finds. */
+/**
+ * Once a node has an upstream it is set up, and this page no longer offers to change it. @throws UserError if no node can be followed,
+ * according to `test`.
+ */
 async function refuseUnusable(wanted: Wanted): Promise<void> {
   const unusable = (await testUpstreams(wanted)).find(
     ({ check, level }) => level === "fail" && FOLLOWED_NODE.test(check),
@@ -203,12 +208,12 @@ async function refuseUnusable(wanted: Wanted): Promise<void> {
 
 const follows = ({ scope }: SetUpWish) => scope.kind !== "demo" && scope.kind !== "import";
 
-/** An import serves what is in the file: the choice of fids is not asked for. */
+/** An import serves everything in the file, so there is no choice of fids. */
 function choiceOf({ scope }: SetUpWish): Choice {
   return scope.kind === "import" ? { kind: "all" } : scope;
 }
 
-/** The sections that a wish adds to a settings file. */
+/** Returns the sections that a wish adds to a settings file. */
 const sectionsOf = (wish: SetUpWish): string[] => [
   ...new Set([
     ...(follows(wish) ? ["upstream"] : []),
@@ -216,7 +221,7 @@ const sectionsOf = (wish: SetUpWish): string[] => [
   ]),
 ];
 
-/** What the import costs, with the room that there is. @throws UserError for a file without records. */
+/** Returns what the import costs, and the available space. @throws UserError for a file without records. */
 async function importCostText(path: string, config: Pick<Config, "protocol" | "data">): Promise<string> {
   const { estimate, text } = await estimateImport(path, config);
   if (estimate.messages + estimate.fids === 0)

@@ -11,9 +11,9 @@ import type { Asked } from "./ask-upstream.ts";
 import type { Wanted } from "./choice.ts";
 import type { NewFile } from "./write-files.ts";
 
-/** What is to be written, not yet checked. */
+/** The content to write, not yet checked. */
 interface Scope {
-  /** The fids of `upstream.fids`; undefined where a file has them, or where all are followed. */
+  /** The fids of `upstream.fids`; undefined if a file contains them, or if all are followed. */
   readonly fids?: readonly number[];
   /** The value of `upstream.fid_file`. */
   readonly fidFile?: string;
@@ -28,13 +28,13 @@ interface Line {
 
 type Sections = Map<string, Map<string, Line>>;
 
-/** Reads of strangers cost at most a hundredth of a core each. A unit is 50 microseconds. */
+/** Reads of each stranger cost at most a hundredth of a core. A unit is 50 microseconds. */
 const PUBLIC_UNITS_PER_MINUTE = 12_000;
 
 const EVERY_NETWORK = "0.0.0.0";
 const THIS_MACHINE = "127.0.0.1";
 
-/** Settings that the costs and the scope are found out from, with the flag of each. */
+/** Settings that determine the costs and the scope, with their flags. */
 const SETTINGS_WITH_FLAGS: ReadonlyMap<string, string> = new Map([
   ["data.dir", "--data-dir"],
   ["upstream.url", "--upstream"],
@@ -56,15 +56,15 @@ const BACKUP = `
 `;
 
 /**
- * The settings file, and a file for each secret among its values.
+ * Returns the settings file, and a file for each secret among its values.
  *
- * @throws UserError for a `--set` that names no setting, or one that has a flag of its own. Its value is checked with the whole file.
+ * @throws UserError for a `--set` that names no setting, or one with a flag of its own. Its value is checked with the whole file.
  */
 export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile, ...secrets: NewFile[]] {
   const secrets: NewFile[] = [];
   const named = new Map(wanted.set.map(readSet));
   const sections: Sections = new Map();
-  /** The value that the operator names, or the usual one. */
+  /** Returns the operator's value, or the default. */
   const chosen = (key: string, usual: unknown) => (named.has(key) ? named.get(key) : usual);
   const put = (key: string, usual: unknown, ...comment: readonly string[]) => {
     const [section = "", name = ""] = key.split(".");
@@ -118,7 +118,7 @@ export function settingsFiles(wanted: Wanted, scope: Scope): [settings: NewFile,
   return [{ path: wanted.output, text }, ...secrets];
 }
 
-/** A section of a settings file, with its head; empty where there is none. */
+/** Returns a section of a settings file, with its header; empty if there is none. */
 export const sectionIn = (text: string, name: string): string =>
   new RegExp(`^\\[${name}\\]\\n(?:[^[\\n].*\\n)*`, "m").exec(text)?.[0] ?? "";
 
@@ -142,7 +142,7 @@ function readSet(text: string): [key: string, value: unknown] {
   return [key, parseText(setting.schema, value)];
 }
 
-/** The name of a file beside the settings, such as the one with the `fids`. */
+/** Returns the path of a file next to the settings, such as the one with the `fids`. */
 export function fileBeside(output: string, end: string): string {
   return join(output, "..", `${output.replace(/^.*\//, "").replace(/\.toml$/, "")}.${end}`);
 }
@@ -152,10 +152,10 @@ function fidFileText(fids: readonly number[], origin: string, upstreamUrl: strin
   return `${comment}${fids.join("\n")}\n`;
 }
 
-/** Longer lists have a file of their own. */
+/** Longer lists are written to a separate file. */
 const MAX_FIDS_IN_SETTINGS = 1000;
 
-/** The files of a choice: the settings, then those that they name: secrets, and the list of fids where it needs one of its own. */
+/** Returns the files of a choice: the settings, then the files that they name (secrets, and the list of fids if it needs a file). */
 export function planFiles(
   wanted: Wanted,
   { resolved }: Pick<Asked, "resolved">,
@@ -194,7 +194,7 @@ export function planFiles(
   }
 }
 
-/** Whether the choice is written as a file beside the settings. */
+/** Reports whether the choice is written as a file next to the settings. */
 export function writesFidFile({ choice }: Pick<Wanted, "choice">): boolean {
   const { kind } = choice;
   return (

@@ -34,19 +34,19 @@ const MAX_BYTES = 1024 * 1024;
  * @throws UserError naming the first one.
  */
 export function refuseExisting(paths: readonly string[]): void {
-  // A link that leads nowhere exists, too.
+  // A dangling link also exists.
   const found = paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (found !== undefined)
     throw new UserError(`${found} exists already; --force replaces it, --output names another file`);
 }
 
 /**
- * Checks settings that are not written yet, as \`config check\` would.
+ * Checks settings that are not written yet, like `config check`.
  *
  * @param files the settings file, or that of the operator's page, then the files that it names.
- * @param given the flags and the environment that they are read with. Default: none.
- * @param settingsFile empty where it is looked for as by each command. Default: the first of the files.
- * @throws ConfigError for settings that are not valid; UserError for a file that would be too large to be read.
+ * @param given the flags and the environment with which they are read. Default: none.
+ * @param settingsFile empty if it is searched for as by each command. Default: the first of the files.
+ * @throws ConfigError for invalid settings; UserError for a file that would be too large to be read.
  */
 export function checkFiles(
   files: readonly NewFile[],
@@ -68,11 +68,11 @@ export function checkFiles(
 }
 
 /**
- * Writes files that every user can read, each at once; secrets for their owner, who as root is the owner of the data directory. One that
- * replaces another keeps its owner and group. A link stays, and what it leads to is replaced. Where one cannot be written, the new ones before
- * it are removed: they would be in the way of the next attempt.
+ * Writes files that every user can read, each atomically; secrets only for their owner, who, if root writes them, is the owner of the
+ * data directory. A replaced file keeps its owner and group. A link stays, and its target is replaced. If a file cannot be written, the
+ * new ones before it are removed, because they would be in the way of the next attempt.
  *
- * @throws UserError when one cannot be written.
+ * @throws UserError if a file cannot be written.
  */
 export function writeFiles(files: readonly NewFile[], dataDir: string): void {
   const added: string[] = [];
@@ -96,11 +96,11 @@ export function writeFiles(files: readonly NewFile[], dataDir: string): void {
   }
 }
 
-/** What keeps a file from being written may keep it from being removed: the reason to say is the first one. */
+/** The reason why a file cannot be written may also prevent its removal; only the first reason is reported. */
 function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It is said with the file that cannot be written.
+    // It is reported with the file that cannot be written.
   }
 }

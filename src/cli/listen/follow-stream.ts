@@ -5,7 +5,7 @@ import { exponentialBackoffMs, withJitter } from "../../net/backoff.ts";
 import { noResponseReason, STRICT_TLS } from "../../net/operator-fetch.ts";
 import { readUpTo } from "../../net/read-up-to.ts";
 
-/** Longer than the node is ever silent. */
+/** Longer than a node is ever silent. */
 const SILENCE_MS = 60_000;
 const BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
@@ -14,16 +14,16 @@ const MAX_MESSAGE_BYTES = 500;
 export interface FollowedStream {
   readonly url: URL;
   readonly signal: AbortSignal;
-  /** Nothing more is read until it has resolved. */
+  /** Reading pauses until it has resolved. */
   readonly onEvent: (event: ServerSentEvent) => Promise<void>;
-  /** Called when the stream broke; it is opened again at the last id. */
+  /** Called when the stream broke; it is reopened at the last id. */
   readonly onBreak: (reason: string) => void;
 }
 
 /**
- * Follows a stream of events until its end, or the signal aborts. Opens it again after each break, from the last event on.
+ * Follows a stream of events until its end, or until the signal aborts. After each break it is reopened, starting after the last event.
  *
- * @throws UserError when the node refuses the request, other than for its load.
+ * @throws UserError if the node refuses the request for any reason but its load.
  */
 export async function followStream({ url, signal, onEvent, onBreak }: FollowedStream): Promise<void> {
   let lastId = "";

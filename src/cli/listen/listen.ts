@@ -14,14 +14,14 @@ import type { IncomingDelivery } from "./listener.ts";
 const DEFAULT_PORT = 9200;
 const MAX_SECRETS = 100;
 const MAX_SECRETS_BYTES = 16 * 1024;
-/** The part of a delivery that is shown. */
+/** How much of a delivery is shown. */
 const MAX_SHOWN_CHARS = 200_000;
-/** The value that Standard Webhooks recommends. */
+/** The value recommended by Standard Webhooks. */
 const MAX_AGE_SECS = 300;
-/** The longest pause between two events of a stream that is shown at a speed. */
+/** The longest pause between two events of a stream that is played back. */
 const MAX_PAUSE_MS = 20_000;
 
-/** The time of a stream, unix seconds, and how fast it is shown. */
+/** The time range of a stream in unix seconds, and the playback speed. */
 interface StreamWindow {
   readonly since?: number;
   readonly until?: number;
@@ -117,12 +117,12 @@ async function printStream(context: CommandContext, target: string, window: Stre
       url,
       signal,
       onEvent: async ({ id, event, data }) => {
-        // It is read slowly on purpose, and continues where the node ended it.
+        // The stream is read slowly on purpose, and continues where the node ended it.
         if (speed !== undefined && event === "error" && data.includes("slow_consumer")) return;
         await sleep(pace(data), undefined, { signal }).catch(() => undefined);
         if (signal.aborted) return;
         print(`${printable(event)}\n  id: ${printable(id)}\n${pretty(data)}`);
-        // A slow reader of the output slows the stream down instead of filling the memory.
+        // If the output is read slowly, the stream slows down instead of filling the memory.
         await flushOutput();
       },
       onBreak: (reason) =>
@@ -132,7 +132,10 @@ async function printStream(context: CommandContext, target: string, window: Stre
   });
 }
 
-/** How long to wait before each event (ms), so that events are as far apart as their times, `speed` times as fast. */
+/**
+ * Returns a function for how long to wait before each event (ms), so that their distances are `speed` times shorter than those of their
+ * times.
+ */
 function paceOf(speed: number | undefined): (data: string) => number {
   let last: number | undefined;
   return (data) => {
@@ -146,9 +149,9 @@ function paceOf(speed: number | undefined): (data: string) => number {
 }
 
 /**
- * A base URL gets the path of the stream; a URL with a path stays unchanged.
+ * Returns the URL of the stream. A base URL gets the path of the stream; a URL with a path is unchanged.
  *
- * @throws UserError when it is not an http or https URL.
+ * @throws UserError if it is not an http or https URL.
  */
 function streamUrl(target: string, basePath: string): URL {
   const url = URL.parse(target);

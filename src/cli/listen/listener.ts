@@ -6,7 +6,7 @@ import { type Verified, verifyDelivery } from "../../webhooks/deliver/sign.ts";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const HOST = "127.0.0.1";
 const IDLE_TIMEOUT_SECS = 30;
-/** The number of recent delivery ids, to detect repeated deliveries. */
+/** How many recent delivery ids are remembered, to detect repeated deliveries. */
 const MAX_KNOWN_IDS = 1_000;
 
 /** A received delivery, genuine or not. */
@@ -27,7 +27,7 @@ export interface Listener {
  * Receives deliveries on this machine.
  *
  * @param options.status the response status for a genuine delivery; any other gets 401.
- * @throws RetryableError when the port is in use.
+ * @throws RetryableError if the port is in use.
  */
 export function startListener(options: {
   readonly port: number;

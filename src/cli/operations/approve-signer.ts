@@ -17,7 +17,7 @@ interface Prepared {
 }
 
 /**
- * Approves a managed signer by its approval URL with a custody key, as the page in a browser does.
+ * Approves a managed signer by its approval URL with a custody key, like the page in a browser.
  *
  * @throws UserError for a refusal, RetryableError without a response.
  */
@@ -44,7 +44,7 @@ export async function approveSigner(
   return (await post(url, "submit", signed)) as { status: string; hash: string };
 }
 
-/** Signs typed data of the one kind that is asked for: the node must not choose what the key signs. */
+/** Signs typed data of the requested kind only: the node must not choose what the key signs. */
 function sign(account: PrivateKeyAccount, data: TypedData, primaryType: "KeyAdd" | "SignedKeyRequest") {
   const { name, chainId } = data.domain as { name?: unknown; chainId?: unknown };
   if (data.primaryType !== primaryType || name !== "Farcaster KeyAdd" || chainId !== 1)

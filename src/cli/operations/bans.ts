@@ -7,9 +7,9 @@ import { readInput } from "../input.ts";
 import { print } from "../output.ts";
 import { responseJson } from "./table.ts";
 
-/** A million fids. */
+/** Enough for a million fids. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Fids of one request. */
+/** Maximum number of fids in one request. */
 const PER_REQUEST = 1_000;
 const PAGE = "100";
 
@@ -43,7 +43,7 @@ export function registerBans(program: Command, context: CommandContext): void {
   });
 }
 
-/** Reads the fids of a file, each once. Empty lines, a heading and lines after `#` do not count. */
+/** Reads the fids of a file, without duplicates. Empty lines, a heading and lines after `#` are ignored. */
 export function fidsOf(text: string, file: string): number[] {
   const fids = new Set<number>();
   for (const [at, line] of text.split(/\r?\n/).entries()) {

@@ -25,7 +25,7 @@ export function deliveryText(response: unknown): string {
   ].join("\n");
 }
 
-/** Formats the buckets that have attempts. */
+/** Formats the buckets with attempts. */
 export function statsTable(response: unknown): string {
   const buckets = memberOf(response, "buckets");
   const used = Array.isArray(buckets) ? buckets.filter((bucket) => memberOf(bucket, "p50_ms") !== null) : [];
@@ -33,7 +33,7 @@ export function statsTable(response: unknown): string {
   return recordsTable(rows, ["from_at", "delivered", "failed", "p50_ms", "p95_ms"], "masked");
 }
 
-/** Formats the counts of a preview, and a line for each sample. */
+/** Formats the counts of a preview, with a line per sample. */
 export function previewText(response: unknown): string {
   const count = (name: string) => printable(String(memberOf(response, name)));
   const fellTo = Object.entries((memberOf(response, "fell_to") ?? {}) as Record<string, unknown>);
@@ -47,7 +47,7 @@ export function previewText(response: unknown): string {
   ].join("");
 }
 
-/** Formats a page as a table, and the option for the next page. */
+/** Formats a page as a table, with the option for the next page. */
 export function deliveriesTable(response: unknown): string {
   const deliveries = memberOf(response, "deliveries");
   const rows = Array.isArray(deliveries) ? deliveries.map(toRow) : [];

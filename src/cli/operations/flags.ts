@@ -41,7 +41,7 @@ export function addFlag(command: Command, name: string, flag: CommandFlag): void
   if (offHelp !== undefined) command.option(`--no-${flagName(name, flag)}`, offHelp);
 }
 
-/** The fields that flags give a value. A cleared field is null. */
+/** Returns the fields that have a flag. A cleared field is null. */
 export function fieldsOf(flags: Readonly<Record<string, CommandFlag>>, options: Fields): Fields {
   const fields: Record<string, unknown> = {};
   for (const [name, flag] of Object.entries(flags)) {
@@ -55,12 +55,12 @@ export function fieldsOf(flags: Readonly<Record<string, CommandFlag>>, options: 
   return fields;
 }
 
-/** The name of a flag: `app_url` as `app-url`. */
+/** Returns the name of a flag: `app-url` for `app_url`. */
 function flagName(name: string, { flag }: CommandFlag): string {
   return flag ?? name.replaceAll("_", "-");
 }
 
-/** The parser's name of a flag: `--app-url` as `appUrl`. */
+/** Returns the parser's name of a flag: `appUrl` for `--app-url`. */
 function optionName(name: string, flag: CommandFlag): string {
   return flagName(name, flag).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -71,12 +71,12 @@ function parseWhole(text: string): number {
   return count;
 }
 
-/** Parses unix seconds, a time in ISO 8601 with its zone, or one as people type it, such as `03:10` or `2 h ago`. */
+/** Parses unix seconds, a time in ISO 8601 with its zone, or a time as people type it, such as `03:10` or `2 h ago`. */
 export function parseTime(text: string): number {
   return readTime(text, typedTime) ?? fail('It is a time such as 2026-05-01T12:00:00Z, 03:10 or "2 h ago".');
 }
 
-/** Parses the same for a time to come, such as `07:00`, the next one, or `in 2 h`. */
+/** Parses the same for a future time, such as `07:00` (the next one) or `in 2 h`. */
 export function parseTimeAhead(text: string): number {
   return (
     readTime(text, (typed, nowMs) => typedTime(typed, nowMs, { ahead: true })) ??

@@ -11,36 +11,36 @@ import { deleteSigners, listSigners } from "./signer.ts";
 import { subscriptionOf, withSubscriptionOptions } from "./subscription.ts";
 import { memberOf, moreLine, recordsTable, recordTable, type SecretDisplay } from "./table.ts";
 
-/** What the command of an operation does besides what the operation declares. */
+/** What an operation's command does in addition to its declaration. */
 interface Additions {
   /** Adds options that are not fields. */
   readonly options?: (command: Command) => Command;
-  /** Fields that the flags do not state; checks those that were `given` as arguments. */
+  /** Returns fields that have no flags, and validates those that were `given` as arguments. */
   readonly fields?: (options: CallOptions & Fields, given: Fields) => Promise<Fields> | Fields;
 }
 
 /** Formats the response of the call. */
 interface PrintingHandler extends Additions {
   readonly print: (response: unknown, options: Fields) => string;
-  /** The member of the response that is a secret, for standard output. */
+  /** The member of the response that contains a secret, for standard output. */
   readonly secret?: string;
-  /** Warns before the call, on standard error, unless the output is JSON. */
+  /** Prints warnings to standard error before the call, unless the output is JSON. */
   readonly before?: (client: ManagementClient, fields: Fields) => Promise<void>;
-  /** Warns after the call in the same way. */
+  /** The same after the call. */
   readonly after?: (client: ManagementClient, response: unknown) => Promise<void>;
 }
 
-/** Makes calls of its own. */
+/** For a command that makes its own calls. */
 interface CallingHandler extends Additions {
   readonly run: (client: ManagementClient, fields: Fields, options: CallOptions) => Promise<void>;
 }
 
-/** Prints the one record of the response. */
+/** Prints the single record of the response. */
 const record = (member: string, display: SecretDisplay = "shown"): PrintingHandler => ({
   print: (response) => recordTable(memberOf(response, member), display),
 });
 
-/** Prints the list of a response as a table of these fields, and how to get its next page. */
+/** Prints the list of a response as a table with these fields, and how to get the next page. */
 const list = (
   member: string,
   fields: readonly string[],
@@ -71,7 +71,7 @@ const keyWithSecret: PrintingHandler = {
   secret: "secret",
 };
 
-/** A subscription, from a file or from flags. */
+/** Reads a subscription from a file or from flags. */
 const subscription = (isRequired: boolean): Additions => ({
   options: withSubscriptionOptions,
   async fields(options) {
@@ -83,7 +83,7 @@ const subscription = (isRequired: boolean): Additions => ({
   },
 });
 
-/** How many users a change of bans named. */
+/** Formats how many users a change of bans affected. */
 function changed(response: unknown): string {
   const count = Number(memberOf(response, "changed"));
   return count === 1 ? "1 user" : `${count} users`;
@@ -92,20 +92,20 @@ function changed(response: unknown): string {
 const COUNTS = ["success_count", "failure_count", "not_attempted_count"];
 const CAMPAIGN_FIELDS = ["campaign_id", "status", "audience_count", ...COUNTS, "created_at", "completed_at"];
 
-/** A schedule without its texts and campaigns, which a table has no room for. */
+/** Returns a schedule without its texts and campaigns, which do not fit into a table. */
 function withoutParts(schedule: unknown): Readonly<Record<string, unknown>> {
   const { texts: _, waves, ...facts } = Object(schedule);
   return { ...facts, campaigns: Array.isArray(waves) ? waves.length : 0 };
 }
 
-/** An empty list means everybody for the service, and a mistake here. */
+/** To the service an empty list means everyone; here it is a mistake. */
 function refuseNoTargets({ targetFids }: Fields): Fields {
   if (Array.isArray(targetFids) && targetFids.length === 0)
     throw new UserError("--target-fids has no fid; leave it out for all users");
   return {};
 }
 
-/** Warns of the manifest of an app that has never sent. */
+/** Warns about the manifest of an app that has never sent. */
 async function warnBeforeFirstSend(client: ManagementClient, { app_id }: Fields): Promise<void> {
   const query = { app_id: String(app_id) };
   const { campaigns } = Object(await client.call("listAppCampaigns", { query: { ...query, limit: "1" } }));

@@ -11,12 +11,12 @@ import { addFlag, type Fields, fieldsOf } from "./flags.ts";
 import { type CommandId, HANDLERS } from "./handlers.ts";
 import { memberOf, responseJson } from "./table.ts";
 
-/** The command of an operation, as the operation declares it. */
+/** The command of an operation, from the operation's declaration. */
 interface OperationCommand {
   readonly id: CommandId;
   readonly usage: string;
   readonly help: string;
-  /** The fields that are in the query. */
+  /** The fields that are sent in the query. */
   readonly query: readonly string[];
   readonly flags: Readonly<Record<string, CommandFlag>>;
 }
@@ -75,13 +75,13 @@ function addOperation(
     await handler.after?.(client, response);
     const text = handler.print(response, { ...options, ...given });
     if (handler.secret === undefined) return print(text);
-    // Only the secret is on standard output, so that a file can have it.
+    // Standard output contains only the secret, so that it can be redirected to a file.
     printError(text);
     print(`${printable(String(memberOf(response, handler.secret)))}\n`);
   });
 }
 
-/** Puts the fields where the operation has them: in the query as text, or in the body. */
+/** Puts the fields where the operation expects them: in the query as text, or in the body. */
 function parametersOf(fields: Fields, inQuery: readonly string[]): Parameters {
   const entries = Object.entries(fields);
   const query = entries

@@ -18,10 +18,10 @@ import type { Fields } from "./flags.ts";
 import { memberOf, recordsTable, recordTable, responseJson } from "./table.ts";
 
 const LIST_FIELDS = ["signer_uuid", "status", "fid", "app_fid", "public_key", "created_at"];
-/** Signers that one request lists. */
+/** Number of signers that one request lists. */
 const PAGE = "100";
 
-/** `signer keygen|import|approve|rekey`: the commands of managed signers that no operation declares. */
+/** `signer keygen|import|approve|rekey`: the commands for managed signers that no operation declares. */
 export function registerSigner(program: Command, context: CommandContext): void {
   const signer = program.commands.find((command) => command.name() === "signer");
   if (signer === undefined) throw new Error("the commands of signers are not registered");
@@ -82,7 +82,7 @@ export async function listSigners(
   print(json ? responseJson({ signers }) : recordsTable(signers, LIST_FIELDS, "masked"));
 }
 
-/** Erases one signer, or all of the fid. */
+/** Erases one signer, or all signers of the fid. */
 export async function deleteSigners(
   client: ManagementClient,
   { signer_uuid: id }: Fields,
@@ -111,7 +111,7 @@ async function allSigners(client: ManagementClient, { fid }: Fields): Promise<re
   return signers;
 }
 
-/** Erases a signer. Says which keys stay on chain, where only their users can remove them. */
+/** Erases a signer. Reports keys that stay on chain, where only their users can remove them. */
 async function deleteSigner(client: ManagementClient, id: string): Promise<void> {
   const { signer } = (await client.call("getManagedSigner", { query: { signer_uuid: id } })) as {
     signer: { status: string; fid: number | null; public_key: string };

@@ -4,7 +4,7 @@ import { itemsOf } from "../../lib/text.ts";
 import { collecting, parseFids } from "../client/options.ts";
 import { readInput } from "../input.ts";
 
-/** The largest webhook body that a node accepts. */
+/** Maximum webhook body that a node accepts. */
 const MAX_SUBSCRIPTION_BYTES = 256 * 1024;
 
 type Filter = Readonly<Record<string, unknown>>;
@@ -13,15 +13,15 @@ interface FilterFlag {
   readonly filter: string;
   readonly value: string;
   readonly description: string;
-  /** Parses the flag's text into a list. Without it the text itself is the value. */
+  /** Parses the flag's text into a list. If omitted, the text itself is the value. */
   readonly parse?: (text: string) => readonly unknown[];
-  /** Parses it into a value. */
+  /** Parses the flag's text into a single value. */
   readonly parseOne?: (text: string) => unknown;
 }
 
 const fids = { value: "<fids>", parse: parseFids };
 const hashes = { value: "<hashes>", parse: itemsOf };
-/** A URL may contain a comma, so each has its own flag. */
+/** A URL may contain a comma, so each needs its own flag. */
 const url = { value: "<url>", parse: (text: string) => [text] };
 
 /** All filters. The node validates which kind accepts which filter. */
@@ -87,8 +87,8 @@ export function withSubscriptionOptions(command: Command): Command {
 }
 
 /**
- * The subscription that the options describe, not validated: each kind of `--on`, narrowed by all filter flags. Undefined when
- * they describe none.
+ * Returns the subscription that the options describe, not validated: each kind of `--on`, narrowed by all filter flags. Undefined if they
+ * describe none.
  *
  * @throws UserError for contradictory options, and for a file that is not JSON.
  */

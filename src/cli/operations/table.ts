@@ -1,6 +1,6 @@
 import { printable } from "../../lib/text.ts";
 
-/** A record of the management API, shown as received, including fields of a newer node. */
+/** A record of the management API, shown as received, including fields from a newer node. */
 type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** Whether secrets are shown in full, or only enough to distinguish them. */
@@ -12,7 +12,7 @@ const MASKED_CHARS = 4;
 /** The last second that a Date can represent. */
 const MAX_DATE_SECS = 8_640_000_000_000;
 
-/** Formats one record: a line per field, and a table below for each list of secrets. */
+/** Formats one record: a line per field, and below it a table for each list of secrets. */
 export function recordTable(record: unknown, display: SecretDisplay): string {
   const fields = Object.entries(asRecord(record));
   const plain = fields
@@ -24,7 +24,7 @@ export function recordTable(record: unknown, display: SecretDisplay): string {
   return [aligned(plain), ...tables].join("");
 }
 
-/** Formats records of one kind, a line for each, with the listed fields as columns. An object is shown by its keys only. */
+/** Formats records of one kind, one per line, with the listed fields as columns. An object is shown by its keys only. */
 export function recordsTable(records: unknown, fields: readonly string[], display: SecretDisplay): string {
   if (!Array.isArray(records) || records.length === 0) return "none\n";
   const shown = (key: string, value: unknown) => {
@@ -95,13 +95,13 @@ function asRecord(value: unknown): JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-/** Says how to get the next page of a list; empty after the last one. */
+/** Explains how to get the next page of a list; empty after the last one. */
 export function moreLine(response: unknown): string {
   const cursor = memberOf(memberOf(response, "next"), "cursor");
   return typeof cursor === "string" ? `more: --cursor ${printable(cursor)}\n` : "";
 }
 
-/** A member of a response; undefined when it is missing. */
+/** Returns a member of a response; undefined if it is missing. */
 export function memberOf(response: unknown, key: string): unknown {
   return asRecord(response)[key];
 }

@@ -1,23 +1,23 @@
 /** How a field of a response differs from the recorded one. */
 export type DifferenceKind = "missing" | "added" | "type" | "null" | "value" | "row missing" | "row added";
 
-/** One field that differs. Items of lists have the same name: `users[].fid`. */
+/** A field that differs. Items of a list share a name: `users[].fid`. */
 export interface Difference {
   readonly field: string;
   readonly kind: DifferenceKind;
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   readonly there: unknown;
   readonly here: unknown;
 }
 
 const MAX_DEPTH = 24;
 const MAX_DIFFERENCES = 2_000;
-/** Their values are those of one server. */
+/** Their values are specific to one server. */
 const OPAQUE = new Set(["cursor", "request_id"]);
 
 /**
- * Returns the fields in which a response differs from a recorded one. Items of lists are matched by what they are about (hash, fid, id), so that
- * a row that only one has does not shift the others.
+ * Returns the fields in which a response differs from a recorded one. List items are matched by identity (hash, fid, id), so that a row
+ * that only one side has does not shift the others.
  */
 export function differences(there: unknown, here: unknown): Difference[] {
   const found: Difference[] = [];
@@ -73,7 +73,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const kindOf = (value: unknown) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
-/** Items by what they are about, or by their place where that is not known or not unique. */
+/** Returns items by identity, or by position if that is unknown or not unique. */
 function byIdentity(items: readonly unknown[]): ReadonlyMap<string, unknown> {
   const named = new Map(items.map((item) => [identityOf(item), item] as const));
   if (named.size === items.length && !named.has(undefined)) return named as ReadonlyMap<string, unknown>;

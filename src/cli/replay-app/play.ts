@@ -2,7 +2,7 @@ import { printable } from "../../lib/text.ts";
 import { type Difference, type DifferenceKind, differences } from "./compare.ts";
 import type { RecordedCall } from "./recording.ts";
 
-/** A field of an operation that differs, in how many of its responses, and one example. */
+/** A field of an operation that differs, the number of its responses concerned, and one example. */
 export interface FieldDifference {
   readonly field: string;
   readonly kind: DifferenceKind;
@@ -11,24 +11,24 @@ export interface FieldDifference {
   readonly here: unknown;
 }
 
-/** What a node responds to the recorded calls of one path. */
+/** A node's responses to the recorded calls of one path. */
 export interface PlayedOperation {
   readonly call: string;
   readonly played: number;
-  /** Statuses that differ, as `200 -> 404`, with the number of calls. */
+  /** Statuses that differ, such as `200 -> 404`, with the number of calls. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly fields: readonly FieldDifference[];
 }
 
 export interface Replay {
-  /** Whether every status is the same, and no field is missing or of another type. */
+  /** Whether all statuses are equal, and no field is missing or of another type. */
   readonly ok: boolean;
   readonly operations: readonly PlayedOperation[];
   /** Calls that only the app may make, by method and path. */
   readonly notPlayed: Readonly<Record<string, number>>;
 }
 
-/** Sends a read to the node; undefined for a body that is no JSON. */
+/** Sends a read to the node; undefined for a body that is not JSON. */
 export type Ask = (
   path: string,
   query: string,
@@ -38,7 +38,7 @@ const MAX_FIELDS = 300;
 const MAX_CALLS = 10_000;
 const BREAKING: ReadonlySet<DifferenceKind> = new Set(["missing", "type"]);
 
-/** Plays each different read of a recording against a node, one after the other. Writes are counted only. */
+/** Plays each distinct read of a recording against a node, one after the other. Writes are only counted. */
 export async function playCalls(calls: readonly RecordedCall[], ask: Ask): Promise<Replay> {
   const operations = new Map<
     string,
@@ -84,7 +84,7 @@ export async function playCalls(calls: readonly RecordedCall[], ask: Ask): Promi
   return { ok, operations: played, notPlayed };
 }
 
-/** Returns the first of the rows of a list that differ in the same way. */
+/** Returns the first of the list rows that differ in the same way. */
 function firstOfEach(found: readonly Difference[]): Difference[] {
   const kept = new Map<string, Difference>();
   for (const difference of found) {
@@ -105,7 +105,7 @@ const TITLES: readonly (readonly [DifferenceKind, string])[] = [
 ];
 const MAX_VALUE_CHARS = 40;
 
-/** The replay for a terminal. */
+/** Formats the replay for a terminal. */
 export function replayText({ ok, operations, notPlayed }: Replay): string {
   const played = operations.reduce((sum, { played }) => sum + played, 0);
   const lines = operations.flatMap(({ call, played, statuses, fields }) => [

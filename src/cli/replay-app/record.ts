@@ -8,7 +8,7 @@ const IDLE_TIMEOUT_SECS = 120;
 const CALL_MS = 60_000;
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-/** Headers that concern a connection, or a body as it was encoded. */
+/** Headers that concern the connection or the encoding of the body. */
 const NOT_FORWARDED = [
   "connection",
   "keep-alive",
@@ -28,9 +28,9 @@ export interface Recorder {
 
 /**
  * Forwards the calls of an app on this machine to the hosted API, with their keys, and reports each with its response. It calls no other
- * host and follows no redirect.
+ * host and follows no redirects.
  *
- * @throws RetryableError when the port is in use.
+ * @throws RetryableError if the port is in use.
  */
 export function startRecorder({
   port,

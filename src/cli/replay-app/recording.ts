@@ -3,16 +3,16 @@ import { reasonOf, UserError } from "../../lib/failure.ts";
 import { parseJson } from "../../lib/json.ts";
 import { createPrivateFile } from "../../runtime/files.ts";
 
-/** A call that an app has made. Neither its headers nor the body of a write are kept. */
+/** A call made by an app. Neither its headers nor the body of a write are recorded. */
 export interface RecordedCall {
   readonly method: string;
   readonly path: string;
-  /** Without the question mark. Empty where it may hold a credential. */
+  /** Without the question mark. Empty if it may contain a credential. */
   readonly query: string;
   readonly status: number;
   /** The JSON of the response to a read. */
   readonly body?: unknown;
-  /** False for a write, and for a call with a credential in its query or its response. */
+  /** False for a write, and for a call with a credential in its query or response. */
   readonly isPlayable: boolean;
 }
 
@@ -20,10 +20,10 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const CREDENTIAL =
   /(?:^|&)(?:(?:x[-_])?api[-_]?key|signer_uuid|signature|message|(?:access_?|channel_?)?token|nonce|secret)=/i;
-/** Reads whose responses have secrets: those of webhooks, signers and sign-ins, and the tokens of notifications. */
+/** Reads whose responses contain secrets: those of webhooks, signers and sign-ins, and notification tokens. */
 const SECRET_READ = /\/(?:webhook|signer|login|notification_tokens)(?:\/|$)/i;
 
-/** Returns what is kept of a call. */
+/** Returns what is recorded of a call. */
 export function recordedCall(
   method: string,
   { pathname, search }: Pick<URL, "pathname" | "search">,
@@ -53,10 +53,10 @@ function decodedOf(query: string): string {
 }
 
 /**
- * Opens a file for calls, a line each. It is readable by its owner only, because responses may concern users.
+ * Opens a file for calls, one per line. Only its owner can read it, because responses may concern users.
  *
- * @returns adds a call; false once the file is full.
- * @throws UserError for a file that cannot be made, or is there
+ * @returns a function that adds a call; false once the file is full.
+ * @throws UserError for a file that cannot be created or already exists
  */
 export function createRecording(path: string): (call: RecordedCall) => boolean {
   if (statSync(path, { throwIfNoEntry: false })) throw new UserError(`${path} is there already`);
@@ -76,9 +76,9 @@ export function createRecording(path: string): (call: RecordedCall) => boolean {
 }
 
 /**
- * Reads a recording. A last line that was cut is left out.
+ * Reads a recording. A truncated last line is ignored.
  *
- * @throws UserError for a file that is none
+ * @throws UserError if the file is not a recording
  */
 export function readRecording(path: string): RecordedCall[] {
   let text: string;

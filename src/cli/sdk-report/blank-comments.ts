@@ -4,8 +4,8 @@ const HASH = new Set(".py .rb .sh .bash .zsh .yaml .yml .toml .env .ex .exs .ipy
 const NONE = new Set([".json"]);
 
 /**
- * Replaces the comments of a source by spaces; every other character keeps its place. Knows strings but neither regular
- * expressions nor nested templates: where it errs, a comment stays or ends at its line.
+ * Replaces the comments of a source by spaces; all other characters keep their positions. It recognizes strings but neither regular
+ * expressions nor nested templates; in these cases a comment may stay or end at its line.
  */
 export function blankComments(path: string, text: string): string {
   const extension = extname(path);
@@ -24,7 +24,7 @@ function blank(text: string, commentAt: CommentAt): string {
     const char = text[at] ?? "";
     if (quote !== "") {
       if (char === "\\") at += 1;
-      // Only a template has several lines. An apostrophe in prose opens no string beyond its line.
+      // Only a template can span lines. An apostrophe in prose opens no string beyond its line.
       else if (char === quote || (char === "\n" && quote !== "`")) quote = "";
       continue;
     }
@@ -47,9 +47,9 @@ const lineEnd = (text: string, at: number) => {
   return end < 0 ? text.length : end;
 };
 
-/** Finds the end of the comment that starts at a place, if one does: `//`, but not that of a URL, and a block that is closed. */
+/** Finds the end of a comment that starts at a position, if one does: `//`, except in a URL, and a block that is closed. */
 function createSlashCommentAt(): CommentAt {
-  /** What is not found once is not searched again: a text of openings would take quadratic time. */
+  /** A closing that was not found is not searched for again: a text of openings would take quadratic time. */
   const missing = new Set<string>();
   const blockEnd = (text: string, at: number, closing: string) => {
     if (missing.has(closing)) return undefined;

@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
   {
     pattern: /\b((?:[A-Z]{1,20}_){0,4}NEYNAR_\w*(?:API_?KEY|SECRET)\w*)\b/g,
     change: ([, name = ""]) => ({
-      // It may be a key that a source has as a literal.
+      // It may be a key that a source contains as a literal.
       what: nameWithoutValues(name),
       todo: name.includes("WEBHOOK")
         ? "the secret of the webhook that this node gives"
@@ -69,7 +69,7 @@ const RULES: readonly Rule[] = [
   ...SIGN_IN_RULES,
 ];
 
-/** @param file with blank comments. */
+/** @param file a file with blanked comments. */
 export function findChanges({ text }: SourceFile): Change[] {
   if (!/neynar|farcaster|quickAuth|AuthKit|AppClient/i.test(text)) return [];
   return RULES.flatMap(({ pattern, change }) =>
@@ -81,9 +81,9 @@ export function findChanges({ text }: SourceFile): Change[] {
 }
 
 /**
- * The change of a client that is made without `basePath`.
+ * Returns the change for a client that is created without `basePath`.
  *
- * @param sdkMajor the SDK's version that package.json names; undefined if none does.
+ * @param sdkMajor the SDK's version in package.json; undefined if none is given.
  */
 export function basePathChange(className: string, sdkMajor: number | undefined): Omit<Change, "at"> {
   const base = sdkMajor === 2 && className !== "NeynarHubClient" ? `${NODE}/v2` : NODE;
@@ -93,7 +93,7 @@ export function basePathChange(className: string, sdkMajor: number | undefined):
   };
 }
 
-/** The major version of the SDK that a package.json of the repository asks for. */
+/** Returns the SDK's major version that a package.json of the repository requires. */
 export function sdkMajorOf(files: readonly SourceFile[]): number | undefined {
   for (const { path, text } of files) {
     if (!/(^|\/)package\.json$/.test(path)) continue;

@@ -12,17 +12,17 @@ import { readSourceFiles } from "./source-files.ts";
 
 interface SdkReportOptions {
   readonly json?: boolean;
-  /** Print the changes instead. */
+  /** Print the changes instead of the report. */
   readonly fix?: boolean;
-  /** Make them, too. */
+  /** Also make the changes. */
   readonly write?: boolean;
-  /** The node that the app shall call. */
+  /** The node that the app should call. */
   readonly url?: string | undefined;
 }
 
 /**
- * `doctor --sdk`: reads the sources of a folder and prints how this node responds to their calls of the hosted API. The exit code is 1 if one
- * does not work here or is unclear.
+ * `doctor --sdk`: reads the sources of a folder and prints how this node responds to their calls of the hosted API. The exit code is 1 if
+ * a call does not work here or is unclear.
  *
  * @throws UserError if the folder cannot be read.
  */
@@ -50,7 +50,7 @@ export async function reportSdkCalls(
   context.exitCode = report.ok ? EXIT_OK : EXIT_USER;
 }
 
-/** Without lines, which have values of sources. */
+/** Leaves out the lines, which contain values from sources. */
 const jsonOf = ({ files, left, variables }: Fix) => ({
   files: files.map(({ path, lines }) => ({ path, lines: lines.map(({ line }) => line) })),
   left,

@@ -2,24 +2,24 @@ import { FORMER_METHODS, HUB_METHODS, SDK_METHODS, type SdkClass } from "../../a
 import { sdkClassesIn } from "./sdk-classes.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** A call of a method of the SDK. */
+/** A call of an SDK method. */
 export interface MethodCall {
   readonly name: string;
   readonly request: string;
-  /** Where the name starts. */
+  /** The position of the name. */
   readonly at: number;
-  /** Whether the object was seen to be the SDK's client. */
+  /** Whether the object is known to be the SDK's client. */
   readonly isCertain: boolean;
 }
 
-/** The names that a repository gives to clients of the SDK, to functions that return one, and to fields with one. */
+/** The names that a repository gives to SDK clients, to functions that return one, and to fields with one. */
 export interface ClientNames {
-  /** By file; a file that is missing has none of its own. */
+  /** By file; a file that is not listed has none. */
   readonly ofFile: ReadonlyMap<string, ReadonlyMap<string, SdkClass>>;
   readonly ofAll: ReadonlyMap<string, SdkClass>;
 }
 
-/** The name under which a file exports its default, among its own names. */
+/** The name under which a file's default export is listed among its own names. */
 const DEFAULT = "default";
 const MAX_NAMES = 2_000;
 const MAX_CLASSES_OF_FILE = 200;
@@ -30,11 +30,11 @@ const requests = new Map(Object.entries(SDK_METHODS));
 const hubRequests = new Map(Object.entries(HUB_METHODS));
 const formerRequests = new Map(Object.entries(FORMER_METHODS).map(([name, { request }]) => [name, request]));
 
-/** Methods of the vendor's app studio and accounts: `build`, `upgrade`. Other libraries have these names, too. */
+/** Methods of the vendor's app studio and accounts, such as `build` and `upgrade`. Other libraries have these names, too. */
 const isCommon = (request: string) =>
   !/ \/v\d\/(farcaster|onchain|signature|stp|fungible)(\/|$)/.test(request);
 
-/** @param files with blank comments. */
+/** @param files files with blanked comments. */
 export function findClientNames(files: readonly SourceFile[]): ClientNames {
   const ofFile = new Map<string, Map<string, SdkClass>>();
   const ofAll = new Map<string, SdkClass>();
@@ -58,7 +58,7 @@ export function findClientNames(files: readonly SourceFile[]): ClientNames {
       }
     }
   }
-  // Names that a file gives to what it has from another one: `import { client as bot }`, `const client = getClient();`.
+  // Names that a file gives to imports from another one: `import { client as bot }`, `const client = getClient();`.
   const renamed =
     /\b(\w+)\s+as\s+(\w+)|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?(?:this\.)?(\w+)(?:\(\s*\))?\s*[;\n]/g;
   for (const { path, text } of files) {
@@ -72,8 +72,8 @@ export function findClientNames(files: readonly SourceFile[]): ClientNames {
 }
 
 /**
- * The names that files give to what another file exports as its default: `import bot from "./neynar"`, `const bot =
- * require("./neynar")`. Others may have the same names for something else.
+ * Returns the names that files give to the default export of another file: `import bot from "./neynar"`, `const bot =
+ * require("./neynar")`. Other files may use the same names for something else.
  */
 function defaultImports(
   files: readonly SourceFile[],
@@ -93,7 +93,7 @@ function defaultImports(
   return files.flatMap(({ path, text }) =>
     [...text.matchAll(imported).take(MAX_IMPORTS_OF_FILE)].flatMap(([, one, source, other, required]) => {
       const module = withoutExtension((source ?? required ?? "").replace(/^(?:[@~]?\/|\.{1,2}\/)+/, ""));
-      // Neither the folder of an alias nor that of a relative path is resolved: the end of the path decides.
+      // Neither aliases nor relative paths are resolved: the end of the path decides.
       const found = exporters.find((exporter) => `/${exporter.module}`.endsWith(`/${module}`));
       return module === "" || found === undefined ? [] : [{ path, name: one ?? other ?? "", of: found.of }];
     }),
@@ -102,7 +102,7 @@ function defaultImports(
 
 const withoutExtension = (path: string) => path.replace(/\.[cm]?[jt]sx?$/, "").replace(/\/index$/, "");
 
-/** The names that a class is assigned to, annotates, or is returned by, in the text before its own name. */
+/** Returns the names to which a class is assigned, that it annotates, or that return it, from the text before the class name. */
 function namesBefore(text: string): string[] {
   const patterns = [
     // client = new X, client: X = new X, const get = () => new X, client ??= new X
@@ -124,7 +124,7 @@ function namesBefore(text: string): string[] {
   });
 }
 
-/** @param file with blank comments. */
+/** @param file a file with blanked comments. */
 export function findMethodCalls({ path, text }: SourceFile, names: ClientNames): MethodCall[] {
   const own = names.ofFile.get(path);
   const calls: MethodCall[] = [];
@@ -149,7 +149,7 @@ export function findMethodCalls({ path, text }: SourceFile, names: ClientNames):
 const requestOf = (name: string, of: SdkClass | undefined) =>
   of === "NeynarHubClient" ? hubRequests.get(name) : (requests.get(name) ?? formerRequests.get(name));
 
-/** Methods that are taken from a client: `const { fetchFeed, publishCast: publish } = client`. */
+/** Finds methods that are destructured from a client: `const { fetchFeed, publishCast: publish } = client`. */
 function takenMethods(text: string, own: ReadonlyMap<string, SdkClass> | undefined): MethodCall[] {
   if (own === undefined) return [];
   const taken = /\{([\w$\s,:]{1,500})\}\s*=\s*(?:await\s+)?(?:this\.)?([\w$]+)/g;
@@ -166,7 +166,7 @@ function takenMethods(text: string, own: ReadonlyMap<string, SdkClass> | undefin
   );
 }
 
-/** Returns where a file calls a method of a client that is chosen at run time: `client[method](…)`. */
+/** Returns where a file calls a client's method that is chosen at run time: `client[method](…)`. */
 export function findDynamicCalls({ path, text }: SourceFile, names: ClientNames): number[] {
   const own = names.ofFile.get(path);
   if (own === undefined) return [];
@@ -178,7 +178,7 @@ export function findDynamicCalls({ path, text }: SourceFile, names: ClientNames)
 
 const MAX_ARGUMENT_CHARS = 400;
 
-/** The name before a dot: `a.b` and `a.b()` give `b`, `(await b())` gives `b`. */
+/** Returns the name before a dot: `b` for `a.b` and `a.b()` and `(await b())`. */
 function receiverBefore(text: string, dot: number): string | undefined {
   let end = dot;
   while (end > 0 && /[\s?!]/.test(text[end - 1] ?? "")) end -= 1;
@@ -191,7 +191,7 @@ function receiverBefore(text: string, dot: number): string | undefined {
   return /([\w$]+)\s*[!)]*\s*(?:\([^()]*\))?\s*$/.exec(before.slice(opening + 1, -1))?.[1];
 }
 
-/** Where the parenthesis opens that closes at the end of a text. */
+/** Returns the position of the parenthesis that is closed at the end of a text. */
 function openingOf(text: string): number | undefined {
   let depth = 0;
   for (let at = text.length - 1; at >= 0; at -= 1) {

@@ -1,16 +1,16 @@
 import { COMPAT_PREFIX } from "./request-support.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** A request that a source makes by its path. */
+/** A request that a source makes by path. */
 export interface PathCall {
   /** Undefined if the source does not show it. */
   readonly method: string | undefined;
-  /** Without query; `{}` stands for text that is made at run time. */
+  /** Without the query; `{}` represents text that is created at run time. */
   readonly path: string;
   readonly at: number;
 }
 
-/** What a repository calls base URLs and functions that take a path, with the path that precedes theirs. */
+/** The names that a repository gives to base URLs and to functions that take a path, with the path that is prepended. */
 export interface PathNames {
   /** Constants with a base URL. */
   readonly bases: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ const MAX_NAMES = 200;
 const MAX_CALLS_OF_FILE = 1_000;
 const HOST_AND_PATH = String.raw`https?:\/\/[\w.-]{0,60}\bneynar\.com((?:\/v\d)?(?:\/farcaster)?)\/?`;
 
-/** @param files with blank comments. */
+/** @param files files with blanked comments. */
 export function findPathNames(files: readonly SourceFile[]): PathNames {
   const bases = new Map<string, string>();
   const callers = new Map<string, string>();
@@ -59,7 +59,7 @@ export function findPathNames(files: readonly SourceFile[]): PathNames {
   return { bases, callers };
 }
 
-/** Matches calls of these functions and clients up to the path, if there are any names. */
+/** Returns a pattern for calls of these functions and clients up to the path; undefined without names. */
 function calledPattern(names: ReadonlyMap<string, string>): RegExp | undefined {
   if (names.size === 0) return undefined;
   const generic = String.raw`(?:<[\w\s,.|[\]{}:;&?"]{1,200}>)?`;
@@ -69,11 +69,11 @@ function calledPattern(names: ReadonlyMap<string, string>): RegExp | undefined {
   );
 }
 
-/** @param file with blank comments. */
+/** @param file a file with blanked comments. */
 export function findPathCalls(file: SourceFile, { bases, callers }: PathNames): PathCall[] {
   const { text } = file;
   const calls = requestsOf(file, bases)
-    // The callers of the function have the rest of the path.
+    // The callers of the function contain the rest of the path.
     .filter(({ path, at }) => !path.endsWith("{}") || !callers.has(functionAround(text, at) ?? ""));
   const called = calledPattern(callers);
   for (const found of called === undefined ? [] : text.matchAll(called)) {
@@ -88,7 +88,7 @@ export function findPathCalls(file: SourceFile, { bases, callers }: PathNames): 
   return calls;
 }
 
-/** The requests whose path is in one literal, or follows the name of a base URL. */
+/** Returns the requests whose path is in one literal, or follows the name of a base URL. */
 function requestsOf({ text }: SourceFile, bases: ReadonlyMap<string, string>): PathCall[] {
   const calls: PathCall[] = [];
   const add = (prefix: string, start: number, from: number) => {
@@ -122,7 +122,7 @@ function requestsOf({ text }: SourceFile, bases: ReadonlyMap<string, string>): P
 
 const MAX_PATH_CHARS = 300;
 
-/** Reads a path to its query or its end. What is put in at run time becomes `{}`; at the end of a word it is a query. */
+/** Reads a path up to its query or end. Text inserted at run time becomes `{}`; at the end of a word it is a query. */
 function readPath(text: string, from: number): { readonly path: string; readonly end: number } {
   const limit = Math.min(text.length, from + MAX_PATH_CHARS);
   let path = "";
@@ -159,7 +159,7 @@ function closingBrace(text: string, from: number, limit: number): number | undef
   return undefined;
 }
 
-/** The method of a request, from the call around its path. */
+/** Returns the method of a request, from the call around its path. */
 function methodAround(text: string, start: number, end: number): string | undefined {
   const before = text.slice(Math.max(0, start - 160), start).replace(/^[\s\S]*[;}]\s*\n/, "");
   const after = /^(?:(?!;|\n\s*\n|\/v2\/farcaster)[\s\S]){0,400}/.exec(text.slice(end, end + 400))?.[0] ?? "";
@@ -177,7 +177,7 @@ function methodAround(text: string, start: number, end: number): string | undefi
   return flag?.[1] ?? methodOfVariable(text, before, end);
 }
 
-/** The method of the call that gets a URL by the name of a variable. */
+/** Returns the method of the call that gets a URL through a variable. */
 function methodOfVariable(text: string, before: string, end: number): string | undefined {
   const name = /(\w+)\s*(?::\s*\w+\s*)?:?=\s*[frb]?["'`][^"'`]*$/.exec(before)?.[1];
   if (name === undefined) return undefined;
@@ -197,7 +197,7 @@ function methodOfVariable(text: string, before: string, end: number): string | u
 
 const MAX_FUNCTION_CHARS = 1_500;
 
-/** The name of the function that a place is in, as far as one starts shortly before it. */
+/** Returns the name of the function that contains a position, if one starts shortly before it. */
 function functionAround(text: string, at: number): string | undefined {
   const before = text.slice(Math.max(0, at - MAX_FUNCTION_CHARS), at);
   const starts =

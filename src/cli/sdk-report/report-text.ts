@@ -15,7 +15,7 @@ const MAX_COLUMN_CHARS = 44;
 const MAX_SHOWN_PLACES = 3;
 const MAX_SHOWN_ROWS = 200;
 
-/** The report as tables for a terminal. */
+/** Formats the report as tables for a terminal. */
 export function sdkReportText(report: SdkReport): string {
   const { calls, unclear, changes, scopes } = report;
   const sections = [

@@ -9,8 +9,8 @@ import { pathWithoutValues } from "./without-values.ts";
 /**
  * How this node responds to a request.
  *
- * - `works`: with base URL and key only.
- * - `needs`: with what `needs` lists.
+ * - `works`: with only base URL and key.
+ * - `needs`: with the requirements in `needs`.
  * - `empty`: always with an empty list.
  * - `not_implemented`: 501, `not_found`: 404.
  */
@@ -19,7 +19,7 @@ export type Verdict = "works" | "needs" | "empty" | "not_implemented" | "not_fou
 export interface Need {
   readonly kind: "scope" | "signer" | "app" | "setting";
   readonly text: string;
-  /** Whether the settings in force have it, if it is a setting. */
+  /** Whether it is set in the settings in force, if it is a setting. */
   readonly isSet?: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface RequestSupport {
   readonly request: string;
   readonly verdict: Verdict;
   readonly needs: readonly Need[];
-  /** The scope that an API key must have, also where it is optional. */
+  /** The scope that an API key must have, even if the key is optional. */
   readonly scope: Scope | undefined;
-  /** Why a request fails or is empty, or what differs. */
+  /** Why a request fails or is empty, or what is different. */
   readonly note?: string;
 }
 
-/** The part of an Elysia route that says what it needs. */
+/** The parts of an Elysia route that show its requirements. */
 interface CompatRoute {
   readonly method: string;
   /** Relative to the prefix. */
@@ -57,21 +57,21 @@ const HUB_PATHS = new Set(Object.values(HUB_METHODS).map((request) => request.sp
 
 const NO_PATH = "this node has no such path";
 const VENDOR_PATH = `outside of ${COMPAT_PREFIX}: a product of the vendor`;
-/** Served beside the prefix where the operator has an RPC of Base. */
+/** Served outside the prefix if the operator has a Base RPC. */
 const BASE_PATHS = new Set(["/v2/stp/subscription_check", "/v2/onchain/token/balances"]);
 const FIRST_VERSION = "version 1 of the hosted API";
 
 export type Support = ReturnType<typeof createSupport>;
 
-/** Says how requests end, from the routes of the compat dialect and the settings in force. */
+/** Determines how requests end, from the routes of the compat dialect and the settings in force. */
 export function createSupport(config: Config, plugins: readonly AnyElysia[]) {
   const routes = plugins.flatMap((plugin) => plugin.routes as unknown as CompatRoute[]);
   const supports = routes.map((route) => ({ route, support: supportOfRoute(config, route) }));
 
   return {
     /**
-     * @param method as far as the source shows it. Without one, or where the path has another, GET if there is one.
-     * @param path without query; `{}` stands for text that is made at run time.
+     * @param method as far as the source shows it. If unknown, or if the path has another one, GET if possible.
+     * @param path without query; `{}` represents text that is created at run time.
      * @returns undefined if several paths are possible.
      */
     of(method: string | undefined, path: string): RequestSupport | undefined {
@@ -116,7 +116,7 @@ function supportOutside(
   return path.includes("{}") ? undefined : refused(method, path, VENDOR_PATH);
 }
 
-/** Whether a route may be meant: segments that are made at run time match every segment. */
+/** Reports whether a route may be meant: segments that are created at run time match any segment. */
 function isMatch(template: string, path: string): boolean {
   const wanted = template.split("/");
   const given = path.split("/");
@@ -182,7 +182,7 @@ function accessNeeds(config: Config, access: Access, settings: readonly Need[]):
     case "keyUnlessRead":
       return [key(access.scope)];
     case "key": {
-      // What a managed signer signs needs the approval of its user; a message that is signed already does not.
+      // Content for a managed signer needs its user's approval; a message that is already signed does not.
       const isBySigner = access.scope === "write" && settings.length > 0;
       const signer: Need = { kind: "signer", text: "an approved signer" };
       return [key(access.scope), ...(isBySigner ? [signer] : [])];
@@ -190,25 +190,25 @@ function accessNeeds(config: Config, access: Access, settings: readonly Need[]):
   }
 }
 
-/** The settings that a text of the OpenAPI document names. */
+/** Returns the settings that a text of the OpenAPI document names. */
 function settingsIn(config: Config, text: string): Need[] {
   const sections = config as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   const names = new Set([...text.matchAll(/`([a-z_]+\.[a-z_]+)`/g)].map(([, name = ""]) => name));
   return [...names].flatMap((name): Need[] => {
     const [section = "", key = ""] = name.split(".");
     const value = Object.hasOwn(sections, section) ? sections[section]?.[key] : undefined;
-    // A number is a bound with a default, not something that a call needs.
+    // A number is a bound with a default, not a requirement of a call.
     if (value === undefined || typeof value === "number") return [];
     return [{ kind: "setting", text: name, isSet: value !== "" && value !== false }];
   });
 }
 
-/** How the request of a method ends. */
+/** Returns how the request of a method ends. */
 export function supportOfMethod(support: Support, name: string, request: string): RequestSupport | undefined {
   const [method, path = ""] = request.split(" ");
   const found = support.of(method, path.replaceAll(/\{\w+\}/g, "{}"));
   const instead = FORMER_METHODS[name]?.instead;
-  // Its method asks for a new fid with the header of a wallet; without that header the path lists the fids.
+  // The method requests a new fid with a wallet header; without that header, the path lists the fids.
   if (name === "getFreshAccountFID") {
     return {
       request,

@@ -5,7 +5,7 @@ export const SDK_PACKAGE = "@neynar/nodejs-sdk";
 export const CLIENT_CLASSES = ["NeynarAPIClient", "NeynarHubClient"] as const;
 type ClassName = (typeof CLIENT_CLASSES)[number] | "Configuration";
 
-/** A place where a client of the SDK is made without the node's address, or with settings that the sources do not show. */
+/** A place where an SDK client is created without the node's address, or with settings that the sources do not show. */
 export interface ClientWithoutBase {
   readonly className: ClassName;
   readonly isCertain: boolean;
@@ -17,10 +17,10 @@ const MAX_OBJECTS = 5_000;
 const MAX_ARGUMENT_CHARS = 1_000;
 
 /**
- * Returns the names that a file gives to the SDK's classes, each with its class: their own, and those of `import { A as B }`,
- * `const { A: B } = require(…)` and of a default import, which is also taken for the client.
+ * Returns the names that a file gives to the SDK's classes, with their class: the original names, and those of `import { A as B }`,
+ * `const { A: B } = require(…)` and of a default import, which is also assumed to be the client.
  *
- * @param file with blank comments.
+ * @param file a file with blanked comments.
  */
 export function sdkClassesIn({ text }: SourceFile): Map<string, ClassName> {
   const classes = new Map<string, ClassName>([
@@ -39,16 +39,16 @@ export function sdkClassesIn({ text }: SourceFile): Map<string, ClassName> {
   return classes;
 }
 
-/** What the sources show of the settings of a client: that they have `basePath`, that they lack it, or neither. */
+/** What the sources show about a client's settings: that they have `basePath`, that they lack it, or neither. */
 type Verdict = "has" | "lacks" | "unknown";
 
-/** The objects of a repository that may be settings of a client, by their names. */
+/** Objects in a repository that may be a client's settings, by name. */
 export type SettingsNames = ReadonlyMap<
   string,
   readonly { readonly path: string; readonly verdict: Verdict }[]
 >;
 
-/** @param files with blank comments. */
+/** @param files files with blanked comments. */
 export function findSettings(files: readonly SourceFile[]): SettingsNames {
   const named = new Map<string, { path: string; verdict: Verdict }[]>();
   let objects = 0;
@@ -60,7 +60,7 @@ export function findSettings(files: readonly SourceFile[]): SettingsNames {
       objects += 1;
       if (objects > MAX_OBJECTS) return named;
       const isObject = found.endsWith("{");
-      // A `Configuration` is checked where it is made.
+      // A `Configuration` is checked where it is created.
       const verdict = isObject ? objectVerdict(untilClosed(text, index + found.length, "{", "}")) : "has";
       const known = named.get(name);
       if (known) known.push({ path, verdict });
@@ -71,10 +71,10 @@ export function findSettings(files: readonly SourceFile[]): SettingsNames {
 }
 
 /**
- * Returns where a file makes a client, or its `Configuration`, without `basePath`: such a client sends its key to the vendor.
+ * Returns where a file creates a client, or its `Configuration`, without `basePath`: such a client sends its key to the vendor.
  *
- * @param file with blank comments.
- * @param sdkMajor the SDK's version. That of version 1 takes the key and optional settings.
+ * @param file a file with blanked comments.
+ * @param sdkMajor the SDK's version. In version 1, clients take the key and optional settings.
  */
 export function clientsWithoutBase(
   file: SourceFile,
@@ -103,8 +103,8 @@ const objectVerdict = (text: string): Verdict => {
 };
 
 /**
- * @param given the arguments of a client or of a `Configuration`. A `Configuration` among them is checked by itself.
- * @param path of the file, whose own names come before those of others.
+ * @param given the arguments of a client or of a `Configuration`. A `Configuration` among them is checked separately.
+ * @param path the path of the file, whose own names have precedence over others.
  */
 function verdictOf(given: string, path: string, settings: SettingsNames): Verdict {
   if (/\bbasePath\b|\bnew\s+(?:[\w$]{1,60}\.)?Configuration\b/.test(given)) return "has";
@@ -117,7 +117,7 @@ function verdictOf(given: string, path: string, settings: SettingsNames): Verdic
   return candidates.length > 0 && candidates.every(({ verdict }) => verdict === "has") ? "has" : "unknown";
 }
 
-/** The text from `start` to what closes the bracket that has just opened. */
+/** Returns the text from `start` to the end of the bracket that was just opened. */
 export function untilClosed(text: string, start: number, opening: string, closing: string): string {
   const end = Math.min(text.length, start + MAX_ARGUMENT_CHARS);
   let depth = 1;

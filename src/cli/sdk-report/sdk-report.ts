@@ -18,12 +18,12 @@ export interface Place {
 
 /** A method or path that a repository calls, and how this node responds. */
 export interface ReportedCall extends RequestSupport {
-  /** The name of the SDK's method, or the request. */
+  /** The name of the SDK method, or the request. */
   readonly call: string;
   readonly places: readonly Place[];
 }
 
-/** A place where the reader has to look, because the source does not show what is called. */
+/** A place that the reader must check, because the source does not show what is called. */
 export interface UnclearCall {
   readonly call: string;
   readonly why: string;
@@ -37,24 +37,24 @@ export interface ReportedChange {
 }
 
 export interface SdkReport {
-  /** Whether the sources show every call, and each works here once it has what it needs. */
+  /** Whether the sources show every call, and each works here once its requirements are met. */
   readonly ok: boolean;
   readonly folder: string;
   readonly files: number;
   readonly skipped: readonly string[];
   readonly isCut: boolean;
-  /** The major version of the SDK that package.json asks for. */
+  /** The SDK's major version that package.json requires. */
   readonly sdkMajor: number | undefined;
   /** Whether the settings serve the hosted API's prefix. */
   readonly isServed: boolean;
   readonly calls: readonly ReportedCall[];
   readonly unclear: readonly UnclearCall[];
   readonly changes: readonly ReportedChange[];
-  /** The scopes that one key for all calls needs. */
+  /** The scopes that one key for all calls would need. */
   readonly scopes: readonly Scope[];
 }
 
-/** Says how a node with these settings responds to a repository's calls of the hosted API. */
+/** Reports how a node with these settings responds to a repository's calls of the hosted API. */
 export function createSdkReport(
   folder: string,
   sources: SourceFiles,
@@ -137,7 +137,7 @@ const WORKING: ReadonlySet<RequestSupport["verdict"]> = new Set(["works", "needs
 const MAX_GROUPS = 5_000;
 const MAX_PLACES = 1_000;
 
-/** Findings of the same kind, with their places. */
+/** Findings of the same kind, grouped with their places. */
 class Groups<T> {
   readonly #groups = new Map<string, { readonly value: T; readonly places: Place[] }>();
 
@@ -153,7 +153,7 @@ class Groups<T> {
     return this.#groups.size === 0;
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): (T & { readonly places: readonly Place[] })[] {
     const sorted = [...this.#groups].sort(([a], [b]) => (a < b ? -1 : 1));
     return sorted.map(([, { value, places }]) => ({ ...value, places }));

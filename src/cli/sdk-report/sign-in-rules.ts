@@ -1,29 +1,29 @@
-/** A line that has to change, or that the owner should know of. */
+/** A line that must change, or that the owner should know about. */
 export interface Change {
   readonly what: string;
   readonly todo: string;
   readonly at: number;
 }
 
-/** Stands for the URL of the node. */
+/** A placeholder for the URL of the node. */
 export const NODE = "<node>";
 
-/** Finds places that a repository has to change. */
+/** Finds places that a repository must change. */
 export interface Rule {
   readonly pattern: RegExp;
-  /** Undefined if this place needs nothing. */
+  /** Returns undefined if this place needs no change. */
   readonly change: (found: RegExpMatchArray) => Omit<Change, "at"> | undefined;
 }
 
 const QUICK_AUTH = `${NODE}/quick-auth`;
 
-/** Whether the source of a place matches: a setting may be made above its use. */
+/** Reports whether the source of a place matches a pattern: a setting may be above its use. */
 const has = ({ input = "" }: RegExpMatchArray, pattern: RegExp) => pattern.test(input);
 
-/** A relay that is not the official one, as AuthKit and auth-client take it. */
+/** Matches a relay other than the official one, in the form of AuthKit and auth-client. */
 const OWN_RELAY = /\brelay\s*[:,}](?!\s*["'`]https:\/\/relay\.farcaster\.xyz)/;
 
-/** The places of a sign-in. Each library takes the node by one option, but for `quickAuth.fetch`. */
+/** The places of a sign-in. Each library has one option for the node, except `quickAuth.fetch`. */
 export const SIGN_IN_RULES: readonly Rule[] = [
   {
     pattern: /\bquickAuth\s*\??\.\s*fetch\b/g,

@@ -1,8 +1,8 @@
 import { FORMER_METHODS, HUB_METHODS, SDK_METHODS } from "../../api/sdk-methods.ts";
 
 /**
- * Sources have secrets in any place: in paths, in queries, in what looks like the name of a variable. So a report shows of a source
- * only words that are known beforehand, beside the names of files.
+ * Sources may contain secrets anywhere: in paths, in queries, in text that looks like a variable name. A report therefore shows only
+ * words from a source that are known beforehand, in addition to file names.
  */
 const HIDDEN = "…";
 
@@ -21,7 +21,7 @@ const NAME_WORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** A path, with each segment that no method of the hosted API has as `…`. */
+/** Returns a path, with `…` in place of each segment that no method of the hosted API has. */
 export function pathWithoutValues(path: string): string {
   return path
     .split("/")
@@ -29,7 +29,7 @@ export function pathWithoutValues(path: string): string {
     .join("/");
 }
 
-/** What looks like the name of a variable, with each part that is not a usual word of one as `…`. */
+/** Returns a possible variable name, with `…` in place of each part that is not a common word in such names. */
 export function nameWithoutValues(name: string): string {
   return name
     .split("_")

@@ -1,17 +1,17 @@
 import type { Argument, Command, Option } from "commander";
 import { CHANNEL_EVENT_KINDS } from "../../protocol/event-kind.ts";
 
-/** What a shell completes after an option whose text the program reads itself. */
+/** What a shell completes for an option whose value the program parses itself. */
 interface KnownValues {
   readonly words: readonly string[];
-  /** Whether the value is a list with commas. */
+  /** Whether the value is a comma-separated list. */
   readonly isList: boolean;
 }
 
 const one = (...words: string[]): KnownValues => ({ words, isList: false });
 const list = (...words: string[]): KnownValues => ({ words, isList: true });
 
-/** By the option's long name, which has the same values in every command. Tests compare them with the schemas that validate them. */
+/** By the option's long name, whose values are the same in every command. Tests compare them with the schemas that validate them. */
 const KNOWN_VALUES: Readonly<Record<string, KnownValues>> = {
   "--log-level": one("trace", "debug", "info", "warn", "error", "fatal", "silent"),
   "--log-format": one("json", "pretty"),
@@ -29,22 +29,22 @@ const KNOWN_VALUES: Readonly<Record<string, KnownValues>> = {
   "--scopes": list("read", "write", "signers", "webhooks", "apps", "push", "moderate"),
 };
 
-/** The values of an option, by its long name. */
+/** Returns the values of an option by its long name. */
 export function knownValues(option: string | undefined): KnownValues | undefined {
   return option !== undefined && Object.hasOwn(KNOWN_VALUES, option) ? KNOWN_VALUES[option] : undefined;
 }
 
-/** What the value of an option or argument is, as far as a shell can complete it. */
+/** The kind of an option's or argument's value, as far as a shell can complete it. */
 export type ValueKind =
   | { readonly kind: "none" }
   | { readonly kind: "any" }
   | { readonly kind: "path" }
   | { readonly kind: "words"; readonly words: readonly string[] }
-  /** Words with commas between them. */
+  /** Comma-separated words. */
   | { readonly kind: "list"; readonly words: readonly string[] };
 
 export interface OptionEntry {
-  /** `--key-file`, and `-c` where there is one. */
+  /** `--key-file`, and `-c` if there is one. */
   readonly names: readonly string[];
   /** As in the help: `-c, --config <file>`. */
   readonly flags: string;
@@ -70,7 +70,7 @@ export interface CommandEntry {
 
 const PATHS = /<(file|dir|directory|path)>|\[(file|dir|directory|path)\]/i;
 
-/** Reads the commands that the help lists; a hidden one is not there. */
+/** Reads the commands that the help lists; hidden ones are left out. */
 export function commandTree(program: Command): CommandEntry {
   const help = program.createHelp();
   const read = (command: Command, path: readonly string[]): CommandEntry => ({
@@ -86,7 +86,7 @@ export function commandTree(program: Command): CommandEntry {
   return read(program, []);
 }
 
-/** All commands, a parent before its children. */
+/** Returns all commands, parents before their children. */
 export function allCommands(root: CommandEntry): CommandEntry[] {
   return [root, ...root.commands.flatMap(allCommands)];
 }
@@ -130,10 +130,10 @@ function valueKind(usage: string, choices: readonly string[] | undefined): Value
   return PATHS.test(usage) ? { kind: "path" } : { kind: "any" };
 }
 
-/** A word of bash, zsh and fish that stands for exactly this text. Backslashes do not occur in what is quoted here. */
+/** Quotes a text as a literal word of bash, zsh and fish. The texts here contain no backslashes. */
 export const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The first sentence of a description, without its mark: what fits beside a word. */
+/** Returns the first sentence of a description without its full stop, which fits next to a word. */
 export function firstSentence(description: string): string {
   const [sentence = ""] = description.split(/(?<=\.)\s|[;:]\s|\s\(default/);
   return sentence.replace(/\.$/, "").replaceAll(/\s+/g, " ");

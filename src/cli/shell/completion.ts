@@ -16,7 +16,7 @@ import { manPage } from "./man-page.ts";
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 
-/** Registers the commands that print files for other programs: completions of a shell, and the manual page. */
+/** Registers the commands that print files for other programs: shell completions, and the manual page. */
 export function registerCompletion(program: Command, _context: CommandContext): void {
   program
     .command("completion")
@@ -32,7 +32,7 @@ export function registerCompletion(program: Command, _context: CommandContext): 
     );
 }
 
-/** A completion script for bash 4 or newer; `complete -F` calls its function. */
+/** Returns a completion script for bash 4 or newer; `complete -F` calls its function. */
 export function bashCompletion(program: string, root: CommandEntry): string {
   const commands = allCommands(root);
   const known = commands.filter(({ path }) => path.length > 0).map(({ path }) => quote(` ${path.join(" ")}`));
@@ -53,7 +53,7 @@ export function bashCompletion(program: string, root: CommandEntry): string {
     [...new Set(withValue.filter(({ value }) => value.kind === kind).flatMap(({ names }) => names))].sort();
   const choices = withValue.flatMap(({ names, value }) => {
     if (value.kind !== "words" && value.kind !== "list") return [];
-    // The last word of a list is completed, after the others.
+    // The last word of a list is completed, with the others before it.
     const [prefix, last] = value.kind === "list" ? ['-P "$before" ', `\${current##*,}`] : ["", "$current"];
     const words = quote(value.words.join(" "));
     return [
@@ -94,7 +94,7 @@ complete -o filenames -F _${program} ${program}
 `;
 }
 
-/** A completion script for zsh 5 or newer, for a file `_<program>` in `$fpath`. */
+/** Returns a completion script for zsh 5 or newer, for a file `_<program>` in `$fpath`. */
 export function zshCompletion(program: string, root: CommandEntry): string {
   const functions = allCommands(root).map((command) => commandFunction(program, root, command));
   return `#compdef ${program}
@@ -148,7 +148,7 @@ const escapeColons = (text: string) => text.replaceAll(":", "\\:");
 function optionSpecs({ names, value, description }: OptionEntry): string[] {
   const text = firstSentence(description).replaceAll(/[[\]]/g, "").replaceAll(":", "\\:");
   const action = value.kind === "none" ? "" : `:value:${actionOf(value)}`;
-  // With the mark, `--name value` and `--name=value` are the same.
+  // With the equals sign, `--name value` and `--name=value` are equivalent.
   const mark = (name: string) => (action !== "" && name.startsWith("--") ? "=" : "");
   return names.map((name) => quote(`${name}${mark(name)}[${text}]${action}`));
 }
@@ -160,7 +160,7 @@ function actionOf(value: ValueKind): string {
   return " ";
 }
 
-/** A completion script for fish 3 or newer. */
+/** Returns a completion script for fish 3 or newer. */
 export function fishCompletion(program: string, root: CommandEntry): string {
   const commands = allCommands(root);
   const groups = commands.filter(({ commands: children }) => children.length > 0);
@@ -182,7 +182,7 @@ export function fishCompletion(program: string, root: CommandEntry): string {
     `function __${program}_at`,
     `    test (__${program}_path) = "$argv[1]"`,
     "end",
-    // Each word after what the list has already.
+    // Offers each word appended to the existing list.
     `function __${program}_list`,
     "    set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))",
     "    set -l before (string match -r -- '^.*,' $typed)",

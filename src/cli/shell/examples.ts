@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { OWNER_EXAMPLES } from "./owner-examples.ts";
 
-/** Working command lines, except for ids, by command path; "" is the program itself. */
+/** Working command lines, except for the ids, by command path; "" is the program itself. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "": [
     "serve --demo",

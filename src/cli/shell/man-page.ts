@@ -10,7 +10,7 @@ export interface ManPage {
   readonly examplesOf: (path: string) => readonly string[];
 }
 
-/** A page of section 1 in the macros of man(7), made from what the help shows. */
+/** Returns a page of section 1 in the macros of man(7), made from what the help shows. */
 export function manPage({ program, version, date, root, examplesOf }: ManPage): string {
   const lines = [
     `.TH ${program.toUpperCase()} 1 "${date}" "${program} ${version}" "User Commands"`,
@@ -73,7 +73,7 @@ function sentence(text: string): string {
   return /[.…]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Text in which nothing is a request or an escape of roff. */
+/** Escapes a text so that roff finds no requests or escapes in it. */
 function roff(text: string): string {
   return text
     .replaceAll("\\", "\\e")

@@ -1,4 +1,4 @@
-/** Command lines of channels of notices and of login clients, as `EXAMPLES`. */
+/** Command lines for notice channels and login clients, like `EXAMPLES`. */
 export const OWNER_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "notice-channel": ["notice-channel list --fid 3 --key-file fid-3.key --url https://node.example"],
   "notice-channel create": [

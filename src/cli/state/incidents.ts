@@ -9,7 +9,7 @@ import type { CommandContext } from "../context.ts";
 import { print } from "../output.ts";
 import { commandUser, onState } from "./state.ts";
 
-/** `incidents list|ack|note|mute`: what the checks of the nodes have found. */
+/** `incidents list|ack|note|mute`: what the nodes' checks have found. */
 export function registerIncidents(program: Command, context: CommandContext): void {
   const incidents = program
     .command("incidents")
@@ -91,7 +91,7 @@ function timeOf(unixSecs: number): string {
   return new Date(unixSecs * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** A note; null for none or an empty one. */
+/** Reads a note; null for none or an empty one. */
 async function noteOf(text: string | undefined): Promise<string | null> {
   const { isNote, MAX_NOTE_CHARS } = await import("../../checks/incident-text.ts");
   const { UserError } = await import("../../lib/failure.ts");

@@ -66,7 +66,7 @@ function shown(row: NodeRow) {
   };
 }
 
-/** The settings in which live nodes differ. */
+/** Returns the settings in which live nodes differ. */
 async function differences(pool: PgPool): Promise<readonly string[]> {
   const { listNodes } = await import("../../cluster/postgres/node-rows.ts");
   const { differingKeys, parseSettings } = await import("../../cluster/shared-settings.ts");

@@ -161,7 +161,7 @@ async function onNotices(
   const { noticesDeps } = await import("../../node/compose/checks.ts");
   const { createNotices } = await import("../../notices/notices.ts");
   const { createNoticeStore } = await import("../../notices/store/notice-store.ts");
-  // The channels of owners are left to the node, which knows who they are.
+  // Owners' channels are left to the node, which knows who the owners are.
   const custodyOf = () => undefined;
   await onState(context, (db, { config, clock, log }) =>
     work(createNotices(noticesDeps(config, { store: createNoticeStore(db), custodyOf, clock, log })), {

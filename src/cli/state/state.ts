@@ -55,7 +55,7 @@ export function registerState(program: Command, context: CommandContext): void {
     });
 }
 
-/** Who runs the command, such as `ann@host`: a number where its environment has no name. */
+/** Returns who runs the command, such as `ann@host`; a number if the environment has no name. */
 export function commandUser(): string {
   const name = process.env.SUDO_USER ?? process.env.USER ?? `uid-${process.getuid?.() ?? "unknown"}`;
   return `${name}@${hostname()}`.replace(/[^\w.@-]/g, "?").slice(0, MAX_NAME_CHARS);
@@ -74,7 +74,7 @@ async function onSwitches(
   await onState(context, (db, common) => work(createSwitches(db), common));
 }
 
-/** Runs a command's `work` on the state, whether a node runs or not. */
+/** Runs a command's `work` on the state, whether or not a node is running. */
 export async function onState(
   context: CommandContext,
   work: (db: StateDb, common: Common) => Promise<void>,
@@ -117,7 +117,7 @@ function registerStateMigrate(state: Command, context: CommandContext): void {
     });
 }
 
-/** Runs a command's `work` on the state in PostgreSQL, whether nodes run or not. The schema is not changed. */
+/** Runs a command's `work` on the state in PostgreSQL, whether or not nodes are running. The schema is not changed. */
 export async function onPostgresState<T>(
   settings: PgSettings,
   { config, log }: Pick<Common, "config" | "log">,
@@ -125,7 +125,7 @@ export async function onPostgresState<T>(
 ): Promise<T> {
   const { openPgPools } = await import("../../db/postgres/pools.ts");
   const { migratePostgres } = await import("../../db/postgres/migrate.ts");
-  // Reports what is wrong with the connection in words, and refuses an older schema.
+  // Reports connection problems in words, and refuses an older schema.
   await migratePostgres(settings, { may: false });
   await using pools = openPgPools({
     settings,
@@ -136,7 +136,7 @@ export async function onPostgresState<T>(
   return await work(pools.main);
 }
 
-/** `state check`: recounts totals and counters of the state; `--restored` makes a restored one safe to use. */
+/** `state check`: verifies totals and counters of the state; `--restored` makes a restored one safe to use. */
 function registerStateCheck(state: Command, context: CommandContext): void {
   state
     .command("check")
@@ -167,7 +167,7 @@ function registerStateCheck(state: Command, context: CommandContext): void {
         let findings: readonly StateFinding[];
         let keys: RestoredKeys | undefined;
         if (postgres) {
-          // A check of the wrong database or schema must not create an empty state and find it sound.
+          // Checking the wrong database or schema must not create an empty state and report it as intact.
           await migratePostgres(postgres, { may: false });
           if (restored) await settlePostgresState(postgres, { nonceFloor });
           findings = await checkPostgresState(postgres);

@@ -3,23 +3,25 @@ import { clientKeyOf, type Exchange } from "../exchange.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** How late a refusal beyond the client's share is sent, at least. Less than the `Retry-After` of every refusal. */
+/** The minimum delay of a refusal beyond the client's share. Less than the `Retry-After` of every refusal. */
 const DEFAULT_DELAY_MS = 1_000;
-/** A thread sends fewer to one client in a delay. They take less than 30 ms of it. */
+/** How many refusals a thread sends to one client per delay. They take less than 30 ms of it. */
 const SENT_IN_A_DELAY = 512;
 
 /**
- * How many delays a refusal waits, by the number of its client that wait on its thread before it. Those of one moment are sent one after another:
- * else all of their connections would be back in one turn of the event loop, which everyone else waits for.
+ * Returns how many delays a refusal waits, given the number of the client's refusals that wait on this thread. Refusals of the same
+ * moment are spread out: otherwise all their connections would be back in the same turn of the event loop, and everyone else would wait
+ * for it.
  */
 function delaysOf(before: number): number {
   return 1 + before / SENT_IN_A_DELAY;
 }
 
 /**
- * Creates the function that sends refusals beyond a client's share later. A refusal costs the thread as much as a cheap read, and a client that
- * repeats at once what was refused would take the thread with nothing else; so it waits, with its connection: the longer the more of
- * its connections wait, because only their number would bound what it is sent. Without room for that it is refused at once.
+ * Creates the function that delays refusals beyond a client's share. A refusal costs the thread as much as a cheap read, so a client that
+ * immediately repeats refused requests could fully occupy the thread. The refusal therefore waits, with its connection, and longer the
+ * more connections of the client wait, because otherwise only their number would limit the rate. If there is no room for that, it is sent
+ * at once.
  */
 export function createLateRefusals(
   { budgets, buckets, shares }: Pick<Admission, "budgets" | "buckets" | "shares">,
@@ -32,7 +34,7 @@ export function createLateRefusals(
     const hold = budgets.lateRefusals.open(client);
     if (hold.grow(1) !== undefined) return response;
     const { request } = exchange;
-    // Bun drops what arrives of a body meanwhile, and buffers none.
+    // Bun drops the rest of a body meanwhile, and buffers nothing.
     if (!request.bodyUsed && !request.body?.locked) request.body?.cancel().catch(() => undefined);
     const before = waiting.get(client) ?? 0;
     waiting.set(client, before + 1);

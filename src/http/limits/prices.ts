@@ -3,7 +3,7 @@ import { parseQueryString, type RawQuery } from "../request/query-string.ts";
 
 const ITEMS_PER_PRICE = 25;
 
-/** How much a request asks for, by the decoded query of its route. */
+/** What a request asks for, from the decoded query of its route. */
 export type Asked = ReturnType<ReturnType<typeof askedOf>>;
 
 /** The price of a request in units. */
@@ -15,13 +15,13 @@ export const flat =
   () =>
     units;
 
-/** For each 25 rows, or part of them, of the page that is asked for. */
+/** The price per 25 requested rows, or part of them. */
 export const perRows =
   (units: number): Price =>
   ({ rows }) =>
     units * parts(rows());
 
-/** For each 25 ids, or part of them, that are asked for. */
+/** The price per 25 requested ids, or part of them. */
 export const perIds =
   (units: number): Price =>
   ({ items }) =>
@@ -34,8 +34,8 @@ function parts(count: number): number {
 const NOTHING: RawQuery = {};
 
 /**
- * Returns what the URLs of a route ask for, as it decodes them, from the parameters of its query. A query that the route refuses asks for
- * nothing.
+ * Returns a function that reads what URLs of a route ask for, decoded with the parameters of its query. A query that the route refuses
+ * asks for nothing.
  */
 export function askedOf(params: QueryParams) {
   const asking = (asks: "rows" | "items") =>
@@ -50,13 +50,13 @@ export function askedOf(params: QueryParams) {
     };
     return {
       query,
-      /** The size of the page; 0 for a route without pages. */
+      /** Returns the page size; 0 for a route without pages. */
       rows: (): number =>
         ofRows.reduce((sum, [name, param]) => {
           const key = param.keys?.find((each) => query()[each] !== undefined) ?? name;
           return sum + orElse(() => Number(param.decode(query()[key] ?? [], key)), 0);
         }, 0),
-      /** The items of its lists, such as ids. */
+      /** Returns the number of items in its lists, such as ids. */
       items(): number {
         let sum = 0;
         for (const key of itemKeys) sum += countItems(query()[key] ?? []);

@@ -6,16 +6,16 @@ import { ApiError } from "../errors.ts";
 import { clientKeyOf, type Exchange } from "../exchange.ts";
 
 const ANONYMOUS_BURST_SHARE = 10;
-/** CPU time that a unit stands for. */
+/** CPU time per unit, microseconds. */
 const US_PER_UNIT = 50;
 /**
- * CPU time that a client may take beyond what it has paid for before it is charged, and the most that it may have paid ahead. The system
- * counts CPU time in ticks of up to 10 ms, which fall on one response of many.
+ * How much CPU time a client may use beyond what it has paid for before it is charged, and the maximum that it may have paid in advance.
+ * The system counts CPU time in ticks of up to 10 ms, each of which is attributed to one of many responses.
  */
 const MAX_UNPAID_US = 50_000;
-/** A client that has paid so much ahead is not measured by CPU time, whose reading takes longer than many responses. */
+/** If a client has paid this far in advance, its CPU time is not measured, because reading it takes longer than many responses. */
 const FAR_AHEAD_US = MAX_UNPAID_US / 2;
-/** Beyond them the sums start again. */
+/** Beyond this number, the sums start over. */
 const MAX_UNPAID_CLIENTS = 4_096;
 /** The first responses of a route take longer and are not measured. */
 const WARM_UP_RESPONSES = 16;
@@ -29,7 +29,7 @@ export interface LimitSettings {
   readonly anonymousBurst: number;
 }
 
-/** The limits of requests, the same for all HTTP workers of a process. */
+/** The limits of requests, shared by all HTTP workers of a process. */
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 export function createRequestLimits(
@@ -50,14 +50,14 @@ export function createRequestLimits(
   const warmUps = new Map<string, number>();
   const unpaidUs = new Map<string, number>();
 
-  /** The buckets that count a caller, and its limit. */
+  /** Returns the buckets in which a caller is counted, and its limit. */
   function bucketOf({ caller }: Exchange): readonly [BucketTable, BucketLimit] {
     if (caller.kind === "anonymous") return [addresses, anonymous];
     const perMinute = caller.unitsPerMinute;
     return [keys, { perMinute, burst: Math.min(settings.keyBurst, perMinute) }];
   }
 
-  /** Whether the engine has compiled the code of a route. */
+  /** Reports whether the engine has compiled the code of a route. */
   function isWarm(route: string): boolean {
     const responses = (warmUps.get(route) ?? 0) + 1;
     if (responses <= WARM_UP_RESPONSES) warmUps.set(route, responses);
@@ -69,7 +69,7 @@ export function createRequestLimits(
   const isLimited = ({ caller }: Exchange) => caller.kind !== "anonymous" || anonymous.perMinute > 0;
 
   return {
-    /** Whether requests of the caller of an exchange are counted. */
+    /** Reports whether the requests of the exchange's caller are counted. */
     isLimited,
 
     /**
@@ -86,12 +86,12 @@ export function createRequestLimits(
       if (!state.isAdmitted) throw limited(state);
     },
 
-    /** Whether the CPU time of the response to an exchange has to be measured, because its caller could be charged for it. */
+    /** Reports whether the CPU time of the response must be measured, because its caller could be charged for it. */
     needsCpuTime: (exchange: Exchange): boolean => !isFarAhead(clientKeyOf(exchange)),
 
     /**
-     * Charges the caller afterwards for the CPU time that its responses took beyond what they paid for. Small amounts are summed up first.
-     * The time of a response that was not measured is at least its CPU time: it uses up what the client has paid ahead, and no more.
+     * Charges the caller afterwards for CPU time of its responses beyond what they paid for. Small amounts are summed up first. If CPU
+     * time was not measured, the elapsed time, which is an upper bound, is used: it only uses up what the client has paid in advance.
      */
     settle(exchange: Exchange): void {
       const { cpuUs, isCpuMeasured, charged, route } = exchange;
@@ -111,7 +111,7 @@ export function createRequestLimits(
       exchange.charged += units;
     },
 
-    /** Counts a request of a client by its address. @throws ApiError `tooManyRequests` beyond its share */
+    /** Counts a request by its client's address. @throws ApiError `tooManyRequests` beyond its share */
     count({ client }: Exchange, share: ShareName): void {
       const state = buckets[share].take(client().bucket, 1, shares[share]);
       if (!state.isAdmitted) throw limited(state);
@@ -128,7 +128,7 @@ function limited({ retryInSecs }: BucketState): ApiError {
 
 const policies = new WeakMap<ApiKeyCaller, string>();
 
-/** The policy of a key, which its look-up returns as the same object for a while. */
+/** Returns the policy of a key. Its lookup returns the same object for a while, so the text is cached. */
 function policyOf(caller: ApiKeyCaller): string {
   const known = policies.get(caller);
   if (known !== undefined) return known;
@@ -138,7 +138,7 @@ function policyOf(caller: ApiKeyCaller): string {
   return policy;
 }
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers, revision 08 and later. */
+/** Returns the fields of draft-ietf-httpapi-ratelimit-headers, revision 08 and later. */
 function headersOf(
   { caller }: Exchange,
   { left, fullInSecs }: BucketState,

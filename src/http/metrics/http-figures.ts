@@ -6,7 +6,7 @@ const figure = figureOf<HttpFigures>();
 const quantile = (of: number) => (before: HttpFigures, after: HttpFigures) =>
   quantileMs(after.boundsSecs, bucketsBetween(before, after), of);
 
-/** The responses of all HTTP workers in the history. Their metrics are summed over the workers. */
+/** The responses of all HTTP workers for the history. Their metrics are summed over the workers. */
 export const httpFigures = [
   figure({
     read: ({ requests }) => requests,
@@ -45,7 +45,7 @@ export const httpFigures = [
     },
   }),
   figure({
-    // As in the alert: 501 says that something is not here, and any visitor can ask for that.
+    // Like in the alert, 501 is excluded: it means that something is not available, and any visitor can request that.
     read: ({ serverErrors, notImplemented }) => serverErrors - notImplemented,
     history: {
       series: "errors_per_minute",
@@ -57,7 +57,7 @@ export const httpFigures = [
   }),
 ];
 
-/** Adds up the responses of several workers. */
+/** Sums up the responses of several workers. */
 export function summedFigures(figures: readonly HttpFigures[]): HttpFigures {
   return figures.reduce(
     (all, one) => ({
@@ -73,14 +73,14 @@ export function summedFigures(figures: readonly HttpFigures[]): HttpFigures {
   );
 }
 
-/** The responses between two readings by bucket of their duration. */
+/** Returns the responses between two readings, by bucket of their duration. */
 function bucketsBetween(before: HttpFigures, after: HttpFigures): number[] {
   return after.buckets.map((count, at) => Math.max(0, count - (before.buckets[at] ?? 0)));
 }
 
 /**
- * Estimates a quantile of durations in buckets, ms; undefined without any. Within a bucket durations count as evenly spread; of those
- * above the last bound only the bound is known.
+ * Estimates a quantile of durations in buckets, in ms; undefined without any. Durations are assumed to be evenly distributed within a
+ * bucket; for those above the last bound only the bound is known.
  */
 export function quantileMs(
   boundsSecs: readonly number[],

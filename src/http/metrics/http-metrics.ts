@@ -7,7 +7,7 @@ export type ObserveResponse = (method: string, route: string, status: number, se
 
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Whether a path is one of the API. What watches a node does not count as its work. */
+/** Reports whether a path is part of the API. Requests that monitor a node do not count as its work. */
 export function isApiPath(path: string): boolean {
   return path.startsWith("/v2/") || path.startsWith("/v1/");
 }
@@ -18,7 +18,7 @@ export interface HttpFigures {
   /** Responses with 4xx and with 5xx. */
   readonly clientErrors: number;
   readonly serverErrors: number;
-  /** Those with 501, which say that something is not here. */
+  /** Responses with 501, which mean that something is not available. */
   readonly notImplemented: number;
   /** How often the worker has stopped accepting connections. */
   readonly acceptPauses: number;
@@ -46,17 +46,17 @@ export interface HttpMetrics {
   countPause(): void;
 }
 
-/** A client chooses the method, so all but the usual ones share one label. A HEAD is the GET that it asks for. */
+/** A client chooses the method, so all but the usual ones share one label. A HEAD counts as a GET. */
 const METHOD_LABELS = new Map(
   ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => [method, method]),
 ).set("HEAD", "GET");
 
-/** Returns the label of a method, one of few. */
+/** Returns the label of a method, from a small set. */
 export function methodLabel(method: string): string {
   return METHOD_LABELS.get(method) ?? "other";
 }
 
-/** Refused requests cost a client nothing, whatever their number, so those of all routes share their series. */
+/** Refused requests cost a client nothing, however many they are, so those of all routes share their series. */
 const REFUSED = { method: "any", route: "refused" } as const;
 
 const isRefusal = (status: number) => (status >= 400 && status < 500) || status === 501;

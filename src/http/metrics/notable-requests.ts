@@ -7,25 +7,25 @@ export interface NotableResponse {
   readonly status: number;
   readonly ms: number;
   readonly requestId: string;
-  /** Of its API key; null without one. */
+  /** The prefix of its API key; null without a key. */
   readonly keyPrefix: string | null;
 }
 
-/** The requests of one HTTP worker that failed, and its slowest ones, since they were last taken. */
+/** The failed requests of one HTTP worker, and its slowest ones, since they were last taken. */
 export type NotableRequests = ReturnType<typeof createNotableRequests>;
 
 const MAX_FAILED = 100;
 const SLOWEST = 20;
 
-/** Statuses of faults: 501 says that something is not here. */
+/** Reports whether a status is a fault: 501 only means that something is not available. */
 const isFault = (status: number): boolean => status >= 500 && status !== 501;
 
 export function createNotableRequests() {
   let failed: NotableResponse[] = [];
-  /** The slowest first. */
+  /** Slowest first. */
   let slow: NotableResponse[] = [];
   return {
-    /** Whether a response is noted. Few are, so the others are not described. */
+    /** Reports whether a response should be noted. Few are, so the others need not be described. */
     isNotable(status: number, ms: number): boolean {
       if (isFault(status)) return failed.length < MAX_FAILED;
       const last = slow[SLOWEST - 1];

@@ -9,9 +9,8 @@ export const ALIAS_KEYWORD = "x-alias-of";
 export const ALIASES_KEYWORD = "x-aliases";
 
 /**
- * Returns the paths without aliases. Each canonical operation lists its aliases in its description and, for programs,
- * under `x-aliases`.
- * @param basePaths prefixes of the API, for example `/v2/svc`; an alias and its canonical path share one
+ * Returns the paths without aliases. Each canonical operation lists its aliases in its description and, for programs, under `x-aliases`.
+ * @param basePaths prefixes of the API, for example `/v2/svc`; an alias and its canonical path have the same prefix
  * @throws Error if the canonical path of an alias has no operation of the same method
  */
 export function mergeAliases(paths: JsonObject, basePaths: readonly string[]): JsonObject {

@@ -40,7 +40,7 @@ export class SchemaCleanup {
     return Object.fromEntries([...schemas, ...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A 204 has no body, whatever type its route names. */
+  /** A 204 has no body, whatever type its route declares. */
   #cleanResponse(status: string, response: Json): Json {
     if (status !== "204" || !isObject(response)) return this.#withCleanContent(response);
     const { content: _, ...rest } = response;

@@ -5,7 +5,7 @@ import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file
 import { parseQueryString } from "../request/query-string.ts";
 import type { DocumentedSurface } from "./surfaces.ts";
 
-/** Allows the page's own assets only, and no other host. */
+/** Allows only the page's own assets, and no other host. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -47,7 +47,7 @@ function link({ id, title, basePath }: DocumentedSurface, isShown: boolean): str
   return `<a href="/docs?api=${Bun.escapeHTML(id)}"${current}>${Bun.escapeHTML(title)} <code>${Bun.escapeHTML(basePath)}</code></a>`;
 }
 
-/** The path of the document of a surface. */
+/** Returns the path of a surface's document. */
 const documentPath = (id: string) => `/docs/openapi/${id}.json`;
 
 const style = `nav { display: flex; flex-wrap: wrap; gap: 8px 24px; max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 16px sans-serif; }
@@ -88,7 +88,7 @@ function secured(body: Bun.BunFile | string, contentType: string, cacheControl: 
 }
 
 /**
- * Serves Swagger UI at `/docs`, with all its assets, and the document of each surface, of which `/docs?api=<id>` shows one.
+ * Serves Swagger UI at `/docs` with all its assets, and the document of each surface; `/docs?api=<id>` shows one.
  *
  * @param respondWithDocument responds with the document of a surface
  */

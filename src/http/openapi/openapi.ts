@@ -69,7 +69,7 @@ function securitySchemes({ headerPrefix, domainName, signedOpType, segment }: Se
 /** The parts of the OpenAPI document that the routes do not declare. */
 export interface ApiDocumentation {
   readonly examples: (names: ServiceNames) => DialectExamples;
-  /** A path item for each event kind that is delivered to webhooks, by its name. */
+  /** A path item for each event kind that is delivered to webhooks, by name. */
   readonly webhooks: (names: ServiceNames) => JsonObject;
 }
 
@@ -88,7 +88,7 @@ export async function openApiDocument(options: {
   documentation: ApiDocumentation;
 }): Promise<OpenApiDocument> {
   const { app, names, compatPrefixes, version } = options;
-  // Loaded here because it costs start time that only requests for the document need.
+  // Imported here because loading it takes time at startup, and only requests for the document need it.
   const { swagger } = await import("@elysiajs/swagger");
   const documentation = {
     info: {
@@ -106,7 +106,7 @@ export async function openApiDocument(options: {
     },
   };
   const generator = new Elysia()
-    // The plugin's option is typed after OpenAPI 3.0, but the plugin copies it unchanged.
+    // The plugin's option has the type of OpenAPI 3.0, but the plugin copies it unchanged.
     .use(swagger({ path: "/unused", specPath: generatorPath, documentation: documentation as object }))
     .use(app);
   const response = await generator.handle(new Request(`http://localhost${generatorPath}`));

@@ -18,7 +18,7 @@ function underPrefix(operation: JsonObject, prefix: string): JsonObject {
   };
 }
 
-/** Adds the responses of Bun, which every path may give. */
+/** Adds the responses that Bun itself may send for every path. */
 function withRuntimeErrors({ responses, ...operation }: JsonObject): JsonObject {
   const entries = Object.entries(errorKinds).flatMap(([name, kind]): [string, Json][] =>
     "isOfRuntime" in kind ? [[String(kind.status), { $ref: `#/components/responses/${name}` }]] : [],

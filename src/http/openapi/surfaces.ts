@@ -2,18 +2,18 @@ import { isRelayPath } from "../policy.ts";
 import { ALIASES_KEYWORD } from "./aliases.ts";
 import { isObject, type Json, type JsonObject, type OpenApiDocument } from "./document.ts";
 
-/** A part of the interface with a document of its own. */
+/** A part of the interface with a separate document. */
 export interface DocumentedSurface {
-  /** The name of its document, in URLs. */
+  /** The name of its document in URLs. */
   readonly id: string;
   readonly title: string;
-  /** The start of its paths. */
+  /** The prefix of its paths. */
   readonly basePath: string;
 }
 
 /**
- * Returns the part of a document about one of the surfaces: its paths, aliases included, under tags without a prefix, and the components
- * that they refer to. The first surface also has the paths outside of all, and the webhooks.
+ * Returns the part of a document for one of the surfaces: its paths including aliases, under tags without a prefix, and the components to
+ * which they refer. The first surface also contains the paths outside of all surfaces, and the webhooks.
  */
 export function documentOfSurface(
   document: OpenApiDocument,
@@ -22,7 +22,7 @@ export function documentOfSurface(
 ): OpenApiDocument {
   const isFirst = surface === surfaces[0];
   const isWithin = (path: string) => {
-    // The relay is beside the hub, not a part of it.
+    // The relay's paths are next to the hub's, but not part of it.
     const found = isRelayPath(path)
       ? undefined
       : surfaces.find(({ basePath }) => path.startsWith(`${basePath}/`));
@@ -69,7 +69,7 @@ function aliasLine(path: string, { operationId }: JsonObject, tags: readonly str
 
 const REFERENCE = /^#\/components\/(\w+)\/(\w+)$/;
 
-/** Returns the components that `root` refers to, and those that these refer to; security schemes are named, not referred to. */
+/** Returns the components to which `root` refers, directly or indirectly. Security schemes are referred to by name. */
 function usedComponents(components: JsonObject, root: Json): JsonObject {
   const used = new Map<string, Set<string>>();
   const waiting: Json[] = [root];

@@ -13,9 +13,9 @@ import { describeValueError } from "../response/validation-message.ts";
 
 const empty = new Uint8Array(0);
 
-/** Bytes of a refused body that are read before the response. More of them count for the client's share of `discards`. */
+/** How many bytes of a refused body are always read before the response. More count towards the client's share of `discards`. */
 const FREE_DISCARD_BYTES = 64 * 1024;
-/** Twice the largest body that most paths take. */
+/** Twice the largest body that most paths accept. */
 const MAX_DISCARDED_BYTES = 2 * 1024 * 1024;
 
 /** The bytes read by the parse hook, for later hooks: a signature covers the bytes, not the JSON. */
@@ -25,15 +25,15 @@ function tooLarge(maxBytes: number): ApiError {
   return new ApiError("payloadTooLarge", `request body must be at most ${maxBytes} bytes`);
 }
 
-/** Parts below this size are read at most once in a turn of the event loop. */
+/** Parts below this size are read at most once per turn of the event loop. */
 const MIN_READ_BYTES = 1024;
 
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
-/** After a body that took longer the key is looked up again: its owner may have ended it meanwhile. */
+/** After a body that took longer, the key is looked up again: its owner may have revoked it meanwhile. */
 const CHECK_KEY_AFTER_MS = 100;
 
-/** A body of 1 MB has 26 seconds. The memory that an unfinished body holds is therefore held for a bounded time. */
+/** A body of 1 MB may take 26 seconds. This bounds how long the memory of an unfinished body is held. */
 export const BODY_PACE = {
   graceMs: 10_000,
   msPerByte: 1000 / (64 * 1024),
@@ -41,7 +41,7 @@ export const BODY_PACE = {
   discardMs: 1000,
 } as const;
 
-/** Returns the Content-Length of a request; 0 if it declares none. Bun rejects one that is not a number. */
+/** Returns the Content-Length of a request; 0 if it has none. Bun rejects one that is not a number. */
 export function declaredBytes({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
@@ -54,7 +54,7 @@ export function isChunked({ headers }: Request): boolean {
 /** The places of chunked bodies, which end when the body is read, or with the request. */
 const places = new WeakMap<Request, Hold>();
 
-/** Takes a place for the chunked body of a request, or returns the bound that has none. */
+/** Takes a place for a request's chunked body. Returns the bound that is exhausted, if any. */
 export function placeOfChunked(
   request: Request,
   { chunkedBodies, chunks, chunkShare }: BodyIntake,
@@ -66,7 +66,7 @@ export function placeOfChunked(
   return place.grow(1) ?? place;
 }
 
-/** Counts the bytes of a chunked body, also those beyond the share of its client. Returns whether they are within it. */
+/** Counts the bytes of a chunked body, even beyond its client's share. Returns whether they are within it. */
 function payChunks({ bodies: { chunks, chunkShare }, client }: Exchange, bytes: number): boolean {
   const { bucket } = client();
   const kib = Math.ceil(bytes / 1024);
@@ -75,16 +75,16 @@ function payChunks({ bodies: { chunks, chunkShare }, client }: Exchange, bytes: 
   return isAdmitted;
 }
 
-/** Returns whether the body of a request may be so large that reading it to discard it is work. */
+/** Returns whether the body of a request may be so large that discarding it is significant work. */
 export function mayHaveLargeBody(request: Request): boolean {
   const declared = declaredBytes(request);
   return declared > FREE_DISCARD_BYTES || (declared === 0 && isChunked(request));
 }
 
 /**
- * Reads and discards what a client is still sending, before its connection is closed: a system responds to data on a closed connection with a
- * reset, which takes the response with it. The wait ends when the client pauses, or sends more than a mistaken one would. Beyond the client's
- * share nothing is read, because a flood of refused bodies would take the thread from everyone else. Unless the body ends, the connection
+ * Reads and discards what a client is still sending before its connection is closed: a system responds to data on a closed connection
+ * with a reset, which destroys the response. The wait ends when the client pauses, or sends more than a client would by mistake. Beyond
+ * the client's share nothing is read, because a flood of refused bodies would occupy the thread. Unless the body ends, the connection
  * closes with the response.
  */
 async function discard(request: Request, started?: BodyReader): Promise<void> {
@@ -100,7 +100,7 @@ async function discard(request: Request, started?: BodyReader): Promise<void> {
     return discards.take(clientKeyOf(exchange), kib, discardShare).isAdmitted;
   };
   const declared = declaredBytes(request);
-  // What arrived while this thread was busy is read after its timers.
+  // Data that arrived while this thread was busy is only read after its timers.
   const pause = () => Bun.sleep(discardPauseMs).then(() => setImmediate(undefined));
   const endsAtMs = performance.now() + discardMs;
   let reader = started;
@@ -123,9 +123,9 @@ async function discard(request: Request, started?: BodyReader): Promise<void> {
 }
 
 /**
- * Reads a body, counting its bytes as they arrive: it never buffers more than the limit, and what it buffers is held of the budget until the
- * end of the request. A body whose declared size finds no room is refused unread. Bun stops reading a connection whose body is not read, after
- * about 1 MB.
+ * Reads a body and counts its bytes as they arrive. It never buffers more than the limit, and the buffer is counted in the budget until
+ * the end of the request. A body whose declared size does not fit is refused unread. Bun stops reading a connection whose body is not
+ * consumed after about 1 MB.
  */
 async function readCounted(
   request: Request,
@@ -150,7 +150,7 @@ async function readCounted(
       const leftMs = graceMs + bytes * msPerByte - (performance.now() - startedMs);
       if (leftMs > 0) return cutLater(leftMs);
       isCut = true;
-      // Ends the read that waits.
+      // Ends the pending read.
       reader?.cancel().catch(() => undefined);
     }, ms);
   };
@@ -170,7 +170,7 @@ async function readCounted(
       if (shortage !== undefined) throw noRoom(budget.terms.unit, shortage);
       parts.push(part.value);
       joinSmallParts(parts);
-      // Bun joins what arrives meanwhile. A read for each one-byte chunk would keep the thread from other requests.
+      // Bun joins what arrives meanwhile. A read per one-byte chunk would keep the thread from other requests.
       if (part.value.byteLength < MIN_READ_BYTES) await setImmediate();
     }
     if (isCut) throw new ApiError("requestTimeout", "the request body did not arrive in time");
@@ -194,7 +194,7 @@ async function readCounted(
 }
 
 /**
- * Refuses a body whose Content-Length exceeds `maxBytes`, without keeping any of it.
+ * Refuses a body whose Content-Length exceeds `maxBytes`, without storing any of it.
  * @throws ApiError `payloadTooLarge`
  */
 export async function refuseDeclaredSize(request: Request, maxBytes: number): Promise<void> {
@@ -204,9 +204,10 @@ export async function refuseDeclaredSize(request: Request, maxBytes: number): Pr
 }
 
 /**
- * Reads a request's body and stores its bytes for `rawBody`; a further call returns them.
- * @throws ApiError `payloadTooLarge` as `refuseDeclaredSize`, and as soon as the bytes exceed `maxBytes`; `requestTimeout` for a body that stalls;
- * `tooManyRequests` or `unavailable` if the client's bodies, or those of all, hold too much; `unauthorized` if its key ended meanwhile.
+ * Reads a request's body and stores its bytes for `rawBody`; further calls return them.
+ * @throws ApiError `payloadTooLarge` like `refuseDeclaredSize`, and as soon as the bytes exceed `maxBytes`; `requestTimeout` for a body
+ * that stalls; `tooManyRequests` or `unavailable` if the bodies of the client, or of all, use too much memory; `unauthorized` if its key
+ * became invalid meanwhile.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const { body } = request;
@@ -229,8 +230,8 @@ export function captureBody({ request }: { readonly request: Request }): Promise
 }
 
 /**
- * Runs a check before the body of a request is read. Where it refuses the request, the connection stays open only if the body has arrived:
- * a client does not keep it by withholding the rest.
+ * Runs a check before the body of a request is read. If it refuses the request, the connection stays open only if the body has arrived: a
+ * client must not be able to hold it by withholding the rest.
  */
 export async function checkBeforeBody(request: Request, check: () => Promise<unknown>): Promise<void> {
   try {
@@ -242,7 +243,7 @@ export async function checkBeforeBody(request: Request, check: () => Promise<unk
   }
 }
 
-/** The part of a handler's context that a check of credentials needs. */
+/** The part of a handler's context that checks of credentials need. */
 export interface CredentialsContext {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { isWildcardHost } from "../../config/formats.ts";
 
-/** Decides whether a request was sent to this node by its own name, and whether a page of this node sent it. */
+/** Decides whether a request was sent to this node under its own name, and whether a page of this node sent it. */
 export type OwnOrigin = ReturnType<typeof createOwnOrigin>;
 
 export interface OwnOriginDeps {
@@ -9,7 +9,7 @@ export interface OwnOriginDeps {
   readonly publicUrl: string;
   /** `http.host`. */
   readonly listenHost: string;
-  /** Default: those of the machine, as text. */
+  /** Default: the machine's addresses, as text. */
   readonly ownAddresses?: () => readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function createOwnOrigin({ publicUrl, listenHost, ownAddresses = machineA
   const isWildcard = isWildcardHost(listenHost);
   const publicOrigin = publicUrl === "" ? undefined : new URL(publicUrl);
 
-  /** Whether the `Host` names this node. A foreign name that DNS resolves to this node does not (DNS rebinding). */
+  /** Reports whether the `Host` names this node. A foreign name that DNS resolves to this node does not (DNS rebinding). */
   function isOwnHost(header: string | null): boolean {
     const host = hostOf(header);
     if (!host) return false;
@@ -34,8 +34,8 @@ export function createOwnOrigin({ publicUrl, listenHost, ownAddresses = machineA
   return {
     isOwnHost,
     /**
-     * Whether a browser sent the request from a page of this node, or no browser did: programs name no origin. An origin
-     * counts if it is that of `service.public_url`, or if it is the one that the request was sent to, by an own name.
+     * Reports whether a browser sent the request from a page of this node, or no browser did: programs send no origin. An origin is
+     * accepted if it is that of `service.public_url`, or if it is the one to which the request was sent, under an own name.
      */
     isOwnOrigin({ headers }: Pick<Request, "headers">): boolean {
       const origin = headers.get("origin");

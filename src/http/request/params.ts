@@ -8,9 +8,9 @@ export interface QueryParam<T> {
   /** Schema for the OpenAPI document. Its type is that of the decoded value, not of the text. */
   readonly schema: TSchema;
   readonly required: boolean;
-  /** The keys that the value is read from, the documented one first. The parameter's own name if omitted. */
+  /** The keys from which the value is read, the documented one first. Default: the parameter's own name. */
   readonly keys?: readonly string[];
-  /** What prices count: its value is the size of a page, or its values are the items of a list. */
+  /** What prices count: the value is a page size, or the values are the items of a list. */
   readonly asks?: "rows" | "items";
   /**
    * @param values all values of the key; empty if the key is absent
@@ -49,7 +49,7 @@ export function renamed<T>(param: QueryParam<T>, ...keys: readonly [string, ...s
   return { ...param, keys };
 }
 
-/** Optional texts of a parameter in the OpenAPI document. */
+/** Optional texts of a parameter for the OpenAPI document. */
 export interface Documented {
   readonly description?: string;
   readonly examples?: readonly unknown[];
@@ -168,10 +168,7 @@ const hex20Bytes = /^0x[0-9a-fA-F]{40}$/;
 const hex20Schema = (documented: Documented = {}) =>
   Type.String({ pattern: "^0x[0-9a-fA-F]{40}$", ...documented });
 
-/**
- * Parses a cast hash or an Ethereum address, both 20 bytes: `0x` and 40 hex digits of either case. The result is
- * lower case.
- */
+/** Parses a cast hash or an Ethereum address, both 20 bytes: `0x` and 40 hex digits of either case. The result is in lowercase. */
 function hex20Of(text: string, name: string): Hex {
   if (!hex20Bytes.test(text)) throw badRequest(`${name} must be 0x and 40 hex digits`);
   return text.toLowerCase() as Hex;

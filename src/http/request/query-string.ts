@@ -17,8 +17,8 @@ function decodeComponent(text: string): string {
 }
 
 /**
- * Returns the items of a list whose items may contain commas: one value is split at its commas before it is decoded, so that `%2C` is
- * part of an item; values of a repeated key are items.
+ * Returns the items of a list whose items may contain commas: a single value is split at its commas before it is decoded, so that `%2C`
+ * is part of an item; values of a repeated key are items.
  * @throws ApiError `badRequest` for invalid percent-encoding
  */
 export function listValues(url: string, key: string): string[] {

@@ -6,7 +6,7 @@ export function flag(fallback: boolean, documented?: Documented): QueryParam<boo
   return optional(boolean(documented), fallback);
 }
 
-/** A boolean that a request need not have; it then depends on the data. */
+/** An optional boolean; if it is absent, the meaning depends on the data. */
 export function optionalFlag(documented?: Documented): QueryParam<boolean | undefined> {
   return optional(boolean(documented));
 }

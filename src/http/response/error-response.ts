@@ -12,7 +12,7 @@ const nameByStatus = new Map(
   Object.entries(errorKinds).map(([name, kind]): [number, ErrorName] => [kind.status, name as ErrorName]),
 );
 
-/** For a call that was not sent. */
+/** For a call that was not sent to the state. */
 const STATE_AWAY = "the state store does not answer; try again";
 const STORES_NOTHING = "the node cannot store anything now, which its operator can see: ";
 const CANNOT_READ = "the node cannot read its data now, which its operator can see";

@@ -20,7 +20,7 @@ export function hubErrorBody(errCode: string, code: number, details: string) {
   };
 }
 
-/** The codes of errors that are found before or behind a handler. */
+/** The codes of errors that occur before or after a handler. */
 const CODES: Readonly<Record<ErrorName, readonly [errCode: string, code: number]>> = {
   badRequest: ["bad_request.invalid_param", 3],
   unauthorized: ["unauthenticated", 16],

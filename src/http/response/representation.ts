@@ -6,7 +6,7 @@ import { type CacheOfRoute, isOwnResponse, type RouteCache } from "../route-term
 import { codedBytes, createChooseCoding, MIN_CODED_BYTES, type TaggedBody } from "./content-coding.ts";
 import { type BodySender, JsonStream, MAX_WHOLE_BYTES } from "./response-body.ts";
 
-/** The part of Elysia's context that a representation is built from. */
+/** The parts of Elysia's context from which a representation is built. */
 export interface ResponseContext {
   readonly request: Request;
   readonly route: string;
@@ -116,7 +116,7 @@ function asJson(exchange: Exchange, options: RepresentOptions): Response | Promi
     .then((collected) => (typeof collected === "function" ? collected(untagged()) : whole(collected)));
 }
 
-/** A response to the owner of an API key is stored nowhere; without a key it is shared. */
+/** A response to the owner of an API key is not cached anywhere; without a key it is shared. */
 function cacheFor({ caller }: Exchange, cache: RouteCache | undefined): RouteCache | undefined {
   if (cache !== "sharedWithoutKey" && cache !== "sharedWithoutRules") return cache;
   return isOwnResponse(cache, caller) ? undefined : "shared";
@@ -130,13 +130,12 @@ function headersOf(set: ResponseContext["set"]): Record<string, string> {
 }
 
 /**
- * Creates the hook that converts a handler's result to its response: JSON, serialised once. The response has a weak
- * ETag if the route declares which caches may store it and the body is small enough to be built whole. A handler that
- * needs another content type returns a `Response`, which the hook does not change; error responses are not changed
- * either.
+ * Creates the hook that converts a handler's result to its response: JSON, serialized once. The response has a weak ETag if the route
+ * declares which caches may store it and the body is small enough to be built whole. A handler that needs another content type returns a
+ * `Response`, which the hook does not change; error responses are not changed either.
  *
- * The context is destructured in the parameter list: Elysia reads a hook's source to find out which properties it
- * uses, and prepares all of them (headers, query, cookies) for a hook that passes its context on.
+ * The context is destructured in the parameter list: Elysia reads a hook's source to find out which properties it uses, and prepares all
+ * of them (headers, query, cookies) for a hook that passes its context on.
  */
 export function createRepresent(
   cacheOf: CacheOfRoute,

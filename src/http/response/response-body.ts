@@ -39,15 +39,15 @@ const STREAM_BYTES = 1024 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Bun gathers a response in a buffer of this size only while it handles the request. Later it sends each part of the head of a larger one with a
- * call of its own, about 40, which cost more than a read of 25 casts. It sends a stream with two.
+ * Bun gathers a response in a buffer of this size only while it handles the request. Later it sends each part of the head of a larger
+ * response with a separate call. These are about 40, which cost more than a read of 25 casts. It sends a stream with two.
  */
 const GATHERED_BYTES = 16 * 1024;
 
-/** Requests whose response leaves in a later turn of the event loop. */
+/** Requests whose response is sent in a later turn of the event loop. */
 const later = new WeakSet<Request>();
 
-/** Notes that a request has waited for its turn, so that its response leaves in a later turn of the event loop. */
+/** Notes that a request has waited for its turn, so that its response is sent in a later turn of the event loop. */
 export function respondsLater(request: Request): void {
   later.add(request);
 }

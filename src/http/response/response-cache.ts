@@ -23,14 +23,14 @@ interface IndexVersion {
 }
 
 interface Commits {
-  /** The number in memory of the last commit of this process; undefined while one may become visible. */
+  /** Returns the number in memory of this process's last commit; undefined while one may become visible. */
   read(): number | undefined;
 }
 
 /**
- * Caches responses by URL until what they show or the second changes. Every commit to the index invalidates all entries, so a cached
- * response is identical to a newly built one; a commit of another process does so by the next second. Only routes that declare `cache:
- * "shared"` store responses.
+ * Caches responses by URL until their data or the second changes. Every commit to the index invalidates all entries, so a cached response
+ * is identical to a newly built one; a commit of another process does so by the next second. Only routes that declare `cache: "shared"`
+ * store responses.
  */
 export class ResponseCache {
   readonly #responses = new Map<string, CachedResponse>();
@@ -43,7 +43,7 @@ export class ResponseCache {
   readonly #otherChanges: () => number;
   readonly #clock: Clock;
   #version = Number.NaN;
-  /** The commit that `#version` includes; undefined if it is not known. */
+  /** The commit that `#version` includes; undefined if unknown. */
   #commit: number | undefined;
   #others = Number.NaN;
   #second = Number.NaN;
@@ -51,8 +51,8 @@ export class ResponseCache {
   #bytes = 0;
 
   /**
-   * @param commits without them the version of the index is read for each response
-   * @param otherChanges a number in memory that rises with each change of what responses show beside the index
+   * @param commits if omitted, the version of the index is read for each response
+   * @param otherChanges returns a number in memory that increases with each change of data outside the index that responses show
    */
   constructor(options: {
     readonly index: IndexVersion;
@@ -67,9 +67,8 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the cached response of a URL, or the generation in which to store a new one. Returns `NOT_CACHED` for the
-   * first request of a URL: most URLs are requested once, and storing such a response costs more than building a
-   * small one.
+   * Returns the cached response of a URL, or the generation in which to store a new one. Returns `NOT_CACHED` for the first request of a
+   * URL: most URLs are requested only once, and storing such a response costs more than building a small one.
    */
   lookUp(url: string): CachedResponse | number {
     const digest = Bun.hash.crc32(url);
@@ -109,7 +108,7 @@ export class ResponseCache {
     const second = nowSecs(this.#clock);
     const others = this.#otherChanges();
     const isSameSecond = second === this.#second;
-    // Before the version, which then includes this commit.
+    // Read before the version, which then includes this commit.
     const commit = this.#commits?.read();
     const isSameCommit = isSameSecond && commit !== undefined && commit === this.#commit;
     const version = isSameCommit ? this.#version : this.#index.dataVersion();

@@ -34,7 +34,7 @@ const SETS: Readonly<Record<string, string>> = {
   "1-9A-HJ-NP-Za-km-z": "characters of base58 (letters and digits without 0, O, I and l)",
 };
 
-/** Returns what a text of the pattern is, in words; undefined for a pattern of another shape. */
+/** Describes texts that match the pattern in words; undefined for a pattern of another shape. */
 export function formInWords(pattern: string): string | undefined {
   const [, prefix = "", set = "", least, most] =
     /^\^(0x)?\[(.+)\]\{(\d+)(?:,(\d+))?\}\$$/.exec(pattern) ?? [];

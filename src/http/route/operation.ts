@@ -49,13 +49,13 @@ interface OperationSpec<Q extends QueryParams | undefined, B extends TSchema | u
   readonly ready?: ReadyBody | undefined;
   /** The credential that the edge asks for. Default: a GET is a read, other methods are open. */
   readonly access?: Access | undefined;
-  /** What a request counts as, by the address of its client. */
+  /** The limit under which a request is counted, by its client's address. */
   readonly share?: ShareName | undefined;
   /** What a request costs. Default: `createTermsOf` decides. */
   readonly price?: Price | undefined;
-  /** Query and body are documented only: the handler decodes them, after what it checks first. */
+  /** Query and body are only documented: the handler decodes them, after its first checks. */
   readonly isRaw?: boolean | undefined;
-  /** Schema of the error body, if the policy of the path gives it another shape than the usual one. */
+  /** Schema of the error body, if the policy of the path uses another shape than the usual one. */
   readonly errorResponse?: TSchema | undefined;
 }
 
@@ -79,7 +79,7 @@ export type OperationHook<Q extends QueryParams | undefined, B extends TSchema |
     ? { readonly body: TUnsafe<StaticDecode<B>>; readonly parse: typeof captureBody }
     : Absent);
 
-/** Returns the parameters as the document lists them. Lists are comma-separated. */
+/** Returns the parameters for the document. Lists are comma-separated. */
 function documentedParameters(params: QueryParams): object[] {
   return Object.entries(params).map(([name, { keys, schema, required }]) => {
     const { description, examples, ...rest } = schema;
@@ -97,7 +97,7 @@ function documentedParameters(params: QueryParams): object[] {
 }
 
 const SIGNED = ["signedFid", "signedOp", "signedAt", "signedNonce"];
-/** The schemes of each way, of which a request needs one. */
+/** The schemes of each alternative, of which a request needs one. */
 const schemeHeaders: Readonly<Record<Security, readonly (readonly string[])[]>> = {
   signedOperation: [[...SIGNED, "signedSignature"]],
   signedOperationOrSession: [
@@ -112,7 +112,7 @@ function isSchema(response: OperationSpec<undefined, undefined>["response"]): re
   return Kind in response;
 }
 
-/** For a body that is too large, arrives too slowly, or finds no room. */
+/** For a body that is too large, arrives too slowly, or does not fit into the budget. */
 const BODY_ERRORS = ["payloadTooLarge", "requestTimeout", "tooManyRequests", "unavailable"] as const;
 
 const content = (schema: TSchema) => ({ "application/json": { schema } });
@@ -229,10 +229,10 @@ export function aliasOf<H extends { readonly detail: DocumentDecoration }>(
 }
 
 /**
- * Returns a route that refuses every request: with 501 what this service does not do, with 410 a path that has a successor.
+ * Declares a route that refuses every request: with 501 if this service does not support it, with 410 if the path has a successor.
  *
- * @param when why, as a sentence for the OpenAPI document
- * @param message the error's text; default: the usual one
+ * @param when the reason, as a sentence for the OpenAPI document
+ * @param message the error's text. Default: the usual one
  */
 export function refused(
   text: Pick<OperationText, "operationId" | "summary" | "description" | "tags">,

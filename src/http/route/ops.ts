@@ -12,7 +12,7 @@ export interface OpsProviders {
   /** Returns why the node is not ready; undefined while it is. */
   readonly notReadyReason: (request: ReadyRequest) => MaybePromise<string | undefined>;
   readonly readyFacts: () => MaybePromise<ReadyFacts>;
-  /** Whether the index can come to be proven: not while the node follows no network. */
+  /** Reports whether the index can ever be proven, which is not the case while the node follows no network. */
   readonly canBeProven: () => MaybePromise<boolean>;
   /** Counts, positions, lag and queue depths, as JSON. */
   readonly status: () => MaybePromise<Readonly<Record<string, unknown>>>;
@@ -20,17 +20,17 @@ export interface OpsProviders {
   readonly metrics: () => MaybePromise<MetricsPage>;
 }
 
-/** What a ready node says of itself. */
+/** Facts about a ready node. */
 export interface ReadyFacts {
-  /** Why it serves less than the network has; empty while it serves all of it. */
+  /** Why it serves less than the whole network; empty if it serves all of it. */
   readonly degraded: readonly string[];
   /** False for a node without data that follows no other. */
   readonly isSetUp: boolean;
 }
 
-/** What a caller needs of a ready node besides reads. */
+/** What a caller needs from a ready node besides reads. */
 export interface ReadyRequest {
-  /** `state`: a state database that can be written, as signed operations, token events and sends require. `proof`: a proven index. */
+  /** `state`: a writable state database, which signed operations, token events and sends require. `proof`: a proven index. */
   readonly for?: "state" | "proof" | undefined;
 }
 

@@ -47,7 +47,7 @@ export function usageDays(
 
 function readDay(name: string, text: string): number {
   const ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Some engines roll the 31st of a short month over to the next.
+  // Some engines roll over the 31st of a short month into the next month.
   if (Number.isNaN(ms) || dayText(ms / 1000 / SECS_PER_DAY) !== text) {
     throw badRequest(`${name} must be a day such as 2026-11-22`);
   }
@@ -130,7 +130,7 @@ export const ApiKeyWithSecretResponse = object({
   secret: Type.String({ description: "The text of the key. This response alone contains it." }),
 });
 
-/** Shows a key with its state of now. */
+/** Presents a key with its current state. */
 export function presentApiKey(
   key: ApiKey,
   { inactiveReason, limits }: Pick<ApiKeyService, "inactiveReason" | "limits">,

@@ -165,7 +165,7 @@ export const apiKeyOperations = [
   }),
 ];
 
-/** Says that a change is not in effect at all nodes; nothing otherwise. */
+/** States that a change is not in effect on all nodes yet; otherwise nothing. */
 function inEffect(isInEffect: boolean): { readonly in_effect?: false } {
   return isInEffect ? {} : { in_effect: false };
 }

@@ -8,8 +8,7 @@ import { nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord, unwrapOrThrow } from "../../respond.ts";
 
 /**
- * Returns the id of the record to delete. Clients send it in the query or in a JSON body; if both contain it, they
- * must be equal.
+ * Returns the id of the record to delete. Clients send it in the query or in a JSON body; if both contain it, they must be equal.
  *
  * @throws ApiError `badRequest`
  */

@@ -13,7 +13,7 @@ import { READ_SESSION, topic } from "../../topic.ts";
 
 const { signed, signedRead } = topic({ tag: "Mini apps", surface: "native" });
 
-/** As long as the weeks are stored. */
+/** As many weeks as are stored. */
 const MAX_COHORTS = 57;
 const DEFAULT_COHORTS = 13;
 const DEFAULT_DAYS = 30;
@@ -102,7 +102,7 @@ const RetentionResponse = Type.Object(
   closed,
 );
 
-/** The flags of a notification, which an estimate does not need, and of its audience. */
+/** Returns the flags of a notification, which an estimate does not need, and those of its audience. */
 export function sendFlags(needed: Pick<CommandFlag, "isRequired">): Readonly<Record<string, CommandFlag>> {
   const within = "notification";
   return {

@@ -19,7 +19,7 @@ const { op } = topic({ tag: "Mini apps", surface: "compat" });
 const TIME_WINDOWS = ["1h", "6h", "12h", "24h", "7d"] as const;
 const MAX_APPS = 1_000;
 const MAX_QUERY_CHARS = 32;
-/** Apps whose sharers are compared with the people that the viewer follows. */
+/** Apps whose sharers are compared with the people followed by the viewer. */
 const MAX_COMPARED = 50;
 const MAX_RELEVANT = 20;
 const MAX_TOP_USERS = 3;
@@ -74,7 +74,7 @@ interface Filter {
   readonly isMatch?: (app: ListedApp) => boolean;
 }
 
-/** A page of the ranked apps that pass a filter. */
+/** Returns a page of the ranked apps that pass a filter. */
 function pageOf(
   { catalog }: ApiDeps,
   { window, after, size }: { window: (typeof TIME_WINDOWS)[number]; after: number; size: number },

@@ -93,7 +93,7 @@ const assets = choice(["true", "false"], { description: "Whether the images of t
 
 const FETCH_UNITS = 20;
 
-/** Checks of manifests of mini apps and of JSON Farcaster Signatures: each says what holds, part by part. */
+/** Checks of mini app manifests and of JSON Farcaster Signatures. Each reports the result part by part. */
 export const manifestOperations = [
   op({
     id: "checkManifest",

@@ -13,7 +13,7 @@ const Time = (description: string) => Type.String({ format: "date-time", descrip
 
 const CountByAppFid = (description: string) => Type.Record(Type.String(), Count, { description });
 
-/** 0 for client apps whose signing keys name no fid. */
+/** 0 for client apps whose signing keys have no fid. */
 const AppFid = Type.Integer({ format: "int64", minimum: 0 });
 
 export const CompatSendRequest = Type.Object(
@@ -155,7 +155,7 @@ export function presentCompatCampaign(campaign: CampaignWithTotals): Static<type
   };
 }
 
-/** Maps a campaign's status. Campaigns that this node aborts are those that it could not complete. */
+/** Maps a campaign's status. This node aborts campaigns that it cannot complete. */
 function compatStatusOf(status: CampaignStatus): (typeof statuses)[number] {
   return status === "aborted" ? "failed" : status;
 }

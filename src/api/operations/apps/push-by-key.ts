@@ -119,7 +119,7 @@ export const pushByKeyOperations = [
 /**
  * Returns the app of the request's send secret or API key.
  *
- * @throws ApiError `unauthorized` for a key that is neither, `badRequest` for an API key that does not say which of several apps
+ * @throws ApiError `unauthorized` for a key that is neither, `badRequest` for an API key that does not specify which of several apps
  */
 async function appOfRequest(request: Request, apps: PushApps): Promise<App> {
   const caller = callerOf(request);
@@ -131,7 +131,7 @@ async function appOfRequest(request: Request, apps: PushApps): Promise<App> {
   return app;
 }
 
-/** The app that the query names, else that of the key, else the only one of the owner. */
+/** Returns the app in the query, or else that of the key, or else the only one of the owner. */
 async function appOfCaller(
   { url }: Request,
   { ownerFid, appId: ofKey }: ApiKeyCaller,
@@ -155,8 +155,8 @@ async function appOfCaller(
 }
 
 /**
- * Moves the fields of `filters` into the body of a send, where the service reads them. A body that is not an object
- * is returned unchanged, and the service rejects it.
+ * Moves the fields of `filters` into the body of a send, where the service reads them. A body that is not an object is returned
+ * unchanged, and the service rejects it.
  *
  * @throws ApiError `badRequest`
  */

@@ -47,7 +47,7 @@ export const sendOperations = [
     body: SendNotificationRequest,
     response: { 200: SendNotificationResult, 202: QueuedCampaign },
     errors: ["notFound", "tooManyRequests"],
-    // App and key are verified before the body is read.
+    // The app and the key are verified before the body is read.
     isRaw: true,
     parse: ({ push }) => captureBodyAfter((context) => appOf(push.sends, context)),
     async run({ push: { sends } }, call) {
@@ -87,11 +87,11 @@ async function appOf(sends: SendService, { params, request }: CredentialsContext
 }
 
 /**
- * Starts a send and waits for its result. With `Prefer: respond-async`, or if the process is stopping, it responds
- * with 202 before that.
+ * Starts a send and waits for its result. With `Prefer: respond-async`, or if the process is stopping, it responds with 202 without
+ * waiting.
  *
  * @param body the body as sent
- * @returns its result, or undefined if the response does not wait for it
+ * @returns the result, or undefined if the response does not wait for it
  * @throws ApiError if the service rejects the send
  */
 export async function executeSend(

@@ -180,10 +180,7 @@ export const conversationOperations = [
   }),
 ];
 
-/**
- * Returns a function that finds the cast of an identifier. Throws `badRequest` if the identifier is neither a hash
- * nor a cast's URL.
- */
+/** Returns a function that finds the cast of an identifier. Throws `badRequest` if the identifier is neither a hash nor a cast's URL. */
 export function castFinder(
   identifier: string,
   type: "hash" | "url",

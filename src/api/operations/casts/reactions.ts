@@ -177,7 +177,7 @@ function respondWithReactionsOnCast(
 ) {
   const { hash, fid: authorFid, types: kinds, limit } = query;
   const [kind, ...others] = kinds;
-  // Cursors of a single kind have the format of the time when `types` accepted one word.
+  // Cursors of a single kind still have the format from when `types` accepted only one word.
   if (kind !== undefined && others.length === 0) {
     const after = decodeCursor(castReactionsCursor(kind), query.cursor);
     return respondWithReactions(reads, (db) => reactionsOnCast(db, { hash, authorFid, kind, limit, after }));
@@ -219,7 +219,7 @@ function respondWithCompatReactionsOnCast(reads: Reads, query: CompatQuery & { r
   );
 }
 
-/** The reactions of a user to casts that are shown. */
+/** Selects a user's reactions to casts that are shown. */
 const shownReactions =
   ({ casts }: ListRules) =>
   (reactions: readonly Reaction[]) =>

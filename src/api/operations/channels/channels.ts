@@ -39,7 +39,7 @@ const ChannelActivity = object(
 
 const ChannelActivityResponse = object({ channels: Type.Array(ChannelActivity), next: Next });
 
-/** The cost of a page grows with the casts that it counts. */
+/** The cost of a page grows with the number of counted casts. */
 const MAX_TRENDING = 25;
 
 export const channelOperations = [

@@ -214,7 +214,7 @@ export const memberOperations = [
 
 const MEMBER = { role: "member" as const };
 
-/** The users with casts in a channel, as its members. */
+/** Returns the users with casts in a channel, as its members. */
 function activeMembers(
   db: IndexDatabase,
   query: Parameters<typeof channelMembers>[1] & { readonly fid: number | undefined },
@@ -225,7 +225,7 @@ function activeMembers(
   return { rows: rows.map((row) => ({ fid: row.fid, ...MEMBER })), cursor };
 }
 
-/** The channels in which a user has casts, as its memberships. */
+/** Returns the channels in which a user has casts, as memberships. */
 function activeIn(db: IndexDatabase, query: Parameters<typeof channelsOfUser>[1]) {
   const { rows, cursor } = channelsOfUser(db, query);
   return { rows: rows.map(({ id }) => ({ id, ...MEMBER })), cursor };

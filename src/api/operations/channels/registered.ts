@@ -34,7 +34,7 @@ import {
 import { topic } from "../../topic.ts";
 import { HIDDEN, moderationParams, rulesOf } from "./moderation-params.ts";
 
-/** Lists of registered channels as the protocol has them. */
+/** Lists of registered channels in the protocol's sense. */
 
 const { read } = topic({ tag: "Channels", surface: "native", price: perRows(2) });
 
@@ -231,7 +231,7 @@ export const registeredChannelOperations = [
   }),
 ];
 
-/** @throws ApiError `unavailable` while an index of before V21 lacks what shard 0 decided about channels */
+/** @throws ApiError `unavailable` while an index from before V21 lacks shard 0's decisions about channels */
 function requireHistory(db: IndexDatabase): void {
   if (isChannelHistoryDue(db))
     throw new ApiError("unavailable", "the channels of the followed node are still being read");

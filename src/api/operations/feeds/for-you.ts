@@ -44,7 +44,7 @@ const ForYouCast = object(
 );
 const ForYouPage = object({ casts: Type.Array(ForYouCast), next: Next });
 
-/** A page; without reasons if it is one of the trending feed. */
+/** A page; without reasons if it is from the trending feed. */
 interface Found extends Page<CastRef> {
   readonly reasons: ReadonlyMap<number, Reason> | undefined;
 }
@@ -86,7 +86,7 @@ export const forYouOperations = [
             const find = (part: Parameters<typeof rankedCasts>[1]): Page<CastRef> => rankedCasts(db, part);
             return { ...ruledPage(rules, page, find, (some) => some.casts), reasons: undefined };
           }
-          // A walk that has left the list continues with the trending casts of its time.
+          // A pagination that has reached the end of the list continues with the trending casts of its time.
           const generation = after?.[2] === 1 ? after[0] : (snapshot?.generation ?? after?.[0] ?? 0);
           const { rows, cursor } = ruledPage(
             rules,

@@ -58,7 +58,7 @@ export const trendingFeedOperations = [
 
 /**
  * Responds with a page of the trending feed.
- * @param place where the casts are; all casts if omitted
+ * @param place where the casts are. Default: all casts
  */
 export function respondWithTrending(
   reads: Reads,

@@ -11,7 +11,7 @@ const MAX_UNIX_SECS = 99_999_999_999;
 const MAX_SERIES = 64;
 const MAX_BUCKETS = 240;
 const DEFAULT_BUCKETS = 120;
-/** For the client only: another node of the same URL has another history, and reads may need a key. */
+/** Only for the client's own cache: another node of the same URL has a different history, and reads may need a key. */
 const IMMUTABLE = "private, max-age=31536000, immutable";
 
 const time = (description: string) => integer({ min: 0, max: MAX_UNIX_SECS, description });
@@ -93,7 +93,7 @@ const HistorySince = object(
 
 const OFF = "this node keeps no history: history.enabled or console.enabled is off";
 
-/** What the node has kept of its own past. The operator's routes have the same with the private series, and the log. */
+/** Reads of the node's stored history. The operator's routes offer the same with the private series and the log. */
 export const historyOperations = [
   op({
     id: "getHistoryFigures",

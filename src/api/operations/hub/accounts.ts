@@ -121,7 +121,7 @@ export const accountOperations = [
         listReaderOf(request),
       );
       return show(found, ({ summary: { requesterFidNonces, ...counts }, ...page }) => {
-        // As on the reference node, absent where none is asked for.
+        // Like on the reference node, absent if none is requested.
         const summary = requesterFids.length === 0 ? counts : { ...counts, requesterFidNonces };
         const fields = JSON.stringify(summary).slice(1, -1);
         return pageStream("signers", page, `${fields},`);

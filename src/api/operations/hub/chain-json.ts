@@ -17,7 +17,7 @@ import {
   UNIT_TYPES,
 } from "./names.ts";
 
-/** The JSON of on-chain events, keys and limits, key by key as the reference node writes it. */
+/** The JSON of on-chain events, keys and limits, key by key like on the reference node. */
 
 /** Returns an encoded on-chain event as JSON. */
 export function eventJson(encoded: Uint8Array): object {
@@ -95,7 +95,7 @@ function bodyJson(body: OnChainEvent["body"]): object {
   }
 }
 
-/** Returns an encoded `Signer` as JSON. Fields that it lacks have no key. */
+/** Returns an encoded `Signer` as JSON. Missing fields have no key. */
 export function signerJson(encoded: Uint8Array): object {
   const { source, key, scopes, onchainEvent, ...rest } = Signer.decode(encoded);
   const event = onchainEvent && decodedEventJson(onchainEvent);
@@ -133,6 +133,6 @@ export function limitsJson({ limits, units, unitDetails, tierSubscriptions }: St
 
 /** @param isSyncing whether the index is being filled for the first time. */
 export function infoJson({ peerId, ...info }: GetInfoResponse, isSyncing: boolean): object {
-  // Keys of snapchain, then those that only clients of Hubble read.
+  // The keys of snapchain, followed by those that only clients of Hubble read.
   return { ...info, peer_id: peerId, isSyncing, peerId, nickname: "", rootHash: "", hubOperatorFid: 0 };
 }

@@ -24,7 +24,7 @@ import { closedObject, nextPageToken } from "./schemas.ts";
 
 const channelId = () => bytesParam("channel_id", { description: "32 bytes in hex, with or without `0x`" });
 
-/** As on the reference node, a page of no rows is refused, or empty. */
+/** Like on the reference node, a page of 0 rows is refused or empty. */
 const channelPage = {
   ...pageParams,
   pageSize: {

@@ -12,7 +12,7 @@ import { hubRead, jsonFormat, listReaderOf, pageStream, refusalResponse, show } 
 import { eventIdParam, pageOf, pageParams, shardIndexParam } from "./params.ts";
 import { closedObject, HubEventSchema, nextPageToken } from "./schemas.ts";
 
-/** Returns a hub event as JSON, key by key as the reference node writes it, with the time of its block. */
+/** Returns a hub event as JSON, key by key like on the reference node, with the time of its block. */
 function hubEventJson(row: HubEventRow): object {
   const { type, id, body, blockNumber, shardIndex, timestamp } = decodeHubEvent(row);
   return { type: nameOf(HUB_EVENT_TYPES, type), id, ...bodyJson(body), blockNumber, shardIndex, timestamp };
@@ -100,7 +100,7 @@ export const eventOperations = [
         const [range] = ranges.values();
         if (shards.length > 1 || !range) return pageStream("events", events);
         const last = events.items.at(-1);
-        // Clients of the retired hub read on from here.
+        // Clients of the retired hub continue reading from here.
         const next = last === undefined ? fromEventId : JSON.parse(last).id + 1;
         const fields = `"nextPageEventId":${next},"oldestEventId":${range.oldestId},`;
         return pageStream("events", events, fields);

@@ -30,11 +30,11 @@ import {
   USERNAME_TYPES,
 } from "./names.ts";
 
-/** The JSON of messages, key by key as the reference node writes it. */
+/** The JSON of messages, key by key like on the reference node. */
 
 type Body = NonNullable<MessageData["body"]>;
 
-/** The parts of a message that its JSON shows. */
+/** The parts of a message that are shown in its JSON. */
 interface ShownMessage {
   readonly data: MessageData;
   readonly hash: Uint8Array;
@@ -42,7 +42,7 @@ interface ShownMessage {
   readonly signature: Uint8Array;
   readonly signatureScheme: number;
   readonly signer: Uint8Array;
-  /** The signed bytes, without which the hash cannot be checked; shown if given. */
+  /** The signed bytes, without which the hash cannot be verified; shown if given. */
   readonly dataBytes: Uint8Array | undefined;
 }
 
@@ -58,7 +58,7 @@ export function storedMessageJson(stored: StoredMessage, withDataBytes = false):
   });
 }
 
-/** The texts of casts, which the thread reads again (`CastMessages`). */
+/** The JSON of casts that the thread reads repeatedly (`CastMessages`). */
 const castTexts = new WeakMap<StoredMessage, string>();
 
 /** Returns a stored message as the text of its JSON. */
@@ -72,7 +72,7 @@ export function storedMessageText(stored: StoredMessage, withDataBytes: boolean)
   return text;
 }
 
-/** Returns a wire message as JSON: its data is what its hash covers. */
+/** Returns a wire message as JSON. Its data is decoded from the bytes covered by the hash. */
 export function messageJson({ dataBytes = new Uint8Array(), ...envelope }: Message): object {
   return shownJson({ ...envelope, data: MessageData.decode(dataBytes), dataBytes: undefined });
 }
@@ -229,18 +229,18 @@ function castJson(body: CastAddBody): object {
   };
 }
 
-/** Addresses and block hashes of Ethereum are shown in hex, those of Solana in base58. */
+/** Ethereum addresses and block hashes are shown in hex, those of Solana in base58. */
 function textOfChain(protocol: VerificationProtocol): (bytes: Uint8Array) => string {
   return protocol === VerificationProtocol.VERIFICATION_PROTOCOL_SOLANA ? encodeBase58 : hex;
 }
 
-/** The bodies of messages of channels. */
+/** The bodies of channel messages. */
 type ChannelBody = Extract<
   Body,
   { $case: "channelUpdateBody" | "channelMemberBody" | "channelPinBody" | "channelModerateBody" }
 >;
 
-/** Returns the body of a message of a channel as JSON, key by key as the reference node writes it. Unset fields have no key. */
+/** Returns the body of a channel message as JSON, key by key like on the reference node. Unset fields have no key. */
 function channelBodyJson(body: ChannelBody): object {
   const channelId = hex(body.value.channelId);
   switch (body.$case) {

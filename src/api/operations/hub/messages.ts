@@ -258,7 +258,7 @@ async function respondWithMessages<Query>(
   return show(await read(page, format, listReaderOf(request)), (found) => pageStream("messages", found));
 }
 
-/** The one message that was asked for, by itself and in a list: clients of Hubble and of snapchain read it. */
+/** Shows a single requested message both by itself and in a list, because clients of Hubble and of snapchain expect different forms. */
 function listed(stored: StoredMessage, withDataBytes: boolean): Shown {
   const json = storedMessageJson(stored, withDataBytes);
   return { ...json, messages: [json], nextPageToken: "" };

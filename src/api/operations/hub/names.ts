@@ -20,10 +20,10 @@ import {
 import { ChannelMemberState } from "../../../protocol/wire/generated/reads.ts";
 import { SignerSource } from "../../../protocol/wire/generated/state.ts";
 
-/** The names of the protocol's numbers, spelled as the reference node spells them in JSON. */
+/** The names of the protocol's numbers, in the reference node's JSON spelling. */
 export interface EnumNames {
   readonly byNumber: Readonly<Record<number, string>>;
-  /** The start of the names, without which clients may write them. */
+  /** The prefix of the names, which clients may omit. */
   readonly prefix: string;
 }
 
@@ -32,7 +32,7 @@ const names = (prefix: string, byNumber: Readonly<Record<number, string>>): Enum
   byNumber: Object.fromEntries(Object.entries(byNumber).map(([number, name]) => [number, prefix + name])),
 });
 
-/** The names of an enum of the protocol. `spelled` has those that the reference node spells otherwise. */
+/** Returns the names of a protocol enum. `spelled` contains those that the reference node spells differently. */
 function namesOf(
   members: Readonly<Record<string, string | number>>,
   prefix: string,
@@ -66,7 +66,7 @@ export const CHANNEL_MEMBER_STATES = namesOf(ChannelMemberState, "CHANNEL_MEMBER
 export const SIGNER_EVENT_TYPES = namesOf(SignerEventType, "SIGNER_EVENT_TYPE_");
 export const SIGNER_SOURCES = namesOf(SignerSource, "SIGNER_SOURCE_");
 export const PROTOCOLS = names("PROTOCOL_", { 0: "ETHEREUM", 1: "SOLANA" });
-// The reference node spells these without their prefixes.
+// The reference node omits the prefixes of these.
 export const CAST_TYPES = names("", { 0: "CAST", 1: "LONG_CAST", 2: "TEN_K_CAST" });
 export const ID_REGISTER_EVENT_TYPES = names("", {
   0: "None",
@@ -91,7 +91,7 @@ export function nameOf({ byNumber }: EnumNames, number: number): string | number
   return byNumber[number] ?? number;
 }
 
-/** Returns the number that a text stands for: itself, a name, or a name without its prefix, in any case. */
+/** Returns the number that a text represents: a number itself, a name, or a name without its prefix, in any case. */
 export function numberOf({ byNumber, prefix }: EnumNames, text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const wanted = text.toUpperCase();
@@ -101,7 +101,7 @@ export function numberOf({ byNumber, prefix }: EnumNames, text: string): number 
   return found === undefined ? undefined : Number(found[0]);
 }
 
-/** Bytes as the reference node writes them in JSON. */
+/** Bytes in the format of the reference node's JSON. */
 
 export const hex = (bytes: Uint8Array): string => `0x${bytes.toHex()}`;
 export const base64 = (bytes: Uint8Array): string => bytes.toBase64();

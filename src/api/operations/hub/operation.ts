@@ -11,7 +11,7 @@ import type { ChargeKey } from "../../../writes/store/write-limits.ts";
 import { operationsOf } from "../../op.ts";
 import { HubError } from "./schemas.ts";
 
-/** What the operations under `/v1` use. */
+/** The dependencies of the operations under `/v1`. */
 export interface HubDeps {
   readonly dialect?: undefined;
   readonly reads: HubReads;
@@ -28,10 +28,13 @@ export const { op: hubOp, read: hubRead } = operationsOf<HubDeps>({
   errorResponse: HubError,
 });
 
-/** The cache of a list over all fids, which says in a header that it is partial: cached responses have no headers of their own. */
+/**
+ * The cache of a list over all fids. A partial list is not cached, because a header marks it and cached responses have no individual
+ * headers.
+ */
 export const cacheOfAll = ({ reads }: HubDeps) => (reads.isPartial ? undefined : "shared");
 
-/** Says in a header that a list over all fids is partial. */
+/** Adds a header that marks a list over all fids as partial. */
 export function markPartial(
   { isPartial }: Pick<HubReads, "isPartial">,
   { headers }: { readonly headers: Record<string, unknown> },
@@ -42,7 +45,7 @@ export function markPartial(
 /** What a handler returns: a JSON value, JSON in pieces, or the response of an error. */
 export type Shown = object | JsonStream | Response;
 
-/** The HTTP status of each gRPC status. As on the reference node, what is not there is 400 and not 404. */
+/** The HTTP status of each gRPC status. Like on the reference node, a missing object is 400, not 404. */
 const HTTP_STATUS: Readonly<Record<number, number>> = {
   3: 400,
   5: 400,
@@ -54,11 +57,11 @@ const HTTP_STATUS: Readonly<Record<number, number>> = {
   14: 503,
 };
 
-/** An index at its bound: the caller is not the one who sends too much. */
+/** The code for an index at its limit, which is not the caller's fault. */
 const FULL_CODE = "resource_exhausted";
 const RETRY_AFTER_SECS = 30;
 
-/** Returns who waits for the list of a request. */
+/** Returns the client that waits for the list of a request. */
 export function listReaderOf(request: Request): ListReader {
   return { clientKey: clientKeyOf(exchangeOf(request)), signal: request.signal };
 }
@@ -75,30 +78,30 @@ export function refusalResponse({ code, reason }: Refusal): Response {
   return errorResponse(code, GRPC_STATUS[code], reason);
 }
 
-/** Shows the value of a read, or why it was refused. */
+/** Converts the value of a read, or the reason why it was refused. */
 export function show<T>(result: Result<T, Refusal>, shown: (value: T) => Shown): Shown {
   return result.ok ? shown(result.value) : refusalResponse(result.error);
 }
 
-/** Shows the response of a method of the hub's thread, or its error. */
+/** Converts the response of a method of the hub's thread, or its error. */
 export function showReply(reply: HubReply, shown: (bytes: Uint8Array) => Shown): Shown {
   return reply.ok ? shown(reply.bytes) : errorResponse(reply.errCode, reply.code, reply.details);
 }
 
-/** Rows as texts of JSON. The size of a page counts their bytes. */
+/** Formats rows as JSON texts. The size of a page counts their bytes. */
 export function jsonFormat<Row>(json: (row: Row) => unknown): RowFormat<Row, string> {
   return textFormat((row) => JSON.stringify(json(row)));
 }
 
-/** Rows as the texts of their JSON. */
+/** Formats rows with a function that returns their JSON text. */
 export function textFormat<Row>(text: (row: Row) => string): RowFormat<Row, string> {
   return { show: text, bytesOf: (shown) => Buffer.byteLength(shown) + 1 };
 }
 
 /**
- * Returns a page as JSON. `nextPageToken` is there on the last page too, empty: clients read on until it is.
+ * Returns a page as JSON. `nextPageToken` is also on the last page, where it is empty: clients read until then.
  *
- * @param fields further fields, as the text of JSON.
+ * @param fields further fields, as JSON text.
  */
 export function pageStream(name: string, { items, nextToken }: Page<string>, fields = ""): JsonStream {
   const token = nextToken === undefined ? "" : Buffer.from(nextToken).toString("base64url");

@@ -13,7 +13,7 @@ import { decodeBase58 } from "../../../lib/base58.ts";
 import { MESSAGE_PAGES } from "../../../read/hub/page.ts";
 import { type EnumNames, numberOf } from "./names.ts";
 
-/** Returns a parameter that clients may write in snake case or in camel case. The document shows the first. */
+/** Returns a parameter that clients may write in snake case or camel case. The document shows the snake case. */
 function spelled<T>(snakeCase: string, param: QueryParam<T>): QueryParam<T> {
   const camelCase = snakeCase.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   return { ...param, keys: [...new Set([snakeCase, camelCase])] };
@@ -38,7 +38,7 @@ export const fidParam = (name = "fid", documented?: Documented): QueryParam<numb
 export const fidListParam = (name: string, maxItems: number): QueryParam<readonly number[]> =>
   spelled(name, list(fidSchema(), fidOf, { maxItems: maxItems + 1 }));
 
-/** Bytes in hex, with or without `0x`. 32 bytes may also be base58. */
+/** Bytes in hex, with or without `0x`. 32 bytes may also be in base58. */
 export function bytesParam(name: string, documented: Documented = {}): QueryParam<Uint8Array> {
   const schema = Type.String({
     description: "Hex, with or without `0x`; 32 bytes also as base58",
@@ -57,7 +57,7 @@ export function bytesParam(name: string, documented: Documented = {}): QueryPara
   );
 }
 
-/** A number of the protocol: itself, its name, or its name without the prefix, in any case. */
+/** A number of the protocol: the number, its name, or its name without the prefix, in any case. */
 export function enumParam(name: string, names: EnumNames, documented: Documented = {}): QueryParam<number> {
   const words = Object.values(names.byNumber).join(", ");
   const schema = Type.String({
@@ -98,7 +98,7 @@ function flagParam(name: string, description: string): QueryParam<boolean> {
   );
 }
 
-/** A token of the page before, in base64 of either alphabet. A `+` arrives as a space. */
+/** The token of the previous page, in base64 of either alphabet. A `+` is received as a space. */
 const tokenParam = spelled(
   "page_token",
   scalar(Type.String({ description: "`nextPageToken` of the previous page" }), (value) =>
@@ -109,7 +109,7 @@ const tokenParam = spelled(
 const DEFAULT_PAGE_SIZE = 1000;
 const pageSizeText = integerParam("page_size", "More than 10000 means 10000; 0 is the default");
 
-/** A page of 0 rows is one of the default size. */
+/** A page size of 0 means the default. */
 const pageSizeParam: QueryParam<number> = {
   ...optional(
     {
@@ -129,7 +129,7 @@ export const pageParams = {
   reverse: optional(flagParam("reverse", "Newest first"), false),
 };
 
-/** Only the parameters of a page. */
+/** Returns only the parameters of a page. */
 export function pageOf({
   pageSize,
   pageToken,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** The schemas of `/v1`. The document describes them loosely: the protocol's own definitions are the reference. */
+/** The schemas of `/v1`. The document describes them loosely, because the protocol's own definitions are the reference. */
 
 const open = { additionalProperties: true } as const;
 
@@ -45,7 +45,7 @@ export const HubMessages = Type.Object(
   { $id: "HubMessages", additionalProperties: false },
 );
 
-/** A list, or the one message that was asked for, whose keys come beside the list. */
+/** A list, or a single requested message, whose keys are next to those of the list. */
 export const HubMessagesOrOne = Type.Object(
   {
     ...Object.fromEntries(
@@ -94,9 +94,9 @@ export const HubSigner = Type.Object(
   { $id: "HubSigner", ...open },
 );
 
-/** An object with these fields and others. */
+/** Returns the schema of an object with these and other fields. */
 export const openObject = (fields: Record<string, TSchema>) => Type.Object(fields, open);
-/** An object with exactly these fields. */
+/** Returns the schema of an object with exactly these fields. */
 export const closedObject = (fields: Record<string, TSchema>) =>
   Type.Object(fields, { additionalProperties: false });
 

@@ -23,12 +23,12 @@ import { hex } from "./names.ts";
 import { type HubDeps, hubOp, hubRead, markPartial, type Shown, showReply } from "./operation.ts";
 import { closedObject, HubError, HubMessage, openObject } from "./schemas.ts";
 
-/** The types of a body of protobuf, with any parameters. */
+/** The content types of a protobuf body; they may have parameters. */
 const CONTENT_TYPES = new Set(["application/octet-stream", "application/x-protobuf"]);
 
 const NO_MESSAGE = Message.fromPartial({});
 
-/** The price of a submit of one message; a bulk costs 2 more for each further one. */
+/** The price of a submit of one message; a bulk submit costs 2 more for each additional one. */
 const SUBMIT_UNITS = 20;
 
 export const submitOperations = [
@@ -100,7 +100,7 @@ export const submitOperations = [
     query: {},
     summary: "Always empty: the node takes no part in gossip",
     response: closedObject({ contacts: Type.Array(Type.Unknown()), peers: Type.Array(Type.Unknown()) }),
-    // The node takes no part in gossip.
+    // The node does not take part in gossip.
     run: () => ({ contacts: [], peers: [] }),
   }),
 ];
@@ -111,7 +111,7 @@ function bulkResultJson({ response }: BulkMessageResponse): object {
   return { hash: hex(hash), errCode, message };
 }
 
-/** The body of a request, read within the limit of its path. */
+/** Returns the body of a request, read within the limit of its path. */
 function bodyOf(request: Request): Uint8Array {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== undefined && !CONTENT_TYPES.has(type))
@@ -128,7 +128,7 @@ async function chargeSubmit(request: Request, messages: number, chargeKey: Charg
   await chargeMessages(exchange, messages, chargeKey);
 }
 
-/** Declares a request whose body is protobuf. */
+/** Declares a request with a protobuf body. */
 function submit({
   takes,
   response,
@@ -137,7 +137,7 @@ function submit({
   readonly id: string;
   readonly path: string;
   readonly summary: string;
-  /** The body, in words. */
+  /** Describes the body in words. */
   readonly takes: string;
   readonly response: TSchema;
   readonly access?: Access;

@@ -48,7 +48,7 @@ const KINDS = {
   likes: [NotificationKind.Like],
   mentions: [NotificationKind.Mention],
   replies: [NotificationKind.Reply],
-  // A quote causes a notification only if it mentions its author, as a mention.
+  // Quotes cause notifications only through mentions.
   quotes: [],
 } as const;
 
@@ -210,7 +210,7 @@ const shownActs =
   (rows: readonly NotificationRow[]): readonly NotificationRow[] =>
     acts(rows.map((row) => ({ actorFid: row.actorFid, castId: castOfAct(row), row }))).map(({ row }) => row);
 
-/** Returns a page of notifications in threads without those that rules of channels, or the user's relations, hide. */
+/** Returns a page of notifications in threads, without those hidden by rules of channels or the user's relations. */
 function inThreadsPage(
   db: IndexDatabase,
   {
@@ -240,7 +240,7 @@ const inChannels =
   (rows: readonly NotificationRow[]): readonly NotificationRow[] =>
     visible(rows.map((row) => ({ id: row.ref, row }))).map(({ row }) => row);
 
-/** Returns the parent URLs of channels; an entry that is a URL stands for itself. */
+/** Returns the parent URLs of channels; an entry that is a URL is returned unchanged. */
 function urlsOf(db: IndexDatabase, channelIds: readonly string[]): string[] {
   const isUrl = (text: string) => text.startsWith("http") || text.startsWith("chain://");
   const ids = resolveChannelIds(

@@ -51,7 +51,7 @@ export const seenOperations = keyedWrite({
   },
 });
 
-/** Returns what the owner of the request's API key has marked for a user; nothing without a key. */
+/** Returns what the owner of the request's API key has marked as seen by a user; nothing without a key. */
 export async function seenBy(
   request: Request,
   store: Pick<SeenStore, "find">,

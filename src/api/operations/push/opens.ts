@@ -89,7 +89,7 @@ const SendResultsResponse = Type.Object(
 
 const decodeReport = jsonBodyDecoder(ReportOpenRequest);
 
-/** For anyone. */
+/** Open to anyone. */
 export const openReportOperations = [
   op({
     id: "reportOpen",
@@ -121,7 +121,7 @@ export const openReportOperations = [
   }),
 ];
 
-/** For the owner. */
+/** For the owner only. */
 export const resultOperations = [
   signedRead({
     id: "getSendResults",

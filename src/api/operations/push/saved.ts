@@ -47,7 +47,7 @@ function presentSegment({ itemId, appId, content, createdAt, updatedAt }: SavedI
   };
 }
 
-/** What stores, lists and deletes one kind have in common. */
+/** Returns the common parts of the requests that store, list and delete one kind. */
 function requestsOf<const K extends SavedKind>(kind: K) {
   const path = `/frame/app/${kind}` as const;
   const query = { app_id: text({ description: "The app's id" }) };

@@ -179,7 +179,7 @@ export const scheduleOperations = [
   }),
 ];
 
-/** What the owner has to know first. */
+/** The most important states for the owner, in order. */
 const NEWS: readonly WaveState[] = ["due", "held", "missed", "cancelled", "sent"];
 
 const timeOfDay = (minute: number) =>

@@ -31,7 +31,7 @@ const RegisteredLoginClient = object(
 const One = object({ login_client: RegisteredLoginClient });
 const clientId = text({ description: "The client's id" });
 
-/** Apps whose visitors sign in by the login page. */
+/** Apps whose visitors sign in through the login page. */
 export const loginClientOperations = [
   signed({
     id: "createLoginClient",

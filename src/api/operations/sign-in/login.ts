@@ -14,7 +14,7 @@ const { op } = topic({ tag: "Signers", surface: "compat" });
 const BY_KEY = { security: "apiKey", access: requireKey("signers") } as const;
 const NO_WEB_SIGN_IN = "web sign-in is off, or the URL of this server is not known";
 
-/** Where an app's own code meets the login page: its address, and the exchange of a code. */
+/** The operations for an app's own code: the address of the login page, and the exchange of a code. */
 export const loginOperations = [
   op({
     ...BY_KEY,

@@ -15,7 +15,7 @@ import type { SignInReason } from "../../../sign-in/verify-message.ts";
 import { Fid, object } from "../../dialects/fields.ts";
 import { operationsOf } from "../../op.ts";
 
-/** What the operations under `/quick-auth` use. */
+/** The dependencies of the operations under `/quick-auth`. */
 export interface QuickAuthDeps {
   readonly dialect?: undefined;
   readonly quickAuth: QuickAuth;
@@ -86,7 +86,7 @@ const notImplemented = {
 };
 const shared = { access: OPEN, notImplemented } as const;
 
-/** Quick Auth in the form of the official server, which its client is pointed at by `origin`. */
+/** Quick Auth in the form of the official server; its client can be directed here with `origin`. */
 export const quickAuthOperations = [
   op({
     ...shared,
@@ -198,7 +198,7 @@ export const quickAuthOperations = [
   }),
 ];
 
-/** @throws ApiError `notImplemented` where there are no tokens */
+/** @throws ApiError `notImplemented` if tokens are not issued */
 function requireIssuer({ issuer, canSign }: QuickAuth): string {
   if (!canSign) throw new ApiError("notImplemented", NO_TOKEN_KEY);
   const url = issuer();

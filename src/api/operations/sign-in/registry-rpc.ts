@@ -5,7 +5,7 @@ import { OPEN_READ } from "../../../http/route-terms.ts";
 import { MAX_BATCH, type RegistryRpc, type RpcResponse } from "../../../sign-in/registry/registry-rpc.ts";
 import { operationsOf } from "../../op.ts";
 
-/** What the operations under `/rpc` use. */
+/** The dependencies of the operations under `/rpc`. */
 export interface RpcDeps {
   readonly dialect?: undefined;
   readonly registryRpc: RegistryRpc;
@@ -32,7 +32,7 @@ const RpcReply = Type.Object({
 const INVALID_REQUEST = -32_600;
 const PARSE_ERROR = -32_700;
 
-/** Optimism's registries, from the index: libraries that verify a sign-in take the URL as that of an RPC. */
+/** Optimism's registries, from the index: libraries that verify a sign-in accept this URL as that of an RPC. */
 export const registryRpcOperations = [
   op({
     id: "registryRpc",

@@ -8,7 +8,7 @@ import { signInError } from "../../../sign-in/sign-in-error.ts";
 import { object } from "../../dialects/fields.ts";
 import { type Call, operationsOf } from "../../op.ts";
 
-/** What the operations of the relay use. */
+/** The dependencies of the relay's operations. */
 export interface RelayDeps {
   readonly dialect?: undefined;
   readonly channels: Channels;
@@ -74,7 +74,7 @@ const StatusResponse = Type.Object({
 });
 
 const UNKNOWN = "unknown or expired channel";
-/** The wire of the relay that auth-client and AuthKit know. No key is asked for, and no approver is believed. */
+/** The relay protocol of auth-client and AuthKit. No key is required, and the approver is not trusted. */
 export const relayOperations = [
   op({
     id: "relayOpenChannel",
@@ -161,7 +161,7 @@ function tokenOf(request: Call["request"]): string {
   return token;
 }
 
-/** Only the address that opened the channel sees it. */
+/** Shown only to the address that opened the channel. */
 function statusOf(
   channels: Channels,
   token: string,

@@ -65,7 +65,7 @@ const registered = {
   },
 } as const;
 
-/** Under an API key, a key that its owner has asked for: as it is for the app that asked. */
+/** With an API key, returns a key that its owner has requested, in the form for the requesting app. */
 async function ownRequest({ signers }: ApiDeps, { request }: Call, key: Uint8Array) {
   const caller = callerOf(request);
   if (caller.kind !== "apiKey" || !caller.scopes.includes("signers")) return undefined;

@@ -100,7 +100,7 @@ const EITHER = {
 const events = { fid: optional(fid()), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() };
 const readCreate = jsonBodyDecoder(CreateSignerRequest);
 
-/** Signers that this service keeps for the owners of API keys, in the shape of the hosted API. */
+/** Signers that this service stores for the owners of API keys, in the shape of the hosted API. */
 export const signerByKeyOperations = [
   op({
     ...BY_KEY,
@@ -201,7 +201,7 @@ export const signerByKeyOperations = [
   }),
 ];
 
-/** With an fid and none of a signer's parameters a request is for the events of the fid's keys. */
+/** A request with an fid and none of a signer's parameters asks for the events of the fid's keys. */
 function isEventList(query: URLSearchParams): boolean {
   return query.has("fid") && !["signer_uuid", "message", "signature"].some((name) => query.has(name));
 }
@@ -212,10 +212,10 @@ function requestedPermissions(request: Request): Permission[] {
   return bytes.byteLength === 0 ? [] : (readCreate(bytes).permissions ?? []);
 }
 
-/** The owner of the key of a request, for the audit log. */
+/** Returns the owner of the request's key, for the audit log. */
 export function actorOf(request: Request): SignerActor {
   const { ownerFid, apiKeyId, scopes } = keyCallerOf(request);
-  // A key that may only read must not get here, whatever the query looks like.
+  // A read-only key must not get here, whatever the query looks like.
   if (!scopes.includes("signers")) throw missingScope("signers");
   const { requestId, client } = exchangeOf(request);
   return { ownerFid, apiKeyId, requestId, address: client().address };

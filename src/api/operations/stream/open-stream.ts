@@ -20,7 +20,7 @@ const SSE_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
-/** The price of a regular expression in a subscription, which is compiled. */
+/** The price of a regular expression in a subscription, which must be compiled. */
 export const EXPRESSION_UNITS = 20;
 
 export const acceptsScores = ({ cache }: ApiDeps["reads"]): boolean =>
@@ -30,7 +30,7 @@ function ownerOf({ caller }: Exchange): number | undefined {
   return caller.kind === "apiKey" ? caller.ownerFid : undefined;
 }
 
-/** Why bans cannot be excluded; undefined where they can, or are not. */
+/** Returns why bans cannot be excluded; undefined if they can, or if that is not requested. */
 export function bansRefusal(exchange: Exchange, { exclude }: Subscription): string | undefined {
   if (exclude?.bans !== true || ownerOf(exchange) !== undefined) return undefined;
   return "subscription.exclude.bans needs an API key, which counts with exclude_bans=true in the query";
@@ -38,10 +38,10 @@ export function bansRefusal(exchange: Exchange, { exclude }: Subscription): stri
 
 const unsentOf = (exchange: Exchange): Hold => exchange.unsent.open(clientKeyOf(exchange));
 
-/** How often a stream with an API key looks whether the key is still valid. */
+/** How often a stream with an API key checks whether the key is still valid. */
 const KEY_CHECK_MS = 1_000;
 
-/** Ends a stream when its key has ended or the node cannot tell; in the latter case the client resumes at another node. */
+/** Ends a stream when its key has become invalid or the node cannot find out; in the latter case the client resumes at another node. */
 function endWithKey(connection: OpenStream["connection"], isStillAdmitted: () => Promise<boolean>): void {
   const check = async () => {
     if (connection.hasEnded) return clearInterval(checking);
@@ -135,7 +135,7 @@ export async function upgrade(
 }
 
 /**
- * Charges for the regular expressions of a subscription that is not read yet. Those of a query are in the price of the request.
+ * Charges for the regular expressions of a subscription before it is read. Those of a query are part of the request's price.
  *
  * @throws ApiError `tooManyRequests`
  */
@@ -156,7 +156,7 @@ const LIMIT_TEXTS: Readonly<Record<SlotRefusal, string>> = {
   "address entries": "the filters of the streams of this address have too many entries",
 };
 
-/** Returns the response of a refusal that has a body of its own, throws the others. */
+/** Returns the response of a refusal that has its own body; throws for the others. */
 function refusalOf(refusal: StreamRefusal): Result<never, Response> {
   const retry = { retryAfterSecs: RETRY_AFTER_SECS };
   if (refusal.kind === "unavailable") throw new ApiError("unavailable", refusal.reason, retry);

@@ -38,7 +38,7 @@ function expression(description: string): QueryParam<string | undefined> {
   });
 }
 
-/** A list of texts that may contain commas, so that it is read from the query itself. */
+/** A list of texts that may contain commas, so it is read from the raw query. */
 function texts(description: string, maxLength: number): QueryParam<undefined> {
   const schema = Type.Array(Type.String({ maxLength }), {
     description: `${description}. A comma within one is written as %2C, or the parameter is repeated for each`,
@@ -80,7 +80,7 @@ function minimumScore(): QueryParam<number | undefined> {
   });
 }
 
-/** The query parameter with which an API key counts, for its owner's bans. */
+/** The query parameter for which an API key is used, because of its owner's bans. */
 export const exclusionParams = {
   exclude_bans: optional(
     choice(["true", "false"], {
@@ -133,7 +133,7 @@ export function filterParams(maxItems: number) {
 
 type Filters = DecodedQuery<ReturnType<typeof filterParams>>;
 
-/** The parameters that are filters as they are. */
+/** The parameters that are used as filters unchanged. */
 const FILTERS = [
   "author_fids",
   "fids",
@@ -150,7 +150,7 @@ const FILTERS = [
   "target_cast_hashes",
 ] as const satisfies readonly (keyof Filters)[];
 
-/** The field of a kind's filter that a parameter sets; undefined if the kind has none. */
+/** Returns the field of a kind's filter that a parameter sets; undefined if the kind has none. */
 function fieldOf(param: string, { filters }: (typeof eventKinds)[number]): string | undefined {
   if (filters.includes(param)) return param;
   const other = param === "author_fids" ? "fids" : param === "fids" ? "author_fids" : param;
@@ -187,7 +187,7 @@ export function subscriptionOf(query: Filters, url: string, maxItems: number): S
   return { ...(Object.fromEntries(filters) as Subscription), ...(fids && { exclude: { fids } }) };
 }
 
-/** `fids` and `author_fids` are one field of most kinds. */
+/** For most kinds, `fids` and `author_fids` are the same field. */
 function joined(before: unknown, value: unknown): unknown {
   return Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
 }
@@ -205,10 +205,10 @@ function textsIn(
 }
 
 const MAX_LAST_EVENTS = 300;
-/** The most events of a time that has an end: they are not sent again and again. */
+/** Maximum number of events of a time range that has an end: unlike others, they are not sent again and again. */
 const MAX_LAST_OF_TIME = 10_000;
 const MAX_CURSOR_CHARS = 512;
-/** The query parameters that say where a stream begins. */
+/** The query parameters that specify where a stream starts. */
 export const startParams = {
   cursor: optional(
     text({
@@ -252,9 +252,9 @@ export const startParams = {
 };
 
 /**
- * Reads where a stream begins. An EventSource repeats its URL when it connects again, so its `Last-Event-ID` is later than a `cursor` in the
- * URL. It cannot change that header, and gives up for good on any status but 200: so a value that no node issued (cut short on the way,
- * of another service) is a gap like one of another index.
+ * Returns where a stream starts. An EventSource repeats its URL when it reconnects, so its `Last-Event-ID` is later than a `cursor` in
+ * the URL. It cannot change that header, and gives up permanently on any status but 200. A value that no node issued (truncated, or from
+ * another service) is therefore a gap, like a value from another index.
  *
  * @throws ApiError `badRequest` for a parameter `cursor` that no node issued
  */

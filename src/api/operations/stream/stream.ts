@@ -34,7 +34,7 @@ const GoneEventsResponse = object({
   oldest_cursor: Type.String(),
 });
 
-/** A read, in which an API key counts where its owner's bans do. */
+/** A read, for which an API key is used if its owner's bans apply. */
 const access: Access = {
   kind: "keyUnlessRead",
   scope: "read",
@@ -48,7 +48,7 @@ event: hello
 data: {"cursor":"Ae89dLNbIjk4MDRhIiwxMDM1LCIiXQ","oldest_cursor":"Ae89dLNbIjk4MDRhIiwwLCIiXQ","kinds":["follow.created"],"resumed":false,"lag_secs":0}
 `;
 
-/** Documents the responses, the body and the parameters, of which the document names only the example of the kinds. */
+/** Documents the responses, the body and the parameters; the document contains only the example of the kinds. */
 function documentedAsStream(detail: DocumentDecoration): DocumentDecoration {
   const { responses, parameters, requestBody } = detail as unknown as {
     responses: Record<string, object>;
@@ -101,7 +101,7 @@ export const stream = {
   document: documentedAsStream,
 } as const;
 
-/** The events of webhooks as server-sent events, or over a WebSocket. */
+/** The events of webhooks, as server-sent events or over a WebSocket. */
 export const streamOperations = [
   op({
     ...stream,

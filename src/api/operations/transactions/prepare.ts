@@ -229,7 +229,7 @@ function sponsorship(
   };
 }
 
-/** For what is signed already, the deadline is known. */
+/** If it is already signed, the deadline is known. */
 function deadlineOf(
   deadline: number | undefined,
   signature: string | undefined,

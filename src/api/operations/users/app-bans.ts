@@ -36,7 +36,7 @@ export async function pageOfBans(
 }
 
 /**
- * Bans the users of a request, or lifts their bans, and records the first of them in the audit log.
+ * Bans the users of a request or lifts their bans, and records the first of them in the audit log.
  *
  * @throws ApiError `badRequest` naming the field, `conflict` beyond the bound
  */
@@ -66,7 +66,7 @@ const fids = {
   isRequired: true,
   help: `the users; at most ${MAX_BANS_PER_REQUEST} at a time`,
 } as const;
-/** Holds a thousand fids with 20 digits. */
+/** Enough for a thousand fids with 20 digits. */
 const MAX_BODY_BYTES = 32 * 1024;
 const shared = {
   path: "/moderation/bans",
@@ -76,7 +76,7 @@ const shared = {
   response: Changed,
 } as const;
 
-/** The bans of an owner, for signatures and sessions. API keys have them under the paths of the hosted API. */
+/** An owner's bans, for signatures and sessions. API keys manage them under the paths of the hosted API. */
 export const appBanOperations = [
   signed({
     ...shared,

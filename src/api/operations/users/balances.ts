@@ -14,10 +14,10 @@ import { topic } from "../../topic.ts";
 
 const { op } = topic({ tag: "Users", surface: "compat" });
 
-/** USDC of Base: what is held of it is worth as much. */
+/** USDC on Base, whose balance is also its value in dollars. */
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const MAX_ADDRESSES = 100;
-/** Verified addresses of a user that are read: an account may have hundreds. */
+/** How many of a user's verified addresses are read: an account may have hundreds. */
 const MAX_HOLDERS = 20;
 const UNAVAILABLE = "the RPC of Base does not respond";
 
@@ -114,7 +114,7 @@ export const balanceOperations = [
   }),
 ];
 
-/** What the operations beside the prefix of the hosted API use. */
+/** The dependencies of the operations outside the prefix of the hosted API. */
 interface BesideDeps {
   readonly dialect?: undefined;
   readonly balances: BaseBalances;
@@ -131,7 +131,7 @@ const Check = Type.Record(
   }),
 );
 
-/** Subscriptions by a contract on Base, where the operator has an RPC of it. */
+/** Subscriptions by a contract on Base, if the operator has a Base RPC. */
 export const subscriptionOperations = [
   operationsOf<BesideDeps>({ surface: "stp", tag: "Wallets and tokens" }).op({
     id: "checkSubscriptions",
@@ -191,7 +191,7 @@ const WalletBalances = object({
   next: object({ cursor: Type.Null() }),
 });
 
-/** Balances of any address on Base, where the operator has an RPC of it. */
+/** Balances of any address on Base, if the operator has a Base RPC. */
 export const walletOperations = [
   operationsOf<BesideDeps>({ surface: "onchain", tag: "Wallets and tokens" }).op({
     id: "getWalletBalances",

@@ -112,7 +112,7 @@ export const followOperations = [
   }),
 ];
 
-/** Responds with a page of those who follow a user, or are followed by them. */
+/** Responds with a page of a user's followers, or of the users that they follow. */
 function respondWithTies(
   reads: Reads,
   query: PageQuery & { readonly fid: number },

@@ -129,7 +129,7 @@ export const moderationOperations = [
 
 type Position = readonly [at: number, fid: number];
 
-/** Merges the private mutes of a user, which are few, with a list of public ones. A user of both is shown once, as the private one. */
+/** Merges a user's private mutes, which are few, with a list of public ones. A user in both is shown once, as the private one. */
 function mergedMutes(
   own: readonly DatedUser[],
   { limit, after }: { readonly limit: number; readonly after: Position | undefined },
@@ -149,7 +149,7 @@ function mergedMutes(
   );
 }
 
-/** The owner of the request's API key. */
+/** Returns the owner of the request's API key. */
 function actorOf({ request }: Call): ModerationActor {
   const { ownerFid, apiKeyId } = keyCallerOf(request);
   const { requestId, client } = exchangeOf(request);

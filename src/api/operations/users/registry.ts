@@ -70,7 +70,7 @@ interface EventsQuery {
   readonly cursor: string | undefined;
 }
 
-/** Most clients of these lists do not page, so the default page holds the events of nearly every fid. */
+/** Most clients of these lists do not paginate, so the default page has room for the events of nearly every fid. */
 export const DEFAULT_EVENTS = 100;
 
 const params = () => ({ fid: fid(), limit: optional(limit(), DEFAULT_EVENTS), cursor: cursor() });
@@ -90,7 +90,7 @@ export const registryOperations = [
     aliases: ["/signers", "/signer/list", "/onchain/signers"],
     run: ({ reads }, { query }) => listSigners(reads, query),
   }),
-  // The hosted API has keys that it manages under the other paths.
+  // In the hosted API, the other paths return keys that it manages.
   read({
     ...signerEvents,
     surface: "compat",

@@ -15,7 +15,7 @@ import { eventKinds } from "../../../webhooks/subscription-schema.ts";
 import { Count, Next, nullable, object, UnixSecs } from "../../dialects/fields.ts";
 import { presentRecord } from "../../respond.ts";
 
-/** The kinds of events, as a parameter names them. */
+/** The kinds of events in the spelling of parameters. */
 export const kinds = eventKinds.map(({ kind }) => kind);
 
 export const Kind = Type.Unsafe<EventKind>({ type: "string", enum: kinds });

@@ -169,9 +169,8 @@ function uuidOf(fid: number): string {
 type Match = "all" | "any";
 
 /**
- * Returns a subscription in which every filter states how its fields combine. The hosted API combines them with "or",
- * this service with "and". Without this step a filter without `match` would mean one thing in compat requests and
- * another in the records of this service.
+ * Returns a subscription in which every filter states how its fields combine. The hosted API combines them with "or", this service with
+ * "and". Without this step, a filter without `match` would have different meanings in compat requests and in the records of this service.
  *
  * A value that is not an object is returned unchanged, and the service rejects it.
  */
@@ -189,8 +188,8 @@ export function withExplicitMatch(subscription: unknown, defaultMatch: Match): u
 }
 
 /**
- * Returns a subscription of a compat request, which leaves out the events of users that the owner bans unless it says otherwise, as in the
- * hosted API.
+ * Returns a subscription from a compat request. Like in the hosted API, it excludes events of users banned by the owner unless it says
+ * otherwise.
  */
 export function withBansExcluded(subscription: unknown): unknown {
   if (!isObject(subscription)) return subscription;
@@ -198,7 +197,7 @@ export function withBansExcluded(subscription: unknown): unknown {
   return isObject(exclude) ? { ...subscription, exclude: { bans: true, ...exclude } } : subscription;
 }
 
-/** The same backwards: the record does not show the default, and states everything else. */
+/** The inverse: the record omits the default, and states everything else. */
 function withStatedExclusion({ exclude, ...filters }: Subscription): Subscription {
   const { bans = false, fids } = exclude ?? {};
   return bans && fids === undefined ? filters : { ...filters, exclude: { ...exclude, bans } };

@@ -22,18 +22,18 @@ import {
   withExplicitMatch,
 } from "./records.ts";
 
-/** How one dialect reads and presents the webhooks that both share. */
+/** How one dialect reads and presents webhooks, which both share. */
 interface WebhookDialect {
   readonly surface: Surface;
   readonly ownerFid: QueryParam<number | undefined>;
   readonly descriptions: { readonly create: string; readonly update: string };
   readonly summaryOfPatch: string;
-  /** Translates the JSON of a request to that of the native dialect. */
+  /** Translates the JSON of a request into that of the native dialect. */
   readonly toNativeBody: (body: unknown) => unknown;
   /** Returns the compat prefix that a webhook is created under; null in the native dialect. */
   readonly compatPrefixOf: (prefix: string) => string | null;
   readonly present: (webhook: Webhook, delivery: DeliverySettings) => unknown;
-  /** Fields of every response besides the webhooks. */
+  /** Additional fields of every response besides the webhooks. */
   readonly envelope: object;
   readonly deleted: object;
   readonly schemas: { readonly one: TSchema; readonly list: TSchema; readonly deleted: TSchema };
@@ -57,8 +57,8 @@ const NATIVE: WebhookDialect = {
 };
 
 /**
- * The shape of the hosted API: the same operations with the same signatures on the same webhooks. The owner is the signing fid. A filter
- * that does not say how its fields combine matches if any field matches, and a subscription that does not say excludes banned users.
+ * The shape of the hosted API: the same operations with the same signatures on the same webhooks. The owner is the signing fid. By
+ * default, a filter matches if any of its fields matches, and a subscription excludes banned users.
  */
 const COMPAT: WebhookDialect = {
   surface: "compat",
@@ -98,7 +98,7 @@ function webhookOperationsOf({
   const update = {
     path: "/webhook",
     op: "webhook.update",
-    // For sessions that may operate, if it does nothing but switch the webhook on or off.
+    // Allowed for sessions with `operate` access if the request only enables or disables the webhook.
     session: { access: "operate", onlyFields: ["webhook_id", "active"] },
     description: descriptions.update,
     body: UpdateWebhookRequest,

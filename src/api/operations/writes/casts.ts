@@ -49,7 +49,7 @@ const CastDeletion = signerBody({
 
 const CAST_ADD = MessageType.MESSAGE_TYPE_CAST_ADD;
 
-/** How the messages of these writes are made. */
+/** How to compose the messages of these writes. */
 export const castCompositions = {
   publishCast: {
     type: CAST_ADD,

@@ -15,7 +15,7 @@ export const ChannelName = Type.String({ description: "Id, URL, or the id of the
 export const NEEDS_CHAIN =
   "The network takes the message from keys on chain only: 403 `signer_not_on_chain` for a gasless one. What it would refuse is refused before, with its reason.";
 
-/** Lets a function for writes in channels compose a write. */
+/** Adapts a function for writes in channels to compose a write. */
 export const inChannel =
   (compose: (act: ChannelAct) => Composed) =>
   ({ db, fields, fid, nowSecs, isStale }: ComposeRequest) =>

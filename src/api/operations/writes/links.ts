@@ -75,7 +75,7 @@ const followComposition = (type: MessageType) => ({
   compose: (request: ComposeRequest) => composeFollows(type, request),
 });
 
-/** How the messages of these writes are made. */
+/** How to compose the messages of these writes. */
 export const linkCompositions = {
   followUser: followComposition(ADD),
   unfollowUser: followComposition(REMOVE),
@@ -152,7 +152,7 @@ function composeFollows(
   );
 }
 
-/** The outcomes are in the order of the fids, each once. */
+/** The outcomes are in the order of the fids, without duplicates. */
 function presentFollows({ fields, outcomes }: WriteResult) {
   const targets = readTargetFids(ownValue(fields, "target_fids"));
   const details = (targets.ok ? targets.value : []).map((target, at) => presentFollow(target, outcomes[at]));
@@ -182,8 +182,8 @@ function linkMessage(type: MessageType, linkType: LinkType, target: number): Uns
 }
 
 /**
- * Stores a private mute in the app of the owner, or writes a link of the protocol, which is public, where the operator sets that. It names a
- * user instead of a signer.
+ * Stores a private mute in the owner's app or, if the operator sets that, writes a link of the protocol, which is public. It names a user
+ * instead of a signer.
  */
 async function writeMute(deps: ApiDeps, call: Call, type: MessageType, message: string) {
   const fields = unwrapOrThrow(readObject(parseBody(rawBody(call.request)), "request body"));
@@ -222,7 +222,7 @@ async function writePrivateMute(
       "conflict",
       `a user mutes at most ${MODERATION_BOUNDS.mutesOfUser} others in one app, and its users ${MODERATION_BOUNDS.mutes} in all`,
     );
-  // The muted user stays out of the log: a mute is private.
+  // The log does not contain the muted user, because a mute is private.
   await audit.append(
     moderationEntries(actorOf(request), isMuted ? "mute.add" : "mute.remove", [fid], reads.clock),
   );

@@ -25,7 +25,7 @@ import { executeWrite, isStoredWrite } from "./write.ts";
 
 const { op } = topic({ surface: "compat" });
 
-/** What the messages of a write are made from. */
+/** The input for composing the messages of a write. */
 export interface ComposeRequest {
   /** The fields of the JSON body. */
   readonly fields: JsonObject;
@@ -33,21 +33,21 @@ export interface ComposeRequest {
   readonly fid: number;
   readonly db: IndexDatabase;
   readonly nowSecs: number;
-  /** Whether the index may lack what the network has. */
+  /** Whether the index may be out of date. */
   readonly isStale: boolean;
 }
 
-/** How the messages of a write are made. */
+/** How to compose the messages of a write. */
 export interface Composition {
-  /** The type of message that the signer must be permitted. */
+  /** The type of message for which the signer needs permission. */
   readonly type: MessageType;
-  /** Null for a part of the write that can make no message. */
+  /** Null for a part of the write for which no message can be composed. */
   readonly compose: (
     request: ComposeRequest,
   ) => Result<readonly (UnsignedBody | null)[], Refusal | SignerRefusal>;
 }
 
-/** What a write has led to. The response depends on nothing else, so that a repetition gets the same. */
+/** The result of a write. The response depends on nothing else, so that a repetition gets the same. */
 export interface WriteResult {
   readonly fields: JsonObject;
   readonly fid: number;
@@ -55,7 +55,7 @@ export interface WriteResult {
   readonly outcomes: readonly MessageOutcome[];
 }
 
-/** A write, and the managed signer that signs it. */
+/** A write and the managed signer that signs it. */
 interface SignerWrite extends Composition {
   readonly fields: JsonObject;
   readonly signerUuid: string;
@@ -64,12 +64,12 @@ interface SignerWrite extends Composition {
 /**
  * Executes a write by a signer.
  *
- * @throws ApiError when nothing of it is in the network
+ * @throws ApiError if none of it is in the network
  */
 export async function executeWriteBy(deps: ApiDeps, call: Call, write: SignerWrite): Promise<WriteResult> {
   const { fields, signerUuid } = write;
   const bodyIdem = ownValue(fields, "idem");
-  // The targets of an earlier request with the same key may be deleted.
+  // The targets of an earlier request with the same key may have been deleted.
   const isStored = await isStoredWrite(call, deps.publish.storedWrites, { signerUuid, bodyIdem });
   const content = isStored
     ? ("stored" as const)
@@ -79,7 +79,7 @@ export async function executeWriteBy(deps: ApiDeps, call: Call, write: SignerWri
 }
 
 /**
- * Reads the fields that every write by a managed signer has.
+ * Reads the fields that are common to all writes by managed signers.
  *
  * @throws ApiError `badRequest`
  */
@@ -93,7 +93,7 @@ export function readSignedWrite(body: unknown): { readonly fields: JsonObject; r
 }
 
 /**
- * Returns the user whose messages a signer of the caller signs, and the types of message that it may sign.
+ * Returns the user that a signer of the caller signs for, and the types of message that it may sign.
  *
  * @throws ApiError `notFound`, or `forbidden` while it is not approved
  */
@@ -110,7 +110,7 @@ export async function userOfSigner(
 }
 
 /**
- * Makes the messages of a write by a signer, and sends nothing.
+ * Composes the messages of a write by a signer without sending them.
  *
  * @throws ApiError for each refusal that does not need the network
  */
@@ -135,7 +135,7 @@ export async function composeWriteBy(
   return { fid, bodies };
 }
 
-/** The owner of the request's API key, as the services of signers take it. */
+/** Returns the owner of the request's API key in the form for the signer services. */
 export function actorOf(request: Request): SignerActor {
   const { ownerFid, apiKeyId } = keyCallerOf(request);
   const { requestId, client } = exchangeOf(request);
@@ -147,10 +147,10 @@ const OperationResponse = object(
   { $id: "OperationResponse" },
 );
 
-/** The response of a write that returns nothing else. */
+/** Returns the response of a write without other results. */
 export const done = (message: string) => ({ success: true as const, message });
 
-/** That of a write in a channel, whose slots the last message holds. */
+/** Returns that of a write in a channel, whose slots are in the last message. */
 export const doneInChannel =
   (message: string) =>
   ({ outcomes }: WriteResult) =>
@@ -185,12 +185,12 @@ interface WriteSpec {
   readonly summary: string;
   readonly description: string;
   readonly body: TSchema;
-  /** Default: that of a write that returns nothing else. */
+  /** Default: that of a write without other results. */
   readonly response?: TSchema;
   /** Responses of other statuses than 200 and 202. */
   readonly responses?: Readonly<Record<number, TSchema>>;
   readonly errors?: readonly ErrorName[];
-  /** True for a write that the hosted API does not have. */
+  /** True for a write that does not exist in the hosted API. */
   readonly isOwn?: true;
   /** The scope that the API key needs. Default: `write`. */
   readonly scope?: Scope;
@@ -199,7 +199,7 @@ interface WriteSpec {
   readonly run: (deps: ApiDeps, call: Call) => Promise<object>;
 }
 
-/** Declares a write with an API key. The native dialect refuses it, if the hosted API has it. */
+/** Declares a write with an API key. The native dialect refuses it if it exists in the hosted API. */
 export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
   const {
     response = OperationResponse,
@@ -220,7 +220,7 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
       security: "apiKey",
       access: requireKey(scope),
       body: documentedOnly(body),
-      // A bad field is refused after an unknown signer.
+      // An invalid field is refused after an unknown signer.
       isRaw: true,
       response: { 200: response, 202: response, ...responses },
       errors: ["forbidden", "conflict", "tooManyRequests", "badGateway", "unavailable", ...errors],
@@ -235,10 +235,10 @@ export function keyedWrite(spec: WriteSpec): Operation<ApiDeps>[] {
 }
 
 /**
- * Declares a write by the signer that its body names. What is refused is refused in the order of the checks: fields of every write,
- * signer, permission, then what the messages refer to.
+ * Declares a write by the signer named in its body. Refusals are in the order of the checks: common fields, signer, permission, then what
+ * the messages refer to.
  *
- * @param spec.present builds the response, or is the message of one that returns nothing else
+ * @param spec.present builds the response, or is the message of a response without other results
  */
 export function managedWrite({
   type,

@@ -54,7 +54,7 @@ export const messageOperations = [
     security: "apiKey",
     access: requireKey("write"),
     body: Type.Unsafe<unknown>(Type.Object({}, { additionalProperties: true })),
-    // Decoded by its content type.
+    // Decoded according to its content type.
     isRaw: true,
     response: { 200: PublishedMessage, 202: PublishedMessage },
     errors: ["forbidden", "conflict", "tooManyRequests", "badGateway", "unavailable"],

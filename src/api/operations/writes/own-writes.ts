@@ -22,8 +22,8 @@ import { castCompositions } from "./casts.ts";
 import { errorOfWrite, WRITES_OFF } from "./write.ts";
 
 /**
- * Writes that a user asks for with the custody address, for the console. A managed signer of the user that may write such messages signs
- * them, whichever app owns it.
+ * Writes that a user requests with the custody address, for the console. They are signed by any managed signer of the user that may write
+ * such messages, whichever app owns it.
  */
 
 const { signed } = topic({ surface: "native" });
@@ -61,7 +61,7 @@ const NEEDS_SIGNER =
 const errors = ["notFound", "conflict", "badGateway"] as const;
 const WHEN_OFF = "not implemented: managed signers need signers.encryption_key";
 
-/** @throws ApiError when nothing of it is in the network, and nothing will be */
+/** @throws ApiError if none of it is in the network, and none will be */
 async function writeOwn(
   deps: Pick<ApiDeps, "signers" | "writes">,
   request: SignedRequest,
@@ -75,7 +75,7 @@ async function writeOwn(
   return submitBy(deps, request, route, { signer: found.signer, bodies: [body] });
 }
 
-/** @throws ApiError when nothing of it is in the network, and nothing will be */
+/** @throws ApiError if none of it is in the network, and none will be */
 async function submitBy(
   { writes }: Pick<ApiDeps, "writes">,
   { requestId, address }: SignedRequest,

@@ -21,7 +21,7 @@ const compositionOf = (type: MessageType) => ({
     ]),
 });
 
-/** How the messages of these writes are made. */
+/** How to compose the messages of these writes. */
 export const reactionCompositions = {
   publishReaction: compositionOf(MessageType.MESSAGE_TYPE_REACTION_ADD),
   deleteReaction: compositionOf(MessageType.MESSAGE_TYPE_REACTION_REMOVE),

@@ -12,7 +12,7 @@ import type { Call } from "../../op.ts";
 const FURTHER_MESSAGE_UNITS = 2;
 
 /**
- * Charges a write for the messages behind its first one, for which the edge has charged.
+ * Charges a write for its messages after the first, for which the edge has charged.
  *
  * @throws ApiError `tooManyRequests`
  */
@@ -21,7 +21,7 @@ export function chargeFurtherMessages(exchange: Exchange, messages: number): voi
 }
 
 /**
- * Charges the limit of messages of an API key; a request without one has none.
+ * Charges the message limit of an API key; a request without a key has none.
  *
  * @throws ApiError `tooManyRequests`
  */
@@ -37,7 +37,7 @@ export async function chargeMessages(
   if (!admitted.ok) throw errorOfWrite(admitted.error);
 }
 
-/** Adds the limits of messages to the fields that show what the caller has left. */
+/** Adds the message limits to the headers that show what the caller has left. */
 function showWriteLimits(exchange: Exchange, limits: readonly WriteLimit[]): void {
   for (const { name, quota, windowSecs, left, fullInSecs } of limits) {
     const { policy, state } = exchange.limitHeaders ?? { policy: "", state: "" };
@@ -72,12 +72,12 @@ const WRITTEN: ReadonlySet<MessageOutcome["state"]> = new Set(["merged", "queued
 const PREFIX_SEGMENTS = 2;
 
 /**
- * Executes a write of the caller and sets status and headers of the response: 200 when all of it is merged or was there before, 202
- * while some of it is on its way.
+ * Executes a write of the caller and sets status and headers of the response: 200 if all of it is merged or already existed, 202 while
+ * some of it is still pending.
  *
  * @param write `bodyIdem` is `idem` of the request body
  * @returns the outcomes in the order of the content
- * @throws ApiError when nothing of it is in the network
+ * @throws ApiError if none of it is in the network
  */
 export async function executeWrite(
   { request, route, server, set }: Call,
@@ -115,13 +115,13 @@ export async function executeWrite(
   return outcomes;
 }
 
-/** Returns the number of messages that a write may make. */
+/** Returns the maximum number of messages of a write. */
 function messagesOf(content: WriteCall["content"]): number {
   if (content === "stored") return 0;
   return "signed" in content ? content.signed.length : content.bodies.filter((body) => body !== null).length;
 }
 
-/** Whether an earlier request with the same idempotency key is stored. */
+/** Reports whether an earlier request with the same idempotency key is stored. */
 export async function isStoredWrite(
   { request, route }: Call,
   storedWrites: Pick<WriteStore, "findCall">,
@@ -134,7 +134,7 @@ export async function isStoredWrite(
   return (await storedWrites.findCall(key)) !== undefined;
 }
 
-/** Method and path below the prefix. */
+/** Returns the method and the path below the prefix. */
 function routeName({ method }: Request, route: string): string {
   return `${method} /${route
     .split("/")
@@ -144,7 +144,7 @@ function routeName({ method }: Request, route: string): string {
 
 export const WRITES_OFF = "writes are turned off by writes.enabled";
 
-/** The key of a request, from its header or its body. */
+/** Returns the key of a request from its header or its body. */
 function idemOf({ headers }: Request, bodyIdem: unknown): string | undefined {
   const inHeader = headers.get("idempotency-key") ?? undefined;
   if (bodyIdem !== undefined && typeof bodyIdem !== "string") throw badIdem("idem");

@@ -28,7 +28,7 @@ export function formatEstimate(estimate: SizeEstimate, basis: string, cores: num
   ].join("\n");
 }
 
-/** Formats an estimate from a followed node, with the part of the time that its responses take. */
+/** Formats an estimate from a followed node, including how much of the time its responses take. */
 export function formatUpstreamEstimate(estimate: UpstreamEstimate, cores: number): string {
   const { callMs, callSeconds, concurrency } = estimate;
   const ms = callMs < 10 ? callMs.toFixed(1) : grouped(callMs);
@@ -39,7 +39,7 @@ export function formatUpstreamEstimate(estimate: UpstreamEstimate, cores: number
   );
 }
 
-/** What an estimate from a followed node is based on. */
+/** Describes the sample on which an estimate from a followed node is based. */
 function sampleText(estimate: UpstreamEstimate): string {
   const { sampledFids, sampledMessages, fids } = estimate;
   if (sampledFids >= fids) return "all of them";
@@ -50,7 +50,7 @@ function megabytes(bytes: number): string {
   return `${grouped(Math.ceil(bytes / 1e6))} MB`;
 }
 
-/** What the import of a file takes. */
+/** The costs of importing a file. */
 export interface ImportEstimate {
   readonly estimate: SizeEstimate;
   readonly records: number;
@@ -58,14 +58,14 @@ export interface ImportEstimate {
   readonly text: string;
 }
 
-/** @throws UserError without such a file. */
+/** @throws UserError if the file does not exist. */
 export async function estimateImport(
   path: string,
   { protocol }: Pick<Config, "protocol">,
 ): Promise<ImportEstimate> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new UserError(`no such file: ${path}`);
-  // A pipe would wait.
+  // Opening a pipe would wait.
   if (!found.isFile()) throw new UserError(`not a regular file: ${path}`);
   refuseDatabase(path);
   const { network, records, share } = await estimateFile(path, networkOf(protocol.network));

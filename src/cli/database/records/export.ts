@@ -9,7 +9,7 @@ interface ExportOptions {
   readonly fids?: readonly number[];
 }
 
-/** `export`: writes what the index has of the network as a file for `import`. */
+/** `export`: writes the index's network data as a file for `import`. */
 export function registerExport(program: Command, context: CommandContext): void {
   program
     .command("export")
@@ -35,7 +35,7 @@ export function registerExport(program: Command, context: CommandContext): void 
         const index = indexPath(config.data.dir);
         if (!existsSync(index)) throw new UserError(`there is no index yet: ${index}`);
         using db = openIndexReader(index);
-        // One state of the index: a message and the key that signed it.
+        // Pins one state of the index, so that a message and the key that signed it are consistent.
         db.sqlite.exec("BEGIN");
         const totals = readTotals(db);
         const expected = fids ? undefined : totals.messages + totals.on_chain_events;

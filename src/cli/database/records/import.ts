@@ -57,7 +57,7 @@ export function registerImport(program: Command, context: CommandContext): void 
             "the index in this data directory follows an upstream, so an import would make it differ from that node. Use another data directory.",
           );
         }
-        // Before the index gets any data, so that an index with data and no state means that the state was lost.
+        // Done before the index gets any data, so that an index with data but no state means that the state was lost.
         if (config.state.url === "")
           openState(statePath(dataDir.path), { mayCreate: mayLackState(db) })[Symbol.dispose]();
         const fileBytes = finish ? 0 : Bun.file(file).size;
@@ -111,7 +111,7 @@ async function printEstimate(context: CommandContext, file: string, isJson: bool
   print(isJson ? `${JSON.stringify({ ...estimate, records }, null, 2)}\n` : text);
 }
 
-/** The error of an interrupted import: the reason, the number of stored records, and how to continue. */
+/** Returns the error of an interrupted import: the reason, the number of stored records, and how to continue. */
 function interruptedError(file: string, { message, cause, report }: ImportInterrupted): Error {
   const { accepted, known } = report.summary;
   const stored = accepted.message + accepted.onChainEvent + accepted.usernameProof + known;

@@ -8,10 +8,10 @@ import {
 } from "../sdk-classes.ts";
 import type { SourceFile } from "../source-files.ts";
 
-/** The variable with the address of the node, that the changed lines read. */
+/** The variable with the node's address, which the changed lines read. */
 export const URL_VARIABLE = "FARCASTER_API_URL";
 
-/** How changed lines read it, each with the quote that it follows, if any. */
+/** How changed lines read it, each with the quote before it, if any. */
 const READS = new RegExp(
   [
     String.raw`(\x60)\$\{process\.env\.${URL_VARIABLE} \?\? "[^"\n]{0,200}"\}`,
@@ -25,8 +25,8 @@ const READS = new RegExp(
 );
 
 /**
- * Returns a text in which the lines of a fix call the hosted API again, so that a report sees their paths. Every other character keeps
- * its place.
+ * Returns a text in which the lines of a fix call the hosted API again, so that a report sees their paths. All other characters keep
+ * their positions.
  */
 export function beforeFix(text: string): string {
   if (!text.includes(URL_VARIABLE)) return text;
@@ -36,7 +36,7 @@ export function beforeFix(text: string): string {
     return `${quote}https://api.neynar.com`.padStart(whole.length);
   });
 }
-/** The variable with the key, where the app has none. */
+/** The variable with the key, if the app has none. */
 const KEY_VARIABLE = "FARCASTER_API_KEY";
 
 /** A change within one line. */
@@ -52,7 +52,7 @@ export interface FixTerms {
   readonly sdkMajor: number | undefined;
   /** Without a slash at its end. */
   readonly nodeUrl: string;
-  /** The variable that the app reads its key from. */
+  /** The variable from which the app reads its key. */
   readonly keyVariable: string;
 }
 
@@ -67,13 +67,13 @@ const LOADERS: Readonly<Record<string, "ts" | "tsx" | "jsx">> = {
   ".cjs": "jsx",
 };
 
-/** Hosts that a node takes the place of under the same paths; of the last only its login page. */
+/** Hosts that a node replaces under the same paths; for the last one only its login page. */
 const HOST = String.raw`https://(?:(?:sdk-|hub-|snapchain-)?api\.neynar\.com(?![\w.-])(?!/f/app/)|app\.neynar\.com(?=/login(?![\w/-])))`;
 const MAX_EDITS = 1_000;
-/** Each is a parse of the file. */
+/** Each attempt parses the file. */
 const MAX_TRIED = 100;
 
-/** Returns the variable of the app's key: the first that its sources read, else a name of ours. */
+/** Returns the variable of the app's key: the first that its sources read, or else our own name. */
 export function keyVariableOf(files: readonly SourceFile[]): string {
   for (const { text } of files) {
     const name = /\bprocess\.env\.((?:[A-Z]{1,20}_){0,4}NEYNAR_(?:[A-Z]{1,20}_){0,2}API_?KEY)\b/.exec(
@@ -84,7 +84,7 @@ export function keyVariableOf(files: readonly SourceFile[]): string {
   return KEY_VARIABLE;
 }
 
-/** Returns the edits of a file, in order and disjoint. None where the result would not be the same language any more. */
+/** Returns the edits of a file, in order and disjoint; none if the result would no longer be valid in the same language. */
 export function findEdits(file: SourceFile, terms: FixTerms): readonly Edit[] {
   if (!/neynar/i.test(file.text)) return [];
   const extension = extname(file.path);
@@ -100,7 +100,7 @@ export function findEdits(file: SourceFile, terms: FixTerms): readonly Edit[] {
   return isPlain ? disjoint(hostsIn(blank).map((found) => ({ ...found, text: terms.nodeUrl }))) : [];
 }
 
-/** Returns a text with edits that are in order and disjoint. */
+/** Returns a text with edits applied, which are in order and disjoint. */
 export function withEdits(text: string, edits: readonly Edit[]): string {
   let made = "";
   let at = 0;
@@ -128,13 +128,13 @@ function disjoint(edits: readonly Edit[]): readonly Edit[] {
     });
 }
 
-/** What may stand before a string that is a value. */
+/** What may precede a string that is a value. */
 const BEFORE_VALUE = /(?:[(=,:?[+|&>]|\breturn)\s*$/;
 const MAX_BEFORE_CHARS = 80;
 
 function scriptEdits(file: SourceFile, terms: FixTerms): Edit[] {
   const { text } = file;
-  // Neither has the variables of a server.
+  // Neither has access to a server's variables.
   if (
     /^\s*["']use client["']/.test(text) ||
     (/\bimport\.meta\.env\b/.test(text) && !/\bprocess\.env\b/.test(text))
@@ -176,7 +176,7 @@ function scriptEdits(file: SourceFile, terms: FixTerms): Edit[] {
   return edits;
 }
 
-/** Adds `basePath` to the settings that a client is made with, where they are there. */
+/** Adds `basePath` to the settings with which a client is created, if they are in this file. */
 function clientEdits(
   text: string,
   { className, isCertain, at }: ClientWithoutBase,
@@ -222,7 +222,7 @@ function shellEdits(text: string, { nodeUrl }: FixTerms): Edit[] {
   });
 }
 
-/** Leaves out each edit whose result would not parse, such as one of a type. */
+/** Drops each edit whose result would not parse, such as an edit within a type. */
 function thoseThatParse(text: string, edits: readonly Edit[], loader: "ts" | "tsx" | "jsx"): readonly Edit[] {
   if (parses(withEdits(text, edits), loader)) return edits;
   const kept: Edit[] = [];

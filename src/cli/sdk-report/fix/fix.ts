@@ -15,7 +15,7 @@ interface ChangedLine {
   readonly after: string;
 }
 
-/** A file that changes: only in the lines that are listed. */
+/** A file with changes only in the listed lines. */
 export interface FixedFile {
   readonly path: string;
   readonly before: string;
@@ -25,16 +25,16 @@ export interface FixedFile {
 
 export interface Fix {
   readonly files: readonly FixedFile[];
-  /** What the report names and no line of the fix changes. */
+  /** Reported changes that no line of the fix makes. */
   readonly left: readonly ReportedChange[];
-  /** The variables that the app needs, with their values where they are known. */
+  /** The variables that the app needs, with their values if known. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What stays as it is in sources, or is a value outside of them. */
+/** Matches changes that do not concern the sources: nothing changes, or a value outside of them. */
 const NO_LINE = /^stays|^a key of the node|^the secret of the webhook/;
 
-/** Makes the changes of a repository that need no decision: the address of the node and its key, from the environment. */
+/** Makes the changes of a repository that need no decision: the node's address and key, from the environment. */
 export function createFix(sources: SourceFiles, report: SdkReport, nodeUrl: string): Fix {
   const blank = sources.files.map(({ path, text }) => ({ path, text: blankComments(path, text) }));
   const terms = {
@@ -56,7 +56,7 @@ export function createFix(sources: SourceFiles, report: SdkReport, nodeUrl: stri
   return { files, left, variables: { [URL_VARIABLE]: terms.nodeUrl, [terms.keyVariable]: "" } };
 }
 
-/** Edits stay within their lines, so that both texts have the same number of them. */
+/** Edits stay within their lines, so both texts have the same number of lines. */
 function fixedFile({ path, text }: SourceFile, after: string): FixedFile {
   const [old, made] = [text.split("\n"), after.split("\n")];
   const lines = old.flatMap((before, at) =>
@@ -66,9 +66,9 @@ function fixedFile({ path, text }: SourceFile, after: string): FixedFile {
 }
 
 /**
- * Writes the changed files, each at once and with its mode.
+ * Writes the changed files, each atomically and with its mode.
  *
- * @throws UserError for a file that is another one than was read; those before it are written
+ * @throws UserError for a file that has changed since it was read; those before it are written
  */
 export function writeFix(folder: string, { files }: Fix): void {
   for (const { path, before, after } of files) {
@@ -83,14 +83,14 @@ export function writeFix(folder: string, { files }: Fix): void {
       try {
         unlinkSync(partial);
       } catch {
-        // It was not made, or has its name already.
+        // The temporary file was not created, or has already been renamed.
       }
       throw new UserError(`${path} was not changed: ${reasonOf(cause)}`, { cause });
     }
   }
 }
 
-/** The fix as a diff without context, in which no value of a secret is shown, and what is left. */
+/** Formats the fix as a diff without context, in which no secret value is shown, and what is left to do. */
 export function fixText(fix: Fix, isWritten: boolean): string {
   const { files, left, variables } = fix;
   const count = files.reduce((sum, { lines }) => sum + lines.length, 0);
@@ -126,11 +126,14 @@ export function fixText(fix: Fix, isWritten: boolean): string {
 const SECRET_PARAMETER = /((?:api_?key|token|secret)=)[^&"'`\s]+/gi;
 const SECRET_WORD = /(?<=["'`=\s])(?![A-Z_]+["'`\s])[\w-]{16,}(?=["'`\s]|$)/g;
 
-/** A value that a line itself calls a key, or gives to a client. */
+/** A value that its line calls a key, or passes to a client. */
 const NAMED_SECRET =
   /((?:api_?key|x-api-key|secret|token)["']?\s*[:=]\s*|new\s+[\w.$]+\(\s*)(["'`])[^"'`]+\2/gi;
 
-/** A line without what may be a secret: what it calls a key, and words of 16 characters with a digit that name no variable. */
+/**
+ * Returns a line without possible secrets: values that it calls a key, and words of 16 characters with a digit that are not names of
+ * variables.
+ */
 function shown(line: string): string {
   return printable(line)
     .replace(NAMED_SECRET, "$1$2…$2")
