@@ -3,12 +3,12 @@ import type { StateNode } from "../db/state/state-db.ts";
 import { counter, counterBy, durations, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { ClusterStats } from "./postgres/membership.ts";
 
-/** A state in PostgreSQL and the nodes that share it, by what is known without asking PostgreSQL. */
+/** A state in PostgreSQL and the nodes that share it, as far as known without a query. */
 export interface PostgresState {
   readonly node: StateNode;
-  /** The schema of this release. */
+  /** The schema version of this release. */
   readonly schemaVersion: number;
-  /** Why and since when PostgreSQL does not respond; undefined while it does. */
+  /** Returns why and since when PostgreSQL has not responded; undefined while it does. */
   away(): { readonly reason: string; readonly sinceMs: number } | undefined;
   cluster(): ClusterStats;
   calls(): PgStatsSnapshot;

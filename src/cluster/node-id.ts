@@ -5,15 +5,15 @@ import { createPrivateFile } from "../runtime/files.ts";
 
 const FILE = "node-id";
 const VALID = /^[a-z0-9][a-z0-9.-]{0,62}$/;
-/** Lower-case letters and digits, without those that look alike. */
+/** Lowercase letters and digits, except those that look alike. */
 const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
 const CHARS = 12;
 
 /**
- * Returns the id of this node: the setting, or else the one in the file `node-id` of the data directory, which is created
- * with a random id.
+ * Returns the id of this node: the setting, or else the content of the file `node-id` in the data directory, which is created with a
+ * random id.
  *
- * @throws UserError when the file has other content.
+ * @throws UserError if the file has other content.
  */
 export function nodeIdOf(configured: string, dataDir: DataDir): string {
   if (configured !== "") return configured;
@@ -26,7 +26,7 @@ export function nodeIdOf(configured: string, dataDir: DataDir): string {
     return id;
   }
   const id = randomId();
-  // Renamed, so that a crash never leaves an incomplete id. The data directory is locked by this process.
+  // Renamed into place, so that a crash never leaves an incomplete id. This process has locked the data directory.
   const partial = `${path}.partial`;
   createPrivateFile(partial);
   writeFileSync(partial, `${id}\n`);

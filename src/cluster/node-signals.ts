@@ -7,31 +7,34 @@ const DATABASE_BITS: Readonly<Record<DatabaseName, number>> = { index: 1, state:
 const BYTES = 76;
 const NS_PER_MS = 1_000_000n;
 
-/** A point in the history of a state in PostgreSQL. */
+/** A point in the history of a PostgreSQL state. */
 export interface StateMark {
-  /** The node's. */
+  /** The node's beat. */
   readonly beat: number;
   /** Decimal. */
   readonly systemIdentifier: string;
-  /** Eight digits of hex. */
+  /** Eight hexadecimal digits. */
   readonly timeline: string;
 }
 
 /**
- * What every thread of a node must know at each step, in memory that the threads share: what is paused, whether the node may
- * act, and the time of the state. The main thread writes it.
+ * What every thread of a node must know at any moment, in memory that the threads share: what is paused, whether the node may act, and
+ * the time of the state. The main thread writes it.
  */
 export class NodeSignals {
   readonly shared: SharedArrayBuffer;
-  /** At 0: the paused parts, one bit each. At 1: whether the state's time is known. At 2: the number of the lease. At 3: the epoch of keys. At 4: the damaged databases, one bit each. */
+  /**
+   * 0: the paused parts, one bit each. 1: whether the state's time is known. 2: the number of the lease. 3: the epoch of keys. 4: the
+   * damaged databases, one bit each.
+   */
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
-   * At 0: until when the node may act; 0 is without an end. At 1: the time of the last tick. At 2: the clock's offset in ms.
-   * At 3 to 5: the last beat, and the system identifier and timeline of its server; 0 before the first.
-   * At 6: what to add to the main thread's monotonic clock to get the state's time, ns.
+   * 0: until when the node may act; 0 means forever. 1: the time of the last tick. 2: the clock's offset in ms. 3 to 5: the last beat,
+   * and the system identifier and timeline of its server; 0 before the first. 6: the difference between the state's time and the main
+   * thread's monotonic clock, ns.
    */
   readonly #times: BigInt64Array<SharedArrayBuffer>;
-  /** What to add to this thread's monotonic clock to get that of the main thread, at least; each thread's starts with it. */
+  /** A lower bound of the difference between the main thread's monotonic clock and this thread's, which start at different times. */
   #toMainNs: bigint | undefined;
 
   /** @param shared that of another thread; omitted in the thread that creates it. */
@@ -53,7 +56,7 @@ export class NodeSignals {
     );
   }
 
-  /** Whether a thread has found damage in the database. Nothing more is written to it then. */
+  /** Reports whether a thread has found damage in the database. Nothing is written to it then. */
   isDamaged(database: DatabaseName): boolean {
     return (Atomics.load(this.#words, 4) & DATABASE_BITS[database]) !== 0;
   }
@@ -63,7 +66,7 @@ export class NodeSignals {
   }
 
   /**
-   * Whether the node has not renewed its lease for too long, so that another one may have taken its work. It then starts no
+   * Reports whether the node has not renewed its lease for too long, so that another one may have taken over its work. It then starts no
    * call, post or claim.
    */
   isFenced(): boolean {
@@ -72,24 +75,25 @@ export class NodeSignals {
     return this.#mainNs() >= until;
   }
 
-  /** The monotonic clock of the main thread, at least, ns. */
+  /** Returns a lower bound of the main thread's monotonic clock, ns. */
   #mainNs(): bigint {
     const ownNs = process.hrtime.bigint();
-    // A tick is in the past, so each look gives a lower bound. The highest is late by less than the interval of ticks.
+    // A tick is in the past, so each reading gives a lower bound. The highest bound is late by less than the interval of ticks.
     const bound = Atomics.load(this.#times, 1) - ownNs;
     if (this.#toMainNs === undefined || bound > this.#toMainNs) this.#toMainNs = bound;
     return ownNs + this.#toMainNs;
   }
 
   /**
-   * The number of the node's lease. It rises when a lease has ended and the node has a new one: others may have taken in between what was
-   * claimed under the previous one. Read after `isFenced()` was false, it is the number of the lease that was held then.
+   * The number of the node's lease. It increases when a lease has ended and the node has a new one: in between, others may have taken
+   * what was claimed under the previous one. If it is read after `isFenced()` was false, it is the number of the lease that was held
+   * then.
    */
   get leaseNumber(): number {
     return Atomics.load(this.#words, 2);
   }
 
-  /** Counts a new lease. Before `actFor`, so that nothing of the previous lease continues under this one. */
+  /** Counts a new lease. Called before `actFor`, so that nothing of the previous lease continues under this one. */
   countLease(): void {
     Atomics.add(this.#words, 2, 1);
   }
@@ -99,23 +103,23 @@ export class NodeSignals {
     return Atomics.load(this.#words, 3);
   }
 
-  /** Makes all threads forget what they know of API keys. */
+  /** Makes all threads drop their cached API keys. */
   forgetKeys(): void {
     Atomics.add(this.#words, 3, 1);
   }
 
-  /** Lets the node act for `ms` from `since` on, a time of `process.hrtime.bigint()` of the main thread. */
+  /** Lets the node act for `ms` from `since` on, which is a time of `process.hrtime.bigint()` in the main thread. */
   actFor(ms: number, since: bigint): void {
     this.tick();
     Atomics.store(this.#times, 0, since + BigInt(ms) * NS_PER_MS);
   }
 
-  /** Lets other threads compare their clocks. The main thread calls it several times a second. */
+  /** Lets other threads compare their clocks. The main thread calls this several times a second. */
   tick(): void {
     Atomics.store(this.#times, 1, process.hrtime.bigint());
   }
 
-  /** What the last beat has found; undefined before the first, and without PostgreSQL. */
+  /** What the last beat has found; undefined before the first beat, and without PostgreSQL. */
   get stateMark(): StateMark | undefined {
     const beat = Atomics.load(this.#times, 3);
     if (beat === 0n) return undefined;
@@ -126,14 +130,14 @@ export class NodeSignals {
     };
   }
 
-  /** Once the requests that a state of an earlier time does not know are refused. */
+  /** Called once requests are refused that an earlier version of the state does not know. */
   markState({ beat, systemIdentifier, timeline }: StateMark): void {
     Atomics.store(this.#times, 3, BigInt(beat));
     Atomics.store(this.#times, 4, BigInt.asIntN(64, BigInt(systemIdentifier)));
     Atomics.store(this.#times, 5, BigInt(`0x${timeline}`));
   }
 
-  /** What to add to this machine's clock to get the clock of the state, ms. */
+  /** The difference between the clock of the state and this machine's, ms. */
   get clockOffsetMs(): number {
     return Number(Atomics.load(this.#times, 2));
   }
@@ -143,15 +147,15 @@ export class NodeSignals {
   }
 
   /**
-   * The time of the state, unix ms; undefined before the main thread has set it. It follows only monotonic time, so no step of this
-   * machine's clock moves it. A thread that has just started may be late by less than the interval of ticks.
+   * The time of the state, unix ms; undefined before the main thread has set it. It follows only monotonic time, so that setting this
+   * machine's clock does not move it. In a thread that has just started it may be late by less than the interval of ticks.
    */
   get stateTimeMs(): number | undefined {
     if (Atomics.load(this.#words, 1) === 0) return undefined;
     return Number((this.#mainNs() + Atomics.load(this.#times, 6)) / NS_PER_MS);
   }
 
-  /** Sets the time of the state of now. The main thread calls it. */
+  /** Sets the current time of the state. The main thread calls this. */
   setStateTime(ms: number): void {
     this.tick();
     Atomics.store(this.#times, 6, BigInt(Math.round(ms)) * NS_PER_MS - process.hrtime.bigint());
@@ -159,12 +163,12 @@ export class NodeSignals {
   }
 }
 
-/** A gate that is open while deliveries are not paused and the node may act. */
+/** Returns a gate that is open while deliveries are not paused and the node may act. */
 export function deliveryGate(signals: NodeSignals): Gate {
   return createGate(() => !signals.isPaused("deliveries") && !signals.isFenced());
 }
 
-/** Whether the node may begin calls of campaigns. */
+/** Returns a function for whether the node may start calls of campaigns. */
 export function sendPermissionOf(signals: NodeSignals): () => SendPermission {
   return () => {
     if (signals.isPaused("sends")) return "paused";

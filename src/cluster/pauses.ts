@@ -3,14 +3,14 @@ import type { Logger } from "../runtime/log/logger.ts";
 import type { NodeSignals } from "./node-signals.ts";
 import type { Pause, SwitchStore } from "./switch-store.ts";
 
-/** The pauses that this node obeys. */
+/** The pauses that this node follows. */
 export type Pauses = ReturnType<typeof createPauses>;
 
 export function createPauses({ signals, log }: { readonly signals: NodeSignals; readonly log: Logger }) {
   let latest: readonly Pause[] = [];
   return {
     latest: (): readonly Pause[] => latest,
-    /** Obeys a newly read list, on all threads, and logs what it changes. */
+    /** Applies a newly read list to all threads, and logs the changes. */
     apply(pauses: readonly Pause[]): void {
       const before = latest;
       latest = pauses;
@@ -29,7 +29,7 @@ const POLL_INTERVAL_MS = 1_000;
 /**
  * Reads the switches now and then every second. Resolves after the first time.
  *
- * @returns stops reading.
+ * @returns a function that stops this.
  */
 export async function watchSwitches(options: {
   readonly switches: SwitchStore;
@@ -46,7 +46,7 @@ export async function watchSwitches(options: {
         hasFailed = false;
       },
       (err) => {
-        // The last state of the switches stays in force.
+        // The last known switches stay in force.
         if (!hasFailed) log.error({ err }, "The switches could not be read");
         hasFailed = true;
       },

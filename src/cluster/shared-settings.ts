@@ -6,13 +6,13 @@ export type SettingTexts = Readonly<Record<string, string>>;
 
 /** The settings of a node that are compared with those of other nodes. */
 export interface ComparedSettings {
-  /** Must be the same on all nodes: a difference refuses the start. */
+  /** Must be the same on all nodes: a node with a different value refuses to start. */
   readonly hard: SettingTexts;
-  /** May differ during a rolling change: a difference is a warning. */
+  /** May differ during a rolling change: a different value is a warning. */
   readonly soft: SettingTexts;
 }
 
-/** Of these sections every setting is compared, except those that concern one process. */
+/** All settings of these sections are compared, except those that concern one process. */
 const SOFT_SECTIONS = [
   "service",
   "http",
@@ -37,13 +37,13 @@ const OF_ONE_PROCESS = new Set([
   "send.send_concurrency",
 ]);
 
-/** The setting whose value nodes never change together: the records of a state belong to one network. */
+/** A setting that nodes never change together, because the records of a state belong to one network. */
 export const NETWORK_SETTING = "protocol.network";
 
-/** Compared as the fids that it names. */
+/** Compared by the fids that it contains. */
 const FID_FILE = "upstream.fid_file";
 const SIGNERS_ENABLED = "signers.enabled";
-/** Not a setting: the keys themselves stay with the node. */
+/** Not a setting: the keys themselves never leave the node. */
 const MASTER_KEY_IDS = "signers.master_key_ids";
 
 /** @param followed the followed fids; undefined for all. */
@@ -71,12 +71,12 @@ export function comparedSettings(
   return { hard, soft };
 }
 
-/** Whether nodes that differ in a setting do not start together. */
+/** Reports whether nodes that differ in a setting refuse to start together. */
 export function mustBeAlike(config: Config, key: string): boolean {
   return key === FID_FILE || key in comparedSettings(config, undefined).hard;
 }
 
-/** The ids of the master keys that a node has for the keys of users. */
+/** Returns the ids of a node's master keys for users' keys. */
 function masterKeyIds({
   enabled,
   encryption_key: current,
@@ -85,17 +85,17 @@ function masterKeyIds({
   return enabled && current !== "" ? [current, ...previous].map((text) => readMasterKey(text).keyId) : [];
 }
 
-/** Whether a node with these settings can open what is sealed under a master key, or opens nothing at all. */
+/** Reports whether a node with these settings can open what is sealed under a master key, or does not open anything at all. */
 export function knowsMasterKey(soft: SettingTexts, keyId: string): boolean {
   return soft[SIGNERS_ENABLED] === "false" || (soft[MASTER_KEY_IDS]?.split(",").includes(keyId) ?? false);
 }
 
-/** Names the keys whose values differ; a key that one side lacks does not: its release does not know it. */
+/** Returns the keys whose values differ. A key that one side lacks is ignored, because its release does not know it. */
 export function differingKeys(one: SettingTexts, other: SettingTexts): string[] {
   return Object.keys(one).filter((key) => other[key] !== undefined && other[key] !== one[key]);
 }
 
-/** The settings in a stored text; empty where it is not one. */
+/** Returns the settings in a stored text; empty if it is invalid. */
 export function parseSettings(text: string): SettingTexts {
   const parsed: unknown = JSON.parse(text);
   return typeof parsed === "object" && parsed !== null ? (parsed as SettingTexts) : {};

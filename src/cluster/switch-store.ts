@@ -14,8 +14,8 @@ export const switches = table("switches", {
 export const PAUSABLE = ["signed", "tokens", "sends", "deliveries", "writes"] as const;
 
 /**
- * `signed`: signed operations are refused. `tokens`: token events of clients are refused. `sends`: notifications are stored
- * and wait. `deliveries`: events are queued for webhooks and wait. `writes`: writes of the API are refused, and queued ones wait.
+ * `signed`: signed operations are refused. `tokens`: token events of clients are refused. `sends`: notifications are stored and wait.
+ * `deliveries`: events are queued for webhooks and wait. `writes`: writes of the API are refused, and queued ones wait.
  */
 export type Pausable = (typeof PAUSABLE)[number];
 
@@ -27,17 +27,17 @@ export interface Pause {
   readonly pausedAt: number;
 }
 
-/** The pauses of a state. They last until they are resumed, also over restarts. */
+/** The pauses of a state. They last until they are resumed, even across restarts. */
 export interface SwitchStore {
-  /** By name. */
+  /** Returns the pauses by name. */
   list(): Promise<readonly Pause[]>;
-  /** Something that is paused already keeps its time, and gets the new reason. */
+  /** Pauses parts. If a part is already paused, it keeps its time and gets the new reason. */
   pause(names: readonly Pausable[], by: Pick<Pause, "reason" | "pausedBy" | "pausedAt">): Promise<void>;
-  /** Returns the names that were paused. */
+  /** Resumes parts. Returns the names that were paused. */
   resume(names: readonly Pausable[]): Promise<readonly Pausable[]>;
 }
 
-/** Whether a name, as stored by this release or another one, can be paused by this one. */
+/** Reports whether this release can pause a name, which may have been stored by another release. */
 export function isPausable(name: string): name is Pausable {
   return (PAUSABLE as readonly string[]).includes(name);
 }
@@ -58,7 +58,7 @@ const remove = sql<{ name: string }, [names: string]>(
 );
 
 /**
- * The switches are the one part of `state.db` that another process than the node writes: a command, in a transaction of a few rows, for
+ * The switches are the only part of `state.db` that a process other than the node writes: a command, in a transaction of a few rows, for
  * which the node's writer waits.
  */
 export function createSwitches(db: StateDb): SwitchStore {

@@ -21,18 +21,18 @@ export const setTimer: SetTimer = (ms, work) => {
 };
 
 /**
- * The time until a multiple of `ms` of the machine's clock, at least half of `ms`. Polls of several threads that are due together wake the
- * process once: waking it costs more than most polls.
+ * Returns the time until a multiple of `ms` on the machine's clock, but at least half of `ms`. Polls of several threads that are due
+ * together wake the process only once: waking it costs more than most polls.
  */
 export function msToBeat(ms: number): number {
   const leftMs = ms - (Date.now() % ms);
   return leftMs < ms / 2 ? leftMs + ms : leftMs;
 }
 
-/** Calls `work` once at the next multiple of `ms` of the machine's clock, see `msToBeat`. */
+/** Calls `work` once at the next multiple of `ms` on the machine's clock, see `msToBeat`. */
 export const setBeat: SetTimer = (ms, work) => setTimer(msToBeat(ms), work);
 
-/** Calls `work` at each multiple of `ms` of the machine's clock, see `msToBeat`. Returns a function that ends it. */
+/** Calls `work` at each multiple of `ms` on the machine's clock, see `msToBeat`. Returns a function that stops this. */
 export function onBeat(ms: number, work: () => void): () => void {
   let cancel: () => void;
   const wait = () => {

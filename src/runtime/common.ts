@@ -12,6 +12,6 @@ export interface Common {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
-  /** Those of this thread; undefined while traces are off. */
+  /** The spans of this thread; undefined while traces are off. */
   readonly spans?: Spans | undefined;
 }

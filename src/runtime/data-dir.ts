@@ -9,20 +9,20 @@ export type DataDir = ReturnType<typeof openDataDir>;
 
 const LOCK_FILE = "lock";
 const PID_FILE = "lock.pid";
-/** Far longer than the moment for which two processes that start together block each other. */
+/** Far longer than two processes that start together block each other. */
 const LOCK_WAIT_MS = 500;
 
 /**
- * The open locks. SQLite releases a lock when its connection is garbage-collected, so an unreferenced one would vanish some
- * time after the start.
+ * The open locks. SQLite releases a lock when its connection is garbage-collected, so an unreferenced lock would disappear some time
+ * after the start.
  */
 const openLocks = new Set<Database>();
 
 /**
- * Creates the directory (mode 0700) when it is missing, and locks it against other processes.
+ * Creates the directory (mode 0700) if it is missing, and locks it against other processes.
  *
- * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
- *   cannot be created or written, or when a restore has not finished and `isRestore` is not set.
+ * @throws RetryableError if another process has locked the directory, or its disk is full or fails; UserError if it cannot be created or
+ * written, or if a restore has not finished and `isRestore` is not set.
  */
 export function openDataDir(dir: string, { isRestore = false }: { readonly isRestore?: boolean } = {}) {
   const path = resolve(dir);
@@ -34,7 +34,7 @@ export function openDataDir(dir: string, { isRestore = false }: { readonly isRes
   const restoring = join(path, RESTORING_FOLDER);
   if (existsSync(restoring) && !isRestore) {
     release();
-    // A node that starts by itself would make empty databases, which are in the way of the restore then.
+    // A node that starts by itself would create empty databases, which would then be in the way of the restore.
     const orLeave = isRestoring(path) ? "" : `, or delete ${restoring} to leave the directory as it was`;
     throw new UserError(
       `data directory ${path}: restoring a snapshot was interrupted. Run the same command again, which completes it${orLeave}`,
@@ -47,9 +47,9 @@ export function openDataDir(dir: string, { isRestore = false }: { readonly isRes
     path,
     /** The file whose lock excludes other processes. */
     lockFile: file(LOCK_FILE),
-    /** The path of a file in it. */
+    /** Returns the path of a file in it. */
     file,
-    /** Publishes to other processes of this machine where the node of this directory listens. */
+    /** Publishes to other processes on this machine where the node of this directory listens. */
     announce,
     /** Releases the lock. May be called twice. */
     release,
@@ -64,8 +64,8 @@ export interface LockHolder {
 }
 
 /**
- * The process that has locked a data directory, as far as it can be read; undefined when none has. Nothing is written, and a directory
- * that is missing or cannot be read counts as free.
+ * Returns the process that has locked a data directory, as far as that can be read; undefined if none has. Nothing is written, and a
+ * directory that is missing or unreadable counts as free.
  */
 export function lockHolder(dir: string): LockHolder | undefined {
   const path = resolve(dir);
@@ -85,10 +85,10 @@ export function lockHolder(dir: string): LockHolder | undefined {
 
 /** The folder in which databases are restored before they are moved. */
 export const RESTORING_FOLDER = "restoring";
-/** A file in it. Its presence means that the databases beside it are whole and only have to be moved. */
+/** A file in it whose presence means that the databases next to it are complete and only have to be moved. */
 export const RESTORED_MARK = "complete";
 
-/** Whether a restore was interrupted while it moved the databases. */
+/** Reports whether a restore was interrupted while it moved the databases. */
 export function isRestoring(dataDir: string): boolean {
   return existsSync(join(dataDir, RESTORING_FOLDER, RESTORED_MARK));
 }
@@ -97,14 +97,14 @@ export function isRestoring(dataDir: string): boolean {
 export const LOCK_FILES = [LOCK_FILE, `${LOCK_FILE}-journal`, PID_FILE] as const;
 
 /**
- * Creates a directory (mode 0700) when it is missing, and locks it against other processes. Returns a function that releases the
- * lock, which may be called twice.
+ * Creates a directory (mode 0700) if it is missing, and locks it against other processes. Returns a function that releases the lock,
+ * which may be called twice.
  *
- * The lock is an exclusive transaction on an empty SQLite database. The operating system releases it with the process, so
- * nothing needs a cleanup after kill -9.
+ * The lock is an exclusive transaction on an empty SQLite database. The operating system releases it with the process, so nothing needs a
+ * cleanup after kill -9.
  *
- * @throws RetryableError when another process has locked the directory, or its disk is full or fails; UserError when it
- *   cannot be created or written.
+ * @throws RetryableError if another process has locked the directory, or its disk is full or fails; UserError if it cannot be created or
+ * written.
  */
 export function lockDirectory(
   path: string,
@@ -119,8 +119,8 @@ export function lockDirectory(
   const database = lock(path, what, () => inUse(describeHolder(pidFile)));
   openLocks.add(database);
   try {
-    // For error messages of other processes. The lock does not need the pid.
-    // One that a killed command of another user left behind cannot be written, but removed.
+    // Only for error messages of other processes; the lock itself does not need the pid. A file that a killed command of another user
+    // left behind cannot be overwritten, but it can be removed.
     rmSync(pidFile, { force: true });
     createPrivateFile(pidFile);
     writeFileSync(pidFile, `${process.pid}\n`);
@@ -131,14 +131,14 @@ export function lockDirectory(
   const opened = identityOf(path);
   return () => {
     if (!openLocks.has(database)) return;
-    // Deletes the pid first, because after the release the file belongs to the next process. The same holds when the
-    // directory at this path was replaced.
+    // The pid file is deleted first, because after the release it belongs to the next process. The check is needed in case the directory
+    // at this path was replaced.
     if (identityOf(path) === opened) rmSync(pidFile, { force: true });
     closeLock(database);
   };
 }
 
-/** The device and inode at a path; empty when there is nothing. */
+/** Returns the device and inode at a path; empty if there is nothing. */
 function identityOf(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found ? `${found.dev} ${found.ino}` : "";
@@ -165,12 +165,12 @@ function lock(path: string, what: string, inUse: () => string): Database {
   }
 }
 
-/** A lock that root has made must not keep out the user of the directory. */
+/** Root's lock must not lock out the directory's user. */
 function leaveToOwner(path: string, file: string): void {
   try {
     giveToOwnerOf(path, file);
   } catch {
-    // A root without the capability, in a container that has no other user.
+    // Root may lack the capability, for example in a container without other users.
   }
 }
 
@@ -190,7 +190,7 @@ function describeHolder(pidFile: string): string {
   return pid === undefined ? "another process" : `process ${pid}`;
 }
 
-/** For an instant the process has the lock but has not written its pid. */
+/** Reads the lock holder. For an instant a process has the lock but has not written its pid. */
 function readHolder(pidFile: string): LockHolder {
   try {
     const [, pid, url] = /^(\d+)\n(?:(http\S+)\n)?/.exec(readFileSync(pidFile, "utf8")) ?? [];

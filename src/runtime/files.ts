@@ -14,8 +14,8 @@ const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Creates an empty file that only its owner can read and write. Restricts an existing file like `restrictToOwner`, without
- * opening it: it may be a database, whose locks this process would lose with the descriptor.
+ * Creates an empty file that only its owner can read and write. An existing file is restricted like in `restrictToOwner`, without opening
+ * it: it may be a database, whose locks this process would lose with the descriptor.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -26,7 +26,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Writes a file that only its owner can read, at once: a crash leaves the previous content or none. */
+/** Writes a file that only its owner can read, atomically: a crash leaves the previous content, or no file if there was none. */
 export function writePrivateFile(path: string, content: string): void {
   const draft = `${path}.new`;
   createPrivateFile(draft);
@@ -34,20 +34,20 @@ export function writePrivateFile(path: string, content: string): void {
   renameSync(draft, path);
 }
 
-/** Removes all permissions of a file except its owner's. Does nothing when there is no such file. */
+/** Removes all permissions of a file except its owner's. Does nothing if the file does not exist. */
 export function restrictToOwner(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found || (found.mode & OTHERS) === 0) return;
   try {
     chmodSync(path, OWNER_ONLY);
   } catch {
-    // Another user's file, or a file system without modes: its permissions are the administrator's decision.
+    // For another user's file, or a file system without modes, the permissions are the administrator's decision.
   }
 }
 
 /**
- * As root, gives a file to the owner and group of another, which it is to replace: what an administrator runs as root leaves the files
- * of a service to the service.
+ * If run as root, gives a file to the owner and group of the file that it will replace, so that commands run by an administrator leave a
+ * service's files to the service.
  */
 export function giveToOwnerOf(model: string, path: string): void {
   if (process.geteuid?.() !== 0) return;
@@ -56,7 +56,7 @@ export function giveToOwnerOf(model: string, path: string): void {
   if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }
 
-/** Errors of file systems, such as SMB, that cannot sync a directory. */
+/** Error codes of file systems, such as SMB, that cannot sync a directory. */
 const NO_DIRECTORY_SYNC: ReadonlySet<unknown> = new Set(["EINVAL", "ENOTSUP", "EBADF"]);
 
 /** Syncs a file, or the entries of a directory, to the disk. */

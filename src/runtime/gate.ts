@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Permission to start work, which may be withdrawn and given again at any time. */
+/** Permission to start work, which may be revoked and granted at any time. */
 export interface Gate {
   isOpen(): boolean;
-  /** Resolves when the gate is open. Rejects when `signal` aborts first. */
+  /** Resolves when the gate is open. Rejects if `signal` aborts first. */
   opened(signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { msToBeat } from "./clock.ts";
 
-/** How late the event loop of a thread ran its timers in the last minute. */
+/** How late a thread's event loop ran its timers in the last minute. */
 export interface LoopDelays {
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -10,15 +10,15 @@ export type LoopMonitor = ReturnType<typeof startLoopMonitor>;
 
 const INTERVAL_MS = 250;
 const SAMPLES = 60_000 / INTERVAL_MS;
-/** How often a thread is looked at that does next to nothing: each look wakes it. */
+/** How often an almost idle thread is sampled: each sample wakes it. */
 const QUIET_INTERVAL_MS = 5_000;
-/** The share of its time for which a quiet thread works at most. */
+/** A thread is quiet if it works for at most this fraction of its time. */
 const QUIET_SHARE = 0.02;
 
 /**
- * Measures the event loop of this thread by a timer: what keeps it busy makes the timer late.
+ * Measures this thread's event loop with a timer, which is late if the loop is busy.
  *
- * @param options.workedUs the CPU time of this thread, microseconds.
+ * @param options.workedUs returns the CPU time of this thread, microseconds.
  */
 export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUIET_INTERVAL_MS } = {}) {
   const late = new Float64Array(SAMPLES);
@@ -35,7 +35,7 @@ export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUI
   };
   const look = () => {
     const [nowMs, nowUs] = [performance.now(), workedUs()];
-    // A longer interval counts as many short ones, so that the samples are those of a minute.
+    // A longer interval counts as many short ones, so that the samples still cover a minute.
     const intervals = Math.max(1, Math.round((dueMs - lastMs) / INTERVAL_MS));
     for (let n = 0; n < intervals; n++) late[taken++ % SAMPLES] = Math.max(0, nowMs - dueMs);
     const isQuiet = nowUs - lastUs < (nowMs - lastMs) * 1000 * QUIET_SHARE;
@@ -54,7 +54,7 @@ export function startLoopMonitor({ workedUs = threadCpuUs, quietIntervalMs = QUI
 
 let own: LoopMonitor | undefined;
 
-/** The delays of this thread, which are measured from the first call on. */
+/** Returns the delays of this thread, measured from the first call on. */
 export function ownLoopDelays(): LoopDelays {
   own ??= startLoopMonitor();
   return own.delays();

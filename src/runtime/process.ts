@@ -4,32 +4,32 @@ import { reasonOf, UserError } from "../lib/failure.ts";
 
 /** The file descriptors of the process. All threads share them: connections, databases, outgoing calls. */
 export interface Descriptors {
-  /** The number from which no connection is accepted. The rest of the limit is for databases and outgoing calls. */
+  /** The number from which on no connections are accepted. The rest of the limit is for databases and outgoing calls. */
   readonly cap: number;
   /** The limit of the process. */
   readonly limit: number;
-  /** The number of open descriptors. Takes a few microseconds. */
+  /** Returns the number of open descriptors. Takes a few microseconds. */
   open(): number;
 }
 
-/** The share of the limit that stays free, enough for a burst of connections between two checks. */
+/** The fraction of the limit that stays free, enough for a burst of connections between two checks. */
 const FREE_SHARE = 1 / 4;
 const MIN_FREE = 32;
 const MAX_FREE = 1024;
 
 const OPEN_DESCRIPTORS = "/proc/self/fd";
 
-/** The descriptors of this process; undefined where the system has no limit or does not report it. */
+/** Returns the descriptors of this process; undefined if the system has no limit or does not report it. */
 export function processDescriptors(): Descriptors | undefined {
   const limit = openFilesLimit();
   if (limit === undefined) return undefined;
   const free = Math.min(Math.max(Math.floor(limit * FREE_SHARE), MIN_FREE), MAX_FREE);
-  // From Linux 6.2 on the size of the directory is the number of its entries; before, it is 0.
+  // Since Linux 6.2 the size of the directory is the number of its entries; before that, it is 0.
   const open = () => statSync(OPEN_DESCRIPTORS).size || readdirSync(OPEN_DESCRIPTORS).length;
   return { cap: limit - free, limit, open };
 }
 
-/** The soft limit. Bun raises it to the hard limit at startup. */
+/** Returns the soft limit. Bun raises it to the hard limit at startup. */
 function openFilesLimit(): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -42,7 +42,7 @@ function openFilesLimit(): number | undefined {
 /** The path of files in a compiled program. */
 const COMPILED = "/$bunfs/";
 
-/** The command that starts this program again: the compiled binary, or the runtime with the sources. */
+/** Returns the command that starts this program again: the compiled binary, or the runtime with the sources. */
 export function ownProgram(): readonly string[] {
   if (import.meta.dir.startsWith(COMPILED)) return [process.execPath];
   return [process.execPath, join(import.meta.dir, "../main.ts")];
@@ -57,12 +57,12 @@ interface SystemUser {
 }
 
 /**
- * Turns a process of root into one of the user and the group that a directory belongs to, for good and with all its threads and
- * children. What it creates belongs to that user from the start: after chown, kill -9 at the wrong moment would leave a file
- * that the user cannot open. Does nothing for other users, for a directory of root, and for one that is missing.
+ * Turns a root process into one of the user and group that own a directory, permanently and with all its threads and children. What it
+ * creates then belongs to that user from the start: with chown, kill -9 at the wrong moment would leave a file that the user cannot open.
+ * Does nothing for other users, for a directory of root, and for a missing one.
  *
  * @returns the user that the process has become.
- * @throws UserError when the process lacks the capabilities for it.
+ * @throws UserError if the process lacks the necessary capabilities.
  */
 export function becomeOwnerOf(dir: string): SystemUser | undefined {
   if (process.geteuid?.() !== ROOT) return undefined;
@@ -70,7 +70,7 @@ export function becomeOwnerOf(dir: string): SystemUser | undefined {
   if (!found || found.uid === ROOT) return undefined;
   const { uid, gid } = found;
   try {
-    // Those of root.
+    // Drops root's supplementary groups.
     process.setgroups?.([gid]);
     process.setgid?.(gid);
     process.setuid?.(uid);

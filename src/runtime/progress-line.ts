@@ -30,12 +30,12 @@ export function progressOnStderr(): ProgressOutput {
 }
 
 /**
- * Reports progress. On a terminal it redraws one line at most ten times a second; elsewhere it calls `log` every
- * `logIntervalMs` and writes nothing. The cursor stays at the start of the line, so that a log line, which starts with an
- * erase sequence on a terminal, replaces it.
+ * Reports progress. On a terminal it redraws one line at most ten times a second; elsewhere it calls `log` every `logIntervalMs` and
+ * writes nothing. The cursor stays at the start of the line, so that a log line, which starts with an erase sequence on a terminal,
+ * replaces it.
  *
- * `cli-progress` has no structured log lines for other outputs, no shorter texts for narrow terminals and no injected
- * clock, and it redraws over log lines; the bar itself is the smallest part of this file.
+ * `cli-progress` has no structured log lines for other outputs, no shorter texts for narrow terminals and no injected clock, and it
+ * redraws over log lines; the bar itself is the smallest part of this file.
  */
 export function createProgressReporter<Progress>(options: {
   output: ProgressOutput;
@@ -70,8 +70,8 @@ export function createProgressReporter<Progress>(options: {
 }
 
 /**
- * Formats one line of fewer than `columns` columns: a bar, then the first of `texts` that fits, from the most detailed to the
- * shortest. ASCII only, so every character is one column wide.
+ * Formats one line of fewer than `columns` columns: a bar, then the first of `texts` that fits, from the most detailed to the shortest.
+ * ASCII only, so that every character is one column wide.
  *
  * @param share the completed fraction, 0 to 1.
  */
@@ -92,7 +92,7 @@ export function percentOf(share: number): string {
     .padStart(3)}%`;
 }
 
-/** Formats milliseconds as the two largest units; "--" when unknown. */
+/** Formats milliseconds as the two largest units; "--" if unknown. */
 export function formatDuration(ms: number | undefined): string {
   if (ms === undefined) return "--";
   const secs = Math.round(ms / 1000);

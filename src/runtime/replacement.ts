@@ -3,18 +3,18 @@ import { statSync } from "node:fs";
 /** System error codes for a missing path. */
 const GONE_CODES = new Set(["ENOENT", "ENOTDIR"]);
 
-/** What happened to a file or directory that a process works on. */
+/** What happened to a file or directory that a process uses. */
 export interface Replacement {
   readonly path: string;
   readonly change: "deleted" | "replaced";
 }
 
 /**
- * Records the device and inode of the files and directories at some paths. Those that are not there yet are recorded by the first
- * check that finds them.
+ * Records the device and inode of the files and directories at some paths. Those that do not exist yet are recorded by the first check
+ * that finds them.
  *
- * @returns a check. It describes the first path that was replaced or deleted since, and returns undefined when there is none.
- *   Other errors of the file system are ignored.
+ * @returns a check. It describes the first path that was replaced or deleted since, and returns undefined if there is none. Other errors
+ * of the file system are ignored.
  */
 export async function watchForReplacement(
   paths: readonly string[],
@@ -37,7 +37,7 @@ export async function watchForReplacement(
   return check;
 }
 
-/** Synchronously: each call of a pool wakes two of its threads, for what the kernel knows within a microsecond. */
+/** Synchronous, because each call of a pool would wake two of its threads for what the kernel knows within a microsecond. */
 function identityOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev} ${ino}`;

@@ -4,7 +4,7 @@ import type { Logger } from "./log/logger.ts";
 /**
  * Closes one part after its accepted work is done. It limits its own time.
  *
- * @param exitCode with which the shutdown was started.
+ * @param exitCode the exit code with which the shutdown was started.
  */
 export type Disposer = (exitCode: number) => void | Promise<void>;
 
@@ -12,14 +12,14 @@ export type Disposer = (exitCode: number) => void | Promise<void>;
 export type Shutdown = ReturnType<typeof createShutdown>;
 
 const EXIT_UNCLEAN = 1;
-/** 128 + the number of the signal, the exit code that a shell reports for a killed process. */
+/** 128 + the signal number, the exit code that a shell reports for a killed process. */
 const KILLED_BY = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const SIGNALS = Object.keys(KILLED_BY) as (keyof typeof KILLED_BY)[];
 
 /**
  * Creates the shutdown of a process.
  *
- * @param options.deadlineMs for all disposers together.
+ * @param options.deadlineMs time limit for all disposers together.
  * @param options.routineLevel the log level of a shutdown without errors.
  */
 export function createShutdown(options: {
@@ -73,11 +73,11 @@ export function createShutdown(options: {
   return {
     /** Aborts when the shutdown starts, so that loops stop taking work. */
     signal: controller.signal,
-    /** Resolves with the exit code when everything is closed or the deadline has passed. */
+    /** Resolves to the exit code when everything is closed or the deadline has passed. */
     finished: finished.promise,
     /**
-     * Registers a disposer. Disposers run one after the other in reverse order, because later parts depend on earlier ones. One
-     * that is registered during the shutdown runs next; after the shutdown, it runs at once.
+     * Registers a disposer. Disposers run one after the other in reverse order, because later parts depend on earlier ones. One that is
+     * registered during the shutdown runs next; after the shutdown, it runs at once.
      */
     add(name: string, dispose: Disposer): void {
       if (isFinished) void attempt({ name, dispose });
@@ -95,8 +95,8 @@ export function createShutdown(options: {
       inProgress.set(settled, name);
     },
     /**
-     * Starts the shutdown; only the first call counts. Resolves like `finished`: with `exitCode` when every disposer succeeded
-     * in time, otherwise with `exitCode` if that is a failure, else with 1.
+     * Starts the shutdown; only the first call counts. Resolves like `finished`: to `exitCode` if every disposer succeeded in time,
+     * otherwise to `exitCode` if that is a failure, or else to 1.
      */
     start(reason: string, exitCode: number = EXIT_OK): Promise<number> {
       if (!controller.signal.aborted) {
@@ -113,10 +113,10 @@ export function createShutdown(options: {
 }
 
 /**
- * Starts the shutdown on the first SIGTERM, SIGINT or SIGHUP (the terminal closed), and on an uncaught error, with
- * `EXIT_RETRYABLE` so that a supervisor may restart the process. A second signal ends the process at once.
+ * Starts the shutdown on the first SIGTERM, SIGINT or SIGHUP (the terminal was closed), and on an uncaught error, with `EXIT_RETRYABLE`
+ * so that a supervisor may restart the process. A second signal ends the process at once.
  *
- * @returns removes the handlers.
+ * @returns a function that removes the handlers.
  */
 export function handleSignals(shutdown: Shutdown, log: Logger): () => void {
   let signals = 0;

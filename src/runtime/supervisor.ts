@@ -7,15 +7,15 @@ const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
 const FAMILY_BYTES = 2;
-/** `sun_path` without the zero at its end. */
+/** The size of `sun_path` without the terminating zero. */
 const MAX_PATH_BYTES = 107;
 const MICROS_PER_MS = 1000;
-/** The libraries of C that a process on linux may have. */
+/** The C libraries that a process on Linux may have. */
 const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 
 /**
- * What a service manager that waits for this process learns of it: `sd_notify(3)` of systemd. Without one nothing is sent.
- * Each thread of a process may have one: the manager knows the process only.
+ * Reports to a service manager that waits for this process: `sd_notify(3)` of systemd. Without a manager nothing is sent. Several threads
+ * of a process may report, because the manager only knows the process.
  */
 export function createSupervisor(environment: Environment = process.env) {
   const { NOTIFY_SOCKET: socket = "", WATCHDOG_USEC: micros = "", WATCHDOG_PID: pid } = environment;
@@ -27,7 +27,7 @@ export function createSupervisor(environment: Environment = process.env) {
     if (isAsked) sendDatagram(socket, text);
   };
   return {
-    /** Says that the process responds to `/health`, and from now on, twice in each period of the watchdog, that its loop runs. */
+    /** Reports that the process responds to `/health` and from then on, twice per watchdog period, that its loop runs. */
     ready(): void {
       send("READY=1");
       if (!isWatched || timer !== undefined) return;
@@ -35,9 +35,9 @@ export function createSupervisor(environment: Environment = process.env) {
       timer = setInterval(() => send("WATCHDOG=1"), Math.max(1, Number(micros) / MICROS_PER_MS / 2));
       timer.unref();
     },
-    /** Says that the process stops. */
+    /** Reports that the process is stopping. */
     stopping: (): void => send("STOPPING=1"),
-    /** Ends the signs of life of this thread. */
+    /** Stops this thread's watchdog reports. */
     stop(): void {
       clearInterval(timer);
       timer = undefined;
@@ -45,7 +45,7 @@ export function createSupervisor(environment: Environment = process.env) {
   };
 }
 
-/** The address of a Unix socket: a path, or with `@` at its start an abstract name. Undefined for one that is too long. */
+/** Returns the address of a Unix socket: a path or, if it starts with `@`, an abstract name. Undefined if it is too long. */
 export function unixAddress(socket: string): Uint8Array<ArrayBuffer> | undefined {
   const path = new TextEncoder().encode(socket);
   if (path.length > MAX_PATH_BYTES) return undefined;
@@ -57,7 +57,7 @@ export function unixAddress(socket: string): Uint8Array<ArrayBuffer> | undefined
   return address;
 }
 
-/** Sends one datagram. A manager that does not listen is none: nothing is reported. */
+/** Sends one datagram. If no manager listens, nothing is reported. */
 function sendDatagram(socket: string, text: string): void {
   const address = unixAddress(socket);
   if (address === undefined) return;
@@ -85,7 +85,7 @@ function openLibrary(): typeof opened {
       opened = dlopen(name, SYMBOLS).symbols;
       break;
     } catch {
-      // Another C library.
+      // Another C library has no such function.
     }
   }
   return opened;

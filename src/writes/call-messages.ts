@@ -4,19 +4,19 @@ import type { MessageOutcome, WriteRefusal } from "./outcome.ts";
 import { refusal } from "./refusals.ts";
 import type { Positioned } from "./submit-writes.ts";
 
-/** What is signed for a call, with the outcomes as far as they are known. */
+/** The signed messages of a call, with the outcomes known so far. */
 export interface Signed {
   readonly outcomes: readonly MessageOutcome[];
   readonly messages: readonly Positioned[];
 }
 
-/** The user that a call writes for, and the messages that it has signed itself. */
+/** The user that a call writes for, and the messages that arrived already signed. */
 export interface Prepared {
   readonly fid: number;
   readonly received?: Signed;
 }
 
-/** Decodes the messages of a call, which are those of one user. */
+/** Decodes the messages of a call, which must be of one user. */
 export function decoded(received: readonly Uint8Array[]): Result<Prepared, WriteRefusal> {
   const outcomes: MessageOutcome[] = [];
   const messages: Positioned[] = [];

@@ -5,18 +5,18 @@ import { isChannelMessage } from "../protocol/channels/slots.ts";
 import type { SignedMessage } from "../protocol/message/signed-message.ts";
 import type { FarcasterNetwork } from "../protocol/wire/generated/message.ts";
 
-/** How often the commits of the index are looked at while a caller waits. */
+/** How often the commits of the index are polled while a caller waits. */
 const POLL_MS = 10;
 
 export interface IndexWatchDeps {
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
   readonly commits: Pick<CommitSequence, "read">;
-  /** The block of shard 0 that the index has applied last; undefined on a node that follows no other. */
+  /** Returns the last block of shard 0 that the index has applied; undefined on a node that follows no other. */
   readonly shardZeroBlock: () => number | undefined;
 }
 
-/** Sees accepted messages arrive in the index. */
+/** Detects when accepted messages arrive in the index. */
 export type IndexWatch = ReturnType<typeof createIndexWatch>;
 
 interface Waiter {
@@ -49,16 +49,16 @@ export function createIndexWatch({ db, network, commits, shardZeroBlock }: Index
   }
 
   return {
-    /** Whether the index has a message that the network has accepted, or one that has replaced it. */
+    /** Reports whether the index has a message that the network has accepted, or one that has replaced it. */
     isIndexed,
-    /** Whether a message of a channel was merged and has lost its slot to a later one since. */
+    /** Reports whether a channel message was merged and has since lost its slot to a later one. */
     isReplaced: (message: SignedMessage): boolean =>
       isChannelMessage(message.data) && presenceOf(db, network, message) === "superseded",
     /** See `IndexWatchDeps`. */
     shardZeroBlock,
-    /** Resolves with true when the index has the message, with false after the time. */
+    /** Resolves to true when the index has the message, or to false after the time limit. */
     awaitIndexed(message: SignedMessage, timeoutMs: number): Promise<boolean> {
-      // A commit during this look is looked at again.
+      // After a commit during this check, the index is checked again.
       lookedAt = undefined;
       if (isIndexed(message)) return Promise.resolve(true);
       return new Promise((resolve) => {
@@ -69,10 +69,10 @@ export function createIndexWatch({ db, network, commits, shardZeroBlock }: Index
   };
 }
 
-/** After this many blocks of shard 0 without it, an accepted message of a channel counts as refused: shard 0 reports no refusals. */
+/** If an accepted channel message is not in this many blocks of shard 0, it counts as refused: shard 0 does not report refusals. */
 export const MAX_BLOCKS_TO_MERGE = 100;
 
-/** Returns the block of shard 0 at which a message was accepted; undefined for one that shard 0 does not refuse in silence. */
+/** Returns the block of shard 0 at which a message was accepted; undefined if shard 0 would not refuse it silently. */
 export function acceptedBlockOf(
   index: Pick<IndexWatch, "shardZeroBlock">,
   { data }: SignedMessage,

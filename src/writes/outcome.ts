@@ -1,19 +1,19 @@
-/** The outcome of a message of a write, for its sender. */
+/** The outcome of one message of a write, for its sender. */
 export interface MessageOutcome {
-  /** The hash of the message as lower-case hex; empty where no message was made. */
+  /** The hash of the message as lowercase hex; empty if no message was created. */
   readonly hash: string;
   readonly fid: number;
   /** The number of the message's type. */
   readonly type: number;
   /**
-   * `pending`: not decided yet, never in a reply. `merged`: synced and readable here. `queued`: brought into the network until it
-   * takes or refuses it. `unchanged`: the network has it already, so no message was made. `refused`: not there, and never will be.
-   * `skipped`: this part of the write can make no message.
+   * `pending`: not decided yet, never in a reply. `merged`: synced and readable here. `queued`: submitted until the network accepts or
+   * refuses it. `unchanged`: the network already has it, so no message was created. `refused`: not in the network, and never will be.
+   * `skipped`: no message can be created for this part of the write.
    */
   readonly state: "pending" | "merged" | "queued" | "unchanged" | "refused" | "skipped";
   /** For a refused message. */
   readonly refusal?: WriteRefusal;
-  /** True for a merged message of a channel if a later one held its slot already when this one was found in the index. */
+  /** True for a merged channel message if a later one already had its slot when this one was found in the index. */
   readonly isReplaced?: true;
 }
 
@@ -50,15 +50,15 @@ export type WriteErrorCode =
   | "not_implemented"
   | "internal";
 
-/** What a call has led to so far. */
+/** The result of a call so far. */
 export interface CallOutcome {
   readonly outcomes: readonly MessageOutcome[];
   readonly isDone: boolean;
-  /** Whether nothing of it is or will be in the network, so that its idempotency key can be used again. */
+  /** Whether none of it is or will be in the network, so that its idempotency key can be used again. */
   readonly isFreed: boolean;
 }
 
-/** Returns a call with newly decided outcomes by position. The first response stays. */
+/** Returns a call with newly decided outcomes by position. The first outcome stays. */
 export function decideOutcomes(
   outcomes: readonly MessageOutcome[],
   decided: ReadonlyMap<number, Decided>,

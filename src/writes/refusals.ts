@@ -5,10 +5,10 @@ export const NO_SIGNERS = refusal(501, "not_implemented", "managed signers need 
 
 const RATE_LIMIT_SECS = 60;
 const RETRY_SECS = 5;
-/** An index at its bound has room again when the operator has made some. */
+/** If the index is at its limit, there is room again only after the operator has made some. */
 const FULL_SECS = 60;
 
-/** Reasons of validation that have a code of their own, of this node and of the reference node. */
+/** Validation messages, of this node and of the reference node, that have a code of their own. */
 const BY_REASON: readonly (readonly [pattern: RegExp, code: WriteErrorCode])[] = [
   [
     /not an active key|(missing|unknown|invalid) signer|signer (is )?(not|unknown|invalid|missing)/i,
@@ -18,10 +18,10 @@ const BY_REASON: readonly (readonly [pattern: RegExp, code: WriteErrorCode])[] =
   [/\bpro\b/i, "needs_pro"],
 ];
 
-/** A contract's signature or a name, and no way to ask its chain. */
+/** A contract's signature or a name that cannot be verified without an RPC of its chain. */
 const NO_RPC_REASON = /\bhas no (Ethereum )?RPC\b/;
 
-/** Returns the response to a message that was refused for good. */
+/** Returns the response to a message that was permanently refused. */
 export function refusalOf(
   result: Extract<SubmitResult, { kind: "refused" | "login_refused" }>,
 ): WriteRefusal {

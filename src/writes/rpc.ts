@@ -7,39 +7,39 @@ export interface UnsignedBody {
   readonly type: MessageType;
   readonly body: NonNullable<MessageData["body"]>;
   /**
-   * Of settings of a channel, which were made from those that the index had: the number of the event that decided these; null for a
-   * channel without any.
+   * For settings of a channel, which were composed from those of the index: the number of the event that set these; null for a channel
+   * without any.
    */
   readonly basis?: number | null;
 }
 
-/** A write that an HTTP worker has read and checked. All of it can be cloned between threads. */
+/** A write that an HTTP worker has read and validated. All of it can be cloned between threads. */
 export interface WriteCall {
   readonly owner: {
     readonly fid: number;
     readonly apiKeyId: string;
-    /** Messages that the key may write in a minute; null for messages about signers, which have no limit here. */
+    /** How many messages the key may write per minute; null for messages about signers, which have no limit here. */
     readonly writesPerMinute: number | null;
   };
-  /** Method and path, as `POST /cast`. */
+  /** Method and path, such as `POST /cast`. */
   readonly route: string;
   readonly idem: { readonly key: string; readonly bodyDigest: Uint8Array } | null;
-  /** The managed signer; null for messages that are signed already. */
+  /** The managed signer; null for messages that are already signed. */
   readonly signerUuid: string | null;
   readonly content:
     | { readonly signed: readonly Uint8Array[] }
-    /** At most 100, of different slots; null for a part that can make no message. */
+    /** At most 100, for different slots; null for a part for which no message can be created. */
     | { readonly bodies: readonly (UnsignedBody | null)[] }
-    /** A repetition of a write that is stored under the idempotency key. */
+    /** A repetition of a write that is stored under its idempotency key. */
     | "stored";
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
 }
 
-/** A limit of messages after a write. */
+/** The state of a message limit after a write. */
 export interface WriteLimit {
-  /** `writes`: of the key. `fid`: of the user. */
+  /** `writes`: the key's limit. `fid`: the user's limit. */
   readonly name: "writes" | "fid";
   readonly quota: number;
   readonly windowSecs: number;
@@ -50,37 +50,37 @@ export interface WriteLimit {
 export type WriteReply = (
   | /** At least one message is or will be in the network. The outcomes are in the order of the content. */
   { readonly ok: true; readonly replayed: boolean; readonly outcomes: readonly MessageOutcome[] }
-  /** Nothing of it is there, and nothing ever will be. */
+  /** None of it is in the network, and none ever will be. */
   | { readonly ok: false; readonly refusal: WriteRefusal }
 ) & {
-  /** The limits that the write was charged to, or refused by. */
+  /** The limits to which the write was charged, or that refused it. */
   readonly limits?: readonly WriteLimit[];
 };
 
-/** What the thread of writes counts, since it started. */
+/** Counts of the thread for writes, since it started. */
 export interface WritesStats {
   /** Messages by outcome. */
   readonly answered: Readonly<Record<"merged" | "queued" | "unchanged" | "refused", number>>;
   /** Requests that got the outcome of an earlier one. */
   readonly replayed: number;
-  /** Messages that were submitted again, and how those of the queue ended. */
+  /** Messages that were submitted again, and the outcomes of queued ones. */
   readonly resubmitted: number;
   readonly mergedLater: number;
   readonly refusedLater: number;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly underWay: number;
-  /** Messages that wait for the network, and the unix seconds of the oldest; null when the state does not respond. */
+  /** Messages waiting for the network, and the unix seconds of the oldest; null if the state does not respond. */
   readonly queue: { readonly count: number; readonly oldestAt: number | null } | null;
 }
 
-/** Writes, for the HTTP interface. */
+/** Writes, as used by the HTTP interface. */
 export interface Writes {
   submit(call: WriteCall): Promise<WriteReply>;
-  /** Returns what is known of an owner's message. */
+  /** Returns what is known about an owner's message. */
   find(ownerFid: number, hash: Uint8Array): Promise<WriteStatus | undefined>;
 }
 
-/** The methods of the thread of writes. It knows nothing of HTTP. */
+/** The methods of the thread for writes, which is independent of HTTP. */
 export interface WritesRpc extends Writes {
   stats(): Promise<WritesStats>;
 }

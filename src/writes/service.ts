@@ -27,26 +27,26 @@ import type { CallKey, StoredCall, WriteStore } from "./store/write-store.ts";
 import type { Positioned, Sent, WriteSubmitter } from "./submit-writes.ts";
 import type { WriteCounters } from "./write-figures.ts";
 
-/** Writes under way, of all owners and of one. While the upstream hangs, no owner takes the places of the others. */
+/** Writes in progress, for all owners and for one. If the upstream hangs, no owner takes all places. */
 const MAX_UNDER_WAY = 1_024;
 const MAX_UNDER_WAY_OF_OWNER = 256;
 /** How long a write waits for earlier ones of its user. */
 const MAX_ORDER_WAIT_MS = 5_000;
-/** How long a repetition waits for the first request, and how often it asks the state. */
+/** How long a repetition waits for the first request, and how often it polls the state. */
 const MAX_REPEAT_WAIT_MS = 10_000;
 const REPEAT_POLL_MS = 500;
-/** After a longer wait there is no time left for an attempt of its own. */
+/** After a longer wait there is not enough time left for an attempt of its own. */
 const MAX_WAIT_BEFORE_ATTEMPT_MS = 2_000;
 
-/** The managed signers, as writes use them. */
+/** The managed signers from the point of view of writes. */
 export interface WriteSigners {
-  /** Returns the user that a signer of an owner writes for, or why it may not write messages of these types. */
+  /** Returns the user that an owner's signer writes for, or why it may not write messages of these types. */
   userOf(
     signerUuid: string,
     ownerFid: number,
     types: readonly number[],
   ): Promise<Result<number, WriteRefusal>>;
-  /** Signs the messages of one write, in order. It checks the signer itself. */
+  /** Signs the messages of one write, in order. It verifies the signer itself. */
   sign(
     signerUuid: string,
     ownerFid: number,
@@ -54,7 +54,7 @@ export interface WriteSigners {
   ): Promise<Result<readonly SignedMessage[], WriteRefusal>>;
 }
 
-/** Charges the limits for this many messages, before they are signed. */
+/** Charges the limits for this many messages before they are signed. */
 type Admit = (messages: number) => Promise<Result<undefined, WriteRefusal>>;
 
 export interface WriteServiceDeps {
@@ -66,7 +66,7 @@ export interface WriteServiceDeps {
     admit: Admit,
   ) => Promise<Result<readonly Timed[], WriteRefusal>>;
   readonly charge: ChargeWrite;
-  /** Undefined while the node has no managed signers. */
+  /** Undefined if the node has no managed signers. */
   readonly signers: WriteSigners | undefined;
   readonly isPaused: () => boolean;
   readonly recordRefused: RecordRefused;
@@ -76,20 +76,20 @@ export interface WriteServiceDeps {
 
 interface Answer {
   readonly reply: WriteReply;
-  /** Whether the audit log has it already: its messages were stored, and their entries with their outcomes. */
+  /** Whether the audit log already has it: entries of stored messages are added with their outcomes. */
   readonly isSettled: boolean;
 }
 
 /**
- * Takes writes: those of one user one after the other, each with the promise that what is reported as done is in the network or
- * will be brought there, and that what is reported as refused never is.
+ * Creates the service for writes. It executes those of one user one after the other, and guarantees that what is reported as done is in
+ * the network or will be brought there, and that what is reported as refused never is.
  */
 export function createWriteService(deps: WriteServiceDeps) {
   const { store, submitter, timesOf, charge, signers, isPaused, recordRefused, counters, log } = deps;
   const order = new FidOrder();
-  /** Calls of this process by key, for those that repeat them. */
+  /** Calls of this process by key, for repetitions. */
   const underWay = new Map<string, Promise<unknown>>();
-  /** The number of calls under way by owner. */
+  /** The number of calls in progress by owner. */
   const ofOwners = new Map<number, number>();
   let isStopping = false;
   let idle: PromiseWithResolvers<void> | undefined;
@@ -126,8 +126,8 @@ export function createWriteService(deps: WriteServiceDeps) {
   }
 
   /**
-   * Returns the reply of an earlier request; undefined while that one is under way. What it says is true: messages that the index has lost
-   * since are submitted again.
+   * Returns the reply of an earlier request; undefined while that one is in progress. The reply must be true, so messages that the index
+   * has lost since are submitted again.
    */
   async function replayOf(stored: StoredCall, { idem }: WriteCall): Promise<Answer | undefined> {
     const { bodyDigest, outcomes, isDone } = stored;
@@ -140,7 +140,7 @@ export function createWriteService(deps: WriteServiceDeps) {
     return answer?.reply.ok ? { ...answer, reply: { ...answer.reply, replayed: true } } : answer;
   }
 
-  /** Returns undefined when another request has the key of the call. */
+  /** Returns undefined if another request has the key of the call. */
   async function attempt(call: WriteCall, key: CallKey | undefined): Promise<Answer | undefined> {
     const prepared = await prepare(call);
     if (!prepared.ok) return early(prepared.error);
@@ -257,7 +257,7 @@ export function createWriteService(deps: WriteServiceDeps) {
         if (counters.underWay === 0) idle?.resolve();
       }
     },
-    /** Refuses new writes. Resolves when those under way have ended. */
+    /** Refuses new writes. Resolves when those in progress have ended. */
     async stop(): Promise<void> {
       isStopping = true;
       if (counters.underWay === 0) return;
@@ -271,12 +271,12 @@ function no(refused: WriteRefusal): WriteReply {
   return { ok: false, refusal: refused };
 }
 
-/** A refusal before anything was stored. */
+/** Returns a refusal from before anything was stored. */
 function early(refused: WriteRefusal): Answer {
   return { reply: no(refused), isSettled: false };
 }
 
-/** Returns undefined when another request has the key. */
+/** Returns undefined if another request has the key. */
 async function answerOf(sent: Sent): Promise<Answer | undefined> {
   if (sent.kind === "known") return undefined;
   if (sent.kind === "replied") return { reply: sent.reply, isSettled: false };
@@ -288,7 +288,7 @@ async function admitted(signed: Signed, admit: Admit): Promise<Result<Signed, Wr
   return charged.ok ? ok(signed) : charged;
 }
 
-/** Waits for a request of this process, or for the next look at the state. */
+/** Waits for a request of this process, or for the next poll of the state. */
 function waitFor(first: Promise<unknown> | undefined): Promise<unknown> {
   return first ? valueWithin(first, REPEAT_POLL_MS) : Bun.sleep(REPEAT_POLL_MS);
 }

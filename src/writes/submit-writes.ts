@@ -13,7 +13,7 @@ import type { Lease, NewWrite, Settlement, StoredCall, WriteAudit, WriteStore } 
 
 /** How long the channel to the upstream may take to be ready. */
 const READY_MS = 2_000;
-/** Before a message is submitted again: after a lost response, and after an OK that no block has shown. */
+/** The delay before a message is resubmitted: after a lost response, and after an OK without a block that contains it. */
 const FIRST_RETRY_MS = 1_000;
 export const ACCEPTED_RETRY_MS = 60_000;
 
@@ -25,7 +25,7 @@ export interface WriteSubmitterDeps {
   readonly maxQueued: number;
   /** Called with messages that the upstream has accepted and the index has not seen yet. */
   readonly onUnseen: (seq: number, message: SignedMessage) => void;
-  /** Called with a write of which it is unknown whether it was stored. It must never be submitted. */
+  /** Called with a write that may or may not have been stored. It must never be submitted. */
   readonly onForgotten: (request: string) => void;
   readonly log: Logger;
 }
@@ -34,7 +34,7 @@ export interface WriteSubmitterDeps {
 export interface Positioned {
   readonly position: number;
   readonly message: SignedMessage;
-  /** The message as it is stored and submitted, each time the same. */
+  /** The message as it is stored and submitted, always the same bytes. */
   readonly bytes: Uint8Array;
 }
 
@@ -48,12 +48,12 @@ export interface SignedWrite {
   readonly audit: WriteAudit;
 }
 
-/** A write on its way: what the user's next write waits for, and the rest. */
+/** A write on its way: the part that the user's next write waits for, and the rest. */
 export type Sent =
   | { readonly kind: "replied"; readonly reply: WriteReply }
   /** Another request has this idempotency key. */
   | { readonly kind: "known" }
-  /** Resolves with the reply when the index has the messages, or the time is over. */
+  /** Resolves to the reply when the index has the messages, or the time limit has passed. */
   | { readonly kind: "sent"; readonly finish: () => Promise<WriteReply> };
 
 /** Stores signed writes and submits their messages to the network. */
@@ -69,7 +69,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
     try {
       return { request, result: await store.begin(stored, deps.maxQueued) };
     } catch (cause) {
-      // The response says that nothing was stored, so nothing may come of it.
+      // The client learns that nothing was stored, so nothing may be submitted later.
       if (!isNotSent(cause)) onForgotten(request);
       throw cause;
     }
@@ -85,7 +85,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
     }
   }
 
-  /** Waits for a message that the upstream has. */
+  /** Waits for a message that the upstream has accepted. */
   async function settled(result: SubmitResult, { message }: Positioned): Promise<Settlement["result"]> {
     switch (result.kind) {
       case "merged":
@@ -99,7 +99,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
       case "refused":
         if (result.code !== DUPLICATE_CODE)
           return { kind: "refused", refusal: refusalOf(result), isTold: true };
-        // The network has it. The index of this node may not, or never will.
+        // The network has it. This node's index may not have it yet, or never will.
         return confirmed(message, FIRST_RETRY_MS);
     }
   }
@@ -137,7 +137,7 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
 
   return {
     /**
-     * Stores a write, then sends it. Its messages are submitted again, byte for byte, until the network has taken or refused them. Only a
+     * Stores a write, then sends it. Its messages are resubmitted, byte for byte, until the network has accepted or refused them. Only a
      * write without messages and without an idempotency key is not stored.
      */
     async send(write: SignedWrite): Promise<Sent> {
@@ -161,7 +161,10 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
       return { kind: "sent", finish: () => finish(write, results, { request, leases }) };
     },
 
-    /** What a stored call has merged and the index does not have, as after the restore of an index that is older than the state. */
+    /**
+     * Returns messages of a stored call that were merged but are missing in the index, for example after a restore of an index that is
+     * older than the state.
+     */
     async lostOf({ request, outcomes }: StoredCall): Promise<readonly Positioned[]> {
       if (outcomes.every(({ state }) => state !== "merged")) return [];
       const merged = await store.mergedMessages(request);
@@ -170,20 +173,20 @@ export function createWriteSubmitter(deps: WriteSubmitterDeps) {
         const isLost =
           outcomes[position]?.state === "merged" &&
           message.ok &&
-          // The last message holds a slot of a channel: an old one would undo those after it.
+          // The last message has a slot of a channel: resubmitting an old one would undo later ones.
           !isChannelMessage(message.value.data) &&
           !index.isIndexed(message.value);
         return isLost ? [{ position, message: message.value, bytes }] : [];
       });
     },
 
-    /** Submits lost messages of a stored call again. */
+    /** Resubmits lost messages of a stored call. */
     async sendAgain({ request, outcomes }: StoredCall, lost: readonly Positioned[]): Promise<Sent> {
       const leases = await store.reopen(
         request,
         lost.map(({ position }) => position),
       );
-      // Another request is at it.
+      // Another request is already doing this.
       if (leases.length === 0) return { kind: "known" };
       const messages = lost.filter((one) => leases.some(({ position }) => position === one.position));
       const results = await send(messages);
@@ -208,7 +211,7 @@ function toNewMessage({ position, message, bytes }: Positioned): NewWrite["messa
   return { position, fid, type, hash: message.hash, message: bytes };
 }
 
-/** What was not stored is asked for again: a refusal may end otherwise, and a merge has no entry in the audit log yet. */
+/** A result that was not stored is requested again: a refusal may turn out differently, and a merge has no audit entry yet. */
 function asQueued({ lease }: Settlement): Settlement {
   return { lease, result: { kind: "again", afterMs: FIRST_RETRY_MS, accepted: false } };
 }

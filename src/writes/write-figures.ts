@@ -27,7 +27,7 @@ export class WriteCounters {
   }
 }
 
-/** What a thread that has not started reports: no message waits for the network. */
+/** The stats of a thread that has not started: no message waits for the network. */
 export const WRITES_AT_REST: WritesStats = {
   ...new WriteCounters().read(),
   queue: { count: 0, oldestAt: null },

@@ -11,12 +11,12 @@ import { ACCEPTED_RETRY_MS } from "./submit-writes.ts";
 import type { WriteCounters } from "./write-figures.ts";
 
 const POLL_MS = 1_000;
-/** Messages that are claimed and submitted at a time. */
+/** How many messages are claimed and submitted at a time. */
 const CLAIM_MAX = 32;
-/** Looks at the state for each look at the index, and for how many accepted messages it is asked at most. */
+/** How many polls of the state there are per check of the index, and for how many accepted messages it is checked. */
 const POLLS_PER_LOOK = 2;
 const MAX_UNSEEN = 1_000;
-/** How often the leases of processes that have died are ended. */
+/** How often the leases of dead processes are ended. */
 const DEAD_MS = 10_000;
 const READY_MS = 1;
 const MAX_BACKOFF_MS = 60_000;
@@ -25,7 +25,7 @@ export interface WriteQueueDeps {
   readonly store: WriteStore;
   readonly network: WriteNetwork;
   readonly index: Pick<IndexWatch, "isIndexed" | "shardZeroBlock">;
-  /** Whether queued messages may be submitted now: not while writes are paused or the node is fenced. */
+  /** Returns whether queued messages may be submitted now: not while writes are paused or the node is fenced. */
   readonly mayRun: () => boolean;
   readonly counters: WriteCounters;
   readonly log: Logger;
@@ -33,7 +33,7 @@ export interface WriteQueueDeps {
   readonly pollMs?: number;
 }
 
-/** Submits queued messages again, the same bytes, until the network has taken or refused them. It never gives up. */
+/** Resubmits queued messages, with the same bytes, until the network has accepted or refused them. It never gives up. */
 export function startWriteQueue(deps: WriteQueueDeps) {
   const { store, network, index, mayRun, counters, log, pollMs = POLL_MS } = deps;
   const unseen = new Map<number, SignedMessage>();
@@ -87,7 +87,7 @@ export function startWriteQueue(deps: WriteQueueDeps) {
         isTold: false,
       };
     const isOfChannel = isChannelMessage(message.value.data);
-    // Submitted again after a later message, one of a channel would take its slot back.
+    // If a channel message was resubmitted after a later message, it would take its slot back.
     if ((claimed.accepted || isOfChannel) && index.isIndexed(message.value)) return { kind: "merged" };
     if (claimed.accepted && isOfChannel) return untilMerged(claimed);
     counters.resubmitted += 1;
@@ -95,14 +95,14 @@ export function startWriteQueue(deps: WriteQueueDeps) {
     return toSettled(claimed, result ?? { kind: "unknown", reason: "no result" }, message.value);
   }
 
-  /** An accepted message of a channel is not submitted again: shard 0 merges it, or refuses it without a word. */
+  /** An accepted channel message is not resubmitted: shard 0 merges it, or refuses it silently. */
   function untilMerged({ acceptedBlock }: ClaimedWrite): Settlement["result"] {
     const block = index.shardZeroBlock();
     const waited = acceptedBlock === null || block === undefined ? undefined : block - acceptedBlock;
     if (waited !== undefined && waited >= MAX_BLOCKS_TO_MERGE)
       return { kind: "refused", refusal: NOT_MERGED, isTold: false };
     const again = { kind: "again", afterMs: ACCEPTED_RETRY_MS, accepted: true } as const;
-    // Another upstream may number its blocks otherwise.
+    // Another upstream may number its blocks differently.
     return waited === undefined || waited < 0 ? { ...again, acceptedBlock: block } : again;
   }
 
@@ -124,15 +124,15 @@ export function startWriteQueue(deps: WriteQueueDeps) {
           acceptedBlock: acceptedBlockOf(index, message),
         };
       case "unknown":
-      // The operator will correct the login; the promise still holds.
+      // The operator is expected to correct the login; the promise still holds.
       case "login_refused":
         return { ...backoff, accepted: false };
       case "refused": {
         const { code } = result;
         if (code === DUPLICATE_CODE) return { kind: "merged" };
-        // It was merged, and has lost against a newer one since.
+        // It was merged, and has since lost against a newer one.
         if (code === CONFLICT_CODE && accepted) return { kind: "merged" };
-        // Of this node, which is busy or has no room, or of the upstream, which will take it later.
+        // Either this node is busy or full, or the upstream will accept it later.
         if (code === "unavailable" || code === "resource_exhausted" || code === "bad_request.rate_limited")
           return { ...backoff, accepted: false };
         return { kind: "refused", refusal: refusalOf(result), isTold: false };
@@ -184,7 +184,7 @@ export function startWriteQueue(deps: WriteQueueDeps) {
 
   return {
     watch,
-    /** Never submits the messages of a request, and deletes it. */
+    /** Deletes a request and makes sure that its messages are never submitted. */
     forget(request: string): void {
       forgotten.add(request);
     },

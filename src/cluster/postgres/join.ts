@@ -18,7 +18,7 @@ import {
 export const NODE_LEASE_MS = 8_000;
 export const MAX_NODES = 64;
 
-/** How often a start looks again at the lease of its own previous process. */
+/** How often a starting node checks the lease of its own previous process. */
 const RETRY_MS = 500;
 
 export interface JoinDeps {
@@ -27,34 +27,32 @@ export interface JoinDeps {
   readonly version: string;
   /** The creation time of the last migration that this release knows, unix ms. */
   readonly schemaVersion: number;
-  /** Whether the node has no upstream, so that its index is like no other. */
+  /** Whether the node has no upstream, so that its index is unlike any other. */
   readonly isSolo: boolean;
   readonly settings: ComparedSettings;
   readonly leaseMs: number;
 }
 
-/** What a join found. */
+/** The result of a join. */
 export interface Joined {
   readonly node: StateNode;
   readonly beat: number;
   /** Soft settings that differ from those of live nodes, by node id. */
   readonly differing: ReadonlyMap<string, readonly string[]>;
-  /** The server is another one than before, or on another timeline: the state may be older than it was. */
+  /** Whether the server differs from the previous one, or is on another timeline: the state may be older than before. */
   readonly isOtherServer: boolean;
 }
 
-/** The lease of this node's id is held by another process, or by a previous one of this node. */
+/** The lease of this node's id is held by another process, or by this node's previous process. */
 interface InUse {
   readonly boot: string;
   readonly beat: number;
 }
 
 /**
- * Takes the lease of the node's id. Where a process holds it, waits for its end: a process that was killed holds it for up to
- * 8 seconds.
+ * Takes the lease of the node's id. If a process holds it, waits for its end: a killed process holds it for up to 8 seconds.
  *
- * @throws RetryableError when another process uses the id, or no other node may join; UserError when the settings or the
- *   schema do not fit.
+ * @throws RetryableError if another process uses the id, or no other node may join; UserError if the settings or the schema do not match.
  */
 export async function joinCluster(deps: JoinDeps): Promise<Joined> {
   const boot = crypto.randomUUID();
@@ -63,7 +61,7 @@ export async function joinCluster(deps: JoinDeps): Promise<Joined> {
   while (performance.now() < untilMs) {
     const joined = await attemptJoin(deps, boot);
     if ("node" in joined) return joined;
-    // Its holder is alive: it has renewed the lease meanwhile.
+    // Its holder is alive, because it has renewed the lease meanwhile.
     if (before && (before.boot !== joined.boot || before.beat !== joined.beat)) break;
     before = joined;
     await sleep(RETRY_MS);
@@ -71,7 +69,7 @@ export async function joinCluster(deps: JoinDeps): Promise<Joined> {
   throw new BusyError(`node.id ${deps.nodeId} is in use by another process of this cluster`);
 }
 
-/** Takes the lease again after it has ended. Undefined when another process has the id or the slot. */
+/** Takes the lease again after it has ended. Undefined if another process has the id or the slot. */
 export async function rejoinCluster(deps: JoinDeps, node: StateNode): Promise<Joined | undefined> {
   const joined = await attemptJoin(deps, node.bootId, node.slot);
   return "node" in joined ? joined : undefined;
@@ -122,7 +120,10 @@ function checkCompany(live: readonly NodeRow[], isSolo: boolean): void {
     throw new RetryableError(`${MAX_NODES} nodes use this state, which is the most`);
 }
 
-/** Compares what all nodes agree on. Alone, the node decides it. Returns whether the server is another one than before. */
+/**
+ * Compares the values that all nodes must agree on; a node without others sets them. Returns whether the server differs from the previous
+ * one.
+ */
 async function agree(tx: PgTransaction, deps: JoinDeps, hasCompany: boolean): Promise<boolean> {
   const { hard } = deps.settings;
   const text = JSON.stringify(hard);
@@ -152,8 +153,8 @@ async function agree(tx: PgTransaction, deps: JoinDeps, hasCompany: boolean): Pr
 }
 
 /**
- * The slot of a node: the one it has had, or the lowest that no node has had, or that of the node that ended first. A slot of a
- * node that is away for a moment stays free for it that way. Undefined when `wanted` is another live node's.
+ * Returns the slot of a node: the one it had before, or the lowest that no node has had, or that of the node that ended first. This keeps
+ * the slot free of a node that is briefly away. Undefined if `wanted` belongs to another live node.
  */
 function slotFor(
   own: NodeRow | undefined,

@@ -19,12 +19,15 @@ import {
   takeOverKeyEpoch,
 } from "./node-rows.ts";
 
-/** The times of the lease of a node. */
+/** The times of a node's lease. */
 export interface LeaseTimes {
   readonly beatIntervalMs: number;
-  /** After a beat that failed. */
+  /** The interval after a failed beat. */
   readonly retryIntervalMs: number;
-  /** A node that has not renewed its lease for so long starts nothing. Before the lease ends, so that no other node has started. */
+  /**
+   * A node that has not renewed its lease for this long starts nothing. Shorter than the lease, so that no other node has started by
+   * then.
+   */
   readonly fenceMs: number;
   readonly leaseMs: number;
 }
@@ -38,24 +41,24 @@ const LEASE_TIMES: LeaseTimes = {
 const TICK_INTERVAL_MS = 250;
 const OFFSET_INTERVAL_MS = 30_000;
 const OFFSET_WARNING_MS = 1_000;
-/** A jump of this machine's clock after which its offset is measured again at once. */
+/** A jump of this machine's clock above this makes the node measure its offset again at once. */
 const JUMP_MS = 100;
 
-/** What the heartbeat of the node has last found. */
+/** The last findings of the node's heartbeat. */
 export interface ClusterStats {
-  /** Live nodes, this one included. */
+  /** Live nodes, including this one. */
   readonly nodes: number;
-  /** The live node that runs maintenance; null when none does. */
+  /** The live node that runs maintenance; null if none does. */
   readonly maintenance: string | null;
   readonly clockOffsetMs: number;
-  /** How often the state went back to an earlier time since the start. */
+  /** How often the state has returned to an earlier time since the start. */
   readonly rollbacks: number;
   readonly isFenced: boolean;
   /** Whether the server waits for a standby, so that a failover loses nothing. */
   readonly hasSynchronousStandby: boolean;
 }
 
-/** This node among those of its state. */
+/** This node's membership among the nodes of its state. */
 export interface Membership {
   readonly node: StateNode;
   stats(): ClusterStats;
@@ -68,15 +71,15 @@ export interface MembershipDeps extends Omit<JoinDeps, "leaseMs"> {
   readonly signals: NodeSignals;
   readonly pauses: Pauses;
   readonly log: Logger;
-  /** What the node reports with each beat. */
+  /** Returns what the node reports with each beat. */
   readonly report: () => { readonly liveSince: number | null; readonly positions: string | null };
-  /** Called when the node must end: another process has its id, or the state needs a newer release. */
+  /** Called if the node must end: another process has its id, or the state needs a newer release. */
   readonly onLost: (reason: string, exitCode: number) => void;
-  /** Default: a beat every 2 seconds, for 8. */
+  /** Default: a beat every 2 seconds, with a lease of 8. */
   readonly times?: LeaseTimes;
 }
 
-/** Joins the cluster and renews the lease of the node until it leaves. Rejects like `joinCluster`. */
+/** Joins the cluster and renews the node's lease until it leaves. Rejects like `joinCluster`. */
 export async function startMembership(deps: MembershipDeps): Promise<Membership> {
   const { pool, clock, signals, pauses, log, report, onLost } = deps;
   const { beatIntervalMs, retryIntervalMs, fenceMs, leaseMs } = deps.times ?? LEASE_TIMES;
@@ -90,7 +93,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
   let wasFenced = false;
   let isOver = false;
   let offsetAtMs = Number.NEGATIVE_INFINITY;
-  /** This machine's clock minus the monotonic one, at the last measurement of the offset. */
+  /** The difference between this machine's clock and the monotonic one at the last measurement of the offset. */
   let differenceMs = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let beating: Promise<void> = Promise.resolve();
@@ -130,13 +133,13 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
       lastBeat = row.beat;
       signals.markState({ ...row, beat: lastBeat });
       const hasNewKeyEpoch = row.ownKeyEpoch !== row.keyEpoch;
-      // Ahead of the longer lease: what it lets threads use is of this epoch.
+      // Done before the lease is extended, so that threads use only what belongs to this epoch.
       if (hasNewKeyEpoch) signals.forgetKeys();
       signals.actFor(fenceMs, startedNs);
       if (hasNewKeyEpoch) await pool.run(takeOverKeyEpoch, row.keyEpoch, node.nodeId, node.bootId);
       return;
     }
-    // The lease has ended: the state was away, or this process stood still.
+    // The lease has ended: the state was unavailable, or this process was suspended.
     const rejoinedNs = process.hrtime.bigint();
     const again = await rejoinCluster(joining, node);
     if (!again) return end(`node.id ${node.nodeId} or its slot is in use by another process`, EXIT_RETRYABLE);
@@ -145,7 +148,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
     lastBeat = again.beat;
     signals.markState({ ...row, beat: lastBeat });
     signals.countLease();
-    // The new lease begins with the epoch of now.
+    // The new lease starts with the current epoch.
     signals.forgetKeys();
     signals.actFor(fenceMs, rejoinedNs);
     log.warn({ nodeId: node.nodeId }, "The lease of the node had ended: it has a new one");
@@ -238,7 +241,7 @@ export async function startMembership(deps: MembershipDeps): Promise<Membership>
   };
 }
 
-/** Reads the pauses of a beat; those of a newer release are none of this one's. */
+/** Reads the pauses of a beat, except those that only a newer release knows. */
 function pausesOf(json: string): Pause[] {
   const pauses = JSON.parse(json) as readonly (Omit<Pause, "name"> & { readonly name: string })[];
   return pauses.flatMap((pause) => (isPausable(pause.name) ? [{ ...pause, name: pause.name }] : []));
@@ -247,8 +250,8 @@ function pausesOf(json: string): Pause[] {
 const SAMPLES = 5;
 
 /**
- * Measures what to add to this machine's clock to get the server's, ms. The sample with the shortest way counts,
- * because its error is at most half of that way.
+ * Measures the difference between the server's clock and this machine's, ms. The sample with the shortest round trip is used, because its
+ * error is at most half of that.
  */
 async function measureClockOffset(pool: PgPool, clock: Clock): Promise<number> {
   let shortestMs = Number.POSITIVE_INFINITY;

@@ -6,26 +6,26 @@ export const nodes = table(
   "nodes",
   {
     node_id: key(text()),
-    /** New with each start of the process. */
+    /** New at each start of the process. */
     boot: uuid(),
-    /** 0 to 63; its own among the live nodes. Rows of totals are per slot. */
+    /** 0 to 63, unique among the live nodes. Rows of totals are per slot. */
     slot: small(),
     started_at: whole(),
     ends_at_ms: whole(),
-    /** Counts the renewals of the lease. */
+    /** Number of renewals of the lease. */
     beat: whole(),
     version: text(),
     /** The creation time of the last migration that the node knows, unix ms. */
     schema_version: whole(),
-    /** Without an upstream: no other node may join. */
+    /** Whether it has no upstream, so that no other node may join. */
     solo: flag(),
     /** JSON of the settings that nodes compare. */
     settings: text(),
-    /** Since when the node publishes the events of live blocks; null while it fills. */
+    /** Since when the node has published the events of live blocks; null while it fills its index. */
     live_since: nullable(whole()),
     /** JSON of the applied block of each shard. */
     positions: nullable(text()),
-    /** The epoch of keys that the node has taken over: it uses nothing that it knew of keys before. Null on an earlier release. */
+    /** The epoch of keys that the node has taken over: it uses nothing that it knew about keys before. Null on an earlier release. */
     key_epoch: nullable(whole()),
   },
   {
@@ -34,21 +34,21 @@ export const nodes = table(
   },
 );
 
-/** What all nodes agree on: one row, `id` 1. */
+/** The values that all nodes agree on: one row, `id` 1. */
 export const cluster = table(
   "cluster",
   {
     id: key(small()),
     /** JSON of the settings that must be the same on all nodes. */
     settings: text(),
-    /** The oldest schema that may read: the creation time of a migration, unix ms. */
+    /** The oldest schema that may read, by the creation time of its migration, unix ms. */
     min_reader: withDefault(whole(), 0),
-    /** Identifies the server that had the last beat; a different one may be older. */
+    /** Identifies the server of the last beat; a different one may be older. */
     system_identifier: nullable(text()),
     timeline: nullable(text()),
-    /** Rises with each change that takes something away from an API key. */
+    /** Increases with each change that takes something away from an API key. */
     key_epoch: withDefault(whole(), 0),
-    /** Where the state was moved to; a start on it is refused then. */
+    /** Where the state was moved to; starting on it is then refused. */
     moved_to: nullable(text()),
   },
   {
@@ -57,7 +57,7 @@ export const cluster = table(
   },
 );
 
-/** Work of one node at a time. A lease saves work; it decides nothing. */
+/** Work that only one node does at a time. A lease only avoids duplicate work; correctness does not depend on it. */
 export const leases = table(
   "leases",
   {
@@ -72,13 +72,13 @@ export const leases = table(
   },
 );
 
-/** The time of PostgreSQL in unix ms, at the moment of the call rather than at the start of the transaction. */
+/** The time of PostgreSQL in unix ms at the moment of the call, not at the start of the transaction. */
 const NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 /** Changes with the server, and with the promotion of a standby. */
 const SERVER = `(SELECT system_identifier::text FROM pg_control_system())`;
 const TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
 
-/** A node as it is listed. */
+/** A node in a list. */
 export interface NodeRow {
   readonly nodeId: string;
   readonly boot: string;
@@ -104,7 +104,7 @@ export const listNodes = pgStatement<NodeRow>(
 
 export const readTime = pgStatement<{ nowMs: number }>("nodes.time", `SELECT ${NOW_MS} AS "nowMs"`);
 
-/** What all nodes agree on, with the server that responds. */
+/** The values that all nodes agree on, and the responding server. */
 export interface ClusterRow {
   readonly settings: string;
   readonly minReader: number;
@@ -121,7 +121,7 @@ export const readServer = pgStatement<{ systemIdentifier: string; timeline: stri
   "cluster.server",
   `SELECT ${SERVER} AS "systemIdentifier", ${TIMELINE} AS timeline`,
 );
-/** The last beat of a boot, and the server. */
+/** Reads the last beat of a boot, and the server. */
 export const readMark = pgStatement<
   { beat: number | null; systemIdentifier: string; timeline: string },
   [nodeId: string, boot: string]
@@ -167,9 +167,9 @@ export const joinNode = pgStatement<
    RETURNING beat`,
 );
 
-/** What a renewal of the lease returns. */
+/** The result of a renewal of the lease. */
 export interface BeatRow {
-  /** Null when the lease has ended, or is another boot's. */
+  /** Null if the lease has ended or belongs to another boot. */
   readonly beat: number | null;
   readonly nodes: number;
   /** JSON of the pauses. */
@@ -181,7 +181,7 @@ export interface BeatRow {
   readonly movedTo: string | null;
   readonly systemIdentifier: string;
   readonly timeline: string;
-  /** The live node that holds the lease of maintenance. */
+  /** The live node that holds the maintenance lease. */
   readonly maintenance: string | null;
   readonly hasSynchronousStandby: boolean;
 }
@@ -210,7 +210,7 @@ export const beatNode = pgStatement<
      current_setting('synchronous_standby_names') <> '' AS "hasSynchronousStandby"`,
 );
 
-/** Confirms that no thread of the node uses what it knew of keys before this epoch. */
+/** Confirms that no thread of the node uses what it knew about keys before this epoch. */
 export const takeOverKeyEpoch = pgStatement<unknown, [epoch: number, nodeId: string, boot: string]>(
   "nodes.take-over-key-epoch",
   "UPDATE nodes SET key_epoch = $1 WHERE node_id = $2 AND boot = $3",
@@ -223,7 +223,7 @@ export const endLease = pgStatement<unknown, [nodeId: string, boot: string]>(
 );
 
 /**
- * Refuses every request that was signed before now, and ends the sessions, of which some may have been ended before. `windowSecs` is how
+ * Refuses every request that was signed before now, and ends the sessions, because some may already have been ended. `windowSecs` is how
  * long a request is valid.
  */
 export const refuseSignedUntilNow = pgStatement<unknown, [windowSecs: number]>(
@@ -234,7 +234,7 @@ export const refuseSignedUntilNow = pgStatement<unknown, [windowSecs: number]>(
    UPDATE state_clock SET nonce_floor = greatest(nonce_floor, ${NOW_MS} / 1000 + $1::bigint) WHERE id = 1`,
 );
 
-/** Takes or renews a lease of work. No row: another boot has it. */
+/** Takes or renews a work lease. Returns no row if another boot has it. */
 export const takeWorkLease = pgStatement<{ name: string }, [name: string, boot: string, leaseMs: number]>(
   "leases.take",
   `INSERT INTO leases AS l (name, holder, ends_at_ms) VALUES ($1, $2, ${NOW_MS} + $3::bigint)

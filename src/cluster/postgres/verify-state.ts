@@ -5,8 +5,8 @@ import type { NodeSignals } from "../node-signals.ts";
 import { readMark } from "./node-rows.ts";
 
 /**
- * Creates the check of a new connection: it refuses a state that is older than the last beat of the node, or on another server. The next
- * beat refuses requests that were signed before it; until then nothing is decided on that state, so no request is carried out twice.
+ * Creates the check of a new connection: it refuses a state that is older than the node's last beat, or on another server. The next beat
+ * refuses requests that were signed before it; until then nothing is decided on that state, so no request is executed twice.
  */
 export function verifyState(
   { nodeId, bootId }: StateNode,

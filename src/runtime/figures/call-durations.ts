@@ -2,7 +2,7 @@
 export const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 export interface DurationStats {
-  /** The number of calls up to each bound of `CALL_SECONDS`, then of all calls. */
+  /** The number of calls up to each bound of `CALL_SECONDS`, followed by that of all calls. */
   readonly byDuration: readonly number[];
   readonly secondsSum: number;
 }

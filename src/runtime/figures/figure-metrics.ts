@@ -50,7 +50,7 @@ function register<Stats>(
     async collect() {
       const now = await read();
       this.reset();
-      // A gauge without labels has the value 0 after that.
+      // Otherwise a gauge without labels would have the value 0.
       if (labels.length === 0 && now.length === 0) this.remove();
       for (const [of, value] of now) this.set(of, value);
     },
@@ -60,7 +60,7 @@ function register<Stats>(
 /** The observations of one series of a histogram. */
 export interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** The number of observations up to each bound, then of all. They never decrease. */
+  /** The number of observations up to each bound, followed by that of all. They never decrease. */
   readonly cumulative: readonly number[];
   readonly sum: number;
 }
@@ -72,11 +72,11 @@ interface Sample {
 }
 
 /**
- * Registers a histogram whose observations are counted elsewhere and read when it is scraped. prom-client's own histogram
- * only counts single observations.
+ * Registers a histogram whose observations are counted elsewhere and read when it is scraped. prom-client's own histogram only counts
+ * single observations.
  *
  * @param options.bounds upper bounds of the buckets, ascending, without infinity.
- * @param options.aggregator combines the series of several threads: "sum", or "first" when all threads report the same.
+ * @param options.aggregator combines the series of several threads: "sum", or "first" if all threads report the same.
  */
 export function registerHistogram(
   registry: Registry,
@@ -92,7 +92,7 @@ export function registerHistogram(
   const described = { name, help, type: "histogram", aggregator };
   const histogram = {
     ...described,
-    // Plain data: HTTP workers send their samples to the thread that adds them up.
+    // Plain data, because HTTP workers send their samples to the thread that sums them up.
     get: async () => ({
       ...described,
       values: (await read()).flatMap((series) => samplesOf(name, bounds, series)),

@@ -1,7 +1,7 @@
 import type { DurationStats } from "./call-durations.ts";
 
 /**
- * Something that a part counts or measures, declared once beside what counts it. Its metric, its key in `/status`, its history and
+ * A value that a part counts or measures, declared once next to the code that counts it. Its metric, its `/status` key, its history and
  * its curve on the status page follow from the declaration.
  */
 export interface Figure<in Stats> {
@@ -11,36 +11,36 @@ export interface Figure<in Stats> {
   readonly lane?: Lane<Stats>;
 }
 
-/** A lane of the history: how often things of several kinds happened. */
+/** A lane of the history: how often events of several kinds happened. */
 export interface Lane<in Stats = never> {
   /** `events`, `deliveries`, `errors` or `log`. */
   readonly name: string;
-  /** Counts by kind, which grow since the start of the part. */
+  /** Counts by kind, which increase from the start of the part. */
   readonly read: (now: Stats) => Readonly<Record<string, number>>;
 }
 
-/** What a figure is called in each place that shows it, and how its value is made. */
+/** The name of a figure in each place that shows it, and how its value is computed. */
 interface Declaration<Stats, Value> {
   readonly read: (now: Stats) => Value;
   readonly metric?: Metric<Value>;
-  /** The path of its key in `/status`, such as `webhooks.oldest_due_secs`, with what makes its value where that differs. */
+  /** The path of its `/status` key, such as `webhooks.oldest_due_secs`, with a function for its value if it differs. */
   readonly status?: string | readonly [path: string, of: (value: Value) => unknown];
   readonly history?: HistoryDeclaration<Value>;
-  /** The lane of the history that its counts are in. */
+  /** The lane of the history that contains its counts. */
   readonly lane?: { readonly name: string; readonly of: (value: Value) => Readonly<Record<string, number>> };
 }
 
 interface HistoryDeclaration<Value> {
   readonly series: string;
-  /** How a minute is made from its samples: their mean, or the highest of them where a short peak matters. */
+  /** How samples are combined to a minute: their mean, or their maximum if short peaks matter. */
   readonly minute: "mean" | "max";
   /** Default: the value itself. */
   readonly of?: (value: Value) => number | null | undefined;
-  /** For a count, what an increase of 1 in a second is in the history, such as 60 for a rate by the minute. */
+  /** For a count, the history's value of an increase of 1 per second, such as 60 for a rate per minute. */
   readonly rate?: number;
-  /** What the history has of two values. Default: the later one, or the rate between them. */
+  /** Returns the history's value from two samples. Default: the later value, or the rate between them. */
   readonly between?: (before: Value, after: Value) => number | undefined;
-  /** Only the operator may read it. The others are in `/status` and `/metrics`, too. */
+  /** Whether only the operator may read it. The others are also in `/status` and `/metrics`. */
   readonly isPrivate?: boolean;
   readonly plot?: PlotCurve;
   readonly queue?: QueueLine;
@@ -48,7 +48,7 @@ interface HistoryDeclaration<Value> {
 
 export type FigureUnit = "count" | "rate" | "ms" | "secs";
 
-/** A curve of the status page; those with one title share a plot. */
+/** A curve of the status page; those with the same title share a plot. */
 interface PlotCurve {
   readonly title: string;
   readonly label: string;
@@ -58,7 +58,7 @@ interface PlotCurve {
 /** A line in the table of queues of the status page. */
 interface QueueLine {
   readonly label: string;
-  /** What it means when it grows. */
+  /** What it means if it grows. */
   readonly words: string;
   readonly unit: FigureUnit;
 }
@@ -68,13 +68,13 @@ export interface Series<in Stats = never>
   extends Pick<HistoryDeclaration<never>, "minute" | "plot" | "queue"> {
   readonly name: string;
   readonly isPrivate: boolean;
-  /** Reads what a sample is made of. */
+  /** Reads the value from which a sample is computed. */
   readonly read: (now: Stats) => unknown;
-  /** The sample of the time between two of these values; undefined for none. */
+  /** Returns the sample for the time between two of these values; undefined for none. */
   readonly between: (before: unknown, after: unknown, seconds: number) => number | undefined;
 }
 
-/** Returns what declares figures of these stats. */
+/** Returns a function that declares figures of these stats. */
 export function figureOf<Stats>() {
   return <Value>({ read, metric, status, history, lane }: Declaration<Stats, Value>): Figure<Stats> => {
     const [path, of = (value: Value): unknown => value] =
@@ -102,7 +102,7 @@ function seriesOf<Stats, Value>(
       if (after === undefined) return undefined;
       if (between) return before === undefined ? undefined : between(before as Value, after as Value);
       if (rate === undefined) return after as number;
-      // A part that has not responded has no count, and one that began again counts from 0.
+      // A part that has not responded has no count, and one that has restarted counts from 0.
       if (before === undefined || Number(after) < Number(before) || seconds <= 0) return undefined;
       return (rate * (Number(after) - Number(before))) / seconds;
     },
@@ -128,12 +128,12 @@ export interface Metric<in Value> extends MetricName {
 const ofOne = (value: number | boolean | null | undefined): Samples =>
   value === null || value === undefined ? [] : [[{}, Number(value)]];
 
-/** A gauge; without a value, null, it has no sample. A boolean is 1 or 0. */
+/** A gauge. Without a value (null) it has no sample. A boolean is 1 or 0. */
 export function gauge(name: string, help: string): Metric<number | boolean | null | undefined> {
   return { type: "gauge", name, help, labels: [], samples: ofOne };
 }
 
-/** A gauge for each value of a label; none for null. */
+/** A gauge per value of a label; none for null. */
 export function gaugeBy(
   label: string,
   name: string,
@@ -142,12 +142,12 @@ export function gaugeBy(
   return { type: "gauge", name, help, labels: [label], samples: (value) => byLabel(label, value) };
 }
 
-/** A gauge whose samples the figure has made. */
+/** A gauge whose samples are computed by the figure. */
 export function gauges(name: string, help: string, labels: readonly string[]): Metric<Samples> {
   return { type: "gauge", name, help, labels, samples: (value) => value };
 }
 
-/** A counter: the part counts from its start. */
+/** A counter, which counts from the start of its part. */
 export function counter(name: string, help: string): Metric<number> {
   return { type: "counter", name, help, labels: [], samples: ofOne };
 }
@@ -184,8 +184,8 @@ interface StatusTree {
 }
 
 /**
- * Builds `/status` from reports. What a part without stats shares with no other is null: a section of its own as a whole, and its
- * keys in the sections of others.
+ * Builds `/status` from reports. For a part without stats, what belongs only to it is null: its own section as a whole, and its keys in
+ * shared sections.
  */
 export function statusOf(reports: readonly FigureReport[]): StatusTree {
   const all = reports.map((report) => ({
@@ -206,7 +206,7 @@ export function statusOf(reports: readonly FigureReport[]): StatusTree {
   return status;
 }
 
-/** `a.b` of `a.b.c`, the shortest first, and the path itself. */
+/** Returns the prefixes of a path and the path itself, shortest first: `a`, `a.b` and `a.b.c`. */
 function prefixesOf(path: string): string[] {
   const names = path.split(".");
   return names.map((_, at) => names.slice(0, at + 1).join("."));

@@ -8,8 +8,8 @@ import { ownLoopDelays } from "../loop-monitor.ts";
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * The default metrics of prom-client that are correct on Bun. It reports V8's heap spaces, Node's garbage collector and
- * handle counts as zeros, and the heap as the whole address space.
+ * The default metrics of prom-client that are correct on Bun. The others are wrong: V8's heap spaces, Node's garbage collector and handle
+ * counts are zero, and the heap is the whole address space.
  */
 const CORRECT_ON_BUN = [
   "process_cpu_user_seconds_total",
@@ -23,7 +23,9 @@ const CORRECT_ON_BUN = [
   "nodejs_heap_size_used_bytes",
 ];
 
-/** How often prom-client looks at the event loop, ms: never, because this thread has a monitor, and each look would wake it. */
+/**
+ * How often prom-client samples the event loop, ms: practically never, because this thread has a monitor, and each sample would wake it.
+ */
 const LAG_SAMPLE_MS = 2 ** 31 - 1;
 
 /** Creates the registry of a process, with process metrics and `build_info`. */

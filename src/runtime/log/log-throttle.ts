@@ -9,7 +9,7 @@ export function createLogThrottle({ clock, intervalMs }: { clock: Clock; interva
   let suppressed = 0;
   return (write) => {
     const nowMs = clock.nowMs();
-    // A clock that went back must not suppress lines for longer.
+    // If the clock was set back, lines must not be suppressed for longer.
     if (lastMs !== undefined && nowMs >= lastMs && nowMs < lastMs + intervalMs) {
       suppressed += 1;
       return;

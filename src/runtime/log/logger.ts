@@ -10,7 +10,7 @@ const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** Logs a sentence, or fields and a sentence; an error stands for the field `err`, and for the sentence if there is none. */
+/** Logs a sentence, or fields and a sentence. An error is logged as the field `err`, and supplies the sentence if there is none. */
 export interface LogMethod {
   (msg: string): void;
   (fields: object, msg?: string): void;
@@ -19,7 +19,7 @@ export interface LogMethod {
 /** Logs objects with a past-tense sentence, as in `log.info({ durationMs }, "Opened the index")`. */
 export interface Logger extends Readonly<Record<LogLevel, LogMethod>> {
   isLevelEnabled(level: LogLevel): boolean;
-  /** A logger whose lines have these fields, too. */
+  /** Returns a logger whose lines also have these fields. */
   child(bindings: object): Logger;
 }
 
@@ -36,14 +36,14 @@ const FULL_PIPE_WAIT_MS = 10;
 /**
  * Creates the logger of a process or a worker: one line per event, with the level by name and the time in ISO 8601.
  *
- * Lines go to standard error, so that standard output has only the output of a command. They are written synchronously:
- * lines from before a crash are not lost. A library is not used: each of a dozen threads would load it, 2 MB of memory for
- * what `JSON.stringify` does once `redact` has bounded the fields.
+ * Lines are written to standard error, so that standard output has only the output of a command. They are written synchronously, so lines
+ * from before a crash are not lost. It uses no library, because each of a dozen threads would load 2 MB for what `JSON.stringify` does
+ * once `redact` has bounded the fields.
  *
  * Credentials are redacted: fields by name (`redact`), and the values of secret settings anywhere in a line.
  *
- * @param subsystem name in every line, as `log.child({ subsystem })` would add it.
- * @param keep also gets the lines of level info and above, always as JSON.
+ * @param subsystem name in every line, as with `log.child({ subsystem })`.
+ * @param keep also receives the lines of level info and above, always as JSON.
  */
 export function createLogger(
   config: Config,
@@ -68,7 +68,7 @@ export function createLogger(
   });
 }
 
-/** @param settings read for each line: the level may change while a node runs. */
+/** @param settings read for each line, because the level may change while a node runs. */
 function loggerTo(
   settings: Pick<Config["log"], "level">,
   bindings: object,
@@ -88,7 +88,7 @@ function loggerTo(
   };
 }
 
-/** A field that is named like one of the logger's own does not replace it. */
+/** A field with the name of one of the logger's own fields does not replace it. */
 function lineOf(level: LogLevel, bindings: object, event: string | object, sentence?: string): string {
   const own = { level, time: new Date().toISOString() };
   const fields = typeof event === "string" ? {} : redact(event instanceof Error ? { err: event } : event);
@@ -97,12 +97,14 @@ function lineOf(level: LogLevel, bindings: object, event: string | object, sente
   return `${JSON.stringify(Object.assign({ ...own }, bindings, fields, { ...own, msg }))}\n`;
 }
 
-/** Lines of nodes that share a state name theirs, because they are often read together. */
+/** Returns the node's id for each line if nodes share a state, because their logs are often read together. */
 function nodeOf({ state, node }: Config): { readonly node?: string } {
   return state.url === "" || node.id === "" ? {} : { node: node.id };
 }
 
-/** Waits while the pipe is full. A closed reader (EPIPE) or a full disk loses the log but must not stop the service. */
+/**
+ * Waits while the pipe is full. If the reader has closed it (EPIPE) or the disk is full, the log is lost, but the service must not stop.
+ */
 const standardError: LogDestination = {
   write(line) {
     let rest: Uint8Array = Buffer.from(line);
@@ -128,10 +130,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 const DIM = "\x1b[2m";
 const RESET = "\x1b[0m";
 
-/**
- * Formats a JSON log line for reading: time, level, subsystem, message, then the fields, then stacks. Returns other lines
- * unchanged.
- */
+/** Formats a JSON log line for people: time, level, subsystem, message, then the fields, then stacks. Returns other lines unchanged. */
 function prettyLine(line: string, colours: boolean): string {
   const event = parseEvent(line);
   if (event === undefined) return line;
@@ -153,7 +152,7 @@ function parseEvent(line: string): Record<string, unknown> | undefined {
   return typeof event === "object" && event !== null ? { ...event } : undefined;
 }
 
-/** Escapes characters that could move the cursor, recolour the terminal or reorder the text. */
+/** Escapes characters that could move the cursor, change the terminal's colors or reorder the text. */
 function plain(value: unknown): string {
   return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }

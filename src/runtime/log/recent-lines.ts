@@ -1,12 +1,12 @@
 import { parseJson } from "../../lib/json.ts";
 import { printable } from "../../lib/text.ts";
 
-/** Takes a finished line of the log, after all secrets were removed. */
+/** Receives a finished log line, after all secrets were removed. */
 export type KeepLine = (line: string) => void;
 
-/** A line of the log of level info or above. Nothing in it moves a cursor or reorders text. */
+/** A log line of level info or above. It contains nothing that moves a cursor or reorders text. */
 export interface RecentLine {
-  /** Rises by one with each line of the process. */
+  /** Increases by one with each line of the process. */
   readonly seq: number;
   /** ISO 8601. */
   readonly at: string;
@@ -14,7 +14,7 @@ export interface RecentLine {
   /** The thread that logged it. */
   readonly thread: string;
   readonly message: string;
-  /** The other fields as JSON; empty without any. */
+  /** The other fields as JSON; empty if there are none. */
   readonly fields: string;
 }
 
@@ -24,18 +24,18 @@ const MAX_FIELDS_CHARS = 3_000;
 /** A longer one is not parsed. */
 const MAX_LINE_CHARS = 65_536;
 
-/** The first field of a line; a later one of that name is of its caller. */
+/** Matches the first field of a line; a later field with that name is the caller's. */
 const KEPT = /^\{"level":"(info|warn|error|fatal)"/;
 const FAULTS = new Set(["error", "fatal"]);
 
-/** Whether a line of the logger is of level info or above. */
+/** Reports whether a line of the logger is of level info or above. */
 export function isKeptLine(line: string): boolean {
   return KEPT.test(line);
 }
 
 /** The last lines of level warn and above of all threads, in bounded memory. */
 export class RecentLines {
-  /** Also gets the lines of level info. */
+  /** Called also for lines of level info. */
   onLine: ((line: Omit<RecentLine, "seq">) => void) | undefined;
   readonly #lines: RecentLine[] = [];
   readonly #faults = new Map<string, RecentLine>();
@@ -52,13 +52,13 @@ export class RecentLines {
     if (FAULTS.has(kept.level)) this.#faults.set(thread, kept);
   }
 
-  /** The lines after a number, the oldest first. A number of an earlier run of the process counts as none. */
+  /** Returns the lines after a number, oldest first. A number from an earlier run of the process counts as 0. */
   after(seq: number): readonly RecentLine[] {
     const from = seq > this.#seq ? 0 : seq;
     return this.#lines.filter((line) => line.seq > from);
   }
 
-  /** The last line of level error or above of a thread. */
+  /** Returns a thread's last line of level error or above. */
   lastFaultOf(thread: string): RecentLine | undefined {
     return this.#faults.get(thread);
   }
@@ -85,8 +85,8 @@ function cut(text: string, maxChars: number): string {
 const LINES_PER_SECOND = 200;
 
 /**
- * Passes on at most 200 lines a second, so that a thread that logs without end does not occupy the one that keeps the lines. The next second
- * begins with a line that says how many were left out.
+ * Passes on at most 200 lines a second, so that a thread that logs endlessly does not occupy the thread that stores the lines. The next
+ * second begins with a line with the number of lines left out.
  */
 export function limitedLines(keep: KeepLine, monotonicMs: () => number = () => performance.now()): KeepLine {
   let sinceMs = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@ const MAX_FIELDS = 500;
 const MAX_TEXT_CHARS = 8192;
 const MAX_CAUSES = 4;
 
-/** Names of fields with credentials, in lower case and without dashes and underscores. */
+/** Names of fields with credentials, in lowercase and without dashes and underscores. */
 const SECRET_NAMES = new Set([
   "apikey",
   "authorization",
@@ -31,15 +31,15 @@ const SECRET_NAMES = new Set([
   "xapikey",
 ]);
 
-/** The number of fields that an event may still show, so that a large object logged by mistake stays small. */
+/** How many more fields of an event may be shown, so that a large object logged by mistake stays small. */
 interface Budget {
   fields: number;
 }
 
 /**
- * Returns a copy of fields for the log. Replaces every field with the name of a credential at any depth, describes errors with
- * their causes, and truncates long texts and large objects. Numbers and booleans are not hidden: `tokens: 12` is a count.
- * Milliseconds (`…Ms`) are rounded to microseconds.
+ * Returns a copy of fields for the log. Replaces every field with the name of a credential at any depth, describes errors with their
+ * causes, and truncates long texts and large objects. Numbers and booleans are not hidden, because `tokens: 12` is a count. Milliseconds
+ * (`…Ms`) are rounded to microseconds.
  */
 export function redact(fields: object): Record<string, unknown> {
   return redactFields(fields, 0, { fields: MAX_FIELDS });

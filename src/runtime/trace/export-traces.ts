@@ -7,11 +7,11 @@ import type { Spans } from "./span.ts";
 import { SpanCounts } from "./span-counts.ts";
 import { createSpans } from "./spans.ts";
 
-/** The path of traces in OTLP/HTTP. */
+/** The OTLP/HTTP path for traces. */
 const TRACES_PATH = "/v1/traces";
 
 /**
- * Starts the export of the traces of a thread, with `config.node.id` as the node.
+ * Starts exporting the traces of a thread, with `config.node.id` as the node.
  * @param counts those of `SpanCounts`, which all threads share
  */
 export function startTraces(
@@ -41,7 +41,7 @@ export function startTraces(
   });
 }
 
-/** Parses `name=value,name=value`, in which OpenTelemetry percent-encodes values. */
+/** Parses `name=value,name=value`; OpenTelemetry percent-encodes the values. */
 function parseHeaders(text: string): Record<string, string> {
   const pairs = text.split(",").filter((pair) => pair !== "");
   return Object.fromEntries(

@@ -9,9 +9,9 @@ import type { Attributes, SpanKind } from "./span.ts";
 import type { SpanCounts } from "./span-counts.ts";
 import type { EndedSpan } from "./spans.ts";
 
-/** Spans of a thread that wait for the collector, about a megabyte. Further ones are dropped. */
+/** Maximum number of a thread's spans waiting for the collector, about a megabyte. Further ones are dropped. */
 export const MAX_WAITING = 2048;
-/** The spans of one call, which a thread encodes within a millisecond or two. */
+/** Maximum number of spans in one call, which a thread encodes within a millisecond or two. */
 export const MAX_BATCH = 256;
 /** How long a span waits for others. */
 const DELAY_MS = 2_000;
@@ -21,7 +21,7 @@ const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 const LOG_INTERVAL_MS = 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** The statuses after which OTLP/HTTP asks for the call again. */
+/** The statuses after which OTLP/HTTP requires a retry. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 interface ExporterDeps {
@@ -38,7 +38,7 @@ interface ExporterDeps {
 
 type Outcome = "taken" | { readonly reason: string; readonly retryAfterMs: number | undefined };
 
-/** Starts to send spans to a collector. The exporter calls it for one batch at a time, and never makes its caller wait. */
+/** Starts sending spans to a collector. The exporter sends one batch at a time, and never makes its caller wait. */
 export function startTraceExporter(deps: ExporterDeps) {
   const { url, headers, resource, callCollector, counts, clock, setTimer, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: LOG_INTERVAL_MS });
@@ -108,12 +108,12 @@ export function startTraceExporter(deps: ExporterDeps) {
       const batch = waiting.slice(0, MAX_BATCH);
       waiting = waiting.slice(MAX_BATCH);
       await send(batch);
-      // A batch that is not full waits for others, unless nothing more will come.
+      // An incomplete batch waits for more spans, unless none will follow.
       if (waiting.length < MAX_BATCH && !stopping.signal.aborted) break;
     }
   }
 
-  /** Sends at once, unless a call is under way. */
+  /** Sends at once, unless a call is in progress. */
   function flush(): Promise<void> {
     cancelTimer?.();
     cancelTimer = undefined;
@@ -129,7 +129,7 @@ export function startTraceExporter(deps: ExporterDeps) {
   }
 
   return {
-    /** Takes a span; drops it while too many wait. */
+    /** Adds a span; drops it if too many wait. */
     add(span: EndedSpan): void {
       if (waiting.length >= MAX_WAITING || stopping.signal.aborted) {
         counts.add("dropped", 1);
@@ -141,11 +141,11 @@ export function startTraceExporter(deps: ExporterDeps) {
       else schedule();
     },
 
-    /** Sends what waits, for as long as `graceMs`. */
+    /** Sends waiting spans for at most `graceMs`. */
     async stop(graceMs: number): Promise<void> {
       stopping.abort();
       const cancel = setTimer(graceMs, () => stopped.abort());
-      // The call under way may leave spans that were added meanwhile.
+      // The call in progress may leave spans that were added meanwhile.
       await sending;
       await flush();
       cancel();
@@ -155,7 +155,7 @@ export function startTraceExporter(deps: ExporterDeps) {
   };
 }
 
-/** Reads an `ExportTraceServiceResponse`, although a collector may respond with anything. */
+/** Reads an `ExportTraceServiceResponse`, but a collector may respond with anything. */
 function rejectedSpans(body: Uint8Array): number {
   try {
     const { partialSuccess } = JSON.parse(new TextDecoder().decode(body)) as {
@@ -167,16 +167,16 @@ function rejectedSpans(body: Uint8Array): number {
   }
 }
 
-/** Longer values are cut. */
+/** Longer values are truncated. */
 const MAX_VALUE_CHARS = 256;
 
-/** Of `opentelemetry.proto.trace.v1.Span.SpanKind`. */
+/** Numbers from `opentelemetry.proto.trace.v1.Span.SpanKind`. */
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
-/** Trace ids of links are those of callers; this bit says that the other trace was sampled. */
+/** Trace ids of links come from callers; this bit says that the other trace was sampled. */
 const SAMPLED = 1;
 
-/** What all spans of a node have in common. */
+/** What all spans of a node share. */
 interface TraceResource {
   readonly serviceName: string;
   readonly version: string;
@@ -241,12 +241,12 @@ function anyValue(value: string | number | boolean): object {
   return Number.isSafeInteger(value) ? { intValue: `${value}` } : { doubleValue: value };
 }
 
-/** Protobuf takes no half of a surrogate pair. */
+/** Protobuf does not accept unpaired surrogates. */
 function well(text: string): string {
   return text.slice(0, MAX_VALUE_CHARS).toWellFormed();
 }
 
-/** As decimal digits: a double cannot hold the nanoseconds since 1970. */
+/** Returns decimal digits, because a double cannot represent the nanoseconds since 1970. */
 function nanos(ms: number): string {
   const whole = Math.floor(ms);
   return `${whole}${Math.floor((ms - whole) * 1e6)

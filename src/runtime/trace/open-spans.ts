@@ -1,10 +1,10 @@
 import type { Common } from "../common.ts";
 import type { Spans } from "./span.ts";
 
-/** The time that a thread which stops waits for the collector. */
+/** How long a stopping thread waits for the collector. */
 export const SPANS_GRACE_MS = 1_000;
 
-/** Opens the spans of a thread; undefined while traces are off, which then loads no code of theirs. */
+/** Opens the spans of a thread; undefined while traces are off, so that none of their code is loaded. */
 export async function openSpans(
   common: Pick<Common, "config" | "log" | "clock">,
   counts: SharedArrayBuffer | undefined,
@@ -12,7 +12,7 @@ export async function openSpans(
   return counts && (await import("./export-traces.ts")).startTraces(common, counts);
 }
 
-/** Gives each read of a request a span below that of the request. */
+/** Gives each read of a request a child span. */
 export function spansOfReads(spans: Spans): <T>(work: () => T) => T {
   return <T>(work: () => T) => {
     const span = spans

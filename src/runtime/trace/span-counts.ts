@@ -1,6 +1,6 @@
 import { counterBy, figureOf } from "../figures/figures.ts";
 
-/** `refused`: by the collector, or because it could not be reached; `dropped`: too many waited. */
+/** `refused`: by the collector, or because it could not be reached; `dropped`: because too many waited. */
 const OUTCOMES = ["exported", "refused", "dropped"] as const;
 type SpanOutcome = (typeof OUTCOMES)[number];
 
@@ -27,7 +27,7 @@ export class SpanCounts {
 
 const figure = figureOf<SpanCounts>();
 
-/** None of them while `trace.endpoint` is empty. */
+/** All are absent while `trace.endpoint` is empty. */
 export const traceFigures = [
   figure({
     read: (counts) => counts.read(),

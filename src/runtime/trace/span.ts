@@ -1,4 +1,4 @@
-/** What a span belongs to, as `traceparent` of W3C Trace Context names it. */
+/** The parent of a span, as in `traceparent` of W3C Trace Context. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -9,22 +9,25 @@ export interface TraceParent {
 
 export type SpanKind = "internal" | "server" | "client";
 
-/** Nothing that a client wrote but a request id: no URL, body, name or key. A name that starts with `svc.` starts with `service.name` outside. */
+/**
+ * They contain nothing from a client except a request id: no URL, body, name or key. A name that starts with `svc.` is exported with the
+ * prefix `service.name`.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** One of few, such as a route. */
+  /** From a small set, such as a route. */
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes?: Attributes;
 }
 
-/** What is known of a span at its end. */
+/** What is known about a span at its end. */
 export interface SpanEnd {
-  /** Replaces that of the start. */
+  /** Replaces the name from the start. */
   readonly name?: string;
   readonly attributes?: Attributes;
-  /** Why it failed, one of few words. */
+  /** Why it failed, from a small set of words. */
   readonly failure?: string | undefined;
 }
 
@@ -32,9 +35,9 @@ export interface SpanEnd {
 export interface Span {
   /** For a call that continues the trace. */
   readonly traceparent: string;
-  /** Starts a span below this one; undefined after its end, and for one of too many. */
+  /** Starts a child span; undefined after this span's end, and beyond the limit of children. */
   child(start: SpanStart): Span | undefined;
-  /** Runs work, and all that it awaits, with this span as the active one. */
+  /** Runs work, including everything that it awaits, with this span as the active one. */
   run<T>(work: () => T): T;
   /** Ends the span. A second call has no effect. */
   end(end?: SpanEnd): void;
@@ -43,24 +46,24 @@ export interface Span {
 /** The spans of a thread. */
 export interface Spans {
   /**
-   * Starts a span below the active one; without one, it continues a trace that a trusted caller began, or begins one, which
-   * may be linked to that of any caller.
+   * Starts a child of the active span. If there is none, it continues a trace that a trusted caller started, or starts one, which may be
+   * linked to that of any caller.
    *
-   * @returns undefined where the trace is not sampled
+   * @returns undefined if the trace is not sampled
    */
   start(
     start: SpanStart,
     from?: { readonly parent?: TraceParent; readonly link?: TraceParent },
   ): Span | undefined;
-  /** The span within which the caller runs; undefined outside of one that is open. */
+  /** Returns the open span within which the caller runs; undefined if there is none. */
   active(): Span | undefined;
-  /** Exports what has ended, for as long as `graceMs`. */
+  /** Exports ended spans for at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Returns what a request gives its span: it continues the trace of a trusted caller. Strangers continue no trace, and decide on no
- * export: theirs is linked.
+ * Returns the trace of a request's span: it continues the trace of a trusted caller. Strangers can neither continue a trace nor decide
+ * about its export: theirs is only linked.
  */
 export function traceOfCaller(
   traceparent: string | null | undefined,
@@ -73,7 +76,7 @@ export function traceOfCaller(
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_CHARS = 128;
 
-/** Parses a `traceparent`; undefined for what W3C Trace Context calls invalid. */
+/** Parses a `traceparent`; undefined if it is invalid according to W3C Trace Context. */
 export function parseTraceparent(text: string | null | undefined): TraceParent | undefined {
   if (text === null || text === undefined || text.length > MAX_CHARS) return undefined;
   const [, version, traceId = "", spanId = "", flags = "", rest] = TRACEPARENT.exec(text) ?? [];

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../clock.ts";
 import type { Attributes, Span, SpanEnd, SpanKind, SpanStart, Spans, TraceParent } from "./span.ts";
 
-/** The bound of one span. The thousands of calls of a campaign are alike. */
+/** Maximum number of children per span. The thousands of calls of a campaign are alike. */
 const MAX_CHILDREN = 64;
 
 export interface EndedSpan {
@@ -20,18 +20,18 @@ export interface EndedSpan {
 }
 
 interface SpansDeps {
-  /** The part of the traces that begin here which is exported, 0 to 1. */
+  /** The fraction of traces started here that is exported, 0 to 1. */
   readonly ratio: number;
-  /** Gets each span when it ends. */
+  /** Called with each span when it ends. */
   readonly onEnd: (span: EndedSpan) => void;
   readonly stop: (graceMs: number) => Promise<void>;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
-  /** From 0 to below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
 }
 
-/** Creates the spans of a thread. The active one follows what a function awaits. */
+/** Creates the spans of a thread. The active span follows what a function awaits. */
 export function createSpans({ ratio, onEnd, stop, clock, monotonicMs, random }: SpansDeps): Spans {
   const storage = new AsyncLocalStorage<OpenSpan>();
 
@@ -82,7 +82,7 @@ export function createSpans({ ratio, onEnd, stop, clock, monotonicMs, random }: 
         name,
         kind: this.#start.kind,
         startMs: this.#startMs,
-        // The clock of the machine may have been set meanwhile.
+        // The machine's clock may have been set meanwhile.
         endMs: this.#startMs + monotonicMs() - this.#startedAtMs,
         attributes: { ...this.#start.attributes, ...attributes },
         failure,

@@ -7,32 +7,32 @@ import { cutMentions, type MentionLookups } from "./mentions.ts";
 
 const MAX_EMBEDS = 4;
 
-/** Most bytes of the text without mentions, by cast type. Rules of the protocol. */
+/** Maximum number of bytes of the text without mentions, by cast type. Rules of the protocol. */
 const TEXT_BYTES = [
   [320, CastType.CAST_TYPE_CAST],
   [1024, CastType.CAST_TYPE_LONG_CAST],
   [10_000, CastType.CAST_TYPE_TEN_K_CAST],
 ] as const;
-/** Longer texts are refused before their names are looked up: even ten cut names of 25 characters leave too much. */
+/** Longer texts are refused before their names are looked up: even without ten names of 25 characters they would be too long. */
 const MAX_SENT_BYTES = 10_000 + 10 * "@".length + 10 * 25;
 const TOO_LONG = "text must have at most 10000 bytes without its mentions";
 
 export interface ComposeCastLookups extends MentionLookups, CastLookups {
-  /** The parent URL that stands for a channel, as reads show it. */
+  /** Returns the parent URL of a channel, as reads show it. */
   urlOfChannel(channelId: string): string | undefined;
-  /** The channel that a parent URL stands for. */
+  /** Returns the channel of a parent URL. */
   channelOf(parentUrl: string): string;
 }
 
-/** A cast to be published, and the text as it was sent. */
+/** A cast to publish, and the text as it was sent. */
 export interface ComposedCast {
   readonly body: CastAddBody;
   readonly text: string;
 }
 
 /**
- * Makes the body of a cast from that of a request: `text`, `embeds`, `parent`, `parent_author_fid`, `channel_id`. Nothing of the
- * text is changed but the mentions, which are cut out.
+ * Builds the body of a cast from that of a request: `text`, `embeds`, `parent`, `parent_author_fid`, `channel_id`. The text is changed
+ * only by cutting out the mentions.
  */
 export function composeCast(lookups: ComposeCastLookups, request: JsonObject): Result<ComposedCast, Refusal> {
   const text = readCastText(ownValue(request, "text"));

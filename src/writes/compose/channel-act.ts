@@ -7,14 +7,14 @@ import { refuse, type SignerRefusal } from "../../signers/refusal.ts";
 import type { UnsignedBody } from "../rpc.ts";
 import { NO_SUCH_CHANNEL, readChannelName } from "./fields.ts";
 
-/** What messages of channels are composed with. */
+/** The lookups for composing messages of channels. */
 export interface ChannelActLookups {
   /** Whether channels are part of the network's protocol. */
   readonly areActive: boolean;
-  /** Returns the id of a registered channel by any name of it. */
+  /** Returns the id of a registered channel by any of its names. */
   channelIdOf(name: string): Uint8Array | undefined;
   viewOf(channelId: Uint8Array): ChannelView;
-  /** The settings of a channel, and the number of the event that decided them; null for a channel without any. */
+  /** Returns the settings of a channel, and the number of the event that set them; null for a channel without any. */
   settingsOf(channelId: Uint8Array): {
     readonly settings: ChannelUpdateBody | undefined;
     readonly basis: number | null;
@@ -28,7 +28,7 @@ export interface ChannelAct {
   readonly fields: JsonObject;
   /** The user that the signer writes for. */
   readonly fid: number;
-  /** Whether the index may lack what the network has. What it says of roles is not asked then. */
+  /** Whether the index may be out of date. Roles are not checked in that case. */
   readonly isStale: boolean;
 }
 
@@ -36,7 +36,7 @@ export type Composed = Result<readonly UnsignedBody[], Refusal | SignerRefusal>;
 
 const NOT_ACTIVE = "not implemented: channels are not part of this network's protocol yet";
 
-/** Finds the channel that a request names, with what decides who may act in it. */
+/** Finds the channel that a request names, and the data that decides who may act in it. */
 export function findChannel({
   fields,
   lookups,
@@ -49,7 +49,10 @@ export function findChannel({
   return ok({ channelId, view: lookups.viewOf(channelId) });
 }
 
-/** Returns the message of a write; refuses what the network would refuse, in its words. It does so without a word: its shard 0 has no stream of refusals. */
+/**
+ * Returns the message of a write, or refuses what the network would refuse, for the same reason. The network itself refuses silently,
+ * because shard 0 has no stream of refusals.
+ */
 export function admitted({ fid, isStale }: ChannelAct, view: ChannelView, body: UnsignedBody): Composed {
   const reason = isStale ? undefined : channelRefusal({ fid, body: body.body }, view);
   if (reason === undefined) return ok([body]);

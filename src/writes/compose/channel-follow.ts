@@ -4,7 +4,7 @@ import { type Refusal, refused } from "../../management/refusal.ts";
 import { type ReactionBody, ReactionType } from "../../protocol/wire/generated/message.ts";
 import { NO_SUCH_CHANNEL, readChannelName } from "./fields.ts";
 
-/** What follows of channels are composed with. */
+/** The lookups for composing follows of channels. */
 export interface ChannelLookups {
   /** Whether the network has a registrar, whose tokens followers like. */
   readonly hasRegistrar: boolean;
@@ -15,7 +15,7 @@ export interface ChannelLookups {
 /** Why no one can follow a channel: the network has no registrar yet. */
 export const NO_REGISTRAR = "not implemented: the channels of this network have no registrar yet";
 
-/** Makes the body of the like that is a follow of a channel, or of its removal, from `channel_id`. */
+/** Builds the body of a like that represents a follow of a channel, or of its removal, from `channel_id`. */
 export function composeChannelFollow(
   lookups: ChannelLookups,
   request: JsonObject,

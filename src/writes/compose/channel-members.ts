@@ -17,14 +17,14 @@ const ROLES = {
   moderator: Action.CHANNEL_MEMBER_ACTION_ADD_MODERATOR,
 };
 
-/** Makes `fid` a member or moderator. It takes effect at once: the protocol has no invitations. */
+/** Makes `fid` a member or moderator. It takes effect at once, because the protocol has no invitations. */
 export function composeInvite(act: ChannelAct): Composed {
   const role = readRole(act.fields);
   if (!role.ok) return role;
   return composeMemberAct(act, ROLES[role.value]);
 }
 
-/** Ends the role of `fid`. A moderator becomes a member; with `drop_membership` nothing. */
+/** Ends the role of `fid`. A moderator becomes a member; with `drop_membership`, a non-member. */
 export function composeRemoval(act: ChannelAct): Composed {
   const role = readRole(act.fields);
   if (!role.ok) return role;
@@ -33,7 +33,7 @@ export function composeRemoval(act: ChannelAct): Composed {
   if (typeof drops !== "boolean") return badField("drop_membership must be true or false");
   const first = composeMemberAct(act, Action.CHANNEL_MEMBER_ACTION_REMOVE_MODERATOR);
   if (!first.ok || !drops) return first;
-  // The network decides one after the other: a user who may end the first role may end the second.
+  // The network decides them one after the other: a user who may end the first role may end the second.
   const rest = first.value.map(({ body, ...one }) => ({
     ...one,
     body:
@@ -44,7 +44,7 @@ export function composeRemoval(act: ChannelAct): Composed {
   return ok([...first.value, ...rest]);
 }
 
-/** Lets the user itself join a channel that is open, or leave one. Nothing changes for who has the role already, or never had one. */
+/** Lets the user join an open channel, or leave one. Nothing changes if the user already has the role, or never had one. */
 export function composeInviteResponse(act: ChannelAct): Composed {
   const { fields, fid } = act;
   const role = readRole(fields);

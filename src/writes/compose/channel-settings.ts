@@ -12,7 +12,7 @@ import { refuse } from "../../signers/refusal.ts";
 import { admitted, type ChannelAct, type Composed, findChannel } from "./channel-act.ts";
 import { readCastHash } from "./fields.ts";
 
-/** Pins `cast_hash`, or unpins what is pinned. */
+/** Pins `cast_hash`, or unpins the pinned cast. */
 export function composePin(act: ChannelAct, isPinned: boolean): Composed {
   const castHash = isPinned
     ? readCastHash(ownValue(act.fields, "cast_hash"), "cast_hash")
@@ -43,7 +43,7 @@ export function composeModeration(act: ChannelAct, isHidden: boolean): Composed 
   });
 }
 
-/** The texts of the settings, by the names of the request. */
+/** The text settings, by their request names. */
 const TEXTS = {
   name: "name",
   description: "description",
@@ -66,12 +66,12 @@ const MEMBERSHIP_MODES: ReadonlyMap<unknown, MembershipMode> = new Map([
 const BEHIND =
   "the index of this node is behind the network, and a change is made from the settings that it has";
 
-/** A message of more bytes is refused; the rest of its data takes less than these. */
+/** Larger messages are refused; the rest of the data needs fewer bytes than remain. */
 const MAX_SETTINGS_BYTES = 1_900;
 
 /**
- * Changes the given settings. A message replaces all of them, so the others are those that the index has, and the network gets it only
- * while these still hold. Null unsets a setting.
+ * Changes the given settings. A message replaces all of them, so the others are taken from the index, and the message is submitted only
+ * while these are still current. Null unsets a setting.
  */
 export function composeSettings(act: ChannelAct): Composed {
   const changes = readSettings(act.fields);

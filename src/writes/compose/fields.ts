@@ -3,7 +3,7 @@ import { type JsonObject, ownValue } from "../../management/fields.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
 import type { CastId } from "../../protocol/wire/generated/message.ts";
 
-/** Readers of the fields that several writes share. Each refuses a bad value with a text that names the field. */
+/** Readers of fields that several writes share. Each refuses an invalid value with a text that names the field. */
 
 const HASH = /^(?:0x)?([0-9a-f]{40})$/i;
 const MAX_URL_BYTES = 256;
@@ -43,20 +43,20 @@ export function readHex(value: unknown, name: string, length: number): Result<Ui
     : badField(`${name} must be ${2 * length} hex digits`);
 }
 
-/** What a reference to a cast is resolved with. */
+/** The lookups for resolving a reference to a cast. */
 export interface CastLookups {
-  /** The author of a live cast in the index. */
+  /** Returns the author of a live cast in the index. */
   authorOf(hash: Uint8Array): number | undefined;
-  /** The hash of the cast that a client's URL names; `other` where the URL is none of a client's cast. */
+  /** Returns the hash of the cast that a client's URL names; `other` if the URL is not of a client's cast. */
   hashOfUrl(url: string): Uint8Array | "unknown" | "other";
 }
 
-/** A cast, or a URL that is none. */
+/** A cast, or a URL that is not of a cast. */
 export type CastOrUrl = { readonly castId: CastId } | { readonly url: string };
 
 /**
- * Resolves what a reply or a reaction is for: a cast hash, the URL of a cast in a client, or another absolute URL. The author of
- * a cast is that of the index; `authorFid` is used for casts that the index does not have.
+ * Resolves the target of a reply or a reaction: a cast hash, the URL of a cast in a client, or another absolute URL. The author of a cast
+ * is taken from the index; `authorFid` is only used for casts that the index does not have.
  */
 export function resolveCastOrUrl(
   lookups: CastLookups,
@@ -88,7 +88,7 @@ export function resolveCastOrUrl(
     : ok({ castId: { fid, hash } });
 }
 
-/** Longer names are those of no channel. */
+/** No channel has a longer name. */
 const MAX_NAME_CHARS = 1024;
 
 export const NO_SUCH_CHANNEL = "no registered channel has this name";

@@ -20,7 +20,7 @@ import type { ChannelActLookups } from "./channel-act.ts";
 import type { ChannelLookups } from "./channel-follow.ts";
 import type { ProfileLookups } from "./profile.ts";
 
-/** What casts and reactions are composed with, from the index. */
+/** Creates the lookups for casts and reactions from the index. */
 export function castLookups(db: IndexDatabase): ComposeCastLookups {
   return {
     fidOfName: (name) => usernameProof(db, name)?.fid,
@@ -40,7 +40,7 @@ export function castLookups(db: IndexDatabase): ComposeCastLookups {
   };
 }
 
-/** What follows of channels are composed with, from the index. */
+/** Creates the lookups for follows of channels from the index. */
 export function channelLookups(db: IndexDatabase): ChannelLookups {
   const registrar = registrarOfIndex(db);
   return {
@@ -52,7 +52,7 @@ export function channelLookups(db: IndexDatabase): ChannelLookups {
   };
 }
 
-/** What messages of channels are composed with, from the index. */
+/** Creates the lookups for messages of channels from the index. */
 export function channelActLookups(db: IndexDatabase, nowSecs: number): ChannelActLookups {
   const activeAt = channelsActiveAt(db);
   return {
@@ -66,7 +66,7 @@ export function channelActLookups(db: IndexDatabase, nowSecs: number): ChannelAc
   };
 }
 
-/** What the profile of an fid is composed with, from the index. */
+/** Creates the lookups for an fid's profile from the index. */
 export function profileLookups(db: IndexDatabase, fid: number, nowSecs: number): ProfileLookups {
   return {
     fidOfName: (name) => usernameProof(db, name)?.fid,
@@ -75,7 +75,7 @@ export function profileLookups(db: IndexDatabase, fid: number, nowSecs: number):
   };
 }
 
-/** Whether an fid has deleted a cast with this hash. */
+/** Reports whether an fid has deleted a cast with this hash. */
 export function hasRemovedCast(db: IndexDatabase, fid: number, hash: Uint8Array): boolean {
   return findOtherMessage(db, fid, Store.Casts, hash)?.kind === Kind.Remove;
 }

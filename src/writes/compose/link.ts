@@ -7,12 +7,12 @@ const MAX_TARGETS = 100;
 
 export type LinkType = "follow" | "block" | "mute";
 
-/** The body of a link, or of its removal. It has no display time: the message's own is shown. */
+/** Returns the body of a link, or of its removal. It has no display time, so the message's own is shown. */
 export function linkBody(type: LinkType, targetFid: number): LinkBody {
   return { type, target: { $case: "targetFid", value: targetFid } };
 }
 
-/** Reads `target_fids` of a follow: 1 to 100 fids, each once, in the order sent. */
+/** Reads `target_fids` of a follow: 1 to 100 fids, without duplicates, in the order sent. */
 export function readTargetFids(value: unknown): Result<number[], Refusal> {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TARGETS) {
     return badField(`target_fids must be an array of 1 to ${MAX_TARGETS} fids`);

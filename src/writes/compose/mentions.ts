@@ -1,9 +1,9 @@
-/** Most mentions of a cast. Further names stay text. A rule of the protocol. */
+/** Maximum number of mentions in a cast. Further names stay text. A rule of the protocol. */
 const MAX_MENTIONS = 10;
 
-/** What a text may mention. Names are in lower case. */
+/** What a text may mention. Names are in lowercase. */
 export interface MentionLookups {
-  /** The fid whose live proof the name has, if any. `name` is an fname, an ENS name or a basename. */
+  /** Returns the fid with the name's live proof, if any. `name` is an fname, an ENS name or a basename. */
   fidOfName(name: string): number | undefined;
   isRegistered(fid: number): boolean;
 }
@@ -24,16 +24,16 @@ interface Mention {
 
 const URL_START = /https?:\/\//gi;
 const URL_END = /\s/g;
-/** A sign that may begin a mention: no letter, digit, `_`, `@` or `/` precedes it. */
+/** An `@` that may begin a mention: it does not follow a letter, digit, `_`, `@` or `/`. */
 const SIGN = /(?<![\p{L}\p{N}_@/])@/gu;
 const LABEL = /[a-z0-9][a-z0-9-]{0,15}/iy;
 const FID = /!([1-9][0-9]{0,15})/y;
-/** What may not follow a name: it would be the middle of a word or of an address. */
+/** What must not follow a name, because it would be part of a word or of an address. */
 const WORD = /[\p{L}\p{N}_@]/uy;
 const SUFFIXES = [".base.eth", ".eth"] as const;
 
 /**
- * Cuts the mentions out of a text. A mention is `@` and a name with a live proof, or `@!` and a registered fid, as reads show
+ * Cuts the mentions out of a text. A mention is `@` and a name with a live proof, or `@!` and a registered fid, which is how reads show
  * users without a name. Names inside a URL, and unknown names, stay text.
  */
 export function cutMentions(text: string, lookups: MentionLookups): TextWithoutMentions {
@@ -65,7 +65,7 @@ function* mentionsOf(text: string, lookups: MentionLookups): Generator<Mention> 
   }
 }
 
-/** The runs without white space that begin with `http://` or `https://`, in order and disjoint. */
+/** Returns the runs without white space that begin with `http://` or `https://`, in order and disjoint. */
 function urlsOf(text: string): { readonly start: number; readonly end: number }[] {
   const urls: { start: number; end: number }[] = [];
   for (const { index: start } of text.matchAll(URL_START)) {
@@ -76,7 +76,7 @@ function urlsOf(text: string): { readonly start: number; readonly end: number }[
   return urls;
 }
 
-/** The mention whose sign is at `start`, by the longest form of the name that a user has. */
+/** Returns the mention whose `@` is at `start`, with the longest form of the name that a user has. */
 function mentionAt(text: string, start: number, lookups: MentionLookups): Mention | undefined {
   const nameStart = start + 1;
   const fidText = matchAt(FID, text, nameStart);
@@ -96,7 +96,7 @@ function mentionAt(text: string, start: number, lookups: MentionLookups): Mentio
   return undefined;
 }
 
-/** The names that a label and the text behind it may mean: with a suffix, bare, without the hyphens at its end. */
+/** Returns the names that a label and the following text may mean: with a suffix, bare, without trailing hyphens. */
 function formsOf(label: string, behind: string): string[] {
   const bare = label.toLowerCase();
   const following = behind.slice(0, SUFFIXES[0].length).toLowerCase();

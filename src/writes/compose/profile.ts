@@ -5,15 +5,15 @@ import { badField, type Refusal } from "../../management/refusal.ts";
 import { requiredVerifiedAddress, validateUserData } from "../../protocol/validate/user-data.ts";
 import { type UserDataBody, UserDataType } from "../../protocol/wire/generated/message.ts";
 
-/** What the fields of a profile are checked against: the state of the user in the index. */
+/** The user's state in the index, against which the fields of a profile are validated. */
 export interface ProfileLookups {
-  /** The fid whose live proof the name has, if any. */
+  /** Returns the fid with the name's live proof, if any. */
   fidOfName(name: string): number | undefined;
   hasVerification(address: Uint8Array): boolean;
   isPro(): boolean;
 }
 
-/** The fields that a request may have, by the type of their message. Those of `verified_accounts` are nested. */
+/** The fields that a request may have, by message type. Those of `verified_accounts` are nested. */
 const textFields = {
   pfp_url: UserDataType.USER_DATA_TYPE_PFP,
   display_name: UserDataType.USER_DATA_TYPE_DISPLAY,
@@ -33,7 +33,7 @@ interface Field extends UserDataBody {
   readonly name: string;
 }
 
-/** Makes the bodies of the messages that set the given fields. One bad field refuses all. An empty text unsets a field. */
+/** Builds the bodies of the messages that set the given fields. One invalid field refuses all. An empty text unsets a field. */
 export function composeProfile(
   lookups: ProfileLookups,
   fid: number,
@@ -74,7 +74,7 @@ function readTexts(
   return undefined;
 }
 
-/** The forms in which the protocol wants some values: X names in lower case, Ethereum addresses with a checksum. */
+/** Converts values to the protocol's form: X names in lowercase, Ethereum addresses with a checksum. */
 function normalized(type: UserDataType, value: string): string {
   if (type === UserDataType.USER_DATA_TYPE_TWITTER) return value.toLowerCase();
   const isAddressField = type === UserDataType.USER_DATA_TYPE_PRIMARY_ADDRESS_ETHEREUM;
@@ -107,7 +107,7 @@ function readLocation(request: JsonObject, fields: Field[]) {
   return undefined;
 }
 
-/** Degrees with two decimals, as the protocol stores them; never `-0.00`. */
+/** Formats degrees with two decimals, as the protocol stores them; never `-0.00`. */
 function degrees(value: unknown, max: number): string | undefined {
   if (typeof value !== "number" || !(Math.abs(value) <= max)) return undefined;
   const text = value.toFixed(2);

@@ -9,7 +9,7 @@ const TYPES: ReadonlyMap<unknown, ReactionType> = new Map([
   ["recast", ReactionType.REACTION_TYPE_RECAST],
 ]);
 
-/** Makes the body of a reaction, or of its removal, from `reaction_type`, `target` and `target_author_fid`. */
+/** Builds the body of a reaction, or of its removal, from `reaction_type`, `target` and `target_author_fid`. */
 export function composeReaction(lookups: CastLookups, request: JsonObject): Result<ReactionBody, Refusal> {
   const type = TYPES.get(ownValue(request, "reaction_type"));
   if (type === undefined) return badField("reaction_type must be like or recast");

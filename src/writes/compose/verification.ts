@@ -11,7 +11,7 @@ import { readHex } from "./fields.ts";
 
 const ADDRESS_BYTES = 20;
 const BLOCK_HASH_BYTES = 32;
-/** The message as a whole has at most 2,048 bytes of data, which bounds a contract's signature. */
+/** The data of a message has at most 2,048 bytes, which bounds a contract's signature. */
 const MAX_SIGNATURE_BYTES = 2048;
 const SIGNATURE = /^(?:0x)?((?:[0-9a-f]{2})+)$/i;
 
@@ -19,8 +19,8 @@ const SIGNATURE = /^(?:0x)?((?:[0-9a-f]{2})+)$/i;
 const CHAIN_IDS: readonly unknown[] = [0, 1, 10];
 
 /**
- * Makes the body of a verification of an Ethereum address from `address`, `block_hash`, `eth_signature`, `verification_type` and
- * `chain_id`. Whether the address signed the claim is checked like that of any message.
+ * Builds the body of a verification of an Ethereum address from `address`, `block_hash`, `eth_signature`, `verification_type` and
+ * `chain_id`. Whether the address signed the claim is verified like for any message.
  */
 export function composeVerification(request: JsonObject): Result<VerificationAddBody, Refusal> {
   const address = readHex(ownValue(request, "address"), "address", ADDRESS_BYTES);
@@ -45,7 +45,7 @@ export function composeVerification(request: JsonObject): Result<VerificationAdd
   });
 }
 
-/** Makes the body of the removal of a verification from `address`. The protocol takes no claim for it. */
+/** Builds the body of the removal of a verification from `address`. The protocol requires no claim for it. */
 export function composeVerificationRemove(request: JsonObject): Result<VerificationRemoveBody, Refusal> {
   const address = readHex(ownValue(request, "address"), "address", ADDRESS_BYTES);
   if (!address.ok) return address;

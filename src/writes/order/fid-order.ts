@@ -2,8 +2,9 @@ import type { WriteCall } from "../rpc.ts";
 import type { CallKey } from "../store/write-store.ts";
 
 /**
- * The line in which a write of a user waits. Messages that are signed already wait in one of their sender: anybody can forge them, or
- * send those that the user has published, and must not hold up the user's writes with that. Their time does not depend on the order.
+ * Returns the line in which a user's write waits. Messages that are already signed wait in a line of their sender: anybody can forge
+ * them, or send messages that the user has published, and must not delay the user's own writes that way. Their times do not depend on the
+ * order.
  */
 export function lineOf({ content, owner }: WriteCall, fid: number): string {
   return content !== "stored" && "signed" in content ? `${fid} from ${owner.fid}` : `${fid}`;
@@ -17,17 +18,17 @@ export function nameOf({ ownerFid, signerUuid, route, idem }: CallKey): string {
   return JSON.stringify([ownerFid, signerUuid, route, idem]);
 }
 
-/** Waiting writes of one line. */
+/** Maximum number of waiting writes per line. */
 const MAX_WAITING = 64;
 
-/** Runs the writes of each line, such as that of a user, one after the other. Those of different lines do not wait for each other. */
+/** Runs the writes of each line, such as that of a user, one after the other. Different lines do not wait for each other. */
 export class FidOrder {
   readonly #tails = new Map<string, { readonly done: Promise<unknown>; waiting: number }>();
 
   /**
    * Runs a task after the earlier ones of its line.
    *
-   * @returns undefined, without having run it, when too many wait or the wait takes longer than `maxWaitMs`.
+   * @returns undefined, without having run it, if too many wait or the wait takes longer than `maxWaitMs`.
    */
   async run<T>(line: string, maxWaitMs: number, task: () => Promise<T>): Promise<T | undefined> {
     const before = this.#tails.get(line);
@@ -36,7 +37,7 @@ export class FidOrder {
     const tail = { done: done.promise, waiting: (before?.waiting ?? 0) + 1 };
     this.#tails.set(line, tail);
     try {
-      // A task that gives up still waits before those behind it start.
+      // After a task gives up, later ones still wait for those before it.
       if (before && !(await isWithin(before.done, maxWaitMs))) {
         void before.done.finally(done.resolve);
         return undefined;

@@ -24,7 +24,7 @@ import type { WriteStore } from "../store/write-store.ts";
 /** The network refuses messages that are further ahead of its time. */
 const MAX_AHEAD_SECS = 300;
 
-/** The stores in which the later of two messages of one slot wins. */
+/** The stores in which the later of two messages in the same slot wins. */
 const CLOCKED: ReadonlySet<Store> = new Set([
   Store.Reactions,
   Store.Links,
@@ -41,7 +41,7 @@ export interface TimingDeps {
   readonly store: Pick<WriteStore, "takeTimes" | "signedAt" | "queuedOf">;
 }
 
-/** What to do for a body: sign data with a time, or nothing, because the network has it already. */
+/** What to do for a body: sign data with a time, or nothing, because the network already has it. */
 export type Timed =
   | { readonly kind: "data"; readonly data: MessageData }
   | { readonly kind: "unchanged"; readonly hash: Uint8Array };
@@ -51,19 +51,19 @@ interface Plan {
   readonly body: UnsignedBody;
   /** See `clockSlot`. */
   readonly clockSlot: Uint8Array;
-  /** Whether its time follows those of its slot. */
+  /** Whether its time must be later than those of its slot. */
   readonly isClocked: boolean;
-  /** The time of the message in its slot, Farcaster seconds; -1 if there is none. */
+  /** The time of the current message in its slot, Farcaster seconds; -1 if there is none. */
   readonly heldAt: number;
-  /** Whether the network is as the message would make it. */
+  /** Whether the network is already in the state that the message would produce. */
   readonly isReached: boolean;
   readonly heldHash: () => Uint8Array;
 }
 
 /**
- * Gives messages of one fid their times: now, or one second after the message that their slot holds, or that was signed for it
- * and is under way, so that a fast sequence of like, unlike, like ends with a like. No part of a request sets a time.
- * `admit` is asked before with the number of messages that there will be.
+ * Assigns times to the messages of one fid: now, or one second after the message that is in their slot or was signed for it and is still
+ * pending, so that a fast sequence of like, unlike, like ends with a like. No part of a request sets a time. `admit` is called before
+ * with the number of messages.
  */
 export function createTiming({ db, network, clock, store }: TimingDeps) {
   const dataOf = (fid: number, { type, body }: UnsignedBody, timestamp: number): MessageData => ({
@@ -79,7 +79,7 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
     const channelSlot = channelSlotOf(data);
     if (channelSlot) {
       const held = { slot: channelSlot, stored: findSlot(db, channelSlot) };
-      // Shard 0 compares no times. Those of this user rise, so that no two of their messages are the same.
+      // Shard 0 does not compare times. Those of this user increase, so that no two of their messages are identical.
       const heldAt = held.stored?.authorFid === fid ? held.stored.timestamp : -1;
       const clockSlot = clockSlotOf(channelSlot);
       const isReached = isChannelAs(held);
@@ -107,7 +107,7 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
     };
   }
 
-  /** Whether settings of channels were made from those that are there now. */
+  /** Reports whether settings of channels were composed from the current ones. */
   async function areCurrent(fid: number, bodies: readonly UnsignedBody[]): Promise<boolean> {
     const settings = bodies.filter(({ basis }) => basis !== undefined);
     if (settings.length === 0) return true;
@@ -128,11 +128,11 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
       planned.map(({ clockSlot }) => clockSlot),
     );
     const changing = planned.filter(({ isClocked, isReached, heldAt }, at) => {
-      // A newer message is under way: what the index holds is not what the user sees at the end.
+      // A newer message is pending, so the content of the index is not what the user will finally see.
       const isUnderWay = isClocked && (signedAt[at] ?? -1) > heldAt;
       return isUnderWay || !isReached;
     });
-    // A refused write takes no time, else repeating it would push its slot ahead.
+    // A refused write takes no time; otherwise repeating it would push its slot ahead.
     const admitted = await admit(changing.length);
     if (!admitted.ok) return admitted;
     const clocked = changing.filter(({ isClocked }) => isClocked);
@@ -156,12 +156,12 @@ export function createTiming({ db, network, clock, store }: TimingDeps) {
   };
 }
 
-/** The key of a slot among the clocks of its fid. */
+/** Returns the key of a slot among the clocks of its fid. */
 function clockSlot({ store, slot }: MessageSlot): Uint8Array {
   return Buffer.concat([Uint8Array.of(store), slot]);
 }
 
-/** Whether the network is as the body would make it. */
+/** Reports whether the network is already in the state that the body would produce. */
 function isReached(
   { body }: UnsignedBody,
   { store, kind }: MessageSlot,
@@ -186,18 +186,21 @@ function isReached(
   }
 }
 
-/** The slot of a channel that a write takes, and what holds it. */
+/** The channel slot that a write takes, and its current content. */
 interface HeldChannelSlot {
   readonly slot: ChannelSlot;
   readonly stored: StoredSlot | undefined;
 }
 
-/** The key of a slot among the clocks of a user: kinds of slots are greater than the numbers of stores. */
+/** Returns the key of a slot among a user's clocks: kinds of slots are greater than the numbers of stores. */
 function clockSlotOf({ kind, channelId, target }: ChannelSlot): Uint8Array {
   return Buffer.concat([Uint8Array.of(kind), channelId, target]);
 }
 
-/** Whether a channel is as a write would make it, so that it needs no message. What changes a member is always decided by the network. */
+/**
+ * Reports whether a channel is already in the state that a write would produce, so that it needs no message. Changes of members are
+ * always left to the network.
+ */
 function isChannelAs({ slot, stored }: HeldChannelSlot): boolean {
   switch (slot.kind) {
     case ChannelSlotKind.Member:
@@ -217,12 +220,12 @@ function hasDetail(stored: StoredSlot | undefined, { detail }: ChannelSlot): boo
 
 const NONE = new Uint8Array();
 
-/** Returns the hash of the message that holds a slot; nothing where there is none, or its message is not known. */
+/** Returns the hash of the message in a slot; empty if there is none, or its message is unknown. */
 function hashOfHeld({ stored }: HeldChannelSlot): Uint8Array {
   return stored?.message ? decodeStored(stored.message).hash : NONE;
 }
 
-/** Whether the settings that a body was made from are those of the index, and no other change of this user is on its way. */
+/** Reports whether the settings from which a body was composed are those of the index, and no other change of this user is pending. */
 function isBasisCurrent(
   db: IndexDatabase,
   network: FarcasterNetwork,

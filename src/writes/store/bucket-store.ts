@@ -3,8 +3,8 @@ import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import { index, key, table, text, whole } from "../../db/state/table.ts";
 
 /**
- * Token buckets that are exact over all nodes, by a name such as `key:<api_key_id>`: the time at which the bucket is full again,
- * unix ms. A full bucket has no row, or one that maintenance deletes.
+ * Token buckets that are exact over all nodes, by a name such as `key:<api_key_id>`: the time at which the bucket is full again, unix ms.
+ * A full bucket has no row, or one that maintenance deletes.
  */
 export const rateBuckets = table(
   "rate_buckets",
@@ -17,7 +17,7 @@ export const rateBuckets = table(
   },
 );
 
-/** Tokens that are taken from one bucket. */
+/** Tokens to take from one bucket. */
 export interface BucketCharge {
   readonly name: string;
   readonly tokens: number;
@@ -27,7 +27,7 @@ export interface BucketCharge {
 
 /** A bucket after a charge. */
 export interface BucketState {
-  /** Whole tokens that are left. */
+  /** Whole tokens left. */
   readonly left: number;
   readonly fullInMs: number;
   /** When the charge would be admitted; 0 if this bucket has enough. */
@@ -37,14 +37,14 @@ export interface BucketState {
 /** Token buckets that are exact over all nodes. They start full. */
 export type BucketStore = ReturnType<typeof createBuckets>;
 
-/** What charges do to buckets. */
+/** The effect of charges on buckets. */
 export interface Taken {
   readonly states: readonly BucketState[];
   /** When each bucket is full again, whole unix ms; undefined if nothing is taken. */
   readonly fullAtMs: readonly number[] | undefined;
 }
 
-/** Decides charges. `fullAtMs` are the buckets before them; 0 for one that has no row. */
+/** Decides charges. `fullAtMs` are the times of the buckets before the charges; 0 for a bucket without a row. */
 export function decideCharges(
   charges: readonly BucketCharge[],
   fullAtMs: readonly number[],
@@ -54,7 +54,7 @@ export function decideCharges(
     const { tokens, burst, msPerToken } = charge;
     const before = Math.max(fullAtMs[at] ?? 0, nowMs);
     const missingMs = before - nowMs + (Math.min(tokens, burst) - burst) * msPerToken;
-    // Stored times are whole milliseconds, so a large number of small charges add up to a little more than their tokens.
+    // Stored times are whole milliseconds, so a large number of small charges adds up to slightly more than their tokens.
     const retryInMs = missingMs > Math.min(burst, msPerToken / 2) ? Math.ceil(missingMs) : 0;
     return { charge, before, after: Math.ceil(before + tokens * msPerToken), retryInMs };
   });
@@ -66,7 +66,7 @@ export function decideCharges(
   return { states, fullAtMs: isTaken ? planned.map(({ after }) => after) : undefined };
 }
 
-/** Locks the buckets, always in the order of their names, and reads them. In SQLite a charge that is refused writes nothing. */
+/** Locks the buckets, always ordered by name, and reads them. In SQLite a refused charge writes nothing. */
 const lock = sql<{ name: string; full_at_ms: number }, [names: string]>(
   "rate_buckets.lock",
   `INSERT INTO rate_buckets (name, full_at_ms) SELECT t.value, 0 FROM elements($1) t WHERE true ORDER BY t.value
@@ -87,10 +87,10 @@ const deleteFull = sql<unknown, [beforeMs: number, max: number]>(
 export function createBuckets(db: StateDb) {
   return {
     /**
-     * Takes the tokens of all charges in one transaction, or none if one bucket has too few. A charge for more than the bucket holds
-     * waits until the bucket is full, and leaves it that much longer empty.
+     * Takes the tokens of all charges in one transaction, or none if one bucket has too few. A charge for more than a bucket's size waits
+     * until the bucket is full, and then leaves it empty for correspondingly longer.
      *
-     * @param charges of different buckets
+     * @param charges for different buckets
      * @returns the buckets in the order of the charges
      */
     take: db.decision("buckets.take", async (tx, charges: readonly BucketCharge[]) => {

@@ -26,7 +26,7 @@ const insert = sql<
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', false, 0, $9, $9, $10, $11, $11, $12)
    ON CONFLICT (request, position) DO NOTHING`,
 );
-/** What a settlement returns of its message. */
+/** What a settlement returns about its message. */
 const SETTLED = `owner_fid AS "ownerFid", api_key_id AS "apiKeyId", fid, hash, audit`;
 const endRefused = sql<
   SettledMessage,
@@ -37,7 +37,7 @@ const endRefused = sql<
      claimed_by = NULL, updated_at = $2
    WHERE seq = $3 AND lease_ends_at_ms = $4 AND claimed_by = $5 RETURNING ${SETTLED}, attempts`,
 );
-/** The bytes of a message whose call can be repeated stay. */
+/** The bytes of a message are kept if its call can be repeated. */
 export const MERGED = `state = 'merged', due_at_ms = NULL, lease_ends_at_ms = NULL, claimed_by = NULL, updated_at = $1,
   message = CASE WHEN EXISTS (SELECT 1 FROM write_calls c WHERE c.request = queued_writes.request) THEN message END`;
 const endMerged = sql<SettledMessage, [nowSecs: number, seq: number, leaseEndsAtMs: number, bootId: string]>(

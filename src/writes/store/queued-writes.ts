@@ -66,7 +66,7 @@ const endSeen = sql<unknown, [nowSecs: number, seqs: readonly number[]]>(
   `UPDATE queued_writes SET ${MERGED}
    WHERE seq = ANY ($2::bigint[]) AND state = 'queued'`,
 );
-/** By PostgreSQL's clock: a process whose own clock is wrong must not take all others for dead. SQLite has one process. */
+/** Uses PostgreSQL's clock: a process whose own clock is wrong must not consider all others dead. SQLite has only one process. */
 const endLeases = sql<unknown, [nowMs: number, bootId: string]>(
   "queued-writes.end-leases",
   `UPDATE queued_writes SET due_at_ms = $1, lease_ends_at_ms = NULL, claimed_by = NULL WHERE seq IN (
@@ -99,10 +99,10 @@ const deleteEnded = sql<unknown, [endedBefore: number, max: number]>(
      FOR UPDATE SKIP LOCKED)`,
 );
 
-/** Messages of one type that a user has in the queue, in a look at them. */
+/** Maximum number of a user's queued messages of one type that are read. */
 const MAX_QUEUED_OF = 1_000;
 
-/** Creates the writes of all processes. */
+/** Creates the store of writes of all processes. */
 export function createWrites(db: StateDb): WriteStore {
   const claim = db.decision(
     "writes.claim",
@@ -140,7 +140,7 @@ export function createWrites(db: StateDb): WriteStore {
       },
     ),
     settle: db.decision("writes.settle", async (tx, request: string, settlements: readonly Settlement[]) => {
-      // Ahead of its messages, as in `begin`.
+      // Locked before its messages, as in `begin`.
       const outcomes = await lockCall(tx, request);
       const settled: Settlement[] = [];
       for (const settlement of settlements.toSorted((a, b) => a.lease.seq - b.lease.seq)) {
@@ -180,7 +180,7 @@ export function createWrites(db: StateDb): WriteStore {
       await deleteCall(tx, request);
       await tx.run(deleteOfRequest, request);
     }),
-    // Nothing is written while no message waits.
+    // Writes nothing while no message waits.
     claim: async (max) => ((await db.get(anyQueued)) ? claim(max) : []),
     markMerged: async (seqs) => {
       if (seqs.length > 0) await markMerged(seqs);

@@ -17,17 +17,17 @@ export const seenNotifications = table(
   },
 );
 
-/** The types of notifications that a user can mark as seen, as the compat dialect names them. */
+/** The types of notifications that a user can mark as seen, by their names in the compat dialect. */
 export const SEEN_TYPES = ["follows", "recasts", "likes", "mentions", "replies", "quotes"] as const;
 export type SeenType = (typeof SEEN_TYPES)[number];
 
 /** Until when a user has seen the notifications of each type, unix seconds. A type without an entry was never marked. */
 export type SeenTimes = Readonly<Partial<Record<SeenType, number>>>;
 
-/** Which notifications the users of an owner's app have seen. Each owner has marks of its own. */
+/** Which notifications the users of an owner's app have seen. Each owner has separate marks. */
 export type SeenStore = ReturnType<typeof createSeen>;
 
-/** How long a mark stays without being moved. */
+/** How long an unchanged mark is stored. */
 export const SEEN_RETENTION_SECS = 400 * 86_400;
 
 const find = sql<{ type: SeenType; seen_at: number }, [ownerFid: number, fid: number]>(
@@ -51,7 +51,7 @@ export function createSeen(db: StateDb) {
   return {
     find: async (ownerFid: number, fid: number): Promise<SeenTimes> =>
       Object.fromEntries((await db.all(find, ownerFid, fid)).map(({ type, seen_at }) => [type, seen_at])),
-    /** Marks types as seen until a time. An earlier time than the stored one changes nothing. */
+    /** Marks types as seen until a time. A time earlier than the stored one has no effect. */
     mark: db.decision(
       "seen.mark",
       async (tx, ownerFid: number, fid: number, types: readonly SeenType[], seenAtSecs: number) => {

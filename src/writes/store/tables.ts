@@ -11,21 +11,21 @@ import {
   whole,
 } from "../../db/state/table.ts";
 
-/** Writes with an idempotency key, and what they have led to. Times are unix seconds. */
+/** Writes with an idempotency key, and their results. Times are unix seconds. */
 export const writeCalls = table(
   "write_calls",
   {
     seq: sequence(),
     owner_fid: whole(),
-    /** Empty for a write that brings its own signature. */
+    /** Empty for a write that is already signed. */
     signer_uuid: text(),
-    /** Method and path, as `POST /cast`. */
+    /** Method and path, such as `POST /cast`. */
     route: text(),
     idem: text(),
     body_digest: bytes(),
-    /** UUID of the request that stored it, which its messages have, too. */
+    /** UUID of the request that stored it, which is also in its messages. */
     request: uuid(),
-    /** JSON of the outcome of each message; of those that are not decided yet, what is known. */
+    /** JSON of each message's outcome; for undecided ones, what is known. */
     outcomes: text(),
     /** Whether every message has an outcome. */
     done: flag(),
@@ -47,31 +47,31 @@ export const queuedWrites = table(
     seq: sequence(),
     owner_fid: whole(),
     api_key_id: text(),
-    /** UUID of the request that it belongs to, and its position among the outcomes of it. */
+    /** UUID of its request, and its position among the request's outcomes. */
     request: uuid(),
     position: small(),
     fid: whole(),
     type: small(),
     hash: bytes(),
-    /** The signed message; null when it has ended, unless it was merged and its request has an idempotency key. */
+    /** The signed message; null after it has ended, unless it was merged and its request has an idempotency key. */
     message: nullable(bytes()),
     /** `queued`, `merged` or `refused`. */
     state: text(),
     /** Why it was refused; null otherwise. */
     reason: nullable(text()),
-    /** Whether the upstream has returned OK once. */
+    /** Whether the upstream has ever returned OK. */
     accepted: flag(),
-    /** The block of shard 0 that the index had applied at that OK; null where shard 0 does not decide the message. */
+    /** The block of shard 0 that the index had applied at that OK; null if shard 0 does not decide the message. */
     accepted_block: nullable(whole()),
     attempts: small(),
-    /** Unix ms of the next attempt; the end of the lease during one; null when it has ended. */
+    /** Unix ms of the next attempt; during an attempt, the end of its lease; null after it has ended. */
     due_at_ms: nullable(whole()),
     lease_ends_at_ms: nullable(whole()),
     /** The boot that holds the lease. */
     claimed_by: nullable(uuid()),
     created_at: whole(),
     updated_at: whole(),
-    /** JSON of who asked for what, for the audit log; null in rows of earlier releases. */
+    /** JSON of who requested what, for the audit log; null in rows of earlier releases. */
     audit: nullable(text()),
   },
   {
@@ -85,12 +85,12 @@ export const queuedWrites = table(
   },
 );
 
-/** The time of the newest message that was signed for a slot, so that the order of writes survives until they are merged. */
+/** The time of the newest message signed for a slot, so that the order of writes survives until they are merged. */
 export const writeClocks = table(
   "write_clocks",
   {
     fid: whole(),
-    /** The store of the slot as its first byte, then the slot. */
+    /** The store of the slot as the first byte, followed by the slot. */
     slot: bytes(),
     /** Farcaster seconds. */
     timestamp: whole(),

@@ -5,8 +5,8 @@ import type { WriteCall, WriteReply } from "../rpc.ts";
 import type { Settlement, WriteAudit } from "./write-store.ts";
 
 /**
- * Records what a write did not bring into the network: its refusal, or parts that can make no message. The entries of its messages are
- * stored with their outcomes. The response does not wait for an entry that cannot be stored: nothing has changed.
+ * Records what a write did not bring into the network: its refusal, or parts for which no message can be created. The entries of its
+ * messages are stored with their outcomes. The response does not wait for an entry that cannot be stored, because nothing has changed.
  */
 export type RecordRefused = (call: WriteCall, reply: WriteReply) => Promise<void>;
 
@@ -30,7 +30,7 @@ export function createWriteAudit({
   };
 }
 
-/** A repetition, and what the node could not take, have none. */
+/** A repetition, and a temporary refusal of the node, have no entries. */
 function entriesOf(call: WriteCall, reply: WriteReply, atMs: number): AuditEntry[] {
   const { fid: ownerFid, apiKeyId } = call.owner;
   const shared = { ...auditOfCall(call), atMs, ownerFid, apiKeyId, hash: null };
@@ -60,7 +60,7 @@ export function auditOfCall({ route, signerUuid, requestId, address }: WriteCall
   return { action: actionOf(route), signerUuid, requestId, address };
 }
 
-/** The entry of an attempt: the first one has one, and a refusal after it. */
+/** Returns the entry of an attempt: one for the first, and one for a later refusal. */
 export function auditOfSettled(
   { ownerFid, apiKeyId, fid, hash, attempts, audit }: SettledMessage,
   result: Settlement["result"],
@@ -82,7 +82,7 @@ function outcomeOf(result: Settlement["result"]): string {
   }
 }
 
-/** `write.cast` of `POST /cast`, `write.cast.delete` of `DELETE /cast`. */
+/** Returns `write.cast` for `POST /cast`, `write.cast.delete` for `DELETE /cast`. */
 function actionOf(route: string): string {
   const [method = "", path = ""] = route.split(" ");
   const suffix = method === "POST" ? "" : `.${method.toLowerCase()}`;

@@ -3,7 +3,7 @@ import type { Queries, StateDb, Sweep, Tx } from "../../db/state/state-db.ts";
 import { type Decided, decideOutcomes, type MessageOutcome } from "../outcome.ts";
 import type { CallKey, Lease, NewWrite, Settlement, StoredCall } from "./write-store.ts";
 
-/** How long a key of a write is remembered at least. */
+/** How long the key of a write is remembered at least. */
 export const CALL_RETENTION_SECS = 86_400;
 
 interface CallRow {
@@ -19,7 +19,7 @@ const find = sql<CallRow, [ownerFid: number, signerUuid: string, route: string, 
   `SELECT request, body_digest AS "bodyDigest", outcomes, done FROM write_calls
    WHERE owner_fid = $1 AND signer_uuid = $2 AND route = $3 AND idem = $4`,
 );
-/** A key that another transaction inserts is waited for. */
+/** Waits for a key that another transaction inserts. */
 const insert = sql<
   unknown,
   [
@@ -98,13 +98,13 @@ export async function insertOrFindCall(
   }
 }
 
-/** Locks the call of a request, ahead of its messages. Returns what was decided for them so far. */
+/** Locks the call of a request, before its messages. Returns what was decided for them so far. */
 export async function lockCall(tx: Tx, request: string): Promise<readonly MessageOutcome[] | undefined> {
   const row = await tx.get(lock, request);
   return row && JSON.parse(row.outcomes);
 }
 
-/** Stores what settlements mean for a locked call. Its key becomes free if nothing of it is or will be in the network. */
+/** Stores the effect of settlements on a locked call. Its key becomes free if none of it is or will be in the network. */
 export async function settleCall(
   tx: Tx,
   request: string,
@@ -116,7 +116,7 @@ export async function settleCall(
   else await tx.run(update, JSON.stringify(call.outcomes), call.isDone, request);
 }
 
-/** Makes the outcomes of messages of a locked call pending that are submitted again. */
+/** Makes the outcomes of a locked call's messages pending again, because they are resubmitted. */
 export async function reopenCall(
   tx: Tx,
   request: string,
@@ -135,12 +135,12 @@ export function writeCallSweep(db: StateDb): Sweep {
   return db.sweep("write_calls", (tx, maxRows) => tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows));
 }
 
-/** Returns what settlements mean for the outcomes of their call, by position. */
+/** Returns the effect of settlements on the outcomes of their call, by position. */
 export function decidedBy(settlements: readonly Settlement[]): ReadonlyMap<number, Decided> {
   return new Map(settlements.map(({ lease, result }) => [lease.position, decided(result)]));
 }
 
-/** Returns the outcomes of a call whose messages are submitted again. */
+/** Returns the outcomes of a call whose messages are resubmitted. */
 export function reopened(
   outcomes: readonly MessageOutcome[],
   leases: readonly Pick<Lease, "position">[],

@@ -3,7 +3,7 @@ import { stateSecs } from "../../db/state/state-clock.ts";
 import type { StateDb, Sweep } from "../../db/state/state-db.ts";
 import type { SlotTime, WriteStore } from "./write-store.ts";
 
-/** How long a slot remembers its newest message: longer than a message is under way to a block. */
+/** How long a slot remembers its newest message: longer than a message needs to reach a block. */
 export const CLOCK_RETENTION_SECS = 600;
 
 interface ClockRow {
@@ -17,7 +17,7 @@ const find = sql<ClockRow, [fid: number, slots: string]>(
   `SELECT slot, timestamp, expires_at FROM write_clocks
    WHERE fid = $1 AND slot IN (SELECT decode(t.value, 'hex') FROM elements($2) t)`,
 );
-/** Locks the clocks, always in the order of their slots, and reads them. In SQLite a request that takes no time writes nothing. */
+/** Locks the clocks, always ordered by slot, and reads them. In SQLite a request that takes no time writes nothing. */
 const lock = sql<ClockRow, [fid: number, slots: string]>(
   "write-clocks.lock",
   `INSERT INTO write_clocks (fid, slot, timestamp, expires_at)
@@ -39,7 +39,7 @@ const deleteExpired = sql<unknown, [expiredBefore: number, max: number]>(
      FOR UPDATE SKIP LOCKED)`,
 );
 
-/** The times of signed messages by slot. */
+/** Creates the store of the times of signed messages by slot. */
 export function createWriteClocks(db: StateDb): Pick<WriteStore, "takeTimes" | "signedAt"> {
   return {
     takeTimes: db.decision<Parameters<WriteStore["takeTimes"]>, readonly number[] | undefined>(
@@ -68,7 +68,7 @@ export function createWriteClocks(db: StateDb): Pick<WriteStore, "takeTimes" | "
   };
 }
 
-/** Deletes clocks that are not needed any more. */
+/** Deletes clocks that are no longer needed. */
 export function writeClockSweep(db: StateDb): Sweep {
   return db.sweep("write_clocks", (tx, maxRows) => tx.run(deleteExpired, tx.clock.sweepableSecs(), maxRows));
 }

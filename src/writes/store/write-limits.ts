@@ -6,10 +6,10 @@ import type { BucketCharge, BucketStore } from "./bucket-store.ts";
 
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
-/** The share of its messages of an hour that a user may write at once. */
+/** The fraction of its hourly messages that a user may write at once, as a divisor. */
 const FID_BURST_SHARE = 4;
 
-/** What the limits of a write have left, and why it is refused. */
+/** What is left of a write's limits, and why it is refused. */
 export interface Charged {
   readonly limits: readonly WriteLimit[];
   readonly admitted: Result<undefined, WriteRefusal>;
@@ -18,7 +18,7 @@ export interface Charged {
 /** Charges a write of a user for its messages, before they are signed. */
 export type ChargeWrite = (call: WriteCall, fid: number, messages: number) => Promise<Charged>;
 
-/** Charges an API key for messages that no thread of this service signs, before they are submitted. */
+/** Charges an API key for messages that are not signed by this service, before they are submitted. */
 export type ChargeKey = (
   key: { readonly apiKeyId: string; readonly writesPerMinute: number },
   messages: number,
@@ -42,7 +42,7 @@ export function createWriteLimits(buckets: BucketStore, perHourNow: () => number
     const { apiKeyId, writesPerMinute } = owner;
     const fidMessagesPerHour = perHourNow();
     if (messages === 0 || writesPerMinute === null) return { limits: [], admitted: ok(undefined) };
-    // Anybody can put any fid into bytes, so messages that come signed count for the fid within one owner only.
+    // Anybody can put any fid into a message, so messages that arrive signed are counted for the fid only within one owner.
     const fidBucket = signerUuid === null ? `fid:${fid}:${owner.fid}` : `fid:${fid}`;
     const charges: BucketCharge[] = [
       keyCharge({ apiKeyId, writesPerMinute }, messages),

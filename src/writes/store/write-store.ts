@@ -1,16 +1,16 @@
 import type { MessageOutcome, WriteRefusal } from "../outcome.ts";
 
-/** Names a write for its repetitions. */
+/** Identifies a write for its repetitions. */
 export interface CallKey {
   readonly ownerFid: number;
-  /** Empty for messages that are signed already. */
+  /** Empty for messages that are already signed. */
   readonly signerUuid: string;
-  /** Method and path, as `POST /cast`. */
+  /** Method and path, such as `POST /cast`. */
   readonly route: string;
   readonly idem: string;
 }
 
-/** A write as an earlier request with the same key has stored it. */
+/** A write as stored by an earlier request with the same key. */
 export interface StoredCall {
   /** UUID of that request. */
   readonly request: string;
@@ -26,13 +26,15 @@ export interface NewMessage {
   readonly fid: number;
   readonly type: number;
   readonly hash: Uint8Array;
-  /** Encoded, with `data_bytes` only. */
+  /** Encoded, with only `data_bytes`. */
   readonly message: Uint8Array;
 }
 
-/** Who asked for a write and how, for the audit log. It is stored with the messages, so that each process that settles them can record it. */
+/**
+ * Who requested a write and how, for the audit log. It is stored with the messages, so that any process that settles them can record it.
+ */
 export interface WriteAudit {
-  /** Such as `write.cast`. */
+  /** For example `write.cast`. */
   readonly action: string;
   readonly signerUuid: string | null;
   readonly requestId: string;
@@ -40,7 +42,7 @@ export interface WriteAudit {
   readonly address: string;
 }
 
-/** A write on its way to the network. */
+/** A write to be stored on its way to the network. */
 export interface NewWrite {
   /** UUID. */
   readonly request: string;
@@ -54,14 +56,14 @@ export interface NewWrite {
   readonly audit: WriteAudit;
 }
 
-/** A message of a call that was merged, which a repetition of the call can bring back. */
+/** A merged message of a call, which a repetition of the call can restore. */
 export interface MergedMessage {
   readonly position: number;
   /** Encoded. */
   readonly message: Uint8Array;
 }
 
-/** The right to submit a message, until it ends. */
+/** The right to submit a message until the lease ends. */
 export interface Lease {
   readonly seq: number;
   readonly position: number;
@@ -84,28 +86,28 @@ export interface ClaimedWrite extends Lease {
   readonly hash: Uint8Array;
   readonly message: Uint8Array;
   readonly accepted: boolean;
-  /** The block of shard 0 that the index had applied at the last OK, of a message that shard 0 decides. */
+  /** For a message that shard 0 decides: the block of shard 0 that the index had applied at the last OK. */
   readonly acceptedBlock: number | null;
   readonly attempts: number;
 }
 
-/** How an attempt to submit a message ended. */
+/** The result of an attempt to submit a message. */
 export interface Settlement {
   readonly lease: Lease;
-  readonly result: /** `isReplaced`: a later message holds its slot by now. */
+  readonly result: /** `isReplaced`: a later message has taken its slot. */
     | { readonly kind: "merged"; readonly isReplaced?: true }
-    /** `isTold`: the one who asked gets this response, so that nothing of the message is kept. */
+    /** `isTold`: the requester gets this response, so nothing of the message is stored. */
     | { readonly kind: "refused"; readonly refusal: WriteRefusal; readonly isTold: boolean }
     | {
         readonly kind: "again";
         readonly afterMs: number;
         readonly accepted: boolean;
-        /** See `ClaimedWrite`. Absent: as it was. */
+        /** See `ClaimedWrite`. If absent, it does not change. */
         readonly acceptedBlock?: number | undefined;
       };
 }
 
-/** What is known of a message of an owner. Times are unix seconds. */
+/** What is known about a message of an owner. Times are unix seconds. */
 export interface WriteStatus {
   readonly hash: Uint8Array;
   readonly fid: number;
@@ -118,43 +120,43 @@ export interface WriteStatus {
 
 /** A slot whose next message needs a time. */
 export interface SlotTime {
-  /** The store of the slot as its first byte, then the slot. */
+  /** The store of the slot as the first byte, followed by the slot. */
   readonly slot: Uint8Array;
-  /** The time of the message that the slot holds, Farcaster seconds; -1 if it is empty. */
+  /** The time of the message in the slot, Farcaster seconds; -1 if it is empty. */
   readonly heldAt: number;
 }
 
 /** Pending writes. Every method is one transaction, and durable when it resolves. */
 export interface WriteStore {
-  /** Returns the write with this key; one that is older than a day may be deleted. */
+  /** Returns the write with this key; one older than a day may have been deleted. */
   findCall(key: CallKey): Promise<StoredCall | undefined>;
   /** Stores a write and leases its messages to this process, unless its key is in use or the queue is full. */
   begin(write: NewWrite, maxQueued: number): Promise<BeginResult>;
   /**
-   * Stores how attempts of one request ended, what that means for its call, and the entry of the audit log: one for the first attempt of
-   * each message, and one for a later refusal. Leases that have ended change nothing.
+   * Stores the results of a request's attempts, their effect on its call, and the audit entries: one for the first attempt of each
+   * message, and one for a later refusal. Leases that have ended have no effect.
    */
   settle(request: string, settlements: readonly Settlement[]): Promise<void>;
-  /** The merged messages of a request with an idempotency key, by position. */
+  /** Returns the merged messages of a request with an idempotency key, by position. */
   mergedMessages(request: string): Promise<readonly MergedMessage[]>;
   /**
    * Leases merged messages of a request to this process again, because the index has lost them, and makes their outcomes pending. Returns
-   * the leases in the order of their positions; none of a message that another process has reopened.
+   * the leases ordered by position, without messages that another process has reopened.
    */
   reopen(request: string, positions: readonly number[]): Promise<readonly Lease[]>;
-  /** Deletes a write that may have been stored although `begin` has failed. */
+  /** Deletes a write that may have been stored even though `begin` has failed. */
   forget(request: string): Promise<void>;
-  /** Leases messages that are due, the longest due first. */
+  /** Leases messages that are due, longest due first. */
   claim(max: number): Promise<ClaimedWrite[]>;
-  /** Ends queued messages that were seen in the index, also those that a process has leased. */
+  /** Ends queued messages that were seen in the index, even if a process has leased them. */
   markMerged(seqs: readonly number[]): Promise<void>;
-  /** Makes messages due that processes have leased which do not run any more. Returns their number. */
+  /** Makes messages due that are leased by processes that no longer run. Returns their number. */
   endLeasesOfTheDead(): Promise<number>;
   /** Returns the newest write of an owner with this hash. */
   find(ownerFid: number, hash: Uint8Array): Promise<WriteStatus | undefined>;
   /**
-   * Takes a time for the next message of each slot: now, or one second after the newest message that the slot holds or that was
-   * signed for it. Returns undefined, and takes none, if one would be more than `maxAheadSecs` after now.
+   * Takes a time for the next message of each slot: now, or one second after the newest message that is in the slot or was signed for it.
+   * Returns undefined, and takes none, if one would be more than `maxAheadSecs` after now.
    *
    * @param nowSecs Farcaster seconds.
    */
@@ -164,11 +166,11 @@ export interface WriteStore {
     nowSecs: number,
     maxAheadSecs: number,
   ): Promise<readonly number[] | undefined>;
-  /** Returns the time of the newest message that was signed for each slot, Farcaster seconds; -1 if none was lately. */
+  /** Returns the time of the newest message signed for each slot, Farcaster seconds; -1 if none was recently. */
   signedAt(fid: number, slots: readonly Uint8Array[]): Promise<readonly number[]>;
-  /** Returns messages of one type that a user has in the queue, encoded. */
+  /** Returns a user's queued messages of one type, encoded. */
   queuedOf(fid: number, type: number): Promise<readonly Uint8Array[]>;
-  /** Messages that wait for the network, and the unix seconds of the oldest. */
+  /** Returns the number of messages waiting for the network, and the unix seconds of the oldest. */
   queued(): Promise<{ readonly count: number; readonly oldestAt: number | null }>;
 }
 
