@@ -8,8 +8,8 @@ import { type HookTarget, hookBody, type NoticeTarget, type PushTarget } from ".
 import { encryptPush, MAX_PUSH_BYTES, type VapidKey, vapidAuthorization } from "./web-push.ts";
 
 /**
- * How a call ended. `gone`: the browser has ended its subscription. `later`: it may succeed later, not before `waitSecs`. `failed`: it
- * would fail again. `error` is a few words for the operator.
+ * Outcome of a call. `gone`: the browser has ended its subscription. `later`: a retry may succeed, but not before `waitSecs`. `failed`: a
+ * retry would fail too. `error` is a short text for the operator.
  */
 export type CallEnd =
   | { readonly kind: "taken" | "gone" }
@@ -20,9 +20,9 @@ export interface CallChannelDeps {
   readonly client: OutboundClient;
   readonly clock: Clock;
   readonly sender: SenderSettings;
-  /** The name of the service. */
+  /** Name of the service. */
   readonly service: string;
-  /** Without a slash at the end; empty where the node does not know it, and notices have only the path of their page. */
+  /** Without a trailing slash. Empty if the node does not know its own URL; notices then contain only the path of their page. */
   readonly publicUrl: string;
   /** See `vapidAuthorization`. */
   readonly contact: string;
@@ -31,7 +31,7 @@ export interface CallChannelDeps {
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1024;
 const MAX_RETRY_AFTER_MS = 3600_000;
-/** After four hours the next reminder replaces a message. */
+/** After four hours the next reminder replaces a message anyway. */
 const TTL_SECS = 4 * 3600;
 const GONE: readonly number[] = [404, 410];
 const TRANSIENT: readonly number[] = [408, 425, 429];
@@ -40,7 +40,11 @@ const NO_KEY: CallEnd = {
   error: "the key for push services is sealed under a master key that the settings do not have",
 };
 
-/** Sends a notice to a channel. @param id the same for each attempt. */
+/**
+ * Sends a notice to a channel.
+ *
+ * @param id identical for each attempt.
+ */
 export type CallChannel = (target: NoticeTarget, notice: Notice, id: string) => Promise<CallEnd>;
 
 export function createCallChannel(
@@ -64,7 +68,7 @@ export function createCallChannel(
         "content-type": "application/octet-stream",
         ttl: String(TTL_SECS),
         urgency: severity === "critical" ? "high" : "normal",
-        // A later message of an incident takes the place of one that was not delivered yet.
+        // A later message of an incident replaces one that the push service has not delivered yet.
         topic: incident || state,
         "user-agent": sender.userAgent,
       },

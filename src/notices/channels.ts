@@ -18,18 +18,18 @@ import { hookTargetOf, type NoticeTarget, pushTargetOf, storeSecret } from "./ta
 
 export interface ChannelsDeps {
   readonly store: NoticeStore;
-  /** Checks the URL of a channel before it is stored; each call is checked again. */
+  /** Checks the URL of a channel before it is stored. Each call checks it again. */
   readonly guard: RegistrationGuard;
   /** Undefined without a master key. */
   readonly sealer: Sealer | undefined;
   readonly pushHosts: readonly string[];
   readonly custodyOf: CustodyOf;
-  /** The name of the service. */
+  /** Name of the service. */
   readonly service: string;
   readonly clock: Clock;
 }
 
-/** Whose channels: the operator's (`OPERATOR`) or those of an fid. */
+/** Owner of the channels: the operator (`OPERATOR`) or an fid. */
 export interface ChannelOwner {
   readonly ownerFid: number;
   readonly maxChannels: number;
@@ -42,13 +42,13 @@ export interface AddedChannel {
   readonly secret: string | null;
 }
 
-/** Why a channel was not added. `message` is a sentence. */
+/** Reason why a channel was not added. `message` is a full sentence. */
 export interface NotAdded {
   readonly message: string;
   readonly isFull: boolean;
 }
 
-/** Gives the entry of the audit log for a change of a channel. */
+/** Returns the audit log entry for a change of a channel. */
 export type AuditOf = (channelId: string) => AuditEntry;
 
 const ID_CHARS = 12;
@@ -57,8 +57,8 @@ const MAX_CHECKS = 64;
 const SEVERITIES: readonly Severity[] = ["critical", "warning", "notice"];
 
 /**
- * Whether a channel acts: like an API key it belongs to the custody address that made it, and ends with a transfer of the fid. An fid that the index
- * does not know yet says nothing about that.
+ * Reports whether a channel is active. Like an API key, a channel belongs to the custody address that created it, and ends when the fid
+ * is transferred. If the index does not know the fid yet, the channel counts as active.
  */
 export function acts(
   { ownerFid, custody }: Pick<NoticeChannel, "ownerFid" | "custody">,
@@ -68,13 +68,16 @@ export function acts(
   return current === undefined || isOfCustody(custody, current);
 }
 
-/** The checks whose incidents an owner or the operator may get; those that only Prometheus sees have none. */
+/** Returns the checks whose incidents an owner or the operator may receive. Checks that only Prometheus evaluates are left out. */
 export function checksOf(ownerFid: number): readonly NamedCheck[] {
   const ofNodes = ownerFid === OPERATOR ? CHECK_TABLE.filter(({ value }) => value !== undefined) : [];
   return [...ofNodes, ...OWNER_CHECKS].map(({ id, title }) => ({ check: id, title }));
 }
 
-/** The channels of one owner, or of the operator. Each change is in the audit log in its transaction, where `auditOf` is given. */
+/**
+ * Manages the channels of one owner or of the operator. If `auditOf` is given, each change adds its audit log entry in the same
+ * transaction.
+ */
 export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: ChannelOwner) {
   const { store, guard, sealer, custodyOf, clock } = deps;
   const isOperator = ownerFid === OPERATOR;
@@ -84,7 +87,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
     custody: (isOperator ? undefined : custodyOf(ownerFid)) ?? null,
   });
 
-  /** A browser that subscribes again has the same id. */
+  /** Gives a browser that subscribes again the same id. */
   function pushId(endpoint: string): string {
     const named = isOperator ? endpoint : `${ownerFid} ${endpoint}`;
     return new Bun.CryptoHasher("sha256").update(named).digest("hex").slice(0, 24);
@@ -93,7 +96,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
   return {
     list: async (): Promise<readonly ChannelReport[]> =>
       (await store.list(ownerFid)).filter((channel) => acts(channel, custodyOf)).map(reportOf),
-    /** Adds a channel. An error is a sentence. `secret` verifies the signatures of a hook. */
+    /** Adds a channel. Returns the `secret` that verifies the signatures of a hook, or an error with a full sentence. */
     async add(request: ChannelRequest, auditOf?: AuditOf): Promise<Result<AddedChannel, NotAdded>> {
       const wrong = (message: string) => err({ message, isFull: false });
       const problem = problemOf(request, isOperator);
@@ -106,9 +109,9 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
       const owned = own(id);
       const checked = await guard.check(url, isOperator ? "notices" : `fid:${ownerFid}`);
       if (!checked.ok) return wrong(`${target.kind === "push" ? "endpoint" : "url"} ${checked.error.reason}`);
-      // The name server of the host decides how long that took, and may be the previous owner's.
+      // The DNS lookup takes as long as the host's name server wants, and that server may belong to the previous owner of the fid.
       if (!acts(owned, custodyOf)) return wrong("the fid got another custody address meanwhile");
-      // What happens to owners' records is hardly ever critical.
+      // Incidents of owners' records are hardly ever critical.
       const { label, severity = isOperator ? "critical" : "notice", checks = [] } = request;
       const channel: NoticeChannel = {
         ...owned,
@@ -138,7 +141,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
         });
       return ok({ id, channel: reportOf(channel), secret: target.kind === "hook" ? target.secret : null });
     },
-    /** Changes a channel. An error is a sentence, or null if the owner has no such channel. */
+    /** Changes a channel. The error is a full sentence, or null if the owner does not have this channel. */
     async edit(
       channelId: string,
       terms: ChannelTerms,
@@ -158,7 +161,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
     },
     remove: (channelId: string, auditOf?: AuditOf): Promise<boolean> =>
       store.remove(own(channelId), auditOf?.(channelId)),
-    /** Sends a test with the next run, whatever the channel's severity and hours. */
+    /** Queues a test notice for the next run, regardless of the channel's severity and quiet hours. */
     test: (channelId: string, auditOf?: AuditOf): Promise<boolean> =>
       store.put(own(channelId), testNotice(deps.service, ownerFid, nowSecs(clock)), auditOf?.(channelId)),
   };

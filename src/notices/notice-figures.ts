@@ -3,7 +3,7 @@ import type { NoticeChannel } from "./store/queue-notices.ts";
 
 type Ended = "sent" | "failed" | "retried";
 
-/** What this node has sent since its start. `failed`: given up, or refused for good; `retried`: not taken, and due again. */
+/** Notices that this node has sent since it started. `failed`: given up, or rejected for good; `retried`: not accepted, and due again. */
 export type NoticeCounts = Readonly<Record<NoticeChannel["kind"], Record<Ended, number>>>;
 export type NoticeStats = Readonly<Record<NoticeChannel["kind"], Readonly<Record<Ended, number>>>>;
 

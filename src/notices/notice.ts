@@ -4,24 +4,24 @@ import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { checkOf } from "../checks/table.ts";
 import { oneLine } from "../lib/text.ts";
 
-/** What happened to an incident. `digest`: several notices in one. */
+/** What happened to an incident. `digest`: several notices combined. */
 export type NoticeState = "open" | "reminder" | "resolved" | "test" | "digest";
 
-/** What a channel is sent. */
+/** The content that a channel receives. */
 export interface Notice {
-  /** Empty for a digest and a test. */
+  /** Empty for a digest and for a test. */
   readonly incident: string;
   readonly check: string;
   readonly state: NoticeState;
   readonly severity: Severity;
-  /** One line each. */
+  /** A single line each. */
   readonly title: string;
   readonly text: string;
-  /** Null for the state that nodes share. */
+  /** Null for an incident of the state that nodes share. */
   readonly node: string | null;
   /** Unix seconds. */
   readonly at: number;
-  /** The page that says more. */
+  /** Page with the details. */
   readonly path: string;
 }
 
@@ -29,10 +29,10 @@ const MAX_TITLE_CHARS = 120;
 const MAX_TEXT_CHARS = 900;
 const MINUTE = 60;
 const HOUR = 3600;
-/** Titles that a digest has. */
+/** Maximum number of titles in a digest. */
 const MAX_LISTED = 10;
 
-/** The notice of what an incident is now. */
+/** Returns the notice for the current state of an incident. */
 export function noticeOf(
   incident: Incident,
   state: Exclude<NoticeState, "test" | "digest">,
@@ -63,18 +63,21 @@ export function noticeOf(
   };
 }
 
-/** Whose channels no fid owns: the operator's. */
+/** Owner fid of the operator's channels. No user has it. */
 export const OPERATOR = 0;
 
-/** Whether a channel of its owner belongs to a custody address. One without any, of the operator or of before it was kept, does. */
+/**
+ * Reports whether an owner's channel belongs to a custody address. A channel without one does: it is the operator's, or older than the
+ * column.
+ */
 export const isOfCustody = (own: Uint8Array | null, custody: Uint8Array | null) =>
   own === null || (custody !== null && Buffer.compare(own, custody) === 0);
 
-/** The page with the channels of an owner, or of the operator. */
+/** Returns the page with the channels of an owner or of the operator. */
 const pageOf = (ownerFid: number) =>
   ownerFid === OPERATOR ? "/console/operator" : "/console/manage/notices";
 
-/** What an owner or the operator gets to see that a channel works. */
+/** Returns the notice by which an owner or the operator can see that a channel works. */
 export function testNotice(service: string, ownerFid: number, nowSecs: number): Notice {
   return {
     incident: "",
@@ -89,7 +92,11 @@ export function testNotice(service: string, ownerFid: number, nowSecs: number): 
   };
 }
 
-/** Several notices as one. @param notices the oldest first, at least one. */
+/**
+ * Combines several notices into one.
+ *
+ * @param notices oldest first, at least one.
+ */
 export function digestOf(notices: readonly Notice[], ownerFid: number, nowSecs: number): Notice {
   const severities = ["critical", "warning", "notice"] as const;
   const severity = severities.find((one) => notices.some((notice) => notice.severity === one)) ?? "notice";

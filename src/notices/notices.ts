@@ -26,20 +26,23 @@ export interface NoticesDeps extends CallChannelDeps, ChannelsDeps {
   readonly log: Logger;
 }
 
-/** Sends what happens to incidents to the channels of the operator and of the owners whose records they are about. */
+/** Sends changes of incidents to the channels of the operator and of the owners whose records are affected. */
 export type Notices = ReturnType<typeof createNotices>;
 
 const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 3600_000;
 const MAX_AN_HOUR = 20;
-/** Those of owners' records to a channel of the operator: the rest is for the node. */
+/**
+ * Maximum number of notices about owners' records that a channel of the operator receives per hour. The rest of its limit is kept for
+ * notices about the node.
+ */
 const MAX_OF_OWNERS_AN_HOUR = 10;
-/** More at once are sent as one. */
+/** If more are due at the same time, they are combined into a digest. */
 const MAX_APART = 3;
-/** Calls of one run; what is due then waits for the next. */
+/** Maximum number of calls per run. Channels that are still due wait for the next run. */
 const MAX_CALLS = 2 * MAX_CHANNELS;
-/** Calls at once, of all runs. Beyond the half of them only the operator's channels are called. */
+/** Maximum number of concurrent calls over all runs. Beyond half of them, only the operator's channels are called. */
 const MAX_UNDER_WAY = 2 * MAX_CALLS;
 const FAULT_INTERVAL_MS = 60_000;
 
@@ -66,7 +69,10 @@ export function createNotices(deps: NoticesDeps) {
     return { publicKey, ...storeSecret(sealer, publicKey, privateKey), createdAt: nowSecs(clock) };
   }
 
-  /** Channels of before their custody was kept become the fid's present one's. An fid that the index does not know waits for a later start. */
+  /**
+   * Binds channels that have no custody address yet to the fid's current one. A channel whose fid the index does not know yet waits for a
+   * later start.
+   */
   async function bindChannels(): Promise<void> {
     if (isBound) return;
     for (const { channelId, ownerFid } of await store.listUnbound()) {
@@ -102,7 +108,7 @@ export function createNotices(deps: NoticesDeps) {
     const [ofNode, ofOwners] = [false, true].map((is) =>
       notices.filter(({ content }) => isOfOwner(content.check) === is),
     );
-    // What owners' records have does not hide what the node has.
+    // Grouped separately, so that incidents of owners' records do not hide those of the node.
     const messages = [ofNode ?? [], ofOwners ?? []].flatMap((group) => {
       const contents = group.map(({ content }) => content);
       return group.length > MAX_APART
@@ -113,7 +119,7 @@ export function createNotices(deps: NoticesDeps) {
     let end: CallEnd = { kind: "taken" };
     let count = 0;
     for (const { of, notice } of messages) {
-      // A transfer may come between two calls.
+      // The fid may be transferred between two calls.
       if (!acts(channel, custodyOf)) {
         done.push(...of);
         continue;
@@ -167,13 +173,13 @@ export function createNotices(deps: NoticesDeps) {
 
   async function callDue(): Promise<void> {
     let calls = 0;
-    // Those of owners are more, and may be due for longer.
+    // Owners have more channels, which may also have been due for longer.
     const callNext = async (whose: "operator" | "all" = "operator"): Promise<void> => {
       const isFull = underWay >= (whose === "all" ? MAX_UNDER_WAY / 2 : MAX_UNDER_WAY);
       if (calls >= MAX_CALLS || isFull) return;
       const claim = await store.claim(nowSecs(clock), whose);
       if (claim) calls += 1;
-      // The next channel of its owner waits for its end.
+      // The owner's next channel has to wait until this call ends.
       if (claim) await Promise.all([call(claim).then(() => callNext()), callNext(whose)]);
       else if (whose === "operator") await callNext("all");
     };
@@ -185,15 +191,15 @@ export function createNotices(deps: NoticesDeps) {
   const hasPush = () => deps.pushHosts.length > 0;
 
   return {
-    /** The channels of the operator. */
+    /** Channels of the operator. */
     ...operators,
-    /** Those of an owner. */
+    /** Channels of an owner. */
     channelsOf,
-    /** Whether the node sends to browsers. */
+    /** Reports whether the node sends to browsers. */
     hasPush,
     /**
-     * Queues what has changed and calls the channels that are due, all at once and also while another call waits for receivers: one that
-     * does not respond delays only its own notices.
+     * Queues changes and calls all due channels concurrently, even while an earlier run still waits for receivers: a receiver that does
+     * not respond delays only its own notices.
      */
     async run(): Promise<void> {
       if (isQueueing) return;
@@ -215,7 +221,7 @@ export function createNotices(deps: NoticesDeps) {
       checks: checksOf(OPERATOR),
       push: hasPush(),
     }),
-    /** The public key for `PushManager.subscribe`; it is made at the first need. */
+    /** Returns the public key for `PushManager.subscribe`, and creates it on first use. */
     async pushKey(): Promise<string> {
       return ((await store.vapidKey()) ?? (await store.makeVapidKey(newVapidKey()))).publicKey;
     },
@@ -227,7 +233,7 @@ const isOfOwner = (check: string) => ownerCheckOf(check) !== undefined;
 
 const newCounts = () => ({ sent: 0, failed: 0, retried: 0 });
 
-/** Opens the target of a channel; undefined under a master key that the settings do not have. */
+/** Opens the target of a channel. Undefined if it is sealed under a master key that the settings do not contain. */
 function targetOf(channel: NoticeChannel, sealer: Sealer | undefined): NoticeTarget | undefined {
   const opened = openSecret(sealer, channel.channelId, channel);
   return opened && (parseJsonBytes(opened) as NoticeTarget);

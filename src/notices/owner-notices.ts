@@ -21,15 +21,15 @@ import type { OwnersRpc } from "./rpc.ts";
 
 /** An incident of an owner's record. */
 export interface OwnIncident extends IncidentReport {
-  /** What to do. */
+  /** What the owner should do. */
   readonly remedy: string;
-  /** The page of the record, relative to the node. */
+  /** Page of the record, relative to the node's URL. */
   readonly path: string;
 }
 
-/** The channels of an owner, and the incidents of their records. `body` is the JSON of the request. */
+/** Channels of an owner, and the incidents of the owner's records. `body` is the parsed JSON of the request. */
 export interface OwnerNotices {
-  /** `pushKey` is for `PushManager.subscribe`; null where the node sends nothing to browsers. */
+  /** `pushKey` is for `PushManager.subscribe`. Null if the node does not send to browsers. */
   list(
     fid: number,
   ): Promise<{ readonly channels: readonly ChannelReport[]; readonly pushKey: string | null }>;
@@ -37,13 +37,13 @@ export interface OwnerNotices {
   update(actor: Actor, body: unknown): Promise<Result<ChannelReport, Refusal>>;
   delete(actor: Actor, channelId: string): Promise<Result<undefined, Refusal>>;
   test(actor: Actor, body: unknown): Promise<Result<undefined, Refusal>>;
-  /** Those of the last 90 days, the newest first. */
+  /** Incidents of the last 90 days, newest first. */
   incidents(fid: number): Promise<readonly OwnIncident[]>;
   acknowledge(actor: Actor, body: unknown): Promise<Result<undefined, Refusal>>;
 }
 
 const DAY_SECS = 86_400;
-/** What another thread can be sent of a request. */
+/** Returns the part of a request that can be sent to another thread. */
 const sent = ({ fid, apiKeyId, requestId, address }: Actor): Actor => ({ fid, apiKeyId, requestId, address });
 const readCreate = schemaReader(CreateNoticeChannelRequest);
 const readUpdate = schemaReader(UpdateNoticeChannelRequest);
@@ -53,7 +53,7 @@ const NO_CHANNEL = refused("notFound", "no such channel");
 const CHANNEL_ID = new RegExp(TestNoticeChannelRequest.properties.channel_id.pattern ?? "");
 
 export interface OwnerNoticesDeps {
-  /** The main thread, which sends. */
+  /** The main thread, which sends the notices. */
   readonly node: OwnersRpc;
   readonly incidents: Pick<IncidentStore, "listOf" | "acknowledgeOwn">;
   readonly findings: Pick<OwnerFindings, "webhook">;

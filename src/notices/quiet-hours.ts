@@ -1,9 +1,9 @@
-/** Hours without notices but critical ones, by the clock of a time zone. */
+/** Hours, in a time zone, in which only critical notices are sent. */
 export interface QuietHours {
-  /** Minutes of the day. The end may be on the next day. */
+  /** Minutes since midnight. If `to` is less than `from`, the hours end on the next day. */
   readonly from: number;
   readonly to: number;
-  /** Of IANA, such as "Europe/Berlin". */
+  /** IANA time zone, such as "Europe/Berlin". */
   readonly zone: string;
 }
 
@@ -11,7 +11,7 @@ const DAY_MINUTES = 1440;
 const MINUTE_SECS = 60;
 const SPELLED = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Reads hours such as "22:00-07:00"; undefined for other text, and for a zone that does not exist. */
+/** Parses hours such as "22:00-07:00". Undefined for any other text and for an unknown time zone. */
 export function readQuietHours(text: string, zone: string): QuietHours | undefined {
   const [, fromHour, fromMinute, toHour, toMinute] = SPELLED.exec(text) ?? [];
   if (fromHour === undefined || !isZone(zone)) return undefined;
@@ -26,7 +26,7 @@ export function quietHoursText({ from, to, zone }: QuietHours): string {
   return `${clock(from)}-${clock(to)} ${zone}`;
 }
 
-/** When a notice of now may be sent: now, or at the end of the quiet hours. Unix seconds. */
+/** Returns when a notice may be sent, in unix seconds: now, or at the end of the quiet hours. */
 export function dueAfterQuiet(quiet: QuietHours | null, nowSecs: number): number {
   if (!quiet) return nowSecs;
   const { from, to, zone } = quiet;
@@ -34,7 +34,8 @@ export function dueAfterQuiet(quiet: QuietHours | null, nowSecs: number): number
   const since = (now - from + DAY_MINUTES) % DAY_MINUTES;
   const length = (to - from + DAY_MINUTES) % DAY_MINUTES;
   if (since >= length) return nowSecs;
-  // A change of the clock in these hours moves the end by an hour, which a second look puts right.
+  // A daylight saving change within the quiet hours moves their end by an hour. The notice is checked again when it is due, which
+  // corrects this.
   return nowSecs - (nowSecs % MINUTE_SECS) + (length - since) * MINUTE_SECS;
 }
 

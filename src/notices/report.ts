@@ -1,84 +1,84 @@
 import type { Severity } from "../checks/check.ts";
 
-/** A channel of notices as the operator sees it. Times are unix seconds. */
+/** A notification channel, for the operator. Times are unix seconds. */
 export interface ChannelReport {
   readonly id: string;
   readonly kind: "push" | "hook";
   readonly label: string;
   readonly host: string;
   readonly severity: Severity;
-  /** Empty: all. */
+  /** Empty for all checks. */
   readonly checks: readonly string[];
-  /** As "22:00-07:00 Europe/Berlin". */
+  /** Such as "22:00-07:00 Europe/Berlin". */
   readonly quiet_hours: string | null;
   readonly created_at: number;
-  /** When it was last called; null before the first call. */
+  /** Time of the last call. Null before the first one. */
   readonly last_at: number | null;
-  /** Why it was not taken; null where it was. */
+  /** Error of the last call. Null if it succeeded. */
   readonly last_error: string | null;
 }
 
-/** A check that a channel may be narrowed to. */
+/** A check that a channel can be limited to. */
 export interface NamedCheck {
   readonly check: string;
   readonly title: string;
 }
 
-/** The channels of the operator. */
+/** Channels of the operator. */
 export interface ChannelsReport {
   readonly channels: readonly ChannelReport[];
   readonly checks: readonly NamedCheck[];
-  /** Whether the node sends to browsers: `notify.push_hosts` lists a push service. */
+  /** Whether the node sends to browsers, which it does if `notify.push_hosts` lists a push service. */
   readonly push: boolean;
 }
 
-/** A format that a well-known receiver takes; `json`: the notice as it is. */
+/** Format of a well-known receiver. `json`: the notice itself. */
 export type HookPreset = "json" | "slack" | "discord" | "ntfy" | "telegram";
 
-/** What a hook is made of. */
+/** Settings of a new hook. */
 export interface HookRequest {
   readonly url: string;
   readonly preset: HookPreset;
-  /** Of `telegram`: the id of the chat. */
+  /** For `telegram`: the id of the chat. */
   readonly to?: string;
-  /** JSON; instead of that of the preset. */
+  /** JSON that replaces the body of the preset. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The subscription of a browser (RFC 8030, RFC 8291). */
+/** Push subscription of a browser (RFC 8030, RFC 8291). */
 export interface PushSubscriptionRequest {
   readonly kind: "push";
-  /** The URL of its push service. With it and the keys anyone can send to the browser. */
+  /** URL at its push service. Anyone who has it and the keys can send messages to the browser. */
   readonly endpoint: string;
   readonly keys: PushKeys;
 }
 
-/** What a browser gives to those who may send it messages (RFC 8291, 3.2), in base64url. */
+/** Keys that a browser hands to its senders (RFC 8291, section 3.2), in base64url. */
 export interface PushKeys {
-  /** Its public key: an uncompressed point of P-256. */
+  /** Public key of the browser: an uncompressed point on P-256. */
   readonly p256dh: string;
   /** 16 random bytes. */
   readonly auth: string;
 }
 
-/** Who is called for which incidents, and when. A change of a channel keeps what it does not name. */
+/** Which incidents a channel receives, and when. An update keeps the members that it does not name. */
 export interface ChannelTerms {
   readonly label: string;
-  /** The lowest that it gets. Default: `critical` for the operator, all for an owner. */
+  /** Lowest severity that the channel receives. Default: `critical` for the operator, all for an owner. */
   readonly severity?: Severity;
   readonly checks?: readonly string[];
-  /** As "22:00-07:00"; empty: none, also of a channel that had some. */
+  /** Such as "22:00-07:00". An empty text removes the quiet hours. */
   readonly quiet_hours?: string;
-  /** Of these hours; default: UTC. */
+  /** Time zone of the quiet hours. Default: UTC. */
   readonly zone?: string;
 }
 
-/** What makes a channel. */
+/** Request that adds a channel. */
 export type ChannelRequest = ChannelTerms &
   (({ readonly kind: "hook" } & HookRequest) | PushSubscriptionRequest);
 
-/** What a change gives. `id` is the channel's; `push_key` of `key`, `secret` of an added hook. */
+/** Result of a change. `id` is the channel's. `push_key` is set for the action `key`, `secret` for an added hook. */
 export interface NoticeChanged {
   readonly id?: string;
   readonly push_key?: string;

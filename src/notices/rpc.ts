@@ -5,33 +5,33 @@ import type { AddedChannel, NotAdded } from "./channels.ts";
 import type { Notices } from "./notices.ts";
 import type { ChannelReport, ChannelRequest, ChannelsReport, ChannelTerms, NoticeChanged } from "./report.ts";
 
-/** A change by the operator. `key` makes the key that a browser subscribes with. */
+/** A change by the operator. `key` creates the key that browsers subscribe with. */
 export type NoticeChange =
   | { readonly action: "key" }
   | { readonly action: "add"; readonly channel: ChannelRequest }
   | ({ readonly action: "edit"; readonly id: string } & ChannelTerms)
   | { readonly action: "remove" | "test"; readonly id: string };
 
-/** A change of an owner's channel. */
+/** A change of a channel by its owner. */
 export type OwnChannelChange =
   | { readonly action: "update"; readonly id: string; readonly terms: ChannelTerms }
   | { readonly action: "delete" | "test"; readonly id: string };
 
-/** The methods of the main thread for the operator's page. */
+/** Methods of the main thread for the operator's page. */
 export interface NoticesRpc extends OwnersRpc {
   noticeChannels(): Promise<ChannelsReport>;
-  /** An error is a sentence, or null if the channel does not exist. */
+  /** The error is a full sentence, or null if the channel does not exist. */
   changeNotices(change: NoticeChange): Promise<Result<NoticeChanged, string | null>>;
 }
 
-/** Those for owners. What they change is in the audit log in its transaction. */
+/** Methods of the main thread for owners. Each change adds its audit log entry in the same transaction. */
 export interface OwnersRpc {
-  /** `pushKey`: null where the node sends nothing to browsers. */
+  /** `pushKey` is null if the node does not send to browsers. */
   ownChannels(
     fid: number,
   ): Promise<{ readonly channels: readonly ChannelReport[]; readonly pushKey: string | null }>;
   addOwnChannel(actor: Actor, request: ChannelRequest): Promise<Result<AddedChannel, NotAdded>>;
-  /** Returns the channel of an update. An error is a sentence, or null if the owner has no such channel. */
+  /** Returns the channel for an update. The error is a full sentence, or null if the owner does not have this channel. */
   changeOwnChannel(
     actor: Actor,
     change: OwnChannelChange,

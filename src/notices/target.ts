@@ -7,17 +7,17 @@ import type { HookPreset, HookRequest, PushSubscriptionRequest } from "./report.
 import type { NoticeStore } from "./store/notice-store.ts";
 import { arePushKeys } from "./web-push.ts";
 
-/** A browser that asked for notices. */
+/** A browser that has subscribed to notices. */
 export type PushTarget = PushSubscriptionRequest;
 
-/** A URL of the operator's. */
+/** A URL that the operator or an owner has set. */
 export interface HookTarget {
   readonly kind: "hook";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON with `{{…}}` of `PLACES` in its texts; null: the notice as it is. */
+  /** JSON whose texts contain placeholders `{{…}}` of `PLACES`. Null: the notice itself. */
   readonly body: string | null;
-  /** Signs each call, as those of webhooks. */
+  /** Signs each call, as for webhooks. */
   readonly secret: string;
 }
 
@@ -31,13 +31,13 @@ const MAX_HEADERS = 10;
 const MAX_HEADER_CHARS = 1024;
 const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
 const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
-/** What the client and the signature set. */
+/** Headers that the HTTP client and the signature set. */
 const OWN_HEADERS = /^(?:host|connection|content-|transfer-|accept-encoding|te$|upgrade|webhook-)/i;
-/** The topics that ntfy takes. */
+/** Topics that ntfy accepts. */
 const TOPIC = /^[-_A-Za-z0-9]{1,64}$/;
 const SECRET_BYTES = 32;
 
-/** The bodies that well-known receivers take. */
+/** Bodies for well-known receivers. */
 export const HOOK_PRESETS = {
   json: null,
   slack: `{"text":"${ALL}"}`,
@@ -46,14 +46,14 @@ export const HOOK_PRESETS = {
   telegram: `{"chat_id":"{{to}}","text":"${ALL}","disable_web_page_preview":true}`,
 } as const satisfies Readonly<Record<HookPreset, string | null>>;
 
-/** Makes the target of a hook, with a new secret. An error is a sentence about its field. */
+/** Builds the target of a hook, with a new secret. The error is a full sentence about the invalid field. */
 export function hookTargetOf(request: HookRequest): Result<HookTarget, string> {
   const { preset, to = "", headers = {} } = request;
   let { url } = request;
   const template = request.body ?? HOOK_PRESETS[preset];
   let recipient = to;
   if (request.body === undefined && preset === "ntfy") {
-    // ntfy takes JSON at its root only; people have the URL of their topic.
+    // ntfy accepts JSON only at its root URL, but users paste the URL of their topic.
     const parsed = URL.parse(url);
     const topic = parsed?.pathname.split("/").filter(Boolean) ?? [];
     const [name = ""] = topic;
@@ -80,7 +80,7 @@ export function hookTargetOf(request: HookRequest): Result<HookTarget, string> {
   return ok({ kind: "hook", url, headers, body, secret });
 }
 
-/** What would break a body, whatever a notice says. */
+/** Returns what is wrong with a body regardless of the notice; undefined if it is valid. */
 function problemOfBody(body: string): string | undefined {
   if (body.length > MAX_BODY_CHARS) return `body must have at most ${MAX_BODY_CHARS} characters`;
   for (const [, name] of body.matchAll(PLACE))
@@ -101,7 +101,11 @@ function fill(body: string, texts: Texts): string {
 
 const inJson = (text: string) => JSON.stringify(text.toWellFormed()).slice(1, -1);
 
-/** The body of a hook's call. @param url of the page that says more; its path where the node does not know its own URL. */
+/**
+ * Returns the request body for a hook.
+ *
+ * @param url URL of the page with the details, or only its path if the node does not know its own URL.
+ */
 export function hookBody(
   { body }: Pick<HookTarget, "body">,
   notice: Notice,
@@ -115,14 +119,14 @@ export function hookBody(
   return fill(body, { ...rest, title: named, url });
 }
 
-/** Whether the name of a push service is listed. `*.` stands for one or more labels. */
+/** Reports whether the host of a push service is listed. `*.` matches one or more labels. */
 export function isPushHost(endpoint: string, hosts: readonly string[]): boolean {
   const name = URL.parse(endpoint)?.hostname;
   if (name === undefined) return false;
   return hosts.some((host) => (host.startsWith("*.") ? name.endsWith(host.slice(1)) : name === host));
 }
 
-/** Makes the target of a browser's subscription. An error is a sentence about its field. */
+/** Builds the target of a browser's subscription. The error is a full sentence about the invalid field. */
 export function pushTargetOf(
   { endpoint, keys }: Omit<PushTarget, "kind">,
   hosts: readonly string[],
@@ -133,10 +137,10 @@ export function pushTargetOf(
   return ok({ kind: "push", endpoint, keys });
 }
 
-/** Bytes as they are stored: sealed under a master key, or as they are, like the secrets of webhooks, where there is none. */
+/** A secret as it is stored: sealed under a master key or, without one, plain, like the secrets of webhooks. */
 export interface StoredSecret {
   readonly secret: Uint8Array;
-  /** The id of the master key; empty without. */
+  /** Id of the master key. Empty if the secret is plain. */
   readonly keyId: string;
 }
 
@@ -146,7 +150,7 @@ export function storeSecret(sealer: Sealer | undefined, holder: string, plain: U
   return { secret: sealed, keyId };
 }
 
-/** Opens what `storeSecret` has stored; undefined under a master key that the settings do not have. */
+/** Opens a secret that `storeSecret` has stored. Undefined if it is sealed under a master key that the settings do not contain. */
 export function openSecret(
   sealer: Sealer | undefined,
   holder: string,
@@ -156,7 +160,7 @@ export function openSecret(
   return sealer?.knows(keyId) ? sealer.open(Buffer.from(holder), { sealed: secret, keyId }) : undefined;
 }
 
-/** Seals the secrets of channels and of the key again under the current master key. Returns their number. */
+/** Reseals the secrets of channels and the VAPID key under the current master key. Returns the number of resealed secrets. */
 export async function resealNotices(
   store: Pick<NoticeStore, "list" | "vapidKey" | "reseal">,
   sealer: Sealer,

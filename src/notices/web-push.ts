@@ -1,9 +1,9 @@
 import { createCipheriv, createECDH, createPrivateKey, hkdfSync, randomBytes, sign } from "node:crypto";
 import type { PushKeys } from "./report.ts";
 
-/** A key pair of P-256 by which a push service knows the sender (RFC 8292). */
+/** P-256 key pair by which a push service identifies the sender (RFC 8292). */
 export interface VapidKey {
-  /** An uncompressed point, in base64url. */
+  /** Uncompressed point, in base64url. */
   readonly publicKey: string;
   /** 32 bytes. */
   readonly privateKey: Uint8Array;
@@ -17,18 +17,18 @@ export const AUTH_BYTES = 16;
 const KEY_BYTES = 16;
 const NONCE_BYTES = 12;
 const RECORD_BYTES = 4096;
-/** Marks the last record; padding could follow. */
+/** Marks the last record. Padding could follow it. */
 const LAST_RECORD = 2;
-/** What fits into one record after its mark and tag. Push services take 4096 bytes. */
+/** Maximum plaintext size, in bytes, of one record with its delimiter and tag. Push services accept bodies of 4096 bytes. */
 export const MAX_PUSH_BYTES = 3000;
-/** A push service takes tokens for a day at most. */
+/** Push services accept tokens that are valid for up to a day. */
 const TOKEN_SECS = 12 * 3600;
 
-/** Encrypts a message for one browser: a body of `aes128gcm` with one record (RFC 8188, RFC 8291). */
+/** Encrypts a message for one browser. Returns an `aes128gcm` body with a single record (RFC 8188, RFC 8291). */
 export function encryptPush(
   message: Uint8Array,
   { p256dh, auth }: PushKeys,
-  /** Fresh ones for each message; given by tests. */
+  /** Random for each message; only tests pass them. */
   { salt = randomBytes(SALT_BYTES), privateKey = createVapidKey().privateKey }: Partial<Ephemeral> = {},
 ): Uint8Array<ArrayBuffer> {
   if (message.byteLength > MAX_PUSH_BYTES) throw new RangeError("a push message is too long");
@@ -58,7 +58,7 @@ function hkdf(secret: Uint8Array, salt: Uint8Array, info: Uint8Array, bytes: num
   return new Uint8Array(hkdfSync("sha256", secret, salt, info, bytes));
 }
 
-/** Whether keys of a browser can be used: a point of the curve, and a secret of the right length. */
+/** Reports whether the keys of a browser are usable: a point on the curve, and a secret of the right length. */
 export function arePushKeys({ p256dh, auth }: PushKeys): boolean {
   const point = Buffer.from(p256dh, "base64url");
   if (point.length !== POINT_BYTES || Buffer.from(auth, "base64url").length !== AUTH_BYTES) return false;
@@ -75,7 +75,7 @@ export function arePushKeys({ p256dh, auth }: PushKeys): boolean {
 export function createVapidKey(): VapidKey {
   const pair = createECDH(CURVE);
   pair.generateKeys();
-  // A scalar with leading zeroes is shorter.
+  // The library drops leading zero bytes of the scalar.
   const privateKey = new Uint8Array(SCALAR_BYTES);
   const scalar = pair.getPrivateKey();
   privateKey.set(scalar, SCALAR_BYTES - scalar.length);
@@ -83,9 +83,9 @@ export function createVapidKey(): VapidKey {
 }
 
 /**
- * Returns the `Authorization` of a message (RFC 8292, 3).
+ * Returns the `Authorization` header of a message (RFC 8292, section 3).
  *
- * @param contact a `mailto:` or `https:` URL by which the push service can reach the operator.
+ * @param contact `mailto:` or `https:` URL at which the push service can reach the operator.
  */
 export function vapidAuthorization(
   { publicKey, privateKey }: VapidKey,

@@ -2,7 +2,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 
 const FIRST_UPPER_CASE = 8;
 
-/** Returns an address with the checksum of EIP-55, as wallets write it. */
+/** Returns an address in hex with the EIP-55 checksum, as wallets display it. */
 export function checksumAddress(address: Uint8Array): `0x${string}` {
   const hex = Buffer.from(address).toString("hex");
   const hash = Buffer.from(keccak_256(Buffer.from(hex, "latin1"))).toString("hex");

@@ -6,29 +6,31 @@ import { createEthCall, createEthCode } from "../net/eth-call.ts";
 import { fromHex, type Hex, toHex } from "../protocol/validate/eth.ts";
 
 /**
- * What a contract wallet says of a signature. `unavailable`: the RPC does not say; `busy`: too many checks run; `limited`: too many by
- * this client.
+ * Verdict of a contract wallet on a signature. `unavailable`: the RPC failed; `busy`: too many checks are running; `limited`: this client
+ * has made too many.
  */
 export type ContractVerdict = "valid" | "invalid" | "unavailable" | "busy" | "limited";
 
-/** The call of a validator, and what it checks. */
+/** The call data of a validator, and what it validates. */
 export interface Validation {
   readonly data: Hex;
   readonly address: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** Asks contract wallets on Optimism. */
+/** Asks contract wallets on Optimism about signatures. */
 export interface ContractSignatures {
   /**
-   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only for addresses that own an
-   * fid or sign in for it. These are public, so anybody may name one: the chain is asked whether the address has code at most once a
-   * day, and runs the validator only if it has, or if the signature says how the wallet is deployed (ERC-6492).
+   * Checks a signature of a 32-byte digest by EIP-1271, ERC-6492 or an EIP-7702 delegate. Callers ask only about addresses that own an
+   * fid or sign in for one. These addresses are public, so anyone can name them. The chain is therefore asked at most once a day whether
+   * an
+   * address has code, and runs the validator only if it has, or if the signature describes how to deploy the wallet (ERC-6492).
    *
-   * Calls that confirm nothing are bounded for each address and for all of them, whichever clients cause them. A client whose signature an
-   * address has accepted within a day is not held to that, so that strangers do not lock an owner out.
+   * Calls that confirm nothing are limited per address and in total, whichever clients cause them. The limits do not apply to a client
+   * whose
+   * signature the address has accepted within the last day, so that strangers cannot lock an owner out.
    *
-   * @param client whose share of the calls it takes.
+   * @param client the client whose share of the calls is used.
    */
   check(request: {
     readonly address: Uint8Array;
@@ -36,7 +38,7 @@ export interface ContractSignatures {
     readonly signature: Uint8Array;
     readonly client: string;
   }): Promise<ContractVerdict>;
-  /** Runs a validator of signatures under the same bounds. Returns its result; `reverted` also for an address without code. */
+  /** Runs a signature validator under the same limits. Returns its result; `reverted` also for an address without code. */
   validate(
     validation: Validation,
     client: string,
@@ -49,11 +51,14 @@ const MAX_NEGATIVES = 1000;
 const DAY_MS = 86_400_000;
 const MAX_CODES = 10_000;
 const MAX_PROVEN = 10_000;
-/** The end of a signature by ERC-6492. */
+/** Suffix of an ERC-6492 signature. */
 const ERC_6492 = Buffer.from("6492".repeat(16), "hex");
 const VALID = /^0x0*1$/;
 
-/** The code that validates a signature (ERC-6492), with arguments at its end. Most of the library is loaded with it. */
+/**
+ * Deployment code that validates a signature (ERC-6492); its arguments follow it. Loaded on demand because it pulls in most of the
+ * library.
+ */
 const loadValidator = loadOnce(async () => {
   const {
     decodeDeployData,
@@ -65,7 +70,7 @@ const loadValidator = loadOnce(async () => {
   return {
     encode: (address: Hex, digest: Hex, signature: Hex): Hex =>
       encodeDeployData({ ...validator, args: [address, digest, signature] }),
-    /** What a deployment checks; undefined for other code. */
+    /** Returns what deployment code validates; undefined for any other code. */
     read(data: Hex): Validation | undefined {
       if (!data.startsWith(validator.bytecode)) return undefined;
       try {
@@ -78,15 +83,15 @@ const loadValidator = loadOnce(async () => {
   };
 });
 
-/** Reads the call of a validator; undefined for other code. */
+/** Parses the call data of a validator. Undefined for any other code. */
 export async function readValidation(data: Hex): Promise<Validation | undefined> {
   return (await loadValidator()).read(data);
 }
 
 /**
- * Creates the checks of contract wallets. A negative verdict is remembered for 30 seconds, a positive one never.
+ * Creates the checks of contract wallets. A negative verdict is cached for 30 seconds, a positive one never.
  *
- * @param rpcUrl the operator's RPC of Optimism.
+ * @param rpcUrl the operator's RPC for Optimism.
  */
 export function createContractSignatures(deps: {
   readonly rpcUrl: string;
@@ -97,10 +102,10 @@ export function createContractSignatures(deps: {
   const ethCall = createEthCall(rpcUrl);
   const ethCode = createEthCode(rpcUrl);
   const negatives = new Map<string, number>();
-  /** Whether addresses have code, and when that was read. */
+  /** Whether each address has code, and when that was read. */
   const codes = new Map<Hex, { readonly hasCode: boolean; readonly atMs: number }>();
 
-  /** Clients and the addresses that have accepted their signatures. */
+  /** Pairs of a client and an address that has accepted its signature. */
   const proven = new Map<string, number>();
   const { buckets, budgets, shares } = admission;
   const refusalsOf = (address: string) =>
@@ -117,7 +122,7 @@ export function createContractSignatures(deps: {
     return false;
   }
 
-  /** Asks the RPC about an address, within the share of a client and of what confirms nothing. */
+  /** Asks the RPC about an address, within the share of the client and the limits on calls that confirm nothing. */
   async function bounded<T>(
     client: string,
     address: string,
@@ -156,7 +161,7 @@ export function createContractSignatures(deps: {
     return code !== "0x";
   }
 
-  /** @param isSignIn whether the digest is of this node, so that its signature cannot be a copy of an older one. */
+  /** @param isSignIn whether the digest is from a sign-in at this node, so that its signature cannot be a replay of an older one. */
   async function run({ data, address, signature }: Validation, client: string, isSignIn: boolean) {
     const isWrapped = Buffer.compare(signature.subarray(-ERC_6492.length), ERC_6492) === 0;
     const isContract = isWrapped || (await hasCode(toHex(address), client));
@@ -177,7 +182,7 @@ export function createContractSignatures(deps: {
       const result = await run({ data, address, signature }, client, true);
       if (result === "limited" || result === "busy" || result === "unavailable") return result;
       const isValid = VALID.test(result);
-      // Its wallet may be deployed now, so that its next signature is one of EIP-1271.
+      // The wallet may be deployed by now, and its next signature would then use EIP-1271.
       if (isValid && codes.get(toHex(address))?.hasCode === false) codes.delete(toHex(address));
       if (isValid) keepNewest(proven, pairOf(client, toHex(address)), monotonicMs(), MAX_PROVEN);
       else keepNewest(negatives, id, monotonicMs(), MAX_NEGATIVES);
@@ -186,7 +191,7 @@ export function createContractSignatures(deps: {
   };
 }
 
-/** Sets an entry as the newest of at most `max`. */
+/** Sets an entry as the newest, and drops the oldest beyond `max` entries. */
 function keepNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): void {
   map.delete(key);
   map.set(key, value);

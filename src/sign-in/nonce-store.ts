@@ -2,12 +2,12 @@ import { sql } from "../db/state/sql.ts";
 import type { StateDb, Sweep } from "../db/state/state-db.ts";
 import { bytes, index, key, small, table, text, whole } from "../db/state/table.ts";
 
-/** Spent nonces of sign-ins, until they expire. Unused ones are not stored. */
+/** Spent sign-in nonces, until they expire. Unused nonces are not stored. */
 export const oneTimeNonces = table(
   "one_time_nonces",
   {
     nonce: key(text()),
-    /** What it was issued for. */
+    /** Purpose that the nonce was issued for. */
     purpose: text(),
     expires_at: whole(),
   },
@@ -16,10 +16,10 @@ export const oneTimeNonces = table(
   },
 );
 
-/** The random key that nonces of sign-ins are made with: one row, `id` 1. A state that goes back in time loses it. */
+/** Random key that sign-in nonces are derived from: a single row with `id` 1. Restoring the state from a backup discards it. */
 export const nonceKey = table("sign_in_nonce_key", { id: key(small()), value: bytes() });
 
-/** What a nonce is issued for: it counts for nothing else. */
+/** Purpose that a nonce is issued for. It is valid for no other. */
 export type NoncePurpose = "login" | "sign-in";
 
 /** A nonce that this node has verified. */
@@ -30,7 +30,7 @@ export interface VerifiedNonce {
   readonly expiresAt: number;
 }
 
-/** The key of nonces and the spent ones, of all nodes. */
+/** The nonce key and the spent nonces, shared by all nodes. */
 export type SignInNonceStore = ReturnType<typeof createSignInNonceStore>;
 
 const readKey = sql<{ value: Uint8Array }>(
@@ -52,17 +52,20 @@ const deleteExpired = sql<unknown, [nowSecs: number, max: number]>(
    (SELECT n.nonce FROM one_time_nonces n WHERE n.expires_at < $1 ORDER BY n.expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-/** A lost response to `spend` ends the nonce. */
+/** If the response to `spend` is lost, the nonce counts as spent. */
 export function createSignInNonceStore(db: StateDb) {
   const addKey = db.decision("signInNonces.addKey", async (tx, candidate: Uint8Array) => {
     await tx.run(insertKey, candidate);
     return (await tx.get(readKey))?.value ?? candidate;
   });
   return {
-    /** The key, 32 bytes; `candidate` becomes it where there is none. */
+    /** Returns the 32-byte key. Stores `candidate` as the key if none exists. */
     key: async (candidate: Uint8Array): Promise<Uint8Array> =>
       Uint8Array.from((await db.get(readKey))?.value ?? (await addKey(candidate))),
-    /** Spends a nonce that was made with `madeWith`. True for exactly one of concurrent calls, and never after the key has changed. */
+    /**
+     * Spends a nonce that was made with the key `madeWith`. Returns true to exactly one of concurrent calls, and always false after the
+     * key has changed.
+     */
     spend: db.decision(
       "oneTimeNonces.spend",
       async (tx, { nonce, purpose, expiresAt }: VerifiedNonce, madeWith: Uint8Array) =>

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 import type { NoncePurpose, SignInNonceStore } from "./nonce-store.ts";
 
-/** Seconds that a nonce counts. */
+/** Lifetime of a nonce, in seconds. */
 export const NONCE_SECS = 600;
 
 const KEY_BYTES = 32;
@@ -14,17 +14,17 @@ const CHARS = 32;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE = BigInt(ALPHABET.length);
 const TEXT = /^[0-9A-Za-z]{32}$/;
-/** How long a thread keeps the key. A nonce of an older key is refused by the store. */
+/** How long a thread caches the key. The store rejects a nonce of an older key. */
 const KEY_AGE_MS = 10_000;
 
-/** Nonces of sign-ins, which count once on all nodes of a state. */
+/** Sign-in nonces, each of which can be used once across all nodes of a state. */
 export type SignInNonces = ReturnType<typeof createSignInNonces>;
 
 /**
- * Creates the nonces: random bytes and a time, with a tag by a key of the state. A state that goes back in time has a new key, so
- * that nonces from before do not count.
+ * Creates the nonces: random bytes and a time, authenticated with a key of the state. A state that was restored from a backup gets a new
+ * key, which invalidates all earlier nonces.
  *
- * @param clock of the state: its jumps neither end nor revive a nonce.
+ * @param clock the clock of the state. Its jumps neither end nor revive a nonce.
  */
 export function createSignInNonces({
   store,
@@ -42,7 +42,7 @@ export function createSignInNonces({
     return key;
   }
 
-  /** When a nonce expires; undefined unless it was made with the key and counts now. */
+  /** Returns when a nonce expires. Undefined unless it was made with the key and is valid now. */
   function expiryOf(key: Uint8Array, purpose: NoncePurpose, nonce: string): number | undefined {
     const bytes = decode(nonce);
     if (!bytes) return undefined;
@@ -53,7 +53,7 @@ export function createSignInNonces({
   }
 
   return {
-    /** Creates a nonce of 32 alphanumerics. It is stored nowhere until it is spent. */
+    /** Creates a nonce of 32 alphanumeric characters. It is not stored until it is spent. */
     async issue(purpose: NoncePurpose): Promise<string> {
       const key = await currentKey();
       const body = Buffer.alloc(RANDOM_BYTES + TIME_BYTES);
@@ -62,11 +62,11 @@ export function createSignInNonces({
       return encode(Buffer.concat([body, tagOf(key, purpose, body)]));
     },
 
-    /** Whether the node has issued the nonce, and it has not expired. It may be spent. */
+    /** Reports whether this service issued the nonce and it has not expired. It may already be spent. */
     isOurs: async (purpose: NoncePurpose, nonce: string): Promise<boolean> =>
       expiryOf(await currentKey(), purpose, nonce) !== undefined,
 
-    /** Spends a nonce: true for exactly one of concurrent calls on all nodes, never after its time. */
+    /** Spends a nonce. Returns true to exactly one of concurrent calls on all nodes, and always false after it has expired. */
     async spend(purpose: NoncePurpose, nonce: string): Promise<boolean> {
       const key = await currentKey();
       const expiresAt = expiryOf(key, purpose, nonce);

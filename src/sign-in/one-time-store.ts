@@ -15,24 +15,24 @@ import {
 } from "../db/state/table.ts";
 import { encodeBase58 } from "../lib/base58.ts";
 
-/** What a secret stands for. A secret of one kind counts as no other. */
+/** What a secret grants. A secret of one kind is not valid for any other. */
 export type OneTimeKind =
   | "channel"
   | "login-visit"
   | "login-code"
   | "login-signer"
-  /** The keys that an owner asks for: each owner has room of their own. */
+  /** Key requests of an owner. Each owner has a separate limit. */
   | `key-request:${number}`;
 
-/** What the holder of a secret may have once. Times are unix seconds. Only the digest of the secret is stored. */
+/** Entries that the holder of a secret may redeem once. Times are unix seconds. Only the digest of the secret is stored. */
 export const oneTime = table(
   "one_time",
   {
-    /** SHA-256 of the kind and the secret. */
+    /** SHA-256 over the kind and the secret. */
     digest: key(bytes()),
     kind: text<OneTimeKind>(),
     payload: json<unknown>(),
-    /** What completed it; null before. */
+    /** Set when the entry is completed; null before. */
     result: nullable(json<unknown>()),
     expires_at: whole(),
   },
@@ -50,22 +50,27 @@ export interface OneTimeEntry {
   readonly expiresAt: number;
 }
 
-/** Entries of all nodes. An entry ends at its time, and when it is taken. */
+/** Entries of all nodes. An entry ends when it expires or is taken. */
 export interface OneTimeStore {
-  /** Adds an entry, unless there are `max` of its kind already. Replaces the one with its digest. */
+  /**
+   * Adds an entry unless its kind already has `max` entries. Replaces an entry with the same digest. Returns false if it was not added.
+   */
   add(entry: Omit<OneTimeEntry, "result">, max: number): Promise<boolean>;
-  /** Adds an entry. Of `max` of its kind the one that ends first makes room: a flood shortens the life of all, and refuses no one. */
+  /**
+   * Adds an entry. If its kind already has `max` entries, drops the one that expires first: a flood shortens the life of all entries, but
+   * does not lock anyone out.
+   */
   push(entry: Omit<OneTimeEntry, "result">, max: number): Promise<void>;
   find(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
-  /** Completes an entry: true for exactly one of concurrent calls. */
+  /** Completes an entry. Returns true to exactly one of concurrent calls. */
   complete(digest: Uint8Array, result: unknown, nowSecs: number): Promise<boolean>;
-  /** Deletes an entry and returns it, to exactly one of concurrent calls. */
+  /** Deletes an entry and returns it to exactly one of concurrent calls. */
   take(digest: Uint8Array, nowSecs: number): Promise<OneTimeEntry | undefined>;
 }
 
 const SECRET_BYTES = 16;
 
-/** Creates a secret of 128 random bits, in base58. */
+/** Creates a secret of 128 random bits, encoded in base58. */
 export function createOneTimeSecret(): string {
   return encodeBase58(new Uint8Array(randomBytes(SECRET_BYTES)));
 }
@@ -119,7 +124,7 @@ export function createOneTime(db: StateDb): OneTimeStore {
     }),
     push: db.decision<Parameters<OneTimeStore["push"]>, void>("oneTime.push", async (tx, entry, max) => {
       const now = tx.clock.sweepableSecs();
-      // On PostgreSQL several calls may have added one too many.
+      // On PostgreSQL, concurrent calls may each have added an entry beyond the limit.
       const { count = 0 } = (await tx.get(countOfKind, entry.kind, now, 2 * max)) ?? {};
       if (count >= max) await tx.run(deleteFirst, entry.kind, now, count - max + 1);
       await tx.run(insert, ...codec.values({ ...entry, result: null }));

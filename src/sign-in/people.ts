@@ -5,10 +5,10 @@ import { statement } from "../db/index/statement.ts";
 import { canonicalKey } from "../protocol/auth-address.ts";
 import type { AuthMethod } from "./tokens/token.ts";
 
-/** Who may sign in as whom, as this node knows it. Every way of sign-in uses this. Addresses have 20 bytes. */
+/** Who may sign in as which fid, according to this node. Every way of signing in uses this. Addresses have 20 bytes. */
 export type People = ReturnType<typeof peopleFromIndex>;
 
-/** Type 2 is an address, state 1 is active; the texts are those of the partial index. */
+/** Type 2 is an address, state 1 is active. They are literals because the partial index requires the same text. */
 const authAddress = statement<{ one: number }, [fid: number, key: Uint8Array]>(
   "sign-in.auth-address",
   "SELECT 1 AS one FROM signers WHERE fid = ? AND key = ? AND key_type = 2 AND state = 1",
@@ -35,12 +35,12 @@ const verified = statement<{ one: number }, [fid: number, address: Uint8Array]>(
   "SELECT 1 AS one FROM verifications WHERE address = ?2 AND fid = ?1 AND protocol = 0 LIMIT 1",
 );
 
-/** Returns whether a live verification of an fid names an Ethereum address. */
+/** Returns a function that reports whether a current verification of an fid names an Ethereum address. */
 export function hasVerifiedFromIndex(db: IndexDatabase): (fid: number, address: Uint8Array) => boolean {
   return (fid, address) => db.get(verified, fid, address) !== undefined;
 }
 
-/** @param followed the fids that the node follows; undefined for all. */
+/** @param followed the fids that the node follows. Undefined for all. */
 export function peopleFromIndex(
   db: IndexDatabase,
   { owners, followed }: { readonly owners: Owners; readonly followed: ReadonlySet<number> | undefined },
@@ -49,16 +49,22 @@ export function peopleFromIndex(
   const isAuthAddress = (fid: number, address: Uint8Array) =>
     db.get(authAddress, fid, canonicalKey(address)) !== undefined;
   return {
-    /** The custody address of the index; undefined for an unregistered fid. */
+    /** Returns the custody address from the index; undefined for an unregistered fid. */
     custodyOf,
-    /** Whether an address is the custody or an auth address of the fid in the index. It decides nothing but whether to ask further. */
+    /**
+     * Reports whether an address is the custody or an auth address of the fid in the index. Use it only to decide whether to check
+     * further.
+     */
     mayBe: (fid: number, address: Uint8Array, acceptsAuthAddress: boolean): boolean =>
       (acceptsAuthAddress && isAuthAddress(fid, address)) || isSame(custodyOf(fid), address),
-    /** Whether an address is the custody or an auth address of any fid. */
+    /** Reports whether an address is the custody or an auth address of any fid. */
     isKnown: (address: Uint8Array): boolean =>
       db.get(anyCustody, address) !== undefined ||
       db.get(anyAuthAddress, canonicalKey(address)) !== undefined,
-    /** The fids that an address may sign in as in the index, at most 20 of each kind. It decides nothing. */
+    /**
+     * Returns the fids that an address may sign in as according to the index, at most 20 of each kind. Not sufficient to authorize a
+     * sign-in.
+     */
     fidsOf(address: Uint8Array): readonly { readonly fid: number; readonly authMethod: AuthMethod }[] {
       const owned = db
         .all(fidsByCustody, address)
@@ -70,10 +76,10 @@ export function peopleFromIndex(
         .map(({ fid }) => ({ fid, authMethod: "authAddress" as const }));
       return [...owned, ...keyed];
     },
-    /** Whether this node follows an fid. */
+    /** Reports whether this node follows an fid. */
     isFollowed: (fid: number): boolean => followed?.has(fid) ?? true,
     /**
-     * How an address may sign in as an fid; undefined if it may not.
+     * Returns how an address may sign in as an fid; undefined if it may not.
      *
      * @throws UnconfirmedError while a second node has not confirmed it.
      */

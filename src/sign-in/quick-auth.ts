@@ -11,29 +11,29 @@ import { type AuthMethod, createTokenVerifier, type TokenClaims, type TokenRefus
 import type { TokenSignerRpc } from "./tokens/token-signer.ts";
 import type { SignInExpectation, SignInRefusal, SignInVerifier } from "./verify-message.ts";
 
-/** Why there are no tokens, as text for clients. */
+/** Reasons why tokens are unavailable, as text for clients. */
 export const NO_TOKEN_KEY = "Quick Auth needs signers.encryption_key";
 export const NO_ISSUER = "Quick Auth needs service.public_url";
 
-/** A sign-in that got a token. */
+/** Result of a sign-in that was granted a token. */
 export interface TokenGrant {
   readonly token: string;
   readonly fid: number;
 }
 
-/** Quick Auth: signs people in, and gives apps tokens of who they are. */
+/** Quick Auth: signs users in, and issues tokens that identify them to apps. */
 export interface QuickAuth {
-  /** The URL of this server, which its tokens name; undefined where it is not known. */
+  /** Returns the URL of this server, which its tokens name as issuer. Undefined if it is unknown. */
   readonly issuer: () => string | undefined;
   /** Whether this node has a master key. */
   readonly canSign: boolean;
   issueNonce(): Promise<string>;
-  /** Verifies a message and signs a token. `locked`: this node has no key for it. */
+  /** Verifies a message and signs a token. `locked`: this node does not have the key to do so. */
   signIn(
     issuer: string,
     request: SignInExpectation,
   ): Promise<Result<TokenGrant, SignInRefusal | { readonly reason: "locked" }>>;
-  /** Signs a token for somebody whose message was verified; undefined where there are none for the domain. */
+  /** Signs a token for a user whose message was verified. Undefined if the domain may not get tokens. */
   tokenFor(signedIn: {
     readonly fid: number;
     readonly authMethod: AuthMethod;
@@ -43,13 +43,20 @@ export interface QuickAuth {
     issuer: string,
     request: { readonly token: string; readonly domain: string },
   ): Promise<Result<TokenClaims, TokenRefusal>>;
-  /** The public keys, as clients get them. */
+  /** Returns the public keys that clients receive. */
   publicKeys(): Promise<readonly PublicJwk[]>;
-  /** What needs neither the state nor a signature. Undefined where it would: then the method of the same purpose knows. */
+  /**
+   * Synchronous variants that neither access the state nor verify a signature. They return undefined if they would have to; then call the
+   * method of the same purpose.
+   */
   readonly ready: {
-    /** The claims of a token that this thread has verified before. @param request with the domain as the token spells it */
+    /**
+     * Returns the claims of a token that this thread has verified before.
+     *
+     * @param request with the domain as the token spells it.
+     */
     claims(request: { readonly token: string; readonly domain: string }): TokenClaims | undefined;
-    /** The same list until the keys change. */
+    /** Returns the identical list until the keys change. */
     publicKeys(): readonly PublicJwk[] | undefined;
   };
 }
@@ -58,28 +65,31 @@ export interface QuickAuthDeps {
   readonly nonces: SignInNonces;
   readonly verifier: SignInVerifier;
   readonly keys: Pick<SignInKeyStore, "list">;
-  /** Signs; undefined without a master key. */
+  /** Signs tokens. Undefined without a master key. */
   readonly signer: Pick<RpcClient<TokenSignerRpc>, "signToken"> | undefined;
   readonly linkBase: () => string | undefined;
-  /** Changes when keys were replaced on any node. */
+  /** Returns a number that changes when any node replaces the keys. */
   readonly keyEpoch: () => number;
-  /** The state's clock. */
+  /** Clock of the state. */
   readonly clock: Clock;
   readonly settings: { readonly tokenTtlSecs: number; readonly domains: readonly string[] };
   readonly count: CountSignIn;
   readonly monotonicMs?: () => number;
 }
 
-/** The keys at a second. */
+/** The key ring at one second. */
 interface Ring extends KeyRing {
   readonly of: readonly SignInKey[];
   readonly atSecs: number;
   readonly publicKeys: readonly PublicJwk[];
 }
 
-/** How long a thread keeps the list of keys. A new key is listed for 20 minutes before it signs. */
+/** How long a thread caches the list of keys. A new key is listed for 20 minutes before it signs. */
 const LIST_AGE_MS = 10_000;
-/** How often an unknown key makes a thread read the list again, unless it was empty: the first key signs as soon as it is there. */
+/**
+ * How often an unknown key id may make a thread read the list again. An empty list is always read again, because the first key signs as
+ * soon as it exists.
+ */
 const RELIST_MS = 1000;
 
 export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
@@ -91,11 +101,11 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
     | undefined;
   let known: Ring | undefined;
 
-  /** @param maxAgeMs of the list */
+  /** @param maxAgeMs maximum age of the list, in milliseconds. */
   const isFresh = (maxAgeMs: number) =>
     listed?.epoch === keyEpoch() && monotonicMs() - listed.readAtMs < maxAgeMs;
 
-  /** The keys of now in a list, computed once a second. */
+  /** Returns the current key ring of a list, computed at most once a second. */
   function ringOf(of: readonly SignInKey[]): Ring {
     const atSecs = nowSecs(clock);
     if (known?.of === of && known.atSecs === atSecs) return known;
@@ -110,7 +120,11 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
     return known;
   }
 
-  /** The keys of now. @param missingKid of a key that the last list lacked. */
+  /**
+   * Returns the current key ring.
+   *
+   * @param missingKid id of a key that the previous list did not contain.
+   */
   async function ring(missingKid?: string): Promise<Ring> {
     const epoch = keyEpoch();
     const relistMs = listed?.all.length === 0 ? 0 : RELIST_MS;
@@ -119,7 +133,7 @@ export function createQuickAuth(deps: QuickAuthDeps): QuickAuth {
     return ringOf(listed.all);
   }
 
-  /** The keys of now, unless the list has to be read. */
+  /** Returns the current key ring, or undefined if the list has to be read first. */
   const readyRing = () => (signer && listed && isFresh(LIST_AGE_MS) ? ringOf(listed.all) : undefined);
 
   function issuerUrl() {

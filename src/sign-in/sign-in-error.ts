@@ -3,7 +3,10 @@ import type { SignInRefusal } from "./verify-message.ts";
 
 const RETRY_AFTER_SECS = { unavailable: 5, limited: 60 } as const;
 
-/** Returns the error of a refused message: of the given kind, or one that asks to try again where the refusal says nothing of the message. */
+/**
+ * Returns the error for a refused message: of the given kind or, if the refusal does not depend on the message, one that asks the client
+ * to retry.
+ */
 export function signInError(
   { reason, message, cause }: Pick<SignInRefusal, "reason" | "message" | "cause">,
   kind: ErrorName,

@@ -1,10 +1,14 @@
 import { Counter } from "prom-client";
 import type { Metrics } from "../runtime/figures/metrics.ts";
 
-/** How somebody signs in. */
+/** Way in which a user signs in. */
 export type SignInWay = "quick_auth" | "fetch_signers" | "relay" | "login";
 
-/** Counts a sign-in. @param reason of a refusal; empty for a success. */
+/**
+ * Counts a sign-in.
+ *
+ * @param reason reason of a refusal. Empty for a success.
+ */
 export type CountSignIn = (way: SignInWay, result: "ok" | "refused", reason: string) => void;
 
 export function createSignInMetrics(metrics: Metrics): {

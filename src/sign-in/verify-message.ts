@@ -27,11 +27,11 @@ export type SignInReason =
   | "unknown_fid"
   | "malformed";
 
-/** Why a sign-in is refused, in words for its sender. */
+/** Reason why a sign-in is refused, as text for its sender. */
 export interface SignInRefusal {
   readonly reason: SignInReason;
   readonly message: string;
-  /** Set where the refusal says nothing of the message, so that the same person may try again; `limited` beyond the share of a client. */
+  /** Set if the refusal does not depend on the message, so that the user may retry. `limited`: the client has used up its share. */
   readonly cause?: "unavailable" | "limited";
 }
 
@@ -42,28 +42,31 @@ export interface SignedIn {
   readonly authMethod: AuthMethod;
 }
 
-/** What a sign-in message has to say beyond EIP-4361. */
+/** Requirements on a sign-in message beyond EIP-4361. */
 export interface SignInExpectation {
   readonly text: string;
   readonly signature: Uint8Array;
-  /** The domain of the request, which the message must name. */
+  /** Domain of the request. The message must name it. */
   readonly domain: string;
   readonly acceptsAuthAddress: boolean;
-  /** Whose share contract wallets take. */
+  /** The client whose share of contract wallet checks is used. */
   readonly client: string;
-  /** The channel that the message is for: it must have its nonce and URI. The nonce is not spent here, because a channel ends once. */
+  /**
+   * Channel that the message is for. The message must have the channel's nonce and URI. The nonce is not spent here, because a channel
+   * can end only once.
+   */
   readonly channel?: { readonly nonce: string; readonly siweUri: string };
 }
 
-/** The verification of all ways of sign-in. */
+/** Verification for all ways of signing in. */
 export type SignInVerifier = ReturnType<typeof createSignInVerifier>;
 
 export interface SignInVerifierDeps {
   readonly nonces: SignInNonces;
   readonly people: People;
-  /** The state's clock. */
+  /** Clock of the state. */
   readonly clock: Clock;
-  /** Undefined without an RPC of Optimism. */
+  /** Undefined without an RPC for Optimism. */
   readonly contracts: ContractSignatures | undefined;
   readonly staleReason: StaleReason;
 }
@@ -73,21 +76,21 @@ const STATEMENTS = new Set(["Farcaster Auth", "Farcaster Connect"]);
 const FID = /^farcaster:\/\/fid\/([1-9]\d{0,15})\/?$/;
 const FID_RESOURCE = /^farcaster:\/\/fid\//;
 const MAX_AGE_SECS = 600;
-/** A clock may be this much ahead of this machine's. */
+/** How far a client's clock may be ahead of this machine's. */
 const SKEW_SECS = 60;
 const ECDSA_BYTES = 65;
 const RECOVERY_BYTES: readonly (number | undefined)[] = [0, 1, 27, 28];
-/** The end of a signature by ERC-8010, which includes an authorization that the chain has not seen. */
+/** Suffix of an ERC-8010 signature, which contains an authorization that the chain has not seen yet. */
 const ERC_8010 = Buffer.from("8010".repeat(16), "hex");
 
 /**
- * Creates the one verification of sign-in messages. The checks run in the order of the specification, and the first failure is the
- * reason. The nonce is spent before domain, times and signature are checked, whatever follows: one message counts once.
+ * Creates the single verifier of sign-in messages. The checks run in the order of the specification, and the first failure is the reason.
+ * The nonce is spent before domain, times and signature are checked, whatever the result, so each message can be used only once.
  */
 export function createSignInVerifier(deps: SignInVerifierDeps) {
   const { nonces, people, clock, contracts, staleReason } = deps;
 
-  /** Nonce, domain and times. */
+  /** Checks the nonce, domain and times. */
   async function checkUse(
     message: SignInMessage,
     purpose: NoncePurpose,
@@ -112,7 +115,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps) {
     return undefined;
   }
 
-  /** @param mayAsk whether the address may sign in, so that its contract may be asked. */
+  /** @param mayAsk whether the address may sign in, so that its contract may be called. */
   async function checkSignature(
     { text, signature, client }: Pick<SignInExpectation, "text" | "signature" | "client">,
     address: Uint8Array,
@@ -151,7 +154,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps) {
     }
   }
 
-  /** Custody and keys of an index that lags may be outdated. */
+  /** If the index lags, its custody addresses and keys may be outdated. */
   async function checkFreshness(): Promise<Err<SignInRefusal> | undefined> {
     const stale = await staleReason();
     return stale === undefined
@@ -160,7 +163,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps) {
   }
 
   return {
-    /** Verifies a Sign In With Farcaster message, and spends its nonce. */
+    /** Verifies a Sign In With Farcaster message and spends its nonce. */
     async verify(expected: SignInExpectation): Promise<Result<SignedIn, SignInRefusal>> {
       const message = parseSignIn(expected.text);
       if (!message) return refuse("malformed", "message is not an EIP-4361 sign-in message");
@@ -190,7 +193,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps) {
       }
     },
 
-    /** Verifies a message that names no fid: the address signed it, for a URI of its domain. Spends its nonce. */
+    /** Verifies a message that names no fid: the address must have signed it for a URI of its domain. Spends its nonce. */
     async verifyAddress(
       request: Pick<SignInExpectation, "text" | "signature" | "client">,
     ): Promise<Result<SignInMessage, SignInRefusal>> {
@@ -206,7 +209,7 @@ export function createSignInVerifier(deps: SignInVerifierDeps) {
   };
 }
 
-/** The fid of a Sign In With Farcaster message, and whether chain and statement are right. */
+/** Returns the fid of a Sign In With Farcaster message, or a refusal if its chain or statement is wrong. */
 function fidOf({ chainId, statement, resources }: SignInMessage): Result<number, SignInRefusal> {
   if (chainId !== OPTIMISM) return refuse("wrong_chain", `chain id must be ${OPTIMISM}`);
   if (statement === undefined || !STATEMENTS.has(statement))
@@ -219,7 +222,7 @@ function fidOf({ chainId, statement, resources }: SignInMessage): Result<number,
     : refuse("no_fid", "message names no fid: farcaster://fid/<fid>");
 }
 
-/** The digest that wallets sign (EIP-191). */
+/** Returns the digest that wallets sign (EIP-191). */
 export function hashSignedText(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]));

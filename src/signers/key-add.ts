@@ -18,12 +18,12 @@ import {
   MessageType,
 } from "../protocol/wire/generated/message.ts";
 
-/** What the custody address of a user signs to add a gasless key. */
+/** What a user's custody address signs to add a gasless key. */
 export interface KeyAddTerms {
   readonly fid: number;
   /** 32 bytes. */
   readonly key: Uint8Array;
-  /** The message types that the key may sign. */
+  /** Message types that the key may sign. */
   readonly scopes: readonly number[];
   readonly ttlSecs: number;
   readonly nonce: number;
@@ -31,7 +31,7 @@ export interface KeyAddTerms {
   readonly deadline: number;
 }
 
-/** The envelope of a message that is made now. */
+/** Envelope of a new message. */
 interface MessageHead {
   readonly fid: number;
   /** Farcaster seconds. */
@@ -48,7 +48,7 @@ const DOMAIN = { ...KEY_DOMAIN, chainId: Number(KEY_DOMAIN.chainId) };
 const METADATA_TYPE_SIGNED_KEY_REQUEST = 1;
 const V_OFFSET = 27;
 
-/** Returns the typed data of a KEY_ADD, as `eth_signTypedData_v4` takes it. */
+/** Returns the typed data of a KEY_ADD, in the form of `eth_signTypedData_v4`. */
 export function keyAddTypedData({ fid, key, scopes, ttlSecs, nonce, deadline }: KeyAddTerms) {
   return {
     types: { EIP712Domain: EIP712_DOMAIN, ...KEY_ADD_TYPES },
@@ -66,7 +66,7 @@ export function keyAddTypedData({ fid, key, scopes, ttlSecs, nonce, deadline }: 
   } as const;
 }
 
-/** Returns the typed data of a request for a gasless key, as `eth_signTypedData_v4` takes it. */
+/** Returns the typed data of a request for a gasless key, in the form of `eth_signTypedData_v4`. */
 export function keyRequestTypedData({ requestFid, key, deadline }: KeyRequest) {
   return {
     types: { EIP712Domain: EIP712_DOMAIN, ...SIGNED_KEY_REQUEST_TYPES },
@@ -79,23 +79,23 @@ export function keyRequestTypedData({ requestFid, key, deadline }: KeyRequest) {
 export type KeyAddTypedData = ReturnType<typeof keyAddTypedData>;
 export type KeyRequestTypedData = ReturnType<typeof keyRequestTypedData>;
 
-/** Returns the 20-byte address that signed a KEY_ADD; undefined for a signature of another form. */
+/** Returns the 20-byte address that signed a KEY_ADD; undefined if the signature is malformed. */
 export function recoverKeyAdd(terms: KeyAddTerms, signature: Uint8Array): Uint8Array | undefined {
   return recoverSigner(keyAddDigest(terms.fid, bodyOf(terms)), signature);
 }
 
-/** Returns a signature whose last byte is 27 or 28, which the network requires; wallets also use 0 and 1. */
+/** Returns a signature whose last byte is 27 or 28, as the network requires. Wallets also use 0 and 1. */
 export function withFullV(signature: Uint8Array): Uint8Array {
   const v = signature.at(-1) ?? 0;
   return v < V_OFFSET ? signature.with(-1, v + V_OFFSET) : signature;
 }
 
-/** The message data that adds a gasless key: its terms, the custody signature, and the request of the app or the user. */
+/** Returns the message data that adds a gasless key: its terms, the custody signature, and the request of the app or the user. */
 export function keyAddData(options: {
   readonly terms: KeyAddTerms;
   readonly custodySignature: Uint8Array;
   readonly request: KeyRequest;
-  /** The custody address of the requesting fid, 20 bytes. */
+  /** Custody address of the requesting fid, 20 bytes. */
   readonly requestSigner: Uint8Array;
   readonly requestSignature: Uint8Array;
   readonly head: MessageHead;
@@ -110,10 +110,10 @@ export function keyAddData(options: {
   return { type: MessageType.MESSAGE_TYPE_KEY_ADD, ...head, body: { $case: "keyAddBody", value } };
 }
 
-/** The message data by which a gasless key removes itself. */
+/** Returns the message data by which a gasless key removes itself. */
 export function selfRemovalData(options: {
   readonly key: Uint8Array;
-  /** Above the last one of the app that requested the key. */
+  /** Must exceed the last nonce of the app that requested the key. */
   readonly nonce: number;
   readonly deadline: number;
   readonly head: MessageHead;
@@ -130,7 +130,7 @@ function bodyOf({ key, scopes, ttlSecs, nonce, deadline }: KeyAddTerms): KeyAddB
 
 const WORD_BYTES = 32;
 
-/** Encodes the ABI form of the tuple `(uint256 requestFid, address requestSigner, bytes signature, uint256 deadline)`. */
+/** ABI-encodes the tuple `(uint256 requestFid, address requestSigner, bytes signature, uint256 deadline)`. */
 function encodeKeyRequest(
   { requestFid, deadline }: KeyRequest,
   requestSigner: Uint8Array,
@@ -151,8 +151,8 @@ function word(value: number): Buffer {
 }
 
 /**
- * An app's signature of a SignedKeyRequest is made under one of two EIP-712 domains: that of the contract on OP Mainnet, which
- * clients of the hosted API use, or that of gasless keys. Neither counts for the other.
+ * EIP-712 domain of an app's signature of a SignedKeyRequest: `chain` for the contract on OP Mainnet, which clients of the hosted API
+ * use, or `gasless` for gasless keys. A signature for one is not valid for the other.
  */
 type RequestDomain = "chain" | "gasless";
 
@@ -164,7 +164,7 @@ export interface KeyRequest {
   readonly deadline: number;
 }
 
-/** The domain of the contract SignedKeyRequestValidator. */
+/** EIP-712 domain of the contract SignedKeyRequestValidator. */
 const CHAIN_DOMAIN = {
   name: "Farcaster SignedKeyRequestValidator",
   version: "1",
@@ -172,7 +172,7 @@ const CHAIN_DOMAIN = {
   verifyingContract: "0x00000000fc700472606ed4fa22623acf62c60553",
 } as const;
 
-/** Returns the 20-byte address that signed a request under a domain; undefined for a signature of another form. */
+/** Returns the 20-byte address that signed a request under a domain; undefined if the signature is malformed. */
 export function recoverKeyRequest(
   domain: RequestDomain,
   { requestFid, key, deadline }: KeyRequest,

@@ -3,17 +3,17 @@ import { statement } from "../db/index/statement.ts";
 import { KEY_TYPE_AUTH_ADDRESS, KEY_TYPE_ED25519 } from "../protocol/validate/chain/gasless-key.ts";
 import { SignerEventType } from "../protocol/wire/generated/on-chain.ts";
 
-/** An active key of a user, as the index has it. Times are unix seconds. */
+/** An active key of a user in the index. Times are unix seconds. */
 export interface KeyFact {
   readonly fid: number;
-  /** The fid that requested the key; 0 where the chain's metadata names none. */
+  /** The fid that requested the key; 0 if the metadata on chain names none. */
   readonly requestFid: number;
   readonly addedAt: number;
-  /** When a gasless key expires unless it is used; null for a key on chain. */
+  /** When a gasless key expires unless it is used. Null for a key on chain. */
   readonly expiresAt: number | null;
 }
 
-/** Looks up keys of 32 bytes in the index. */
+/** Looks up 32-byte keys in the index. */
 export type KeyFacts = ReturnType<typeof keyFactsFromIndex>;
 
 const added = `state = ${SignerEventType.SIGNER_EVENT_TYPE_ADD}`;
@@ -63,14 +63,14 @@ const gaslessKeys = statement<{ key: Uint8Array }, [fid: number, nowSecs: number
 
 export function keyFactsFromIndex(db: IndexDatabase) {
   return {
-    /** The key of this user; undefined unless it is active. */
+    /** Returns the key of this user; undefined unless it is active. */
     of(fid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined {
       const row = db.get(onChain, fid, key);
       if (row) return row;
       const free = db.get(gasless, key, nowSecs);
       return free?.fid === fid ? free : undefined;
     },
-    /** The first user with this key at the request of an fid; undefined if none has it now. */
+    /** Returns the first user who added this key at the request of an fid; undefined if no user has it now. */
     requestedBy(requestFid: number, key: Uint8Array, nowSecs: number): KeyFact | undefined {
       const row = db.get(onChainBy, key, requestFid);
       const free = db.get(gasless, key, nowSecs);
@@ -80,16 +80,18 @@ export function keyFactsFromIndex(db: IndexDatabase) {
         undefined,
       );
     },
-    /** The first user with this auth address, as 32 bytes, at the request of an fid; undefined if none has it now. */
+    /**
+     * Returns the first user who added this auth address, padded to 32 bytes, at the request of an fid; undefined if no user has it now.
+     */
     addressRequestedBy: (requestFid: number, key: Uint8Array): { readonly fid: number } | undefined =>
       db.get(addressBy, key, requestFid),
-    /** Whether a key of either type is on chain for a user now. */
+    /** Reports whether a user has a key of either type on chain now. */
     isOnChain: (fid: number, key: Uint8Array): boolean => db.get(ofAnyType, fid, key) !== undefined,
-    /** The first user who has this key on chain at their own request; undefined if none has it now. */
+    /** Returns the first user who has this key on chain at their own request; undefined if no user has it now. */
     selfRequested: (key: Uint8Array): KeyFact | undefined => db.get(onChainBySelf, key),
     /**
-     * Whether the network would refuse the key for a user at the request of an fid: it is on chain for the user, or a gasless key of another
-     * user or another fid's request, expired or not.
+     * Reports whether the network would refuse the key for a user at the request of an fid: the user has it on chain, or it is a gasless
+     * key of another user or at another fid's request, expired or not.
      */
     isTaken(
       key: Uint8Array,
@@ -99,7 +101,7 @@ export function keyFactsFromIndex(db: IndexDatabase) {
       const isForeign = holder && (holder.fid !== fid || holder.requestFid !== requestFid);
       return isForeign === true || db.get(onChain, fid, key) !== undefined;
     },
-    /** Public keys of a user that are active, at most `limit`. */
+    /** Returns the active public keys of a user, at most `limit`. */
     keysOf: (fid: number, nowSecs: number, limit: number): Uint8Array[] =>
       [...db.all(gaslessKeys, fid, nowSecs, limit), ...db.all(onChainKeys, fid, limit)]
         .slice(0, limit)
@@ -116,16 +118,16 @@ const custodian = statement<{ fid: number }, [custody: Uint8Array]>(
   "SELECT fid FROM fids WHERE custody = ? ORDER BY fid LIMIT 1",
 );
 
-/** What gasless key operations need of the index. The last nonces are 0 before the first operation. */
+/** Index reads for gasless key operations. The last nonces are 0 before the first operation. */
 export type KeyRegistry = ReturnType<typeof keyRegistryFromIndex>;
 
 export function keyRegistryFromIndex(db: IndexDatabase) {
   return {
-    /** The last nonce that a user's custody address signed. */
+    /** Returns the last nonce that a user's custody address signed. */
     userNonce: (fid: number): number => db.get(lastNonce, fid, 0)?.nonce ?? 0,
-    /** The last nonce with which keys of an app removed themselves, over all users. */
+    /** Returns the last nonce with which keys of an app removed themselves, over all users. */
     appNonce: (requestFid: number): number => db.get(lastNonce, 0, requestFid)?.nonce ?? 0,
-    /** The fid of a custody address of 20 bytes. */
+    /** Returns the fid of a 20-byte custody address. */
     fidOfCustody: (custody: Uint8Array): number | undefined => db.get(custodian, custody)?.fid,
   };
 }

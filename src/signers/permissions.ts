@@ -1,6 +1,6 @@
 import { MessageType } from "../protocol/wire/generated/message.ts";
 
-/** The message types of the permissions that a gasless key can be granted, in the order in which it is. */
+/** Message types of the permissions that a gasless key can be granted, in the order in which they are granted. */
 const GRANTED = {
   PUBLISH_CAST: MessageType.MESSAGE_TYPE_CAST_ADD,
   DELETE_CAST: MessageType.MESSAGE_TYPE_CAST_REMOVE,
@@ -13,7 +13,7 @@ const GRANTED = {
   UPDATE_PROFILE: MessageType.MESSAGE_TYPE_USER_DATA_ADD,
 } as const satisfies Record<string, MessageType>;
 
-/** Those that the protocol leaves to keys on chain. */
+/** Permissions that the protocol reserves for keys on chain. */
 const ON_CHAIN = {
   UPDATE_CHANNEL: MessageType.MESSAGE_TYPE_CHANNEL_UPDATE,
   MANAGE_CHANNEL_MEMBERS: MessageType.MESSAGE_TYPE_CHANNEL_MEMBER,
@@ -25,7 +25,7 @@ const TYPE_OF = { ...GRANTED, ...ON_CHAIN };
 const GRANTED_TYPES: readonly number[] = Object.values(GRANTED);
 const ON_CHAIN_TYPES: readonly number[] = Object.values(ON_CHAIN);
 
-/** All of them. */
+/** Stands for all permissions. */
 const WRITE_ALL = "WRITE_ALL";
 
 export type Permission = keyof typeof TYPE_OF | typeof WRITE_ALL;
@@ -33,8 +33,8 @@ export type Permission = keyof typeof TYPE_OF | typeof WRITE_ALL;
 export const PERMISSIONS = [WRITE_ALL, ...Object.keys(TYPE_OF)] as [Permission, ...Permission[]];
 
 /**
- * Returns the message types of permissions, as signers store them: ascending and each once. Of none or `WRITE_ALL` these are the
- * types that a gasless key can be granted: they stand for all.
+ * Returns the message types of permissions as signers store them: ascending, without duplicates. An empty list and `WRITE_ALL` mean
+ * everything, and return the types that a gasless key can be granted.
  */
 export function typesOf(permissions: readonly Permission[]): readonly number[] {
   if (permissions.length === 0 || permissions.includes(WRITE_ALL)) return GRANTED_TYPES;
@@ -55,17 +55,17 @@ function isAll(types: readonly number[]): boolean {
   return GRANTED_TYPES.every((type) => types.includes(type));
 }
 
-/** Whether a signer with these stored message types may sign messages of a type. */
+/** Reports whether a signer with these stored message types may sign messages of a type. */
 export function permits(types: readonly number[], type: number): boolean {
   return types.includes(type) || (needsOnChainKey(type) && isAll(types));
 }
 
-/** Whether the network takes messages of a type from keys on chain only. */
+/** Reports whether the network accepts messages of a type only from keys on chain. */
 export function needsOnChainKey(type: number): boolean {
   return ON_CHAIN_TYPES.includes(type);
 }
 
-/** Returns the types among stored ones that a gasless key can be granted. */
+/** Filters stored types to those that a gasless key can be granted. */
 export function grantedTo(types: readonly number[]): readonly number[] {
   return types.filter((type) => !needsOnChainKey(type));
 }

@@ -1,12 +1,12 @@
 import type { ErrorName } from "../http/errors.ts";
 import { type Err, err } from "../lib/result.ts";
 
-/** Why a request about managed signers is refused. It can be sent between threads. */
+/** Reason why a request about managed signers is refused. It can be sent between threads. */
 export interface SignerRefusal {
   readonly kind: ErrorName;
-  /** For the client. */
+  /** Text for the client. */
   readonly message: string;
-  /** A stable name of the cause, sent as `x-error-code`. */
+  /** Stable identifier of the cause, sent as `x-error-code`. */
   readonly code?: string;
   readonly retryAfterSecs?: number;
 }
@@ -19,24 +19,24 @@ export function refuse(
   return err({ kind, message, ...more });
 }
 
-/** An unknown signer and one of another owner are the same. */
+/** Used also for a signer of another owner, so that callers cannot tell the two apart. */
 export const unknownSigner = () => refuse("notFound", "no such signer", { code: "unknown_signer" });
 
-/** The response of a node that has no master key. */
+/** Message of a node that has no master key. */
 export const NO_MASTER_KEY = "managed signers need signers.encryption_key";
 export const noMasterKey = () => refuse("notImplemented", NO_MASTER_KEY, { code: "not_implemented" });
 
-/** An operator adds a key, and restarts the node. */
+/** Time for an operator to add a key and restart the node. */
 export const LOCKED_RETRY_SECS = 60;
 
-/** The response for a signer whose seed is sealed under a key that the node does not use. */
+/** Returns the refusal for a signer whose seed is sealed under a key that the node does not use. */
 export const locked = () =>
   refuse("unavailable", "this node cannot open the key of the signer", {
     code: "signer_locked",
     retryAfterSecs: LOCKED_RETRY_SECS,
   });
 
-/** The response for what the network takes from keys on chain only, by a signer with a gasless key. */
+/** Refusal of a message that the network accepts only from keys on chain, for a signer with a gasless key. */
 export const NOT_ON_CHAIN = {
   code: "signer_not_on_chain",
   message:

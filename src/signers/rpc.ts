@@ -4,7 +4,7 @@ import type { KeyRequestApprovals } from "./approval/key-request-approvals.ts";
 import type { SignerRefusal } from "./refusal.ts";
 import type { SignerKeys } from "./signer-keys.ts";
 
-/** What the thread that has the vault does for others. It knows nothing of HTTP. */
+/** Services of the thread that owns the vault for other threads. It knows nothing about HTTP. */
 export interface SignersRpc {
   createSigner: SignerKeys["create"];
   importSigner: SignerKeys["import"];
@@ -17,7 +17,7 @@ export interface SignersRpc {
   submitApproval: Approvals["submit"];
 }
 
-/** The methods of `SignersRpc` over the services of the thread. */
+/** Implements `SignersRpc` with the services of the thread. */
 export function signersRpc(
   keys: SignerKeys,
   approvals: Approvals,

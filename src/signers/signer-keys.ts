@@ -13,19 +13,19 @@ import type { RequestOrigin, SignerStates } from "./signer-states.ts";
 import type { ManagedSigner, SignerStore, StoredSigner } from "./store/signer-store.ts";
 import type { Vault } from "./vault.ts";
 
-/** Who acts: an owner, by a key or by a signature of their custody address. */
+/** Who acts: an owner, identified by an API key or by a signature of their custody address. */
 export interface SignerActor extends RequestOrigin {
   readonly ownerFid: number;
   /** Null for a signed operation. */
   readonly apiKeyId: string | null;
 }
 
-/** A signer in the form in which owners may export it. */
+/** A signer in the form that owners may export. */
 export interface ExportedSigner {
   readonly signerUuid: string;
   readonly fid: number | null;
   readonly publicKey: Uint8Array;
-  /** The seed. The receiver zeroes it. */
+  /** 32 bytes. The receiver zeroes them. */
   readonly seed: Uint8Array;
 }
 
@@ -35,14 +35,14 @@ export type SubmitMessage = (
   actor: SignerActor,
 ) => Promise<Result<"merged" | "queued", SignerRefusal>>;
 
-/** What needs the private keys of signers, on the thread that has the vault. Arguments and results can be cloned. */
+/** Operations that need the private keys of signers, on the thread that owns the vault. Arguments and results can be cloned. */
 export interface SignerKeys {
   create(actor: SignerActor, permissions: readonly number[]): Promise<Result<StoredSigner, SignerRefusal>>;
   /** Adds a key that is active for `fid`. The seed has 32 bytes. */
   import(actor: SignerActor, seed: Uint8Array, fid: number): Promise<Result<StoredSigner, SignerRefusal>>;
   export(actor: SignerActor, signerUuid: string): Promise<Result<ExportedSigner, SignerRefusal>>;
   /**
-   * Erases a signer of the actor, or one whose user the actor is. An active gasless key removes itself from the network first:
+   * Erases a signer that the actor owns, or whose user the actor is. An active gasless key first removes itself from the network;
    * `removal` is the hash of that message.
    */
   delete(
@@ -62,19 +62,19 @@ export interface SignerKeysDeps {
   readonly network: FarcasterNetwork;
   readonly clock: Clock;
   readonly settings: { readonly export: boolean; readonly max_signers_per_owner: number };
-  /** The applied block of each shard of the index; null on a node that follows no other. */
+  /** Applied block of each shard of the index. Null on a node that does not follow another. */
   readonly appliedBlocks: () => Readonly<Record<string, number>> | null;
   readonly submit: SubmitMessage;
 }
 
-/** Other nodes may remove keys of the same app at the same time, and take the same nonce. */
+/** Other nodes may remove keys of the same app at the same time with the same nonce. */
 const REMOVAL_TRIES = 5;
 const REMOVAL_VALID_SECS = 3600;
 
 export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
   const { store, audit, states, facts, registry, vault, network, clock, settings, appliedBlocks, submit } =
     deps;
-  /** The removals of each app, one after the other: each needs the nonce after the one before. */
+  /** Removals per app, run one after another because each needs the nonce that follows the previous one. */
   const removals = new Map<number, Promise<unknown>>();
 
   async function add(
@@ -114,7 +114,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
     address,
   });
 
-  /** Removes the gasless key of a signer from the network. Null where there is none to remove. */
+  /** Removes the gasless key of a signer from the network. Returns null if there is nothing to remove. */
   async function removeKey(
     signer: StoredSigner,
     actor: SignerActor,
@@ -135,7 +135,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
       const submitted = await submit(message, actor);
       if (submitted.ok) return ok(message.hash);
       last = submitted;
-      // Another request may have removed it.
+      // Another request may already have removed it.
       if (!facts.of(fid, signer.publicKey, nowSecs(clock))) return ok(null);
       if (submitted.error.kind !== "conflict" && submitted.error.kind !== "badRequest") return submitted;
     }
@@ -197,7 +197,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
         if (!removal.ok) return removal;
         const hash = removal.value;
         const entry = entryOf(actor, { action: "signer.delete", signerUuid, userFid, hash });
-        // The owner learns of a deletion by the user.
+        // The owner learns about a deletion by the user.
         const owners = [...new Set([actor.ownerFid, signer.ownerFid])];
         const entries = owners.map((ownerFid) => ({ ...entry, ownerFid }));
         return (await store.delete(signerUuid, entries)) ? ok({ removal: hash }) : unknownSigner();
@@ -205,7 +205,7 @@ export function createSignerKeys(deps: SignerKeysDeps): SignerKeys {
     },
   };
 
-  /** Records a refusal. A signer that is not the actor's is not named: it may not exist. */
+  /** Records a refusal in the audit log. Leaves out the id of a signer that is not the actor's, because it may not exist. */
   const recorded = <T>(
     action: string,
     actor: SignerActor,

@@ -31,36 +31,36 @@ export interface RegisterRequest {
   readonly appFid: number;
   /** Unix seconds. */
   readonly deadline: number;
-  /** The app's custody signature of a SignedKeyRequest, of either domain. */
+  /** The app's custody signature of the SignedKeyRequest, under either domain. */
   readonly signature: Uint8Array;
-  /** The same request, signed for gasless keys. */
+  /** Signature of the same request for gasless keys. */
   readonly gaslessSignature: Uint8Array | undefined;
   readonly redirectUrl: string | undefined;
 }
 
-/** Managed signers as their owners use them. */
+/** Managed signers, for their owners. */
 export interface SignerService extends UserRequests {
   create(actor: SignerActor, permissions: readonly number[]): Promise<Result<SignerView, SignerRefusal>>;
-  /** A signer of the owner. */
+  /** Returns a signer of the owner. */
   lookup(actor: SignerActor, signerUuid: string): Promise<Result<SignerView, SignerRefusal>>;
   register(actor: SignerActor, request: RegisterRequest): Promise<Result<SignerView, SignerRefusal>>;
-  /** The owner's signers of the user who signs in. */
+  /** Lists the owner's signers of a user who signs in. */
   listOfSignIn(
     actor: SignerActor,
     signIn: { readonly message: string; readonly signature: Uint8Array },
   ): Promise<Result<readonly SignerView[], SignerRefusal>>;
   /** Issues a nonce for a sign-in message. */
   issueNonce(): Promise<string>;
-  /** A signer of the actor, or one whose user the actor is. */
+  /** Returns a signer that the actor owns, or whose user the actor is. */
   find(actor: SignerActor, signerUuid: string): Promise<Result<SignerView, SignerRefusal>>;
-  /** Signers of the actor; with the actor's own fid those whose user the actor is. */
+  /** Lists the signers of the actor. With the actor's own fid, lists those whose user the actor is. */
   list(
     actor: SignerActor,
     page: SignerPage & { readonly fid: number | undefined },
   ): Promise<readonly SignerView[]>;
-  /** An approved signer of the actor for a user that may sign messages of a type. */
+  /** Returns an approved signer of the actor for a user that may sign messages of a type. */
   findWriter(actor: SignerActor, fid: number, type: MessageType): Promise<SignerView | undefined>;
-  /** An approved signer whose user the actor is, of any owner, that may sign messages of a type. */
+  /** Returns an approved signer of any owner, whose user is the actor, that may sign messages of a type. */
   findOwn(actor: SignerActor, type: MessageType): Promise<SignerView | undefined>;
   /** Keys that apps hold themselves. */
   readonly keyRequests: KeyRequests;
@@ -81,7 +81,7 @@ export interface SignerServiceDeps {
   readonly clock: Clock;
   /** Undefined without a master key. */
   readonly tokens: ApprovalTokens | undefined;
-  /** The URL that links are made of; undefined where it is not known. */
+  /** Returns the base URL of links. Undefined if it is unknown. */
   readonly linkBase: () => string | undefined;
   readonly keyRequests: KeyRequests;
   readonly thread: RpcClient<SignersRpc>;

@@ -9,27 +9,27 @@ import type {
   StoredSigner,
 } from "./store/signer-store.ts";
 
-/** Who looks, for the audit log. */
+/** Origin of a request, for the audit log. */
 export interface RequestOrigin {
   readonly requestId: string;
-  /** The client's address. */
+  /** Address of the client. */
   readonly address: string;
 }
 
-/** A signer with its state as of now. */
+/** A signer with its current state. */
 export interface SeenSigner {
   readonly signer: StoredSigner;
   readonly state: SignerState;
 }
 
-/** Computes the states of signers from the index, and stores each approval at first sight. */
+/** Derives the states of signers from the index, and stores each approval when it is first seen. */
 export type SignerStates = ReturnType<typeof createSignerStates>;
 
 export interface SignerStatesDeps {
   readonly store: Pick<SignerStore, "find" | "approve">;
   readonly facts: KeyFacts;
   readonly clock: Clock;
-  /** The applied block of each shard of the index; null on a node that follows no other. */
+  /** Applied block of each shard of the index. Null on a node that does not follow another. */
   readonly appliedBlocks: () => Readonly<Record<string, number>> | null;
 }
 
@@ -71,29 +71,29 @@ function approvalEntry(
 
 export type SignerStatus = "generated" | "pending_approval" | "approved" | "revoked";
 
-/** What the index and the clock make of a stored signer. */
+/** State of a stored signer, derived from the index and the clock. */
 export interface SignerState {
   readonly status: SignerStatus;
   /** The user, from the first approval on. */
   readonly fid: number | null;
-  /** Unix seconds at which an approved gasless key expires unless it is used; null for others. */
+  /** When an approved gasless key expires unless it is used, in unix seconds. Null for other keys. */
   readonly expiresAt: number | null;
-  /** An approval that is to be stored: the index has it, and no node has seen it before. */
+  /** An approval to store: the index has it, and no node has stored it yet. */
   readonly seen: { readonly fid: number; readonly by: ApprovalWay } | null;
 }
 
 interface StatusContext {
   readonly facts: KeyFacts;
   readonly nowSecs: number;
-  /** Whether this node's index has yet to reach the blocks at which an approval was seen on another node. */
+  /** Reports whether this node's index has not reached the blocks at which another node saw an approval. */
   isBehind(blocks: NonNullable<Approval["blocks"]>): boolean;
 }
 
 /**
- * Returns the state of a signer. A signer belongs to its first user for ever. Before that, a key counts only if this service's
- * page added it, or if the app that was registered for it requested it: anybody who has seen a public key can register it for
- * an fid of theirs, and an app's user would then be signed in as a stranger. For a signer that no app was ever registered for, the key
- * counts that a user has on chain at their own request: apps that bring it there themselves compare the fid.
+ * Returns the state of a signer. A signer belongs to its first user forever. Until it has one, a key counts only if this service's page
+ * added it, or if the app that was registered for the signer requested it. Otherwise anyone who has seen a public key could register it
+ * for their own fid, and an app's user would be signed in as a stranger. For a signer without a registered app, a key counts that a user
+ * has on chain at their own request: apps that add it themselves compare the fid.
  */
 function stateOf(signer: ManagedSigner, context: StatusContext): SignerState {
   const { approval } = signer;
@@ -127,7 +127,10 @@ function unapproved(
   return { status: isPending ? "pending_approval" : otherwise, fid, expiresAt: null, seen: null };
 }
 
-/** The user who has the key at the request of the page or of the registered app or, where none was registered, at their own. */
+/**
+ * Returns the user who has the key at the request of the page or of the registered app. Without a registered app, returns the user who
+ * requested the key themselves.
+ */
 function firstUser(
   { publicKey, request, submitted }: ManagedSigner,
   { facts, nowSecs }: StatusContext,

@@ -2,16 +2,19 @@ import { valueWithin } from "../lib/promises.ts";
 import { figureOf, gaugeBy } from "../runtime/figures/figures.ts";
 import type { SignerStore } from "./store/signer-store.ts";
 
-/** Less than `/status` waits for a part. */
+/** Shorter than `/status` waits for one of its parts. */
 const USES_TIMEOUT_MS = 250;
 
-/** The stored signers by the master key that their seeds are sealed under. */
+/** Number of stored signers by the master key that their seeds are sealed under. */
 export interface SignerStats {
-  /** The id of the current master key; null without one. */
+  /** Id of the current master key. Null without one. */
   readonly keyId: string | null;
-  /** Null when the state does not respond. */
+  /** Null if the state does not respond. */
   readonly countsByKeyId: Readonly<Record<string, number>> | null;
-  /** Seeds under previous master keys, which are needed until it is 0; null without a current one, and as above. */
+  /**
+   * Number of seeds under previous master keys, which are needed until it is 0. Null without a current key, or if the state does not
+   * respond.
+   */
   readonly toReseal: number | null;
 }
 
@@ -20,7 +23,7 @@ export interface SignerStatsRpc {
   signerStats(): Promise<SignerStats>;
 }
 
-/** Counts the stored signers. `keyId` is that of the current master key. */
+/** Counts the stored signers. `keyId` is the id of the current master key. */
 export async function readSignerStats(
   store: Pick<SignerStore, "keyUses">,
   keyId: string | null,
@@ -35,7 +38,7 @@ export async function readSignerStats(
   };
 }
 
-/** What the stats are while no signer is stored. */
+/** Returns the stats of a node that stores no signers. */
 export function signerStatsAtRest(keyId: string | null): SignerStats {
   return { keyId, countsByKeyId: {}, toReseal: keyId === null ? null : 0 };
 }

@@ -7,23 +7,26 @@ import type { RequestOrigin, SeenSigner, SignerState, SignerStates } from "./sig
 
 import type { SignerStore, StoredSigner } from "./store/signer-store.ts";
 
-/** A signer as its owner sees it. */
+/** A signer, for its owner. */
 export interface SignerView {
   readonly signer: StoredSigner;
   readonly state: SignerState;
-  /** Where a user approves it; undefined unless it waits for that. */
+  /** URL at which a user approves it. Undefined unless approval is pending. */
   readonly approvalUrl: string | undefined;
 }
 
-/** Signers of a sign-in that are listed. */
+/** Maximum number of signers listed for a sign-in. */
 const MAX_SIGNED_IN = 1000;
-/** Keys of a user that are looked up, because a signer of theirs may not have been seen approved yet. */
+/** Maximum number of a user's keys that are looked up to find signers whose approval has not been seen yet. */
 const MAX_UNSEEN = 100;
-/** A user's signers and then the keys that are looked through for one that may write. The network allows about as many keys. */
+/**
+ * Maximum number of a user's signers, and then of their keys, that are searched for one that may write. The network allows about as many
+ * keys per user.
+ */
 export const MAX_FIRST = 100;
 const MAX_KEYS = 1000;
 
-/** What owners see of signers, and which of a user's signers may write. */
+/** Creates the views of signers for their owners, and finds which of a user's signers may write. */
 export function createSignerViews({
   store,
   states,
@@ -50,7 +53,7 @@ export function createSignerViews({
   const viewAll = (signers: readonly StoredSigner[], origin: RequestOrigin) =>
     Promise.all(signers.map((signer) => view(signer, origin)));
 
-  /** An owner's signers of a user, with those whose approval has not been seen yet. */
+  /** Returns an owner's signers of a user, including those whose approval has not been seen yet. */
   async function signersOfUser(ownerFid: number, fid: number, origin: RequestOrigin) {
     const listed = await store.listByOwnerAndFid(ownerFid, fid, { after: 0, limit: MAX_SIGNED_IN });
     const known = new Set(listed.map(({ publicKey }) => keyText(publicKey)));
@@ -65,7 +68,10 @@ export function createSignerViews({
     return [...(await viewAll(listed, origin)), ...unseen];
   }
 
-  /** Returns the first of a user's signers that may sign messages of a type: one of `first`, or of those of the user's keys. */
+  /**
+   * Returns the first of a user's signers that may sign messages of a type: one of `first`, otherwise one that has one of the user's
+   * keys.
+   */
   async function writerAmong(
     first: readonly StoredSigner[],
     wanted: {
@@ -85,7 +91,7 @@ export function createSignerViews({
       const found = await mayWrite(signer);
       if (found) return found;
     }
-    // Those that come first may all be revoked. The keys that the user has now are few.
+    // The first signers may all be revoked, but the user has only a few keys now.
     for (const key of facts.keysOf(fid, nowSecs(clock), MAX_KEYS)) {
       const found = await mayWrite(await store.findByKey(key));
       if (found) return found;

@@ -7,29 +7,29 @@ import type { SignerStore } from "./store/signer-store.ts";
 import type { Vault } from "./vault.ts";
 
 /**
- * Why a signer does not sign. `not-on-chain`: the network takes such messages from keys on chain only, and this one is gasless. `unknown`: there is none for this owner, or it is another owner's. `locked`: the node does not
- * have the master key.
+ * Reason why a signer does not sign. `not-on-chain`: the network accepts such messages only from keys on chain, and this key is gasless.
+ * `unknown`: the signer does not exist or has another owner. `locked`: the node does not have the master key.
  */
 export type SigningRefusal = "unknown" | "not-approved" | "out-of-scope" | "not-on-chain" | "locked";
 
-/** A signer that its user has approved, for the owner that asked for it. */
+/** A signer that its user has approved, for the owner that requested it. */
 export interface ApprovedSigner {
   readonly signerUuid: string;
-  /** The user. */
+  /** The user who approved it. */
   readonly fid: number;
-  /** Why the signer does not sign messages of a type; undefined if it does. */
+  /** Returns why the signer does not sign messages of a type; undefined if it does. */
   refusalOf(type: number): SigningRefusal | undefined;
   /**
    * Encodes and signs message data of the user.
    *
-   * @throws RangeError for data of another fid.
+   * @throws RangeError if the data has another fid.
    */
   sign(data: MessageData): Result<SignedMessage, SigningRefusal>;
 }
 
-/** Signs for users, on the thread that has the vault. It checks each request by itself: owner, approval and permission. */
+/** Signs for users on the thread that owns the vault. Checks owner, approval and permission of each request itself. */
 export interface Signing {
-  /** Finds a signer that may sign now. */
+  /** Returns a signer that may sign now. */
   find(
     request: { readonly signerUuid: string; readonly ownerFid: number } & RequestOrigin,
   ): Promise<Result<ApprovedSigner, SigningRefusal>>;

@@ -10,16 +10,17 @@ type Sealed = Pick<ManagedSigner, "signerUuid" | "publicKey" | "sealed" | "keyId
 export type NewKey = SealedSeed & { readonly publicKey: Uint8Array };
 
 /**
- * The private keys of managed signers. Only the thread that signs has one. A seed is open for as long as one call lasts, and is
- * zeroed after it; the runtime may hold copies of the parsed key until it collects them.
+ * Private keys of managed signers. Only the thread that signs has a vault. A seed is open only during one call and is zeroed afterwards,
+ * but the runtime may keep copies of the parsed key until it is garbage collected.
  */
 export type Vault = ReturnType<typeof createVault>;
 
 const SEED_BYTES = 32;
 
 /**
- * Creates the vault. A seed is bound to the signer's id, its public key and the id of the master key: a sealed seed in the row of
- * another signer does not open.
+ * Creates the vault. A seed is bound to the signer's id, its public key and the id of the master key, so a sealed seed does not open in
+ * the
+ * row of another signer.
  *
  * @param keys the current master key, then previous ones.
  */
@@ -29,7 +30,7 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
   const sealed = (signerUuid: string, publicKey: Uint8Array, seed: Uint8Array): SealedSeed =>
     sealer.seal(holderOf(signerUuid, publicKey), seed);
 
-  /** Seals a given seed of 32 bytes for a signer. The caller zeroes it. */
+  /** Seals a 32-byte seed for a signer. The caller zeroes the seed. */
   function seal(signerUuid: string, seed: Uint8Array): NewKey {
     const { publicKey } = ed25519KeyFromSeed(seed);
     return { publicKey, ...sealed(signerUuid, publicKey, seed) };
@@ -48,7 +49,7 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
     }
   }
 
-  /** Runs `work` with a signer's key. */
+  /** Runs `work` with the seed of a signer. */
   function withSeed<T>(signer: Sealed, work: (seed: Uint8Array) => T): T {
     const seed = open(signer);
     try {
@@ -59,9 +60,9 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
   }
 
   return {
-    /** The id of the master key that new seeds are sealed under. */
+    /** Id of the master key that new seeds are sealed under. */
     keyId: sealer.keyId,
-    /** Whether seeds under this master key can be opened. */
+    /** Reports whether seeds under this master key can be opened. */
     knows: sealer.knows,
     /** Creates a key pair for a signer. */
     create(signerUuid: string): NewKey {
@@ -80,7 +81,7 @@ export function createVault(keys: readonly [MasterKey, ...MasterKey[]]) {
         return buildMessage(data, key);
       }),
     open,
-    /** Seals a seed again under the current master key. */
+    /** Reseals a seed under the current master key. */
     reseal: (signer: Sealed): SealedSeed =>
       withSeed(signer, (seed) => sealed(signer.signerUuid, signer.publicKey, seed)),
   };
@@ -94,18 +95,18 @@ interface RekeyDeps {
   readonly store: Pick<SignerStore, "keyUses" | "listByKeyId" | "reseal">;
   readonly vault: Vault;
   readonly signal: AbortSignal;
-  /** Asked ahead of each slice: whether this process may seal. Default: always. */
+  /** Called before each slice to ask whether this process may reseal. Default: always. */
   readonly mayReseal?: () => Promise<boolean>;
-  /** Called for a seed that does not open. It stays as it is. */
+  /** Called for a seed that does not open. The seed stays as it is. */
   readonly onDamaged: (signerUuid: string, cause: unknown) => void;
 }
 
-/** Rows of a transaction. */
+/** Rows per transaction. */
 const SLICE = 500;
 
 /**
- * Seals all seeds that the vault can open again under its current master key, in slices. A seed that changes meanwhile is left to
- * whatever changed it. Returns the number of seeds that were sealed again.
+ * Reseals all seeds that the vault can open under its current master key, in slices. Skips a seed that changes in the meantime. Returns
+ * the number of resealed seeds.
  */
 export async function rekey(deps: RekeyDeps): Promise<number> {
   const { store, vault, signal, mayReseal, onDamaged } = deps;

@@ -5,23 +5,23 @@ import { oneLine } from "../lib/text.ts";
 import type { EthCall } from "../net/eth-call.ts";
 import type { Hex } from "../protocol/validate/eth.ts";
 
-/** What an address holds of one token. */
+/** Balance of an address in one token. */
 export interface TokenBalance {
   /** Null for Ether. */
   readonly address: Hex | null;
   readonly name: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** In the smallest unit, decimal. */
+  /** In the smallest unit, as a decimal number. */
   readonly units: string;
-  /** A decimal number of whole tokens. */
+  /** In whole tokens, as a decimal number. */
   readonly amount: string;
 }
 
-/** Views of Base, by the operator's RPC. Each is undefined while the RPC does not say. */
+/** Reads of Base through the operator's RPC. Each returns undefined if the RPC fails. */
 export type BaseBalances = ReturnType<typeof createBaseBalances>;
 
-/** The same address on every chain that has it. */
+/** Has the same address on every chain that it is deployed on. */
 const MULTICALL: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 const CALLS_AT_ONCE = 100;
 const KEPT_MS = 30_000;
@@ -52,7 +52,7 @@ type Token = Omit<TokenBalance, "units" | "amount" | "address"> & { readonly add
 
 export function createBaseBalances(deps: {
   readonly ethCall: EthCall;
-  /** Contracts of `chain.tokens`. */
+  /** Contracts in `chain.tokens`. */
   readonly tokens: readonly Hex[];
   readonly admission: Pick<Admission, "budgets">;
   readonly monotonicMs?: () => number;
@@ -63,7 +63,7 @@ export function createBaseBalances(deps: {
     MAX_KEPT,
   );
 
-  /** Asks once for concurrent and for repeated reads. What failed is asked again. */
+  /** Shares one request between concurrent and repeated reads. A failed read is repeated. */
   function once<T>(id: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
     const found = kept.get(id);
     if (found && monotonicMs() < found.untilMs) return found.value as Promise<T | undefined>;
@@ -75,7 +75,7 @@ export function createBaseBalances(deps: {
     return value;
   }
 
-  /** The result of each view; null where it failed. */
+  /** Returns the result of each view; null for one that failed. */
   async function ask(views: readonly View[], client: string): Promise<readonly (Hex | null)[] | undefined> {
     const results: (Hex | null)[] = [];
     const hold = admission.budgets.contractChecks.open(client);
@@ -98,7 +98,7 @@ export function createBaseBalances(deps: {
     }
   }
 
-  /** The tokens whose contracts say what they are called. */
+  /** Returns the tokens whose contracts report a name. */
   async function tokensOf(client: string): Promise<readonly Token[] | undefined> {
     const missing = contracts.filter((contract) => !known.has(contract));
     const names = ["name", "symbol", "decimals"] as const;
@@ -107,7 +107,7 @@ export function createBaseBalances(deps: {
     );
     const results = views.length === 0 ? [] : await ask(views, client);
     if (!results) return undefined;
-    // A contract names itself as it likes.
+    // A contract may report any name.
     for (const [at, address] of missing.entries()) {
       const [name, symbol, decimals] = names.map((functionName, part) => {
         const data = results[names.length * at + part];
@@ -155,13 +155,13 @@ export function createBaseBalances(deps: {
   }
 
   return {
-    /** Ether and the tokens of the settings that each address holds, in their order. */
+    /** Returns the balances of Ether and of the tokens in the settings that each address has, in their order. */
     balancesOf: (
       addresses: readonly Hex[],
       client: string,
     ): Promise<readonly (readonly TokenBalance[])[] | undefined> =>
       once(`balances ${addresses}`, () => readBalances(addresses, client)),
-    /** `balanceOf` of a contract for each address; null where the call fails. At most 100 addresses. */
+    /** Calls `balanceOf` of a contract for each address. Null for a call that fails. At most 100 addresses. */
     holdings: (
       contract: Hex,
       addresses: readonly Hex[],
@@ -174,12 +174,12 @@ export function createBaseBalances(deps: {
   };
 }
 
-/** A word; what a contract appends to it does not count. */
+/** Reads a single word. Ignores data that a contract appends to it. */
 function numberOf(data: Hex | null | undefined): bigint | null {
   return data && /^0x[0-9a-fA-F]{64}/.test(data) ? BigInt(data.slice(0, 66)) : null;
 }
 
-/** Undefined for bytes that are not the result of the view. */
+/** Returns undefined if the bytes are not a result of the view. */
 function decoded<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,22 +1,22 @@
 import type { Admission } from "../admission/admission.ts";
 import type { EthCall, EthCallRequest } from "../net/eth-call.ts";
 
-/** Values that only the chain has. */
+/** Values that only the chain can provide. */
 export interface ChainValues {
-  /** Returns a view's number; null without an RPC, or when it does not say. The same call costs one within `PRICE_MS`. */
+  /** Returns the number from a view. Null without an RPC, or if it fails. Repeated calls within `PRICE_MS` cost only one. */
   price(call: EthCallRequest, client: string): Promise<bigint | null>;
-  /** As `price`, but always asked for. */
+  /** Like `price`, but never cached. */
   number(call: EthCallRequest, client: string): Promise<bigint | null>;
-  /** Whether a call would revert; null as above. */
+  /** Reports whether a call would revert. Null as for `price`. */
   reverts(call: EthCallRequest, client: string): Promise<boolean | null>;
 }
 
-/** A price changes by the exchange rate of a day. */
+/** Prices follow the exchange rate of the day. */
 const PRICE_MS = 30_000;
 const MAX_PRICES = 1000;
 const WORD = /^0x[0-9a-fA-F]{64}$/;
 
-/** A node without an RPC of Optimism. */
+/** Values on a node without an RPC for Optimism. */
 const UNKNOWN: ChainValues = {
   price: async () => null,
   number: async () => null,
@@ -24,7 +24,7 @@ const UNKNOWN: ChainValues = {
 };
 
 /**
- * Asks the operator's RPC of Optimism within each client's share of its calls, which checks of contract wallets take from too.
+ * Asks the operator's RPC for Optimism within each client's share of calls. Checks of contract wallets use the same share.
  *
  * @param ethCall undefined without an RPC.
  */

@@ -3,8 +3,8 @@ import { SIGNED_KEY_REQUEST_TYPES } from "../protocol/validate/chain/gasless-key
 import type { Hex } from "../protocol/validate/eth.ts";
 
 /**
- * The contracts on Optimism through which fids, keys and storage are bought, as of 2026-11. Addresses and signatures are those of the
- * Farcaster protocol's `contracts` repository; a test compares the selectors with the ones on chain.
+ * Contracts on Optimism through which fids, keys and storage are bought, as of 2026-11. Addresses and signatures are from the `contracts`
+ * repository of the Farcaster protocol; a test compares the selectors with those on chain.
  */
 export const OPTIMISM_CHAIN_ID = 10;
 
@@ -44,7 +44,7 @@ const domainOf = (name: string, verifyingContract: Hex) => ({
 const uint = (name: string) => ({ name, type: "uint256" });
 const address = (name: string) => ({ name, type: "address" });
 
-/** What a wallet signs by EIP-712, without its message. */
+/** EIP-712 typed data that a wallet signs, without its message. */
 export const TYPED_DATA = {
   register: {
     domain: domainOf("Farcaster IdGateway", ID_GATEWAY),

@@ -14,27 +14,27 @@ import {
 } from "./contracts.ts";
 import { type ChainRead, type PreparedTransaction, prepared, typedData } from "./prepared-transaction.ts";
 
-/** A signature that lets someone else pay, and until when it counts, unix seconds. */
+/** A signature that lets someone else pay, and until when it is valid, in unix seconds. */
 export interface Sponsorship {
   readonly deadline: number;
-  /** Undefined while the typed data is still to be signed. */
+  /** Undefined until the typed data is signed. */
   readonly signature: Hex | undefined;
 }
 
-/** A key of a user, requested by an app. */
+/** A key of a user that an app requests. */
 export interface KeyRequest {
-  /** The custody address of the user. */
+  /** Custody address of the user. */
   readonly owner: Hex;
   readonly requestFid: number;
-  /** The custody address of the app. */
+  /** Custody address of the app. */
   readonly requestSigner: Hex;
   readonly requestDeadline: number;
-  /** The signature of the key request, by the app's custody address; undefined while it is still to be signed. */
+  /** Signature of the key request by the app's custody address. Undefined until it is signed. */
   readonly requestSignature: Hex | undefined;
   readonly sponsored: Sponsorship | undefined;
 }
 
-/** Prepares transactions of Optimism. */
+/** Prepares transactions on Optimism. */
 export interface Transactions {
   register(request: {
     readonly address: Hex;
@@ -48,11 +48,11 @@ export interface Transactions {
     readonly units: number;
     readonly client: string;
   }): Promise<PreparedTransaction>;
-  /** Prepares a signer or, where `key` is an address of 20 bytes, an auth address. */
+  /** Prepares a signer or, if `key` is a 20-byte address, an auth address. */
   key(request: KeyRequest & { readonly key: Hex; readonly client: string }): Promise<PreparedTransaction>;
 }
 
-/** How long a price from the chain is right, about. */
+/** How long a price from the chain stays accurate, roughly. */
 const PRICE_SECS = 600;
 const METADATA_TYPE = 1;
 const ADDRESS_CHARS = 42;
@@ -266,12 +266,15 @@ function warningsOf({
   return [];
 }
 
-/** An auth address is registered as a word. */
+/** Pads an auth address to a 32-byte word, the form in which it is registered. */
 function onChainKey(key: Hex): Hex {
   return key.length === ADDRESS_CHARS ? `0x${key.slice(2).padStart(64, "0")}` : key;
 }
 
-/** Whether an ECDSA signature of a key request is that of its signer. One of another form may be that of a contract wallet: undefined. */
+/**
+ * Reports whether the signer of a key request made its ECDSA signature. Undefined for a signature of another form, which may be from a
+ * contract wallet.
+ */
 export function isSignedBy(request: KeyRequest & { readonly key: Hex }): boolean | undefined {
   const { key, requestFid, requestSigner, requestDeadline, requestSignature } = request;
   if (requestSignature?.length !== ECDSA_CHARS) return undefined;

@@ -1,15 +1,15 @@
 import type { Hex } from "../protocol/validate/eth.ts";
 import { OPTIMISM_CHAIN_ID, TYPED_DATA, type TypedDataName } from "./contracts.ts";
 
-/** A view that the user's wallet asks the chain for, because this node cannot. */
+/** A view that the user's wallet has to call on chain because this node cannot. */
 export interface ChainRead {
   readonly to: Hex;
   readonly data: Hex;
-  /** The member of the prepared transaction that the result belongs in. */
+  /** Member of the prepared transaction that the result is for. */
   readonly gives: "value" | "typed_data.message.nonce" | "deprecated_at";
 }
 
-/** What a wallet signs before the transaction is complete. Numbers are decimal. */
+/** What a wallet signs before the transaction is complete. Numbers are in decimal. */
 export interface TypedData {
   readonly domain: (typeof TYPED_DATA)[TypedDataName]["domain"];
   readonly types: Readonly<Record<string, { readonly name: string; readonly type: string }[]>>;
@@ -23,20 +23,20 @@ export interface PreparedTransaction {
   readonly to: Hex;
   /** Null until `typed_data` is signed and its signature is sent with the next request. */
   readonly data: Hex | null;
-  /** Wei, decimal; null where the wallet must read the price. */
+  /** In wei, decimal. Null if the wallet must read the price. */
   readonly value: string | null;
-  /** Who must send it; null where anybody may. */
+  /** Who must send it. Null if anyone may. */
   readonly sender: Hex | null;
   readonly typed_data?: TypedData;
   /** Who must sign `typed_data`. */
   readonly signer?: Hex;
   readonly reads: ChainRead[];
-  /** Unix seconds after which it fails or costs another price; null if it does not expire. */
+  /** When it fails or its price changes, in unix seconds. Null if it does not expire. */
   readonly expires_at: number | null;
   readonly warnings: string[];
 }
 
-/** The members in the order of the documents. */
+/** Orders the members as the documents do. */
 export function prepared({
   to,
   data,
@@ -51,7 +51,7 @@ export function prepared({
   return { chain_id: OPTIMISM_CHAIN_ID, to, data, value, sender, ...signed, reads, expires_at, warnings };
 }
 
-/** Returns what a wallet signs, with its message. */
+/** Returns the typed data that a wallet signs, with its message. */
 export function typedData(name: TypedDataName, message: TypedData["message"]): TypedData {
   const { domain, types, primaryType } = TYPED_DATA[name];
   const fields = Object.entries(types).map(([type, members]) => [type, [...members]]);

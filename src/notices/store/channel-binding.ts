@@ -4,11 +4,11 @@ import type { Row } from "../../db/state/table.ts";
 import type { NoticeChannel } from "./queue-notices.ts";
 import type { noticeChannels } from "./tables.ts";
 
-/** Gives a custody address to the channels of owners that were made before it was kept. */
+/** Assigns a custody address to owners' channels that were created before the column existed. */
 export interface ChannelBinding {
-  /** Those without an address. */
+  /** Lists channels without a custody address. */
   listUnbound(): Promise<readonly Pick<NoticeChannel, "channelId" | "ownerFid">[]>;
-  /** Gives such a channel its address. False, without a change, where it has one or was removed. */
+  /** Assigns a custody address to such a channel. Returns false, without a change, if the channel already has one or was removed. */
   bind(channelId: string, custody: Uint8Array): Promise<boolean>;
 }
 

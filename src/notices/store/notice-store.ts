@@ -16,50 +16,50 @@ import {
 } from "./queue-notices.ts";
 import { noticeChannels, notices, vapidKeys } from "./tables.ts";
 
-/** What of a channel can be changed: who is called for which incidents, and when. */
+/** The parts of a channel that can be changed: which incidents it receives, and when. */
 export type NoticeTerms = Partial<Pick<NoticeChannel, "label" | "severity" | "checks" | "quiet">>;
 export type StoredVapidKey = RecordOf<typeof vapidKeys>;
 type Queued = RecordOf<typeof notices>;
 
-/** A channel that this node calls until its lease ends, with what is to be sent: what is of no owner's record, then the rest, the oldest first. */
+/** A channel that this node may call until its lease ends, and its due notices: about the node first, then about records, oldest first. */
 export interface NoticeClaim {
   readonly channel: NoticeChannel;
   readonly notices: readonly Queued[];
 }
 
-/** How the call of a claimed channel ended. */
+/** Outcome of the call of a claimed channel. */
 export interface NoticeOutcome {
-  /** Sent or given up. */
+  /** Notices that were sent or given up. */
   readonly done: readonly Pick<Queued, "incidentId" | "sentAt">[];
   readonly sent: number;
   readonly attempts: number;
-  /** Undefined when nothing was called. */
+  /** Undefined if the channel was not called. */
   readonly last: { readonly at: number; readonly error: string } | undefined;
-  /** When it is next called whatever waits; undefined: when the next notice is due. */
+  /** Earliest time of the next call, whatever is due. Undefined: as soon as the next notice is due. */
   readonly retryAt: number | undefined;
 }
 
 export const MAX_CHANNELS = 50;
-/** Those of all owners together. */
+/** Maximum number of channels of all owners together. */
 export const MAX_OWNERS_CHANNELS = 5000;
 export const NOTICE_LEASE_SECS = 60;
 const MAX_CLAIMED = 100;
 
-/** A channel by its id and whose it is: that of another owner, or of an earlier custody address, is not there. */
+/** Names a channel by its id and owner. A channel of another owner, or of an earlier custody address, is not found. */
 export type OwnChannel = Pick<NoticeChannel, "channelId" | "ownerFid" | "custody">;
 
-/** Each change adds `audit` to the audit log in its transaction, if given; a refusal does not. */
+/** Each successful change adds `audit`, if given, to the audit log in the same transaction. */
 export interface NoticeStore extends ChannelBinding {
-  /** The channels of everyone, or of one owner. */
+  /** Lists all channels, or those of one owner. */
   list(ownerFid?: number): Promise<readonly NoticeChannel[]>;
   /**
-   * Adds a channel, or replaces the owner's one with its id, with the open incidents that it gets, and removes those of the fid's earlier
-   * custody addresses. `full`: the owner, or all owners, have as many as they may.
+   * Adds a channel, or replaces the owner's channel with the same id, and queues the open incidents that it receives. Removes the
+   * channels of earlier custody addresses of the fid. Returns `full` if the owner, or all owners together, have reached their limit.
    */
   add(channel: NoticeChannel, max: number, audit?: AuditEntry): Promise<"added" | "full">;
   /**
-   * Changes the terms of a channel with the open incidents that it did not get before; what waits for it stays. Returns it;
-   * undefined where it is not there.
+   * Changes the terms of a channel, and queues the open incidents that it now receives for the first time. Queued notices stay. Returns
+   * the channel; undefined if it does not exist.
    */
   edit(
     channel: OwnChannel,
@@ -67,27 +67,27 @@ export interface NoticeStore extends ChannelBinding {
     nowSecs: number,
     audit?: AuditEntry,
   ): Promise<NoticeChannel | undefined>;
-  /** Removes a channel with what waits for it. Returns whether it was there. */
+  /** Removes a channel and its queued notices. Returns whether the channel existed. */
   remove(channel: OwnChannel, audit?: AuditEntry): Promise<boolean>;
-  /** Gives one channel a notice, as a test does. */
+  /** Queues a notice for one channel, such as a test. */
   put(channel: OwnChannel, notice: Notice, audit?: AuditEntry): Promise<boolean>;
-  /** Whether an incident has to be sent, or a channel to be called. */
+  /** Reports whether an incident has to be queued, or a channel has to be called. */
   isDue(nowSecs: number): Promise<boolean>;
-  /** Gives what changed of incidents to the channels that get it, each change once. Returns the number of incidents. */
+  /** Queues each change of an incident once for every channel that receives it. Returns the number of incidents. */
   queue(nowSecs: number): Promise<number>;
-  /** Takes a channel with due notices for `NOTICE_LEASE_SECS`, to exactly one of concurrent callers; of an owner one at a time. */
+  /** Claims a channel with due notices for `NOTICE_LEASE_SECS`, for exactly one of concurrent callers; at most one per owner. */
   claim(nowSecs: number, whose?: "all" | "operator"): Promise<NoticeClaim | undefined>;
-  /** Ends a claim. False, without a change, where another node has the channel. */
+  /** Ends a claim. Returns false, without a change, if another node has claimed the channel since. */
   settle(
     channel: Pick<NoticeChannel, "channelId" | "claims">,
     outcome: NoticeOutcome,
     nowSecs: number,
   ): Promise<boolean>;
-  /** The key; undefined before it is made. */
+  /** Returns the VAPID key; undefined before it is created. */
   vapidKey(): Promise<StoredVapidKey | undefined>;
-  /** Adds the key, unless there is one. Returns the one that counts. */
+  /** Adds the VAPID key unless one exists. Returns the stored one. */
   makeVapidKey(key: StoredVapidKey): Promise<StoredVapidKey>;
-  /** Replaces sealed bytes, unless they have changed. */
+  /** Replaces the sealed bytes unless they have changed. */
   reseal(id: string, before: Uint8Array, after: Pick<NoticeChannel, "secret" | "keyId">): Promise<boolean>;
 }
 
@@ -110,7 +110,7 @@ const findOne = sql<Stored, [id: string, ownerFid: number, custody: Uint8Array |
    WHERE channel_id = $1 AND owner_fid = $2 AND (custody IS NULL OR custody = $3::bytea) FOR UPDATE`,
 );
 const insert = sql<unknown, ReturnType<typeof codec.values>>("notices.add-channel", codec.insert);
-/** Not a new row: what waits for the old one, such as another node that sends, would find none. */
+/** An update instead of a new row, which work on the old row, such as a node that is sending, would no longer find. */
 const change = sql<unknown, ReturnType<typeof codec.values>>(
   "notices.change-channel",
   `${codec.insert} ON CONFLICT (channel_id) DO UPDATE
@@ -136,7 +136,7 @@ const anyDue = sql<{ one: number }, [nowSecs: number]>(
   "notices.any-due",
   "SELECT 1 AS one FROM notice_channels WHERE due_at <= $1 AND leased_until <= $1 LIMIT 1",
 );
-/** An owner has one channel called at a time: those that do not respond delay none of another owner. */
+/** Each owner has at most one channel called at a time, so that receivers that do not respond delay only their own owner's notices. */
 const claimOne = sql<Stored, [leasedUntil: number, nowSecs: number, maxOwnerFid: number]>(
   "notices.claim",
   `UPDATE notice_channels SET leased_until = $1, claims = claims + 1 WHERE channel_id =

@@ -11,7 +11,7 @@ import { noticeChannels, notices } from "./tables.ts";
 export type NoticeChannel = RecordOf<typeof noticeChannels>;
 export const HOUR_SECS = 3600;
 const MAX_UNSENT = 50;
-/** An incident that opened again so often is sent once an hour. */
+/** Once an incident has reopened this often, it is sent only once an hour. */
 const MAX_FLAPS = 3;
 
 type ChannelTerms = Pick<NoticeChannel, "severity" | "checks">;
@@ -29,7 +29,7 @@ const put = sql<unknown, ReturnType<typeof queuedCodec.values>>(
   `${queuedCodec.insert} ON CONFLICT (channel_id, incident_id) DO UPDATE
    SET sent_at = excluded.sent_at, due_at = excluded.due_at, content = excluded.content`,
 );
-/** A channel that fails waits for its time, unless somebody tries it. */
+/** A failing channel waits for its retry time, unless someone tests it. */
 const setDue = sql<unknown, [dueAt: number, id: string, isTried: number]>(
   "notices.set-due",
   `UPDATE notice_channels
@@ -41,7 +41,7 @@ const unsent = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid
   `SELECT ${incidentCodec.columns} FROM incidents WHERE unsent_at <= $1 AND owner_fid BETWEEN $3 AND $4
    ORDER BY unsent_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
 );
-/** Not `SKIP LOCKED`: this waits until another node has given the channels what it sends. */
+/** Without `SKIP LOCKED`, because this must wait until another node has queued the same incidents. */
 const ended = sql<Row<typeof incidents>, [nowSecs: number, max: number, fromFid: number, toFid: number]>(
   "notices.ended",
   `SELECT ${incidentCodec.columns} FROM incidents
@@ -58,7 +58,7 @@ const setSent = sql<
 
 const openNow = sql<Row<typeof incidents>, [fromFid: number, toFid: number, max: number]>(
   "notices.open",
-  // No check has an empty id: the condition leads to the index of open ones.
+  // Every check has a non-empty id; the condition only makes the planner use the index of open incidents.
   `SELECT ${incidentCodec.columns} FROM incidents
    WHERE resolved_at IS NULL AND check_id > '' AND owner_fid BETWEEN $1 AND $2 ORDER BY opened_at DESC LIMIT $3 FOR UPDATE`,
 );
@@ -66,10 +66,10 @@ const openNow = sql<Row<typeof incidents>, [fromFid: number, toFid: number, max:
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, critical: 2 };
 
 const ALL_OWNERS = [OPERATOR + 1, Number.MAX_SAFE_INTEGER] as const;
-/** The owners whose incidents the channels of an owner get: the operator's get those of all. */
+/** Returns the range of owners whose incidents a channel of this owner receives. The operator's channels receive those of all owners. */
 const ownersOf = (ownerFid: number) => (ownerFid === OPERATOR ? ALL_OWNERS : ([ownerFid, ownerFid] as const));
 
-/** What is sent of an incident now, and when it is looked at again. */
+/** Returns the notice to send for an incident now, and when to look at the incident again. */
 function nextNoticeOf(incident: Incident, nowSecs: number) {
   const { checkId, resolvedAt, mutedUntil, flaps, ackedAt, sentState, sentAt } = incident;
   const keep = (unsentAt: number | null, kept: Incident["sentState"] = sentState) => ({
@@ -95,10 +95,10 @@ function nextNoticeOf(incident: Incident, nowSecs: number) {
   return ackedAt === null ? ({ state: "reminder", ...openNow } as const) : keep(null);
 }
 
-/** Gives a channel a notice, in place of an earlier one of its incident; nothing to a channel that was removed meanwhile. */
+/** Queues a notice for a channel, and replaces an earlier notice of the same incident. Does nothing if the channel was removed. */
 export async function putIn(tx: Tx, channelId: string, dueAt: number, content: Notice): Promise<void> {
   const { incident: incidentId, at: sentAt } = content;
-  // First, because it locks the channel.
+  // Comes first because it locks the channel.
   if ((await tx.run(setDue, dueAt, channelId, content.state === "test" ? 1 : 0)) === 0) return;
   await tx.run(put, ...queuedCodec.values({ channelId, incidentId, sentAt, dueAt, content }));
 }
@@ -119,9 +119,9 @@ function putIncidentIn(
 }
 
 /**
- * The open incidents that a channel of an owner may get, locked: a transaction that queues notices at the same time has either queued
- * them, or does so after this one. Those that have ended go to the channels that are there. To be called before a channel is locked, which
- * is the order of `queueIn`.
+ * Returns the open incidents that a channel of an owner may receive, and locks them: a concurrent transaction that queues notices has
+ * either queued them already, or waits for this one. Queues ended incidents for the existing channels first. Call it before you lock a
+ * channel, which is the lock order of `queueIn`.
  */
 export async function lockOpenIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<readonly Incident[]> {
   await queueEndsIn(tx, ownerFid, nowSecs);
@@ -131,9 +131,10 @@ export async function lockOpenIn(tx: Tx, ownerFid: number, nowSecs: number): Pro
 }
 
 /**
- * Gives a channel the open incidents that were sent to others, of which it would only get the reminders. What was not sent yet, all get.
+ * Queues for a channel the open incidents that other channels have already received, because it would otherwise get only their reminders.
+ * Incidents that have not been sent yet reach every channel anyway.
  *
- * @param had the terms of the channel before: what it got by them is left out.
+ * @param had the previous terms of the channel. Incidents that it received under them are left out.
  */
 export async function putOpenIn(
   tx: Tx,
@@ -150,9 +151,9 @@ export async function putOpenIn(
   }
 }
 
-/** Gives what changed of incidents to the channels of the operator and of their owners. Returns the number of incidents. */
+/** Queues changes of incidents for the channels of the operator and of the affected owners. Returns the number of incidents. */
 export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
-  // Owners' incidents, however many, delay none of the node.
+  // Read separately, so that owners' incidents, however many, do not delay those of the node.
   const rows = [
     ...(await tx.all(unsent, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR)),
     ...(await tx.all(unsent, nowSecs, MAX_UNSENT, ...ALL_OWNERS)),
@@ -162,8 +163,8 @@ export async function queueIn(tx: Tx, nowSecs: number): Promise<number> {
 }
 
 /**
- * Gives the ends of incidents to the channels as they are, before one of the owner is added or gets more: it would get the end of what it
- * never saw open.
+ * Queues ended incidents for the existing channels before one of the owner is added or its terms are widened. That channel would
+ * otherwise get the end of an incident whose start it never received.
  */
 async function queueEndsIn(tx: Tx, ownerFid: number, nowSecs: number): Promise<void> {
   const ofNode = ownerFid === OPERATOR ? await tx.all(ended, nowSecs, MAX_UNSENT, OPERATOR, OPERATOR) : [];

@@ -3,41 +3,41 @@ import { bytes, index, json, key, nullable, table, text, whole, withDefault } fr
 import type { Notice } from "../notice.ts";
 import type { QuietHours } from "../quiet-hours.ts";
 
-/** Where notices of incidents go. Times are unix seconds. */
+/** Channels that notices of incidents are sent to. Times are unix seconds. */
 export const noticeChannels = table(
   "notice_channels",
   {
     channel_id: key(text()),
     kind: text<"push" | "hook">(),
     label: text(),
-    /** The host that it calls. */
+    /** Host of the target's URL. */
     host: text(),
-    /** The JSON of its target, sealed under the master key `key_id` if that is not empty. */
+    /** JSON of the target. Sealed under the master key `key_id`, or plain if `key_id` is empty. */
     secret: bytes(),
     key_id: text(),
-    /** The lowest severity that it gets. */
+    /** Lowest severity that the channel receives. */
     severity: text<Severity>(),
-    /** The checks that it gets; empty: all. */
+    /** Checks that the channel receives. Empty: all. */
     checks: json<readonly string[]>(),
     quiet: nullable(json<QuietHours>()),
     created_at: whole(),
-    /** When it has something to do; null while it has not. */
+    /** When the channel has to be called next. Null if nothing is due. */
     due_at: nullable(whole()),
-    /** Until then a node calls it. */
+    /** Until then, the node that claimed the channel may call it. */
     leased_until: whole(),
-    /** How often it was claimed: a node that took too long settles nothing. */
+    /** Number of claims so far. A node whose lease has expired fails to settle because of it. */
     claims: whole(),
-    /** Failures in a row. */
+    /** Consecutive failures. */
     attempts: whole(),
-    /** The hour of the last notice, and how many it had in it. */
+    /** Hour of the last notice, and the number of notices sent in that hour. */
     hour: whole(),
     sent: whole(),
     last_at: nullable(whole()),
-    /** The fault of the last call; empty when it was taken. */
+    /** Error of the last call. Empty if it succeeded. */
     last_error: nullable(text()),
-    /** The fid whose channel it is; 0 for the operator's. */
+    /** The fid that owns the channel; 0 for the operator. */
     owner_fid: withDefault(whole(), 0),
-    /** The owner's custody address when it was added; null of the operator's, and of one of before it was kept. */
+    /** Custody address of the owner when the channel was added. Null for the operator's channels and for those older than this column. */
     custody: nullable(bytes()),
   },
   {
@@ -48,14 +48,14 @@ export const noticeChannels = table(
   },
 );
 
-/** What a channel has to be sent: the last state of an incident, once. */
+/** Notices to send: only the latest state of each incident per channel. */
 export const notices = table(
   "notices",
   {
     channel_id: text(),
     /** Empty for a test. */
     incident_id: text(),
-    /** Names this notice; a later one of the incident replaces it. */
+    /** Identifies this notice: a later notice of the same incident replaces it. */
     sent_at: whole(),
     due_at: whole(),
     content: json<Notice>(),
@@ -63,10 +63,10 @@ export const notices = table(
   { key: ["channel_id", "incident_id"] },
 );
 
-/** The key by which push services know the nodes of a state. */
+/** The key by which push services identify all nodes of a state. */
 export const vapidKeys = table("vapid_keys", {
   public_key: key(text()),
-  /** As that of a channel. */
+  /** Stored like the secret of a channel. */
   secret: bytes(),
   key_id: text(),
   created_at: whole(),

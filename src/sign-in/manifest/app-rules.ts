@@ -1,6 +1,6 @@
-/** The rules of `miniapp` in a manifest: those of `domainMiniAppConfigSchema` of `@farcaster/miniapp-core` 0.6.0. */
+/** Rules for `miniapp` in a manifest, from `domainMiniAppConfigSchema` of `@farcaster/miniapp-core` 0.6.0. */
 
-/** Why a value is not valid, as text that follows its name; undefined for a valid one. */
+/** Returns why a value is invalid, as text that follows its name; undefined if it is valid. */
 type Rule = (value: unknown) => string | undefined;
 
 interface Field {
@@ -117,7 +117,7 @@ export const APP_FIELDS: Readonly<Record<string, Field>> = {
   canonicalDomain: { rule: domain },
 };
 
-/** The fields with images. */
+/** Fields that contain image URLs. */
 export const IMAGE_FIELDS = [
   ...["iconUrl", "splashImageUrl", "imageUrl", "heroImageUrl", "ogImageUrl", "screenshotUrls"],
 ] as const;

@@ -5,72 +5,72 @@ import { recoverAddress } from "../../protocol/validate/eth.ts";
 import type { ContractSignatures } from "../contract-signature.ts";
 import type { People } from "../people.ts";
 
-/** The kinds of keys that a JSON Farcaster Signature may name. */
+/** Kinds of keys that a JSON Farcaster Signature may name. */
 export const ENVELOPE_TYPES = ["custody", "auth", "app_key"] as const;
 export type EnvelopeType = (typeof ENVELOPE_TYPES)[number];
 
-/** What binds the key of an envelope to its fid. */
+/** How the key of an envelope is bound to its fid. */
 export type KeyBinding = "custody" | "auth_address" | "app_key" | "verification";
 
-/** How the bytes of a signature are written: themselves, or in the old way as base64 of their hex text. */
+/** Encoding of a signature: `raw` bytes, or `legacy` base64 of their hex text. */
 export type SignatureEncoding = "raw" | "legacy";
 
 export type EnvelopePart = "header" | "payload" | "signature" | "key" | "domain";
 
-/** A part of an envelope that does not hold, and why. */
+/** An invalid part of an envelope, and the reason. */
 export interface EnvelopeFault {
   readonly part: EnvelopePart;
   readonly message: string;
 }
 
-/** A JSON Farcaster Signature as it was sent: three texts in base64url or base64, padded or not. */
+/** A JSON Farcaster Signature as received: three texts in base64url or base64, padded or not. */
 export interface SentEnvelope {
   readonly header: string;
   readonly payload: string;
   readonly signature: string;
 }
 
-/** What is true of an envelope, part by part. What a broken part hides is null. */
+/** Result of checking an envelope, part by part. A value that an invalid part hides is null. */
 export interface EnvelopeVerdict {
   readonly fid: number | null;
   readonly type: EnvelopeType | null;
-  /** As the header has it. */
+  /** As spelled in the header. */
   readonly key: string | null;
   readonly signatureValid: boolean;
   readonly encoding: SignatureEncoding | null;
   readonly keyBoundBy: KeyBinding | null;
-  /** The domain that the payload names. */
+  /** Domain in the payload. */
   readonly domain: string | null;
-  /** Null where no domain was expected. */
+  /** Null if no domain was expected. */
   readonly domainMatches: boolean | null;
-  /** Whether all of it holds. */
+  /** Whether every part is valid. */
   readonly valid: boolean;
   readonly faults: readonly EnvelopeFault[];
 }
 
 export interface EnvelopeExpectation {
-  /** The domain that the payload has to name; undefined for any payload. */
+  /** Domain that the payload must name. Undefined for any domain. */
   readonly domain: string | undefined;
   readonly types: readonly EnvelopeType[];
-  /** Whether an address that the fid has verified counts as its key. */
+  /** Whether an address that the fid has verified is accepted as its key. */
   readonly acceptsVerification: boolean;
-  /** Whose share contract wallets take. */
+  /** The client whose share of contract wallet checks is used. */
   readonly client: string;
 }
 
-/** Checks envelopes by any of the three kinds of keys. */
+/** Checks envelopes with any of the three kinds of keys. */
 export interface EnvelopeChecker {
-  /** @throws UnconfirmedError while a second node has not confirmed whose address it is. */
+  /** @throws UnconfirmedError while a second node has not confirmed the owner of the address. */
   check(envelope: SentEnvelope, expected: EnvelopeExpectation): Promise<EnvelopeVerdict>;
 }
 
 export interface EnvelopeCheckerDeps {
   readonly people: Pick<People, "mayBe" | "methodOf">;
-  /** Whether 32 bytes are an active Ed25519 key of an fid. */
+  /** Reports whether 32 bytes are an active Ed25519 key of an fid. */
   readonly isActiveKey: (fid: number, key: Uint8Array) => boolean;
-  /** Whether a live verification of an fid names an Ethereum address. */
+  /** Reports whether a current verification of an fid names an Ethereum address. */
   readonly hasVerified: (fid: number, address: Uint8Array) => boolean;
-  /** Undefined without an RPC of Optimism. */
+  /** Undefined without an RPC for Optimism. */
   readonly contracts: ContractSignatures | undefined;
 }
 
@@ -78,7 +78,7 @@ interface Header {
   readonly fid: number;
   readonly type: EnvelopeType;
   readonly key: string;
-  /** 20 bytes, or 32 of an Ed25519 key. */
+  /** 20 bytes for an address, 32 for an Ed25519 key. */
   readonly bytes: Uint8Array;
 }
 
@@ -88,13 +88,15 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const HEX_TEXT = /^0x(?:[0-9a-fA-F]{2})+$/;
 const ED25519_BYTES = 64;
 const ECDSA_BYTES = 65;
-/** Longer than any of a contract wallet. */
+/** Larger than any signature of a contract wallet. */
 const MAX_SIGNATURE_BYTES = 8192;
 
 export function createEnvelopeChecker(deps: EnvelopeCheckerDeps): EnvelopeChecker {
   const { people, isActiveKey, hasVerified, contracts } = deps;
 
-  /** What binds a key: custody and auth addresses for both kinds of wallets, whichever of them the header says. */
+  /**
+   * Returns how a key is bound to the fid. Custody and auth addresses are accepted for both kinds of wallets, whichever the header names.
+   */
   async function bindingOf({ fid, type, bytes }: Header): Promise<KeyBinding | null> {
     if (type === "app_key") return isActiveKey(fid, bytes) ? "app_key" : null;
     const claim = [fid, bytes, type === "auth"] as const;
@@ -103,7 +105,7 @@ export function createEnvelopeChecker(deps: EnvelopeCheckerDeps): EnvelopeChecke
     return type === "auth" && hasVerified(fid, bytes) ? "verification" : null;
   }
 
-  /** Why a signature does not hold; undefined where it does. */
+  /** Returns why a signature is invalid; undefined if it is valid. */
   async function faultOf(
     { type, bytes }: Header,
     signed: Uint8Array,
@@ -180,13 +182,13 @@ export function createEnvelopeChecker(deps: EnvelopeCheckerDeps): EnvelopeChecke
   };
 }
 
-/** The digest of EIP-191. */
+/** Returns the EIP-191 digest. */
 function hashOf(signed: Uint8Array): Uint8Array {
   const head = Buffer.from(`\x19Ethereum Signed Message:\n${signed.length}`);
   return keccak_256(Buffer.concat([head, signed]));
 }
 
-/** Returns a header, or what is wrong with it. */
+/** Parses a header. Returns an error text if it is invalid. */
 function readHeader(text: string): Header | string {
   const bytes = decodeBase64(text);
   if (!bytes) return "must be base64url";
@@ -202,7 +204,7 @@ function readHeader(text: string): Header | string {
   return { fid: Number(fid), type: known, key, bytes: Uint8Array.from(Buffer.from(key.slice(2), "hex")) };
 }
 
-/** Returns the bytes of a signature; undefined for a text that is not base64. */
+/** Returns the bytes of a signature; undefined if the text is not base64. */
 function readSignature(
   text: string,
 ): { readonly bytes: Uint8Array; readonly encoding: SignatureEncoding } | undefined {
@@ -213,7 +215,7 @@ function readSignature(
   return { bytes, encoding: "raw" };
 }
 
-/** Decodes base64url or base64, padded or not. Returns undefined for another text and an empty one. */
+/** Decodes base64url or base64, padded or not. Undefined for any other text and for an empty one. */
 function decodeBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text) || text.replace(/=+$/, "").length % 4 === 1) return undefined;
   return Uint8Array.from(Buffer.from(text.replaceAll("-", "+").replaceAll("_", "/"), "base64"));
@@ -226,7 +228,7 @@ function domainIn(payload: Uint8Array): string | null {
   return typeof domain === "string" ? domain : null;
 }
 
-/** Why a domain is another one, with the mistakes that are common. */
+/** Explains why a domain does not match, with hints for common mistakes. */
 function wrongDomain(found: string, expected: string): string {
   if (/^[a-z]+:\/\//i.test(found))
     return "the payload has a URL: it must be the host alone, without https://";

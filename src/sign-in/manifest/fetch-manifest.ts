@@ -6,24 +6,24 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const IMAGE_TIMEOUT_MS = 5000;
 const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)(?:;|$)/i;
-/** Hosted manifests are reached by one of these. */
+/** Redirects by which hosted manifests are reached. */
 const MOVED = new Set([307, 308]);
 
-/** What a domain returns as its manifest. */
+/** Response to a request for the manifest of a domain. */
 export interface FetchedManifest {
-  /** Undefined without a response. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
-  /** The URL that a redirect led to. */
+  /** Target URL of a redirect. */
   readonly redirectedTo: string | undefined;
-  /** Undefined unless a response with status 200 fits. */
+  /** Undefined unless a response with status 200 is within the size limit. */
   readonly body: Uint8Array | undefined;
-  /** Why there is no body. */
+  /** Reason why `body` is missing. */
   readonly fault:
     | { readonly code: OutboundErrorKind | "status" | "too_large"; readonly message: string }
     | undefined;
 }
 
-/** Fetches the manifest of a domain. One redirect of the kinds 307 and 308 is followed, if the guard passes it, too. */
+/** Fetches the manifest of a domain. Follows one redirect with status 307 or 308 if the guard allows its target. */
 export async function fetchManifest(
   client: OutboundClient,
   domain: string,
@@ -77,7 +77,7 @@ function failed(
   return { status, redirectedTo, body: undefined, fault };
 }
 
-/** Returns why an image cannot be used; undefined where it can. */
+/** Returns why an image is unusable; undefined if it is usable. */
 export async function imageFault(
   client: OutboundClient,
   url: string,

@@ -3,25 +3,25 @@ import type { EnvelopeVerdict } from "./envelope.ts";
 
 export const SEVERITIES = ["error", "warning", "info"] as const;
 
-/** One thing about a manifest that its author should know. An `error` makes clients refuse it. */
+/** One observation about a manifest, for its author. Clients reject a manifest with an `error`. */
 export interface Finding {
   readonly severity: (typeof SEVERITIES)[number];
-  /** The member that it is about, such as `miniapp.homeUrl`; empty for the whole manifest. */
+  /** Member that the finding is about, such as `miniapp.homeUrl`. Empty for the whole manifest. */
   readonly path: string;
-  /** A stable name. */
+  /** Stable identifier. */
   readonly code: string;
   readonly message: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A manifest in its parts, and what is wrong with its form. */
+/** A parsed manifest, with findings about its form. */
 export interface ReadManifest {
-  /** Undefined where the manifest has none with three texts. */
+  /** Undefined unless the manifest has an account association with all three texts. */
   readonly association:
     | { readonly header: string; readonly payload: string; readonly signature: string }
     | undefined;
-  /** `miniapp`, or `frame` of older manifests; undefined without either. */
+  /** `miniapp`, or `frame` in older manifests. Undefined if both are missing. */
   readonly app: Json | undefined;
   readonly findings: readonly Finding[];
 }
@@ -35,7 +35,7 @@ export const finding = (
   message: string,
 ): Finding => ({ severity, path, code, message });
 
-/** Reads a manifest: its form, not who signed it. */
+/** Parses a manifest and checks its form. Does not check its signature. */
 export function readManifest(manifest: unknown, domain: string): ReadManifest {
   if (!isObject(manifest))
     return {
@@ -72,7 +72,7 @@ export function readManifest(manifest: unknown, domain: string): ReadManifest {
   return { association, app, findings };
 }
 
-/** What is wrong with the account association, by its verdict. */
+/** Returns the findings about the account association, from its verdict. */
 export function findingsOfAssociation(verdict: EnvelopeVerdict): Finding[] {
   const codes = {
     header: "header",
@@ -125,7 +125,7 @@ function findingsOfApp(app: unknown, path: string): Finding[] {
   return findings;
 }
 
-/** Hosts of the app that are not the manifest's own. */
+/** Returns findings about URLs of the app on other hosts than the manifest's own. */
 function findingsOfHosts(app: Json, path: string, domain: string): Finding[] {
   const findings: Finding[] = [];
   const home = hostOf(app.homeUrl);
@@ -154,7 +154,7 @@ function associationIn(value: unknown): ReadManifest["association"] {
     : undefined;
 }
 
-/** The known members of an app, in one order. */
+/** Serializes the known members of an app in a fixed order. */
 function canonical(app: Json): string {
   return JSON.stringify(Object.keys(APP_FIELDS).map((name) => app[name] ?? null));
 }

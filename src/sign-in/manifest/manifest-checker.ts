@@ -10,43 +10,43 @@ import type { EnvelopeChecker, EnvelopeVerdict } from "./envelope.ts";
 import { fetchManifest, imageFault } from "./fetch-manifest.ts";
 import { type Finding, finding, findingsOfAssociation, readManifest } from "./findings.ts";
 
-/** What is true of the manifest of a domain. */
+/** Result of checking the manifest of a domain. */
 export interface ManifestReport {
   readonly domain: string;
   /** Unix seconds. */
   readonly fetchedAt: number;
-  /** The response's; null without one, and for a manifest that was not fetched. */
+  /** Status of the response. Null without one, and for a manifest that was passed in. */
   readonly status: number | null;
   readonly redirectedTo: string | null;
-  /** Null where the manifest has none. */
+  /** Null if the manifest has none. */
   readonly association: EnvelopeVerdict | null;
-  /** As it was found; null where it is no JSON. */
+  /** As received. Null if it is not JSON. */
   readonly manifest: unknown;
   readonly findings: readonly Finding[];
-  /** Where clients report token events; null where the manifest names no URL. */
+  /** URL that clients report token events to. Null if the manifest names none. */
   readonly webhook: ManifestWebhook | null;
 }
 
 export interface ManifestWebhook {
   readonly url: string;
   readonly isThisNode: boolean;
-  /** The registered app that the URL names; null for none. */
+  /** Registered app that the URL belongs to. Null if none. */
   readonly appId: string | null;
 }
 
-/** How a manifest is checked. */
+/** Options for checking a manifest. */
 export interface ManifestOptions {
-  /** Whether an address that the fid has verified counts as its key. */
+  /** Whether an address that the fid has verified is accepted as its key. */
   readonly acceptsVerification: boolean;
-  /** Whether the images are asked for. */
+  /** Whether to fetch the images, too. */
   readonly withAssets: boolean;
   readonly client: string;
 }
 
-/** `domain`: not one; `busy`: too many manifests are being fetched. */
+/** `domain`: not a valid domain; `busy`: too many manifests are being fetched. */
 export type ManifestRefusal = "domain" | "busy";
 
-/** Checks manifests of mini apps: whatever a domain returns, the result is findings. */
+/** Checks manifests of mini apps. Whatever a domain responds with, the result is a list of findings. */
 export type ManifestChecker = ReturnType<typeof createManifestChecker>;
 
 export interface ManifestCheckerDeps {
@@ -54,17 +54,17 @@ export interface ManifestCheckerDeps {
   readonly client: OutboundClient;
   readonly admission: Pick<Admission, "budgets">;
   readonly clock: Clock;
-  /** Returns the id that the token webhook of this node has in a URL; undefined for a URL of another host or path. */
+  /** Returns the id in a URL of this node's token webhook. Undefined for a URL with another host or path. */
   readonly webhookIdOf: (url: string) => string | undefined;
   readonly isApp: (appId: string) => Promise<boolean>;
   readonly monotonicMs?: () => number;
 }
 
 const KEPT_MS = 60_000;
-/** Of fetched manifests that are kept, twice at most. */
+/** Size limit of cached manifests, in bytes. The cache may use up to twice as much. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
-/** A host that is only digits and dots would be an address. */
+/** A host that consists only of digits and dots would be parsed as an IP address. */
 const ADDRESS = /^[\d.]+$/;
 
 interface Fetched {
@@ -168,7 +168,7 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
   }
 
   return {
-    /** Fetches and checks the manifest of a domain. The response is kept for a minute. */
+    /** Fetches and checks the manifest of a domain. The response is cached for a minute. */
     async ofDomain(text: string, options: ManifestOptions): Promise<Result<ManifestReport, ManifestRefusal>> {
       const domain = hostnameOf(text);
       if (domain === undefined) return err("domain");
@@ -200,7 +200,7 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
       return ok({ ...head, manifest, ...checked, findings: [...redirected, ...checked.findings] });
     },
 
-    /** Checks a manifest that is given, as if a domain had it. */
+    /** Checks a manifest that is passed in, as if the domain had served it. */
     async given(
       text: string,
       manifest: unknown,
@@ -221,7 +221,7 @@ export function createManifestChecker(deps: ManifestCheckerDeps) {
   };
 }
 
-/** Returns the host name of a domain without a port; undefined for any other text. */
+/** Returns the host name of a domain that has no port. Undefined for any other text. */
 function hostnameOf(text: string): string | undefined {
   const domain = normalizeDomain(text);
   return domain !== undefined && HOST.test(domain) && !ADDRESS.test(domain) ? domain : undefined;

@@ -26,16 +26,19 @@ const selectorsOf = (abi: typeof idRegistry | typeof keyRegistry) =>
 const ID_SELECTORS = selectorsOf(idRegistry);
 const KEY_SELECTORS = selectorsOf(keyRegistry);
 
-/** What is served, for those who ask for more. */
+/** Lists what is served, for the error of any other call. */
 export const SERVED = `eth_chainId, net_version, eth_blockNumber, eth_getCode, and eth_call of IdRegistry (${idRegistry.map(({ name }) => name).join(", ")}) and KeyRegistry (${keyRegistry.map(({ name }) => name).join(", ")})`;
 
-/** Why a call has no result. `unserved`: the node serves other functions; `out-of-scope`: it does not follow the fid; `unknowable`: only the chain can say. */
+/**
+ * Reason why a call is refused. `unserved`: the node does not serve this function; `out-of-scope`: it does not follow the fid;
+ * `unknowable`: only the chain knows the result.
+ */
 export type RegistryRefusal = "unserved" | "out-of-scope" | "malformed" | "unknowable";
 
 /**
- * Serves a call of a contract, or refuses it. It never says of what it does not follow that it is not there.
+ * Serves or refuses a call of a contract. For an fid that the node does not follow, it never claims that something does not exist.
  *
- * @throws UnconfirmedError while a second node has not confirmed what the response rests on.
+ * @throws UnconfirmedError while a second node has not confirmed the data that the response relies on.
  */
 export type RegistryCall = (to: string, data: Hex) => Promise<Result<Hex, RegistryRefusal>>;
 
@@ -49,7 +52,7 @@ const NO_KEY: RegistryKey = { state: KEY_STATES.null, keyType: 0 };
 const ECDSA_BYTES = 65;
 const HALF_ORDER = Buffer.from("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0", "hex");
 
-/** @param isPartial whether the node follows some fids only. */
+/** @param isPartial whether the node follows only some fids. */
 export function createRegistryCalls({
   people,
   owners,
@@ -61,9 +64,9 @@ export function createRegistryCalls({
   readonly facts: RegistryFacts;
   readonly isPartial: boolean;
 }): RegistryCall {
-  /** The fid of an argument; undefined for one that no fid can have. */
+  /** Converts an argument to an fid. Undefined if it is out of range. */
   const fidOf = (value: bigint) => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined);
-  /** Runs what needs an fid, unless the node does not follow it. */
+  /** Runs work that needs an fid, unless the node does not follow it. */
   async function ofFid<T>(
     value: bigint,
     read: (fid: number) => T | Promise<T>,
@@ -76,7 +79,7 @@ export function createRegistryCalls({
   const custodyOf = async (fid: number) => owners.custodyOf(fid);
   const isOwner = async (fid: number, custody: Hex) =>
     Buffer.compare((await custodyOf(fid)) ?? Buffer.alloc(0), fromHex(custody)) === 0;
-  /** A custody address that is not here may be that of an fid that the node does not follow. */
+  /** An unknown custody address may belong to an fid that the node does not follow. */
   const fidOfCustody = async (custody: Hex): Promise<Result<number, RegistryRefusal>> => {
     const fid = facts.fidOf(fromHex(custody));
     if (fid !== undefined && people.isFollowed(fid)) return ok((await isOwner(fid, custody)) ? fid : 0);
@@ -158,7 +161,7 @@ export function createRegistryCalls({
     }
   }
 
-  /** A key counts as added once that is confirmed. */
+  /** A key counts as added only after it is confirmed. */
   async function keyOf(fid: number, key: Uint8Array): Promise<RegistryKey> {
     const known = facts.keyOf(fid, key);
     return known.state !== KEY_STATES.added || (await owners.hasKey(fid, key)) ? known : NO_KEY;
@@ -173,13 +176,13 @@ export function createRegistryCalls({
       return await (contract === ID_REGISTRY ? callIdRegistry(data) : callKeyRegistry(data));
     } catch (cause) {
       if (cause instanceof UnconfirmedError) throw cause;
-      // The arguments are not those of the function. On chain the call reverts.
+      // The arguments do not match the function. On chain, the call would revert.
       return err("malformed");
     }
   };
 }
 
-/** Whether an account made a signature, as the contract decides; undefined where a contract wallet may have. */
+/** Reports whether an account made a signature, as the contract would decide. Undefined if a contract wallet may have made it. */
 function isSignedBy(custody: Uint8Array, digest: Uint8Array, signature: Uint8Array): boolean | undefined {
   if (signature.length !== ECDSA_BYTES) return undefined;
   const isLow = Buffer.compare(signature.subarray(32, 64), HALF_ORDER) <= 0;

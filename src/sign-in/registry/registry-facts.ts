@@ -4,10 +4,10 @@ import { statement } from "../../db/index/statement.ts";
 import { canonicalKey } from "../../protocol/auth-address.ts";
 import { OnChainEventType, SignerEventType } from "../../protocol/wire/generated/on-chain.ts";
 
-/** The states of a key in the key registry. */
+/** States of a key in the key registry. */
 export const KEY_STATES = { null: 0, added: 1, removed: 2 } as const;
 
-/** What the registries on Optimism hold, as the index has it. Addresses have 20 bytes. */
+/** Contents of the registries on Optimism according to the index. Addresses have 20 bytes. */
 export type RegistryFacts = ReturnType<typeof registryFactsFromIndex>;
 
 const byCustody = statement<{ fid: number }, [custody: Uint8Array]>(
@@ -35,11 +35,11 @@ export function registryFactsFromIndex(db: IndexDatabase) {
   const registrations = (fid: number) => onChainEventsOf(db, OnChainEventType.EVENT_TYPE_ID_REGISTER, fid);
   const newestFid = () => db.get(newest)?.fid ?? 0;
   return {
-    /** The fid of a custody address; undefined for none here. */
+    /** Returns the fid of a custody address; undefined if the index has none. */
     fidOf: (custody: Uint8Array): number | undefined => db.get(byCustody, custody)?.fid,
-    /** The largest registered fid; 0 without any. */
+    /** Returns the largest registered fid; 0 if there are none. */
     newestFid,
-    /** The recovery address of a registered fid, undefined where no event names one. */
+    /** Returns the recovery address of a registered fid; undefined if no event names one. */
     recoveryOf(fid: number): Uint8Array | undefined {
       for (const { body } of registrations(fid).toReversed()) {
         const recovery = body?.$case === "idRegisterEventBody" ? body.value.recoveryAddress : undefined;
@@ -47,7 +47,7 @@ export function registryFactsFromIndex(db: IndexDatabase) {
       }
       return undefined;
     },
-    /** The block of the newest registration here; 0 without any. */
+    /** Returns the block of the newest indexed registration; 0 if there are none. */
     height(): number {
       const fid = newestFid();
       return fid === 0 ? 0 : (registrations(fid).at(-1)?.blockNumber ?? 0);
@@ -56,10 +56,10 @@ export function registryFactsFromIndex(db: IndexDatabase) {
       const { state, keyType = 0 } = db.get(keyRow, fid, canonicalKey(key)) ?? {};
       if (state === SignerEventType.SIGNER_EVENT_TYPE_ADD) return { state: KEY_STATES.added, keyType };
       if (state === SignerEventType.SIGNER_EVENT_TYPE_REMOVE) return { state: KEY_STATES.removed, keyType };
-      // Without an event, and after a reset by the registry's admin.
+      // If the key has no event, or after a reset by the registry's admin.
       return { state: KEY_STATES.null, keyType: 0 };
     },
-    /** Keys of a state after the first `from`, in the order of their bytes. */
+    /** Returns the keys in a state, in byte order, without the first `from`. */
     keysOf: (
       fid: number,
       state: number,

@@ -15,12 +15,12 @@ export interface RpcResponse {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: string };
 }
 
-/** Optimism's JSON-RPC, as far as the index can serve it. */
+/** The JSON-RPC of Optimism, as far as the index can serve it. */
 export type RegistryRpc = ReturnType<typeof createRegistryRpc>;
 
 export const MAX_BATCH = 20;
 
-/** The codes of JSON-RPC and of this server. */
+/** Error codes of JSON-RPC and of this server. */
 const CODES = {
   invalidRequest: -32600,
   unserved: -32601,
@@ -33,7 +33,7 @@ const CODES = {
 
 const HEX = /^0x([0-9a-fA-F]{2})*$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-/** Blocks whose state is that of now. */
+/** Block tags that mean the current state. */
 const NOW = new Set<unknown>([undefined, "latest", "pending"]);
 const METHODS = new Set(["eth_chainId", "net_version", "eth_blockNumber", "eth_call", "eth_getCode"]);
 
@@ -58,7 +58,7 @@ export function createRegistryRpc(deps: {
   readonly registries: RegistryCall;
   readonly facts: Pick<RegistryFacts, "height">;
   readonly people: Pick<People, "isKnown">;
-  /** Undefined without an RPC of Optimism. */
+  /** Undefined without an RPC for Optimism. */
   readonly contracts: Pick<ContractSignatures, "validate"> | undefined;
   readonly staleReason: StaleReason;
   readonly count: (method: string) => void;
@@ -70,7 +70,7 @@ export function createRegistryRpc(deps: {
     if (stale !== undefined) throw new RpcError("limited", `try again: ${stale}`);
   }
 
-  /** A call without a target runs the code that it brings. Only validators of known addresses are passed on. */
+  /** Handles a call without a target, which runs the code in its data. Only validators of known addresses are forwarded. */
   async function callDeployless(data: Hex, client: string): Promise<string> {
     const validation = contracts && (await readValidation(data));
     if (!contracts || !validation || !people.isKnown(validation.address))
@@ -132,7 +132,11 @@ export function createRegistryRpc(deps: {
   }
 
   return {
-    /** Serves one call. @param client whose share calls of the operator's RPC take. */
+    /**
+     * Serves one call.
+     *
+     * @param client the client whose share of calls to the operator's RPC is used.
+     */
     async call(request: unknown, client: string): Promise<RpcResponse> {
       const {
         jsonrpc,

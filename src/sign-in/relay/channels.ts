@@ -14,7 +14,7 @@ import type { SignInReason, SignInRefusal, SignInVerifier } from "../verify-mess
 import type { SignedInProfile } from "./profile.ts";
 import type { UpstreamRelay } from "./upstream-relay.ts";
 
-/** What an app asks a user to sign. */
+/** Parameters of the message that an app asks a user to sign. */
 export interface ChannelParams {
   readonly siweUri: string;
   readonly domain: string;
@@ -26,7 +26,7 @@ export interface ChannelParams {
   readonly acceptAuthAddress: boolean;
 }
 
-/** Who opened a channel, as its approver sees it. */
+/** Who opened a channel, for the user who approves it. */
 export interface ChannelOpener {
   readonly ip: string;
   readonly userAgent: string;
@@ -35,23 +35,23 @@ export interface ChannelOpener {
 /** A channel as it is stored. */
 export interface Channel extends ChannelOpener {
   readonly params: ChannelParams & { readonly nonce: string };
-  /** Whether the nonce was issued here, to whomever: it counts once, and a token can be issued. */
+  /** Whether this service issued the nonce, to any client. Such a nonce can be used once, and allows a token to be issued. */
   readonly isOwnNonce: boolean;
   /** Unix seconds. */
   readonly openedAt: number;
   readonly expiresAt: number;
-  /** At the upstream relay; null without one. */
+  /** The channel at the upstream relay. Null if there is none. */
   readonly upstream: { readonly token: string; readonly url: string } | null;
 }
 
-/** A completed channel: who signed in, as the index has them at that moment. */
+/** A completed channel: who signed in, with the profile from the index at that moment. */
 export interface Completion extends SignedInProfile {
   readonly message: string;
   readonly signature: Hex;
   readonly authMethod: AuthMethod;
   readonly fid: number;
   readonly custody: Hex;
-  /** Of Quick Auth, for the channel's domain. */
+  /** Quick Auth token for the channel's domain. */
   readonly token?: string;
 }
 
@@ -61,12 +61,12 @@ export interface OpenedChannel {
   readonly nonce: string;
 }
 
-/** `field`: a member of the request, named by `message`. */
+/** `field`: an invalid member of the request, which `message` names. */
 export type OpenRefusal =
   | { readonly kind: "field"; readonly message: string }
   | { readonly kind: "upstream" | "no-url" };
 
-/** Why a channel is not completed. */
+/** Reason why a channel was not completed. */
 export type ChannelRefusal =
   | { readonly kind: "unknown" }
   | { readonly kind: "completed" }
@@ -77,23 +77,26 @@ export type ChannelRefusal =
       readonly cause?: SignInRefusal["cause"];
     };
 
-/** Channels of web sign-in, by the wire of the relay that apps know. The holder of the token polls, and the visitor of the URL approves. */
+/**
+ * Web sign-in channels, compatible with the relay protocol that apps already use. The holder of the token polls, and the visitor of the
+ * URL approves.
+ */
 export interface Channels {
   open(
     params: ChannelParams,
     opener: ChannelOpener,
     client: string,
   ): Promise<Result<OpenedChannel, OpenRefusal>>;
-  /** The link that the approver opens. */
+  /** Returns the link that the approving user opens. */
   urlOf(token: string, channel: Pick<Channel, "upstream">): string;
-  /** An open or completed channel; asks the upstream relay, if the channel is open there, too. */
+  /** Returns an open or completed channel. Also asks the upstream relay if the channel was opened there. */
   find(
     token: string,
     client: string,
   ): Promise<{ channel: Channel; completion: Completion | undefined } | undefined>;
-  /** Ends a completed channel: true for the one of concurrent calls that gets its result. */
+  /** Ends a completed channel. Returns true to the one of concurrent calls that may use its result. */
   end(token: string): Promise<boolean>;
-  /** Verifies a message for a channel, and completes it. A refusal changes nothing. */
+  /** Verifies a message for a channel and completes the channel. A refusal changes nothing. */
   authenticate(
     token: string,
     signed: { readonly message: string; readonly signature: string; readonly fid?: number | undefined },
@@ -107,36 +110,36 @@ export interface ChannelsDeps {
   readonly verifier: SignInVerifier;
   readonly people: Pick<People, "custodyOf">;
   readonly profileOf: (fid: number) => SignedInProfile;
-  /** Signs a token of Quick Auth; undefined where there are none for the domain. */
+  /** Signs a Quick Auth token. Undefined if the domain may not get tokens. */
   readonly tokenOf: (request: {
     fid: number;
     authMethod: AuthMethod;
     domain: string;
   }) => Promise<string | undefined>;
-  /** Undefined where users approve only on this node's page. */
+  /** Undefined if users approve only on this node's page. */
   readonly upstream: UpstreamRelay | undefined;
   readonly settings: {
-    /** Whether apps get the URL of the upstream relay instead of the page's. */
+    /** Whether apps receive the URL of the upstream relay instead of that of this node's page. */
     readonly direct: boolean;
     readonly refusedDomains: readonly string[];
   };
   readonly linkBase: () => string | undefined;
-  /** The state's clock. */
+  /** Clock of the state. */
   readonly clock: Clock;
   readonly count: CountSignIn;
   readonly admission: Pick<Admission, "budgets" | "buckets">;
 }
 
-/** A client opens 220 within the life of one at most. */
+/** A single client can open at most 220 channels within the lifetime of one. */
 const MAX_CHANNELS = 20_000;
 const MAX_USER_AGENT_CHARS = 256;
-/** How often the upstream is asked for a channel, by all threads. */
+/** How often the upstream is asked about a channel, over all threads. */
 const POLLS = { perMinute: 60, burst: 1 };
 const TOKEN = /^[1-9A-HJ-NP-Za-km-z]{16,24}$/;
-/** A text of these characters cannot begin another line of a message. */
+/** A text of these characters cannot start another line of a message. */
 const VISIBLE_ASCII = /^[!-~]+$/;
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
-/** The domain of the network's first client, whose users must not be led to think that it asks. */
+/** Domain of the network's first client. Its users must not be led to believe that it is the one asking. */
 const ALWAYS_REFUSED = ["farcaster.xyz", "*.farcaster.xyz"];
 
 export function createChannels(deps: ChannelsDeps): Channels {
@@ -156,7 +159,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
     );
   }
 
-  /** Calls the upstream within the share of a client; undefined where that is used up. */
+  /** Calls the upstream within the client's share. Undefined if the share is used up. */
   async function within<T>(client: string, call: () => Promise<T>): Promise<T | undefined> {
     const hold = budgets.relayCalls.open(client);
     try {
@@ -193,7 +196,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
     const { fid: signer, authMethod } = signedIn.value;
     if (fid !== undefined && fid !== signer)
       return refuse({ reason: "not_authorized", message: "fid is not that of the message" });
-    // The message counts nowhere else, and here once.
+    // The nonce is valid nowhere else, and here only once.
     if (channel.isOwnNonce && !(await nonces.spend("sign-in", params.nonce)))
       return refuse({ reason: "invalid_nonce", message: "nonce is used or expired" });
     const custody = people.custodyOf(signer);
@@ -265,12 +268,12 @@ export function createChannels(deps: ChannelsDeps): Channels {
   };
 }
 
-/** What is wrong with the request of a channel; undefined for a valid one. Its shape has been checked. */
+/** Returns what is wrong with a request to open a channel; undefined if it is valid. Its shape has already been checked. */
 function faultOf(
   { siweUri, domain, redirectUrl, notBefore, expirationTime }: ChannelParams,
   refused: readonly string[],
 ) {
-  // The approver sees it, and the wallet signs it: no letters that look like others, and one spelling.
+  // The user sees the domain and the wallet signs it, so it must have a single spelling without lookalike letters.
   const normal = normalizeDomain(domain);
   if (normal === undefined || normal !== domain.toLowerCase())
     return "domain must be a host in ASCII, such as app.example or xn--bcher-kva.example";

@@ -3,7 +3,7 @@ import { statement } from "../../db/index/statement.ts";
 import { type Hex, toHex } from "../../protocol/validate/eth.ts";
 import { UserDataType } from "../../protocol/wire/generated/message.ts";
 
-/** What apps get to know of somebody who has signed in. Absent texts are empty. */
+/** Profile that apps receive for a signed-in user. Missing texts are empty. */
 export interface SignedInProfile {
   readonly username: string;
   readonly displayName: string;
@@ -29,7 +29,7 @@ const verifications = statement<{ address: Uint8Array }, [fid: number]>(
   `SELECT address FROM verifications WHERE fid = ? AND protocol = 0 LIMIT ${MAX_VERIFICATIONS}`,
 );
 
-/** Reads profiles from the index at each call. */
+/** Returns a function that reads a profile from the index on each call. */
 export function profilesFromIndex(db: IndexDatabase): (fid: number) => SignedInProfile {
   return (fid) => {
     const rows = db.all(userData, fid);

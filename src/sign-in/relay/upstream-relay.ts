@@ -2,19 +2,19 @@ import { parseJsonBytes } from "../../lib/json.ts";
 import { createOperatorFetch } from "../../net/operator-fetch.ts";
 import { readUpTo } from "../../net/read-up-to.ts";
 
-/** A channel that was opened at another relay, whose client app approves there. */
+/** A channel that was opened at another relay, whose client app approves it there. */
 export interface UpstreamChannel {
   readonly token: string;
-  /** Opens the client app. */
+  /** URL that opens the client app. */
   readonly url: string;
 }
 
-/** What another relay says of a channel. Nothing of it is trusted: the message is verified here. */
+/** Status of a channel according to another relay. It is not trusted: the message is verified here. */
 export type UpstreamStatus =
   | { readonly state: "pending" | "away" }
   | { readonly state: "completed"; readonly message: string; readonly signature: string };
 
-/** Another relay of the same wire, normally the one that the client app of most users approves at. */
+/** Another relay with the same protocol, normally the one at which most users' client app approves. */
 export type UpstreamRelay = ReturnType<typeof createUpstreamRelay>;
 
 const TIMEOUT_MS = 10_000;
@@ -36,13 +36,13 @@ export function createUpstreamRelay(origin: string) {
         ? { status: response.status, value: value as Readonly<Record<string, unknown>> }
         : undefined;
     } catch {
-      // A relay that is away leaves the ways that need none.
+      // If the relay is down, users can still approve in the ways that do not need it.
       return undefined;
     }
   }
 
   return {
-    /** Undefined where it did not open one. */
+    /** Opens a channel at the relay. Undefined if the relay did not open one. */
     async open(request: Readonly<Record<string, unknown>>): Promise<UpstreamChannel | undefined> {
       const response = await exchange("", {
         method: "POST",

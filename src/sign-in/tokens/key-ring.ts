@@ -1,26 +1,26 @@
 import type { SignInKey } from "./key-store.ts";
 
-/** Seconds that a key is listed before it signs: verifiers keep a list for 10 minutes. */
+/** How long a key is listed before it signs, in seconds. Verifiers cache the list for 10 minutes. */
 export const LISTED_AHEAD_SECS = 1200;
-/** Lifetimes of a token that a key stays listed after it has signed for the last time. */
+/** How long a key stays listed after its last signature, in token lifetimes. */
 const LISTED_LIFETIMES = 2;
 const DAY_SECS = 86_400;
 
-/** The keys at a time. */
+/** State of the keys at a time. */
 export interface KeyRing {
-  /** The one that signs; undefined without any. */
+  /** The key that signs. Undefined if there are none. */
   readonly current: SignInKey | undefined;
-  /** Those that verifiers get: the next one, the current one and previous ones whose tokens may live. */
+  /** Keys that verifiers receive: the next one, the current one, and previous ones whose tokens may still be valid. */
   readonly listed: readonly SignInKey[];
-  /** Ids of those that no token can name anymore. */
+  /** Ids of keys whose tokens have all expired. */
   readonly obsolete: readonly string[];
-  /** Whether a key waits for its turn. */
+  /** Whether the next key is already listed. */
   readonly hasNext: boolean;
 }
 
-/** @param keys in the order in which they sign. */
+/** @param keys in the order in which they start to sign. */
 export function keyRingAt(keys: readonly SignInKey[], nowSecs: number, tokenTtlSecs: number): KeyRing {
-  // The clocks of two nodes differ a little: the first key signs at once.
+  // The clocks of two nodes differ slightly, so the first key signs at once even if its time has not come yet.
   const current = keys.findLast(({ currentAt }) => currentAt <= nowSecs) ?? keys[0];
   const isListed = (at: number) => {
     const successor = keys[at + 1];
@@ -35,7 +35,7 @@ export function keyRingAt(keys: readonly SignInKey[], nowSecs: number, tokenTtlS
   };
 }
 
-/** Whether the next key has to be made now, so that it is listed for long enough. */
+/** Reports whether the next key has to be created now to be listed for long enough. */
 export function isRotationDue(
   { current, hasNext }: KeyRing,
   nowSecs: number,

@@ -7,29 +7,29 @@ import { bytes, index, json, key, type Row, recordCodec, table, text, whole } fr
 
 export type TokenAlgorithm = "RS256" | "ES256";
 
-/** The public half of a key, as clients get it. */
+/** Public half of a key, as clients receive it. */
 export type PublicJwk = Readonly<Record<string, string>>;
 
-/** Keys that sign tokens of Quick Auth. Times are unix seconds. */
+/** Keys that sign Quick Auth tokens. Times are unix seconds. */
 export const signInKeys = table(
   "signin_keys",
   {
-    /** Random. It names the key in tokens. */
+    /** Random. Identifies the key in tokens. */
     kid: key(text()),
     algorithm: text<TokenAlgorithm>(),
     public_jwk: json<PublicJwk>(),
-    /** The private key in PKCS #8, sealed. */
+    /** The private key in PKCS #8 form, sealed. */
     sealed: bytes(),
-    /** The id of the master key that it is sealed under, hexadecimal. */
+    /** Id of the master key that the private key is sealed under, in hex. */
     key_id: text(),
     created_at: whole(),
-    /** From then on it signs, until a later one does. It is listed before. */
+    /** When the key starts to sign, until a later one does. It is listed before that. */
     current_at: whole(),
   },
   { indexes: [index("signin_keys_by_time", ["current_at", "kid"])] },
 );
 
-/** A key as it is stored. */
+/** A stored key. */
 export interface SignInKey {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
@@ -40,19 +40,19 @@ export interface SignInKey {
   readonly currentAt: number;
 }
 
-/** The keys of all nodes. */
+/** Keys of all nodes. */
 export interface SignInKeyStore {
-  /** All keys, in the order in which they sign. */
+  /** Lists all keys, in the order in which they start to sign. */
   list(): Promise<SignInKey[]>;
-  /** Adds a key after the last one, unless another node was first, and deletes obsolete ones. Recorded in the operator's audit log. */
+  /** Adds a key after the last one, unless another node was faster, and deletes obsolete keys. The operator's audit log records it. */
   add(
     key: SignInKey,
     change: { readonly after: string | null; readonly obsolete: readonly string[] },
     by: OperatorOrigin,
   ): Promise<boolean>;
-  /** Deletes all keys and adds one, recorded likewise. Other nodes notice it by their next heartbeat. */
+  /** Deletes all keys and adds one. The operator's audit log records it. Other nodes notice with their next heartbeat. */
   replace(key: SignInKey, by: OperatorOrigin): Promise<void>;
-  /** Replaces the sealed bytes of a key, unless they have changed. */
+  /** Replaces the sealed bytes of a key unless they have changed. */
   reseal(kid: string, before: Uint8Array, after: Pick<SignInKey, "sealed" | "keyId">): Promise<boolean>;
 }
 

@@ -9,20 +9,23 @@ import { isRotationDue, keyRingAt, LISTED_AHEAD_SECS } from "./key-ring.ts";
 import type { PublicJwk, SignInKey, SignInKeyStore, TokenAlgorithm } from "./key-store.ts";
 import { SIGNING, type TokenClaims } from "./token.ts";
 
-/** What a token is made of. Its times are those of the thread that signs. */
+/** Claims of a new token. The thread that signs sets the times. */
 export type TokenRequest = Omit<TokenClaims, "iat" | "exp" | "jti">;
 
-/** Why no token is signed: `locked` without the master key that the current key is sealed under, or without any. */
+/**
+ * Reason why a token is not signed. `locked`: this node does not have the master key that the current key is sealed under, or any master
+ * key.
+ */
 export type TokenSigningRefusal = "locked";
 
-/** What the thread that has the vault does for sign-in. It knows nothing of HTTP. */
+/** Services for sign-in of the thread that owns the vault. It knows nothing about HTTP. */
 export type TokenSignerRpc = ReturnType<typeof createTokenSigner>;
 
 export interface TokenSignerDeps {
   readonly store: SignInKeyStore;
   /** Undefined without a master key. */
   readonly sealer: Sealer | undefined;
-  /** The state's clock. */
+  /** Clock of the state. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: {
@@ -37,18 +40,21 @@ const KID_BYTES = 12;
 const JTI_BYTES = 16;
 const makeKeyPair = promisify(generateKeyPair);
 
-/** Creates the signing of tokens. A key is made at the first need, and the next one in time for its rotation. */
+/** Creates the token signer. It creates the first key on demand, and the next one in time for its rotation. */
 export function createTokenSigner(deps: TokenSignerDeps) {
   const { store, sealer, clock, log, settings } = deps;
-  /** The key that signed last. Parsing one costs more than signing. */
+  /** Parsed form of the key that signed last. Parsing a key costs more than signing. */
   let opened: { readonly kid: string; readonly key: KeyObject } | undefined;
   let making: Promise<boolean> | undefined;
 
-  /** Makes a key after the last one, once for all callers of this thread. The first one signs at once, others after they were listed. */
+  /**
+   * Creates a key after the last one, once for all concurrent callers of this thread. The very first key signs at once; later ones sign
+   * after they have been listed.
+   */
   function make(with_: Sealer, keys: readonly SignInKey[], by: OperatorOrigin): Promise<boolean> {
     making ??= (async () => {
       const key = await newKey(with_, settings.algorithm);
-      // Making a key takes time, and verifiers get it only afterwards.
+      // Creating a key takes time, and verifiers receive it only afterwards, so the time is read again.
       const now = nowSecs(clock);
       const made = { ...key, createdAt: now, currentAt: keys.length === 0 ? now : now + LISTED_AHEAD_SECS };
       const { obsolete } = keyRingAt(keys, now, settings.tokenTtlSecs);
@@ -62,7 +68,7 @@ export function createTokenSigner(deps: TokenSignerDeps) {
     return making;
   }
 
-  /** The key that signs now; it makes what is missing. */
+  /** Returns the key that signs now. Creates missing keys. */
   async function currentKey(with_: Sealer): Promise<SignInKey | undefined> {
     const now = nowSecs(clock);
     let keys = await store.list();
@@ -110,7 +116,7 @@ export function createTokenSigner(deps: TokenSignerDeps) {
     },
 
     /**
-     * Makes the next key, which signs once verifiers have it; `isNow`: deletes all keys and makes one that signs at once.
+     * Creates the next key, which signs once verifiers have it. With `isNow`, deletes all keys and creates one that signs at once.
      * `signsAt` is in unix seconds.
      */
     async rotateTokenKey(
@@ -134,7 +140,7 @@ export function createTokenSigner(deps: TokenSignerDeps) {
   };
 }
 
-/** Seals the keys that the sealer can open again under its current master key. Returns their number. */
+/** Reseals the keys that the sealer can open under its current master key. Returns the number of resealed keys. */
 export async function resealTokenKeys(
   store: Pick<SignInKeyStore, "list" | "reseal">,
   sealer: Sealer,

@@ -4,15 +4,15 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { PublicJwk, SignInKey, TokenAlgorithm } from "./key-store.ts";
 
-/** Which of an fid's addresses signed in. */
+/** Kind of the fid's address that signed in. */
 export type AuthMethod = "custody" | "authAddress";
 
-/** What a token says. Times are unix seconds. */
+/** Claims of a token. Times are unix seconds. */
 export interface TokenClaims {
   readonly iss: string;
-  /** The fid, as a number like that of the official server. */
+  /** The fid, as a number, as in tokens of the official server. */
   readonly sub: number;
-  /** The domain of the app. */
+  /** Domain of the app. */
   readonly aud: string;
   readonly iat: number;
   readonly exp: number;
@@ -29,13 +29,13 @@ export type TokenRefusalReason =
   | "unknown_key"
   | "malformed";
 
-/** Why a token is refused, in words for its sender. */
+/** Reason why a token is refused, as text for its sender. */
 export interface TokenRefusal {
   readonly reason: TokenRefusalReason;
   readonly message: string;
 }
 
-/** What a verifier expects of a token. */
+/** Requirements of a verifier on a token. */
 export interface TokenExpectation {
   readonly issuer: string;
   readonly domain: string;
@@ -44,10 +44,10 @@ export interface TokenExpectation {
 
 const MAX_TOKEN_CHARS = 4096;
 const PART = /^[A-Za-z0-9_-]+$/;
-/** The newest tokens whose signature was good, each about 400 bytes. */
+/** Maximum number of remembered tokens with a valid signature, newest kept. Each takes about 400 bytes. */
 const MAX_MEMOS = 10_000;
 
-/** How each algorithm of tokens is verified by the crypto library. */
+/** Options of the crypto library for each token algorithm. */
 export const SIGNING: Readonly<Record<TokenAlgorithm, { readonly dsaEncoding?: "ieee-p1363" }>> = {
   RS256: {},
   ES256: { dsaEncoding: "ieee-p1363" },
@@ -59,14 +59,14 @@ interface Memo {
 }
 
 /**
- * Creates the verification of tokens. A good signature is remembered by the token's hash; its key, times, issuer and audience are
- * checked at each use. Only the algorithm of the key that `kid` names is accepted, and no other member of the header is read.
+ * Creates the token verifier. A valid signature is remembered by the hash of the token; the key, times, issuer and audience are checked
+ * on each use. Only the algorithm of the key that `kid` names is accepted, and no other header member is read.
  */
 export function createTokenVerifier() {
   const memos = new Map<string, Memo>();
   const keys = new Map<string, { readonly jwk: string; readonly key: KeyObject }>();
 
-  /** The parsed key of a JWK. The list has a few keys, so the map has few. */
+  /** Returns the parsed key of a JWK. The cache stays small because the list has only a few keys. */
   function publicKeyOf(kid: string, publicJwk: PublicJwk): KeyObject {
     const jwk = JSON.stringify(publicJwk);
     const known = keys.get(kid);
@@ -84,14 +84,16 @@ export function createTokenVerifier() {
   }
 
   return {
-    /** The claims of a token that was verified before; undefined for any other, and for one that `verify` would refuse. */
+    /**
+     * Returns the claims of a token that was verified before. Undefined for any other token, and for one that `verify` would refuse now.
+     */
     recall(token: string, expected: TokenExpectation, ring: KeyRing): TokenClaims | undefined {
       const known = token.length > MAX_TOKEN_CHARS ? undefined : memos.get(hashOf(token));
       if (!known || !findKey(ring, known.kid)) return undefined;
       return checkClaims(known.claims, expected).ok ? known.claims : undefined;
     },
 
-    /** @param ringOf the keys of now; with the id of a key that the last ones lacked. */
+    /** @param ringOf returns the current key ring. Called with the id of a key that the previous ring did not contain. */
     async verify(
       token: string,
       expected: TokenExpectation,

@@ -7,15 +7,15 @@ const TOKEN_BYTES = 32;
 const REQUEST_ID_BYTES = 16;
 
 /**
- * The tokens of approval URLs. A user who has one may approve the signer. The database has only a digest of it; responses to the
- * owner can repeat it because it is derived from a key that is not in the database.
+ * Tokens of approval URLs. A user who has one may approve the signer. The database stores only its digest. Responses to the owner can
+ * still repeat the token because it is derived from a key outside the database.
  */
 export interface ApprovalTokens {
-  /** Creates the parts of a request that its token consists of. */
+  /** Creates the parts of a request that its token is derived from. */
   create(): Pick<ApprovalRequest, "requestId" | "tokenDigest">;
-  /** The text of a request's token; undefined if it was derived from a key that is no longer known. */
+  /** Returns the text of a request's token. Undefined if it was derived from a key that is no longer known. */
   textOf(request: Pick<ApprovalRequest, "requestId" | "tokenDigest">): string | undefined;
-  /** The tokens that a name has under each key, the current one first. */
+  /** Returns the tokens of a name under each key, the current key first. */
   named(name: string): readonly [NamedToken, ...NamedToken[]];
 }
 
@@ -24,12 +24,12 @@ export interface NamedToken {
   readonly digest: Uint8Array;
 }
 
-/** Returns the keys that tokens are derived from. Threads that do not sign have these instead of the master keys. */
+/** Returns the keys that tokens are derived from. Threads that do not sign receive these instead of the master keys. */
 export function tokenKeysOf(keys: readonly MasterKey[]): readonly Uint8Array[] {
   return keys.map((key) => deriveKey(key, "svc approval token 1"));
 }
 
-/** @param keys those of `tokenKeysOf`: the current one, then previous ones. */
+/** @param keys keys from `tokenKeysOf`: the current one, then previous ones. */
 export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]]): ApprovalTokens {
   const [current, ...former] = keys;
   return {
@@ -54,7 +54,7 @@ export function createApprovalTokens(keys: readonly [Uint8Array, ...Uint8Array[]
   };
 }
 
-/** Returns the digest that a token's text is found by; undefined for a text that is not a token. */
+/** Returns the digest by which a token is found; undefined if the text is not a token. */
 export function tokenDigestOf(text: string): Uint8Array | undefined {
   const token = decodeBase58(text, TOKEN_BYTES);
   return token && digestOf(token);

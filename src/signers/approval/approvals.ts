@@ -37,42 +37,42 @@ import { ownRequest, signedRequest } from "./signed-request.ts";
 export interface ApprovalView {
   readonly status: SignerStatus;
   readonly appFid: number;
-  /** 32 bytes, or the 20 of an auth address. */
+  /** 32 bytes, or 20 for an auth address. */
   readonly publicKey: Uint8Array;
-  /** The message types that the key may sign; none for an auth address. */
+  /** Message types that the key may sign. Empty for an auth address. */
   readonly scopes: readonly number[];
-  /** How long the key counts after its last use; null for one on chain. */
+  /** How long the key stays valid after its last use, in seconds. Null for a key on chain. */
   readonly ttlSecs: number | null;
   /** Unix seconds. */
   readonly deadline: number;
   readonly redirectUrl: string | null;
-  /** The only user who may approve; null while any user may. */
+  /** The only user who may approve. Null while any user may. */
   readonly userFid: number | null;
 }
 
-/** What a wallet is to sign. */
+/** What a wallet has to sign. */
 export interface PreparedApproval {
   readonly fid: number;
   readonly keyAdd: KeyAddTypedData;
-  /** Null where the app has signed its own request for a gasless key. */
+  /** Null if the app has signed its own request for a gasless key. */
   readonly keyRequest: KeyRequestTypedData | null;
 }
 
-/** A key that its user adds on chain by a transaction, at the request of an app. */
+/** A key that its user adds on chain with a transaction, at the request of an app. */
 export interface PreparedOnChain {
   readonly fid: number;
   readonly onChain: {
-    /** 32 bytes, or the 20 of an auth address. */
+    /** 32 bytes, or 20 for an auth address. */
     readonly key: Uint8Array;
     readonly requestFid: number;
-    /** The custody address of the app, 20 bytes. */
+    /** Custody address of the app, 20 bytes. */
     readonly requestSigner: Uint8Array;
     readonly requestDeadline: number;
     readonly requestSignature: Uint8Array;
   };
 }
 
-/** The signatures of a user's custody address, of what was prepared. */
+/** Signatures of the prepared data by a user's custody address. */
 export interface SignedApproval {
   readonly fid: number;
   readonly nonce: number;
@@ -89,12 +89,12 @@ export interface ApprovalResult {
 }
 
 /**
- * Approval of signers by gasless keys, on the thread that has the vault. The token of an approval URL is all that a caller needs;
- * it ends with its request.
+ * Approval of signers with gasless keys, on the thread that owns the vault. Callers need only the token of an approval URL, which ends
+ * with its request.
  */
 export interface Approvals {
   view(token: string): Promise<Result<ApprovalView, SignerRefusal>>;
-  /** @param address the 20 bytes of the wallet that is to sign. */
+  /** @param address address of the wallet that will sign, 20 bytes. */
   prepare(token: string, address: Uint8Array): Promise<Result<PreparedApproval, SignerRefusal>>;
   submit(
     token: string,
@@ -149,7 +149,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { fid, key: publicKey, scopes: grantedTo(permissions), ttlSecs: keyTtlSecs, nonce, deadline };
   }
 
-  /** Only the first user of a signer can approve it again, and only the first who submits a request can submit it again. */
+  /** Only a signer's first user can approve it again, and only the first user who submits a request can submit it again. */
   function refuseStranger({ approval, submitted }: StoredSigner, fid: number) {
     if (approval !== null && approval.fid !== fid)
       return refuse(
@@ -162,7 +162,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return refuse("conflict", why, { code: "conflict" });
   }
 
-  /** Why a link that was approved already cannot be approved by a user; undefined for a link that is over otherwise. */
+  /** Returns why a user cannot approve a link that was already approved. Undefined for a link that ended in another way. */
   async function refuseApproved(token: string, fid: number) {
     const digest = tokenDigestOf(token);
     const signer = digest && (await store.findByToken(digest));
@@ -190,7 +190,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (!custody) return refuse("notFound", `fid ${fid} is not registered`);
     const stranger = refuseStranger(signer, fid);
     if (stranger) return stranger;
-    // A key without scopes would say that nothing is granted, or everything.
+    // A key without scopes could be read as granting nothing, or everything.
     if (grantedTo(signer.permissions).length === 0) return needsChain();
     const terms = termsOf(signer, fid, nonce, deadline);
     const forged = refuseKeyAdd(terms, custodySignature, custody);
@@ -201,7 +201,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     if (spent) return spent;
 
     const { keyRequest } = signed.value;
-    // Before it is submitted: a crash in between must not leave a key that approves nothing.
+    // Stored before it is submitted: a crash in between must not leave a key that approves nothing.
     const submitted = { fid, requestFid: keyRequest.requestFid };
     if (!(await store.submitting(signer.signerUuid, request.tokenDigest, submitted))) {
       const noted = await store.findByToken(request.tokenDigest);
@@ -249,7 +249,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const deadline = toFarcasterSecs(nowSecs(clock)) + SIGNATURE_VALID_SECS;
       const terms = termsOf(signer, fid, registry.userNonce(fid) + 1, deadline);
       const own = ownRequest(request, terms);
-      // Before the user signs: a client that has seen the public key can register it.
+      // Checked before the user signs, because a client that has seen the public key can register it.
       if (facts.isTaken(signer.publicKey, { fid, requestFid: own ? fid : request.appFid })) return keyTaken();
       return ok({ fid, keyAdd: keyAddTypedData(terms), keyRequest: own && keyRequestTypedData(own) });
     },

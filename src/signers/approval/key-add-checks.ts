@@ -5,9 +5,9 @@ import { type Clock, nowSecs } from "../../runtime/clock.ts";
 import { type KeyAddTerms, recoverKeyAdd } from "../key-add.ts";
 import { refuse, type SignerRefusal } from "../refusal.ts";
 
-/** What approvals of managed signers and of keys that apps hold refuse alike. */
+/** Refusals shared by the approvals of managed signers and of keys that apps hold. */
 
-/** How long a signature that is prepared now counts. */
+/** How long a signature that is prepared now stays valid, in seconds. */
 export const SIGNATURE_VALID_SECS = 3600;
 const NETWORK_LIMIT_SECS = 60;
 
@@ -24,7 +24,7 @@ export const keyTaken = () =>
     code: "conflict",
   });
 
-/** Whether a recovered address is this one. */
+/** Reports whether a recovered address equals this one. */
 export function isBy(signer: Uint8Array | undefined, address: Uint8Array): boolean {
   return signer !== undefined && Buffer.compare(signer, address) === 0;
 }
@@ -42,13 +42,13 @@ export function refuseKeyAdd(terms: KeyAddTerms, signature: Uint8Array, custody:
   return refuse("badRequest", "custody_signature is not of the fid's custody address");
 }
 
-/** @param last the last nonce that the custody address signed. */
+/** @param last last nonce that the custody address signed. */
 export function refuseNonce(nonce: number, last: number): Refused {
   if (nonce > last) return undefined;
   return refuse("conflict", "nonce was used meanwhile; prepare again", { code: "conflict" });
 }
 
-/** The network takes one key a minute from a user. */
+/** The network accepts one key per user and minute. */
 export function networkRefusal(error: SignerRefusal): Err<SignerRefusal> {
   const { kind, message, ...more } = error;
   const retryAfterSecs = kind === "tooManyRequests" ? NETWORK_LIMIT_SECS : more.retryAfterSecs;
@@ -56,7 +56,8 @@ export function networkRefusal(error: SignerRefusal): Err<SignerRefusal> {
 }
 
 /**
- * The refusal while no second node has confirmed an owner: an error of its own kind would not pass the port to the HTTP worker.
+ * Returns the refusal while a second node has not confirmed an owner. A refusal, because an error class would not survive the port to the
+ * HTTP worker.
  *
  * @throws any other cause.
  */

@@ -25,7 +25,7 @@ import type { KeyRequestEntry, StoredKeyRequest, StoredKeyRequests } from "./key
 
 type Outcome<T> = Promise<Result<T, SignerRefusal> | undefined>;
 
-/** Approval of keys that apps hold themselves, by their links. Undefined for a link that is not of such a key. */
+/** Approval by link of keys that apps hold themselves. Methods return undefined if the link is not for such a key. */
 export type KeyRequestApprovals = ReturnType<typeof createKeyRequestApprovals>;
 
 // biome-ignore lint/suspicious/noExplicitAny: any method
@@ -39,7 +39,7 @@ type Deps = Pick<
   "registry" | "custodyOf" | "network" | "clock" | "keyTtlSecs" | "submit" | "calls"
 > & { readonly facts: KeyFacts; readonly stored: StoredKeyRequests };
 
-/** The types that a gasless key can be granted: apps that hold a key say nothing of less. */
+/** Types that a gasless key can be granted. All of them, because apps that hold a key do not ask for fewer. */
 const SCOPES = grantedTo(typesOf([]));
 const SEED_BYTES = 32;
 
@@ -51,7 +51,7 @@ export function createKeyRequestApprovals(deps: Deps) {
     return digest && (await stored.find(digest));
   }
 
-  /** The terms of a gasless key. */
+  /** Returns the terms of a gasless key. */
   const termsOf = ({ key }: KeyRequestEntry, fid: number, nonce: number, deadline: number) => ({
     fid,
     key: fromHex(key),
@@ -61,7 +61,7 @@ export function createKeyRequestApprovals(deps: Deps) {
     deadline,
   });
 
-  /** The app's request with its custody address, which must still be the one that signed. */
+  /** Returns the app's request with its custody address, which must still be the one that signed. */
   async function requestOf({ appFid, key, deadline, signature }: KeyRequestEntry) {
     const signed = { requestFid: appFid, key: canonicalKey(fromHex(key)), deadline };
     const custody = await custodyOf(appFid);
@@ -93,7 +93,7 @@ export function createKeyRequestApprovals(deps: Deps) {
     if (!requested.ok) return requested;
     const head = { fid, timestamp: toFarcasterSecs(nowSecs(clock)), network };
     const data = keyAddData({ terms, custodySignature, ...requested.value, head });
-    // The network asks for a valid envelope, of any key: what counts is inside.
+    // The network requires a valid envelope, but any key may sign it: only its content matters.
     const message = buildMessage(data, ed25519KeyFromSeed(new Uint8Array(randomBytes(SEED_BYTES))));
     const sent = await submit(message, { ...origin, ownerFid: entry.ownerFid, apiKeyId: null });
     if (!sent.ok) return networkRefusal(sent.error);

@@ -12,33 +12,33 @@ import { noMasterKey, refuse, type SignerRefusal } from "../refusal.ts";
 import type { SignerActor } from "../signer-keys.ts";
 import type { ApprovalTokens } from "./approval-token.ts";
 
-/** An app's request that a user add a key which the app holds itself. Bytes are hexadecimal. */
+/** An app's request that a user add a key that the app itself holds. Bytes are in hex. */
 export interface KeyRequestEntry {
   readonly ownerFid: number;
   readonly appFid: number;
-  /** 32 bytes, or the 20 of an auth address. */
+  /** 32 bytes, or 20 for an auth address. */
   readonly key: Hex;
   /** Unix seconds. */
   readonly deadline: number;
   /** The app's custody signature of the SignedKeyRequest, 65 bytes. */
   readonly signature: Hex;
-  /** Whether it is made for a gasless key; else for the contract. */
+  /** Whether the signature is for a gasless key rather than for the contract. */
   readonly isGasless: boolean;
   readonly redirectUrl: string | null;
 }
 
-/** A key as the app sees it that asked for it. */
+/** A requested key, for the app that requested it. */
 export interface RequestedKey {
   readonly status: "pending_approval" | "approved" | "revoked";
-  /** The user; null while it waits for one. */
+  /** The user. Null while the request is pending. */
   readonly fid: number | null;
-  /** Where a user approves it, while it waits. */
+  /** URL at which a user approves the key. Set while the request is pending. */
   readonly approvalUrl: string | undefined;
 }
 
-/** Requests for keys that apps hold: the node never has their private halves. */
+/** Requests for keys that apps hold. The node never has the private keys. */
 export interface KeyRequests {
-  /** Asks users to approve a key. The same request again has the same link. */
+  /** Creates a request that asks users to approve a key. Repeating the same request returns the same link. */
   request(
     actor: SignerActor,
     request: {
@@ -49,11 +49,11 @@ export interface KeyRequests {
       readonly redirectUrl: string | undefined;
     },
   ): Promise<Result<RequestedKey, SignerRefusal>>;
-  /** A key that the owner has asked for; undefined without a request that still counts. */
+  /** Returns a key that the owner has requested; undefined if no request is valid anymore. */
   find(ownerFid: number, key: Uint8Array): Promise<RequestedKey | undefined>;
 }
 
-/** Requests of an owner that may wait at a time. */
+/** Maximum number of pending requests per owner. */
 const MAX_WAITING = 1000;
 const MAX_REQUEST_SECS = 30 * 86_400;
 const ADDRESS_BYTES = 20;
@@ -61,24 +61,27 @@ const ADDRESS_BYTES = 20;
 const kindOf = (ownerFid: number): OneTimeKind => `key-request:${ownerFid}`;
 const isAddress = (key: Uint8Array) => key.length === ADDRESS_BYTES;
 
-/** A request with its place in the store. */
+/** A request with its digest in the store. */
 export interface StoredKeyRequest {
   readonly digest: Uint8Array;
   readonly entry: KeyRequestEntry;
-  /** The user who was the first to approve it, once that was seen. */
+  /** The first user who approved it, once that was seen. */
   readonly approvedBy: number | null;
 }
 
-/** The outcome of a request that a user has approved. */
+/** Outcome of a request that a user has approved. */
 export interface RequestOutcome {
   readonly status: "approved" | "revoked";
   readonly fid: number;
 }
 
-/** The requests of all owners, and what the index says of each. */
+/** Requests of all owners, and their outcome according to the index. */
 export interface StoredKeyRequests {
   find(digest: Uint8Array): Promise<StoredKeyRequest | undefined>;
-  /** Notes the first user. A key that someone else asked for, for the same user or another, does not count. */
+  /**
+   * Returns the outcome of a request, and stores its first user. A key that someone else requested, for the same user or another, does
+   * not count.
+   */
   see(request: StoredKeyRequest): Promise<RequestOutcome | undefined>;
 }
 

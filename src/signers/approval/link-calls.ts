@@ -1,13 +1,13 @@
 import type { Err } from "../../lib/result.ts";
 import { refuse, type SignerRefusal } from "../refusal.ts";
 
-/** What bounds the calls of approval links: of each link ten a minute, and one submit at a time. */
+/** Limits the calls of approval links: ten a minute per link, and one submit at a time. */
 export interface LinkCalls {
-  /** Counts a call of a link; a refusal once there were ten within a minute. */
+  /** Counts a call of a link. Returns a refusal after ten calls within a minute. */
   count(tokenDigest: Uint8Array): Err<SignerRefusal> | undefined;
   /**
-   * Runs submits of one link in turn. Two windows can have one link open, and two users: the first approves, and the others are
-   * refused. A submit that overtook another one would be the one whose outcome is looked up.
+   * Runs the submits of one link one after another. Two windows, or two users, can have the same link open: the first one approves, and
+   * the others are refused. If one submit overtook another, the outcome of the wrong one would be looked up.
    */
   inTurn<T>(token: string, work: () => Promise<T>): Promise<T>;
 }
@@ -15,10 +15,10 @@ export interface LinkCalls {
 const CALLS_PER_MINUTE = 10;
 const MINUTE_SECS = 60;
 const MINUTE_MS = MINUTE_SECS * 1000;
-/** Tokens whose calls are counted. The one that was called first makes room. */
+/** Maximum number of tokens whose calls are counted. The one that was called first is dropped. */
 const MAX_COUNTED_TOKENS = 10_000;
 
-/** @param monotonicMs reads a monotonic clock: the wall clock may be set back, and a link would be limited until it is there again. */
+/** @param monotonicMs reads a monotonic clock. The wall clock may be set back, which would keep a link limited until it has caught up. */
 export function createLinkCalls(monotonicMs: () => number = () => performance.now()): LinkCalls {
   const calls = new Map<string, number[]>();
   const turns = new Map<string, Promise<unknown>>();

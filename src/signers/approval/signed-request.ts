@@ -5,7 +5,7 @@ import { refuse, type SignerRefusal } from "../refusal.ts";
 import type { ApprovalRequest } from "../store/signer-store.ts";
 import { isBy } from "./key-add-checks.ts";
 
-/** The request that the user makes, where the app has signed none for gasless keys. */
+/** Returns the request that the user makes if the app has not signed one for gasless keys. */
 export function ownRequest(
   { gaslessSignature }: ApprovalRequest,
   { fid, key, deadline }: KeyAddTerms,
@@ -20,12 +20,12 @@ interface SignedKeyRequest {
   readonly requestSignature: Uint8Array;
 }
 
-/** Returns the request of a KEY_ADD with the signature of its fid's present custody address. */
+/** Returns the request of a KEY_ADD with the signature of its fid's current custody address. */
 export async function signedRequest(
   request: ApprovalRequest,
   terms: KeyAddTerms,
   options: {
-    /** The user's. */
+    /** Custody address of the user. */
     readonly custody: Uint8Array;
     readonly requestSignature: Uint8Array | undefined;
     readonly custodyOf: ConfirmedCustodyOf;

@@ -15,26 +15,27 @@ import type { ApprovalTokens } from "./approval-token.ts";
 /** A signer that its owner creates without an app's request. */
 export interface WantedSigner {
   readonly permissions: readonly number[];
-  /** The only user who may approve it; undefined for any. */
+  /** The only user who may approve it. Undefined for any user. */
   readonly userFid: number | undefined;
-  /** Unix seconds at which the link ends; undefined for a day. */
+  /** When the link ends, in unix seconds. Undefined for one day from now. */
   readonly deadline: number | undefined;
 }
 
 export interface LoginSigner {
   readonly signerUuid: string;
-  /** The user approves it on the page of this token; null for one that is approved. */
+  /** The user approves the signer on the page of this token. Null if it is already approved. */
   readonly approvalToken: string | null;
 }
 
 /** Signers whose users request the key themselves, so that no app has to sign. */
 export interface UserRequests {
-  /** Creates a signer together with the link on which its user approves it, at the user's own request. */
+  /** Creates a signer and a link at which its user approves it, at the user's own request. */
   createForApproval(actor: SignerActor, wanted: WantedSigner): Promise<Result<SignerView, SignerRefusal>>;
   /**
-   * A signer of the owner for a user who has signed in: an approved one that may sign everything, else one that waits for this user.
+   * Returns the owner's signer for a user who has signed in: an approved one that may sign everything, otherwise one that is pending for
+   * this user.
    *
-   * @param waiting the one that waited for this user before.
+   * @param waiting the signer that was pending for this user before.
    */
   forLogin(
     actor: SignerActor,
@@ -66,7 +67,7 @@ export function createUserRequests({
   readonly thread: RpcClient<SignersRpc>;
   readonly view: (signer: StoredSigner, actor: SignerActor) => Promise<SignerView>;
 }): UserRequests {
-  /** Stores the request of a user: no app has to sign it. Undefined for a signer that was deleted. */
+  /** Stores a request by the user, for which no app has to sign. Undefined if the signer was deleted. */
   async function requestByUser(
     actor: SignerActor,
     signerUuid: string,

@@ -1,7 +1,7 @@
 import { NAME, type RecordFields } from "../../management/record-fields.ts";
 import { bodySchemas } from "../../management/request-schema.ts";
 
-/** What the owner of a login client sets. */
+/** Fields that the owner of a login client sets. */
 export const LOGIN_CLIENT_FIELDS = {
   name: NAME,
   origins: {
@@ -29,7 +29,7 @@ export const LOGIN_CLIENT_FIELDS = {
   },
 } as const satisfies RecordFields;
 
-/** What is set when a login client is made; an app may keep the id that it has. */
+/** Fields of a new login client. An app may keep the client id that it already uses. */
 export const NEW_LOGIN_CLIENT_FIELDS = {
   ...LOGIN_CLIENT_FIELDS,
   client_id: {
@@ -44,7 +44,7 @@ export const NEW_LOGIN_CLIENT_FIELDS = {
 
 const idKey = "client_id";
 
-/** Bodies of the requests of a login client's owner. */
+/** Request bodies for owners of login clients. */
 export const { create: CreateLoginClientRequest } = bodySchemas("LoginClient", {
   idKey,
   fields: NEW_LOGIN_CLIENT_FIELDS,

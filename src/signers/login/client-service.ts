@@ -13,7 +13,7 @@ import { isRedirectUrl } from "../../sign-in/domain.ts";
 import { CreateLoginClientRequest, LOGIN_CLIENT_FIELDS, UpdateLoginClientRequest } from "./client-fields.ts";
 import type { LoginClient, LoginClientChanges, LoginClientStore } from "./client-store.ts";
 
-/** Management of login clients by their owners. `body` is the JSON of the request. */
+/** Lets owners manage their login clients. `body` is the parsed JSON of the request. */
 export interface LoginClientService extends Omit<OwnedService<LoginClient>, "rotateSecret"> {
   create(actor: Actor, body: unknown): Promise<Result<LoginClient, Refusal>>;
   update(actor: Actor, body: unknown): Promise<Result<LoginClient, Refusal>>;
@@ -21,9 +21,9 @@ export interface LoginClientService extends Omit<OwnedService<LoginClient>, "rot
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/;
-/** A wildcard is a host name to the parser of URLs, and an origin that no page has. */
+/** The URL parser accepts a wildcard as a host name, but no page has such an origin. */
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
-/** Login clients of an fid. */
+/** Maximum number of login clients per fid. */
 const MAX_CLIENTS = 25;
 const readCreate = schemaReader(CreateLoginClientRequest);
 const readUpdate = schemaReader(UpdateLoginClientRequest);
@@ -31,7 +31,7 @@ const readUpdate = schemaReader(UpdateLoginClientRequest);
 export function createLoginClientService(options: {
   readonly store: LoginClientStore;
   readonly clock: Clock;
-  /** Whether this node listens on this machine only, so that pages of it may sign in. */
+  /** Whether this node listens only on this machine, so that local pages may sign in. */
   readonly allowsLoopback: boolean;
 }): LoginClientService {
   const { store, clock, allowsLoopback } = options;
@@ -46,7 +46,7 @@ export function createLoginClientService(options: {
   const auditOf = (action: string, actor: Actor) => (id: string) =>
     recordChange(`login_client.${action}`, actor, id, clock);
 
-  /** What is wrong with fields that have the right shape. */
+  /** Checks fields that already have the right shape. */
   function faultOf({ origins, redirectUris, permissions }: LoginClientChanges): Result<undefined, Refusal> {
     for (const origin of origins ?? [])
       if (!(isHttpsOrigin(origin) || (allowsLoopback && LOOPBACK.test(origin))))

@@ -7,21 +7,21 @@ import {
   ownedTable,
 } from "../../management/owned-store.ts";
 
-/** What a login asks of its user: who they are, or also a key that may write for them. */
+/** What a login asks its user for: only their identity, or also a key that may write for them. */
 export type LoginPermission = "read" | "write";
 
-/** Apps whose visitors sign in by the login page. Times are unix seconds; `seq` is the order of creation. */
+/** Apps whose visitors sign in on the login page. Times are unix seconds; `seq` is the order of creation. */
 export const loginClients = table(
   "login_clients",
   {
     seq: sequence(),
-    /** A UUID. Pages name it. */
+    /** UUID by which pages name the client. */
     client_id: unique(text()),
     owner_fid: whole(),
     name: text(),
-    /** The origins of pages that get a result. */
+    /** Origins of pages that may receive a result. */
     origins: json<readonly string[]>(),
-    /** Where else a result may go: https URLs, and URLs whose scheme is an app's. */
+    /** Other targets of a result: https URLs, and URLs with an app's scheme. */
     redirect_uris: json<readonly string[]>(),
     permissions: text<LoginPermission>(),
     created_at: whole(),

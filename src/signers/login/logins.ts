@@ -12,20 +12,20 @@ import type { SignerService } from "../signer-service.ts";
 import type { RequestOrigin } from "../signer-states.ts";
 import type { LoginClient, LoginClientStore } from "./client-store.ts";
 
-/** How an app wants its result, as the page's address says. The node checks it against the client. */
+/** How an app wants to receive its result, from the query of the page. The node checks it against the client. */
 export interface LoginTarget {
   readonly redirectUri?: string | undefined;
   readonly state?: string | undefined;
   readonly deeplinkUrl?: string | undefined;
 }
 
-/** Who signed in, and the signer of the client's owner for them; null for a client that only reads. */
+/** Who signed in, and their signer for the client's owner. Null for a client that only reads. */
 export interface LoggedIn {
   readonly fid: number;
   readonly signerUuid: string | null;
 }
 
-/** What follows a signed message: the result, or a signer that its user approves first. */
+/** What follows a signed message: the result, or a signer that its user has to approve first. */
 export type LoginStep =
   | { readonly kind: "done"; readonly loggedIn: LoggedIn; readonly redirectTo: string | null }
   | {
@@ -40,12 +40,12 @@ export type LoginRefusal =
   | { readonly kind: "sign-in"; readonly refusal: SignInRefusal }
   | { readonly kind: "signer"; readonly refusal: SignerRefusal };
 
-/** Sign-in by the login page, for pages that have a button of the hosted one. */
+/** Sign-in on the login page, compatible with pages that use the button of the hosted API. */
 export interface Logins {
   client(clientId: string): Promise<LoginClient | undefined>;
-  /** Whether a result may go where the page's address says. */
+  /** Reports whether a result may be sent to the target in the page's query. */
   mayGo(client: LoginClient, target: LoginTarget): boolean;
-  /** The message that a visitor signs, for the page of a client on this node: it counts for no other client. */
+  /** Returns the message that a visitor signs for a client's page on this node. It is not valid for any other client. */
   messageFor(clientId: string, address: Uint8Array, fid: number): Promise<string | undefined>;
   signIn(
     clientId: string,
@@ -53,14 +53,14 @@ export interface Logins {
     target: LoginTarget,
     origin: RequestOrigin & { readonly client: string },
   ): Promise<Result<LoginStep, LoginRefusal>>;
-  /** The result of a visit whose signer has been approved. */
+  /** Returns the result of a visit after its signer was approved. */
   finish(
     clientId: string,
     visit: string,
     target: LoginTarget,
     origin: RequestOrigin,
   ): Promise<Result<LoginStep & { kind: "done" }, LoginRefusal>>;
-  /** Exchanges a code: once, within 60 seconds, only for its client, its owner and its redirect URI. */
+  /** Exchanges a code: once, within 60 seconds, and only for its client, owner and redirect URI. */
   exchange(request: {
     readonly code: string;
     readonly clientId: string;
@@ -76,7 +76,7 @@ export interface LoginsDeps {
   readonly verifier: SignInVerifier;
   readonly signers: Pick<SignerService, "forLogin" | "find">;
   readonly linkBase: () => string | undefined;
-  /** The clock of the state. */
+  /** Clock of the state. */
   readonly clock: Clock;
   readonly count: CountSignIn;
 }
@@ -108,7 +108,7 @@ export function createLogins(deps: LoginsDeps): Logins {
     );
   };
 
-  /** Where the visitor goes with the result, if the app has said so. */
+  /** Returns where to redirect the visitor with the result, if the app asked for a redirect. */
   async function redirectOf(
     { clientId }: LoginClient,
     loggedIn: LoggedIn,
@@ -181,7 +181,7 @@ export function createLogins(deps: LoginsDeps): Logins {
         return err({ kind: "sign-in", refusal });
       }
       if (of.permissions === "read") return done(of, { fid, signerUuid: null }, target);
-      // One signer waits for each user of a client, however often they come back without approving it.
+      // Keeps a single pending signer per client and user, however often they return without approving it.
       const waiting = oneTimeDigest("login-signer", `${clientId}\0${fid}`);
       const known = (await store.find(waiting, nowSecs(clock)))?.payload as
         | { signerUuid: string }
@@ -235,7 +235,7 @@ export function createLogins(deps: LoginsDeps): Logins {
   };
 }
 
-/** The page that a message is for. */
+/** Returns the page that a message is for. */
 const pageOf = (base: string, clientId: string) => `${base}/login?client_id=${clientId}`;
 
 function withQuery(url: string, query: Readonly<Record<string, string>>): string {

@@ -17,7 +17,7 @@ import type {
   SubmittedKeyAdd,
 } from "./signer-store.ts";
 
-/** Managed signers: Ed25519 keys that the node holds, sealed, for an owner's app. Times are unix seconds. */
+/** Managed signers: Ed25519 keys that the node stores, sealed, for an owner's app. Times are unix seconds. */
 export const managedSigners = table(
   "managed_signers",
   {
@@ -27,31 +27,31 @@ export const managedSigners = table(
     public_key: unique(bytes()),
     /** The seed, sealed. */
     sealed: bytes(),
-    /** The id of the master key that the seed is sealed under, hexadecimal. */
+    /** Id of the master key that the seed is sealed under, in hex. */
     key_id: text(),
-    /** JSON array of the message types that it may sign. */
+    /** JSON array of the message types that the signer may sign. */
     permissions: text(),
     created_at: whole(),
     updated_at: whole(),
-    /** The user whose key it is, from the first approval on and for ever. */
+    /** User of the key, from the first approval on, forever. */
     fid: nullable(whole()),
     approved_at: nullable(whole()),
     approved_by: nullable(text()),
-    /** JSON of the block of each shard at which the approval was seen; null on a node that follows no other. */
+    /** JSON of the block of each shard at which the approval was seen. Null on a node that does not follow another. */
     approved_blocks: nullable(text()),
-    /** The last request for approval: the app, and until when a user may approve. Null without one. */
+    /** Last request for approval: the app, and until when a user may approve. Null without one. */
     app_fid: nullable(whole()),
     request_deadline: nullable(whole()),
     request_signature: nullable(bytes()),
-    /** The app's signature that a gasless key takes; null when it signed only for the chain. */
+    /** The app's signature for a gasless key. Null if the app signed only for the chain. */
     gasless_signature: nullable(bytes()),
     redirect_url: nullable(text()),
-    /** What the token of the approval URL is derived from. */
+    /** Random bytes that the token of the approval URL is derived from. */
     request_id: nullable(bytes()),
     token_digest: nullable(unique(bytes())),
     /** When an approval ended the request. */
     request_used_at: nullable(whole()),
-    /** The user and the requester of the KEY_ADD that was last submitted through the approval URL. */
+    /** User and requester of the KEY_ADD that was last submitted through the approval URL. */
     submitted_fid: nullable(whole()),
     submitted_request_fid: nullable(whole()),
   },
@@ -100,7 +100,7 @@ export function newValues(signer: Omit<StoredSigner, "seq" | "request" | "submit
   ];
 }
 
-/** The blocks of an approval as they are stored. */
+/** Serializes the blocks of an approval for storage. */
 export function blocksText(approval: Approval | null): string | null {
   return approval?.blocks ? JSON.stringify(approval.blocks) : null;
 }

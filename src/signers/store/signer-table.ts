@@ -4,7 +4,7 @@ import type { StateDb } from "../../db/state/state-db.ts";
 import { blocksText, type NewValues, newValues, type SignerRow, toSigner } from "./signer-row.ts";
 import type { KeyUse, SignerPage, SignerStore } from "./signer-store.ts";
 
-/** The columns of a new signer, in the order of its values. */
+/** Columns of a new signer, in the order of its values. */
 const NEW_COLUMNS = `signer_uuid, owner_fid, public_key, sealed, key_id, permissions, created_at, updated_at,
   fid, approved_at, approved_by, approved_blocks`;
 
