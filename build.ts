@@ -1,7 +1,7 @@
 /**
- * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>] [--without <part>,…]`.
- * Without a target it builds dist/svc for this machine; with targets it builds dist/svc-<target> for each.
- * The executable includes workers, migrations, default settings, the docs page and the console.
+ * Compiles the program into one executable per target: `bun build.ts [target …] [--all] [--outdir <dir>] [--without <part>,…]`. Without a
+ * target it builds dist/svc for this machine, otherwise dist/svc-<target> for each target. The executable includes workers, migrations,
+ * default settings, the docs page and the console.
  */
 import { existsSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -10,7 +10,7 @@ import { name, version } from "./package.json" with { type: "json" };
 import { embedPage } from "./src/console/bundle.ts";
 import { OPTIONAL_PARTS } from "./src/node/optional-parts.ts";
 
-/** Every platform that the toolchain compiles for. */
+/** All platforms that the toolchain can compile for. */
 const TARGETS = [
   "linux-x64",
   "linux-x64-baseline",
@@ -24,7 +24,7 @@ const TARGETS = [
 
 type Target = (typeof TARGETS)[number];
 
-/** Each worker is an entry point, because a compiled program loads it by its path. */
+/** Each worker is an entry point because a compiled program loads it by its path. */
 const ENTRYPOINTS = [
   "src/main.ts",
   ...new Bun.Glob("src/node/workers/*.worker.ts").scanSync(import.meta.dir),
@@ -68,7 +68,7 @@ const plugins = [
 if (targets.length === 0) await compile(undefined, `${values.outdir}/${name}`);
 for (const target of targets) await compile(target, `${values.outdir}/${name}-${target}`);
 
-/** Replaces modules by ones whose exports are undefined, and empty lists where they are operations. */
+/** Replaces the exports of modules with undefined, or with empty lists for operations. */
 function leavingOut(entries: readonly string[]): BunPlugin {
   const files = new Set(entries.map((entry) => `${import.meta.dir}/src/${entry}`));
   for (const file of files) if (!existsSync(file)) fail(`there is no ${file}`);
@@ -103,10 +103,10 @@ async function compile(target: Target | undefined, outfile: string): Promise<voi
     root: "src/node",
     define,
     plugins,
-    // Keeps names, so that stack traces are readable.
+    // Keeps names, so that stack traces stay readable.
     minify: { syntax: true, whitespace: true },
     sourcemap: "linked",
-    // Half of the start time was parsing. Code that threads share is one chunk, and all code is compiled to bytecode. Code
+    // Half of the start time was spent on parsing, so all code is compiled to bytecode, and code that threads share is in one chunk. Code
     // with a top-level `await` compiles to bytecode only as a module.
     format: "esm",
     splitting: true,
@@ -119,13 +119,13 @@ async function compile(target: Target | undefined, outfile: string): Promise<voi
     },
   });
   if (!built.success) throw new AggregateError(built.logs, `cannot build ${outfile}`);
-  // The executable includes its source maps. The separate files, one for each chunk, are not used.
+  // The executable contains its source maps, so the separate files, one per chunk, are not needed.
   for (const { kind, path } of built.outputs) if (kind === "sourcemap") rmSync(path, { force: true });
   const megabytes = (Bun.file(outfile).size / 1e6).toFixed(1);
   process.stdout.write(`${outfile}  ${megabytes} MB\n`);
 }
 
-/** The checked out commit, or the one that `SVC_BUILD_COMMIT` names where the sources are no checkout, as in a container. */
+/** Returns the checked-out commit, or the one in `SVC_BUILD_COMMIT` if the sources are not a checkout, such as in a container. */
 function currentCommit(): string {
   if (process.env.SVC_BUILD_COMMIT) return process.env.SVC_BUILD_COMMIT;
   if (Bun.which("git") === null) return "unknown";

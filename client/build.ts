@@ -1,7 +1,7 @@
 /**
- * Builds the package of the client into `dist/client`, as npm packs it: `bun client/build.ts [outdir] [origin]`, where the origin is JSON
- * such as `{"name":"@svc/client","repository":"https://…","bugs":"https://…"}`. One module without code of the
- * platform, so it runs in Node, Bun, Deno, workers and browsers.
+ * Builds the client package as npm packs it, by default into `dist/client`: `bun client/build.ts [outdir] [origin]`, where the origin is
+ * JSON such as `{"name":"@svc/client","repository":"https://…","bugs":"https://…"}`. The package is one module without platform code, so
+ * it runs in Node, Bun, Deno, workers and browsers.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";

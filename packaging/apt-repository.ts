@@ -1,6 +1,6 @@
 /**
- * Makes a repository for apt of static files: `bun packaging/apt-repository.ts --debs dist/release --outdir dist/apt --gpg-key <id>`.
- * Packages that are in the outdir from before stay in it. Any web server, or a bucket, can serve the folder.
+ * Builds an apt repository of static files: `bun packaging/apt-repository.ts --debs dist/release --outdir dist/apt --gpg-key <id>`.
+ * Packages that are already in the outdir are kept. Any web server or bucket can serve the folder.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -14,9 +14,9 @@ const { values } = parseArgs({
   options: {
     debs: { type: "string" },
     outdir: { type: "string" },
-    /** Of a key of gpg that signs; its home is GNUPGHOME. */
+    /** Id of the gpg key that signs. Its home is GNUPGHOME. */
     "gpg-key": { type: "string" },
-    /** RFC 2822 or ISO 8601; now by default. */
+    /** RFC 2822 or ISO 8601. Default: now. */
     date: { type: "string", default: new Date().toISOString() },
   },
 });
@@ -48,7 +48,7 @@ gpg(["--clearsign", "--output", join(suite, "InRelease"), join(suite, "Release")
 gpg(["--detach-sign", "--armor", "--output", join(suite, "Release.gpg"), join(suite, "Release")]);
 writeFileSync(join(outdir, "svc-archive-keyring.asc"), run(["gpg", "--batch", "--armor", "--export", key]));
 
-/** What `Packages` says of a package. */
+/** Returns the entry of a package in `Packages`. */
 async function entryOf(path: string): Promise<string> {
   const fields = run(["dpkg-deb", "--field", path]).trim();
   const { size, hash } = await factsOf(path);

@@ -9,18 +9,18 @@ export type DebianArchitecture = "amd64" | "arm64";
 
 /**
  * Builds `svc_<version>_<architecture>.deb` in a folder with dpkg-deb. Files belong to root.
- * @throws Error without dpkg-deb, or where it fails
+ * @throws Error if dpkg-deb is missing or fails
  */
 export async function buildDeb(options: {
   readonly binary: string;
   readonly architecture: DebianArchitecture;
   readonly outdir: string;
   readonly date: string;
-  /** Uncompressed packages are for tests. */
+  /** Tests use uncompressed packages. */
   readonly compressed?: boolean;
-  /** Of the package; that of the program by default. */
+  /** Version of the package. Default: the version of the program. */
   readonly packageVersion?: string;
-  /** The URL of the sources. */
+  /** URL of the sources. */
   readonly homepage?: string | undefined;
 }): Promise<string> {
   const {
@@ -55,7 +55,7 @@ export async function buildDeb(options: {
   }
 }
 
-/** A script of the package, whose parts that several share are in files of their own. */
+/** Returns a script of the package with its includes expanded: parts that several scripts share are in separate files. */
 function withIncludes(script: string): string {
   const read = (name: string) => readFileSync(join(import.meta.dir, "debian", name), "utf8");
   return read(script).replace(/^#include (\S+)$/gm, (_, name: string) => read(name).trimEnd());

@@ -1,10 +1,10 @@
 import { version } from "../src/version.ts";
 
-/** An archive of a release. */
+/** The archives of a release. */
 export interface ReleasedArchive {
-  /** The folder of the release. */
+  /** URL of the folder that contains the release. */
   readonly downloadUrl: string;
-  /** SHA-256 of the archives by target, as hex. */
+  /** SHA-256 of the archives in hex, by target. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
@@ -18,7 +18,7 @@ const NIX_SYSTEMS: Readonly<Record<string, string>> = {
 const urlOf = (downloadUrl: string, target: string) =>
   `${downloadUrl.replace(/\/+$/, "")}/svc-${version}-${target}.tar.gz`;
 
-/** Returns `release.json`, which the flake of packaging/nix reads. */
+/** Returns `release.json`, which the flake in packaging/nix reads. */
 export function nixRelease({ downloadUrl, hashes }: ReleasedArchive): string {
   const archives = Object.fromEntries(
     Object.entries(NIX_SYSTEMS).flatMap(([target, system]) => {
@@ -31,7 +31,7 @@ export function nixRelease({ downloadUrl, hashes }: ReleasedArchive): string {
   return `${JSON.stringify({ version, archives }, null, 2)}\n`;
 }
 
-/** Returns the formula of Homebrew, for a tap of the maker's. */
+/** Returns the Homebrew formula, for a tap of the maintainer. */
 export function brewFormula({ downloadUrl, hashes }: ReleasedArchive, homepage: string): string {
   const block = (system: "macos" | "linux", targets: Readonly<Record<"arm" | "intel", string>>) => {
     const inner = (["arm", "intel"] as const).flatMap((cpu) => {
@@ -79,7 +79,7 @@ export function brewFormula({ downloadUrl, hashes }: ReleasedArchive, homepage: 
   ].join("\n");
 }
 
-/** A string of Ruby. What Ruby would interpolate is refused. */
+/** Quotes a Ruby string. Throws for text that Ruby would interpolate. */
 function quoted(text: string): string {
   if (/["\\#\n]/.test(text)) throw new Error(`not a plain text: ${text}`);
   return `"${text}"`;

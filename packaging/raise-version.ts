@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-/** The digests of the migrations that a release contains, from the first release on. A released migration never changes. */
+/** Digests of the migrations of each release, from the first release on. A released migration never changes. */
 const RELEASED = "drizzle/released.json";
-/** Its two versions are that of package.json. */
+/** Both of its versions equal the one in package.json. */
 const CHART = "packaging/helm/svc/Chart.yaml";
 
 type Digests = Readonly<Record<string, string>>;
 
 /**
  * Raises the version of a checkout: package.json, the chart, the heading of the changelog, and the list of released migrations.
- * @throws Error for a version that is not higher, for a changelog without entries, and where a released migration has changed
+ * @throws Error if the version is not higher, the changelog has no entries, or a released migration has changed
  */
 export async function raiseVersion(
   root: string,

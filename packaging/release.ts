@@ -1,7 +1,8 @@
 /**
- * Makes all files of a release; `--help` names its flags. For each target an archive with the program, its unit, completions and manual
- * page; Debian packages for linux; SHA256SUMS; the bill of materials; and `install.sh`, which downloads from `--download-url` and checks
- * the signature by the public key beside `--minisign-key`, `<file>.pub`. The packages for npm are in the folder `npm` of the outdir.
+ * Builds all files of a release; `--help` lists the flags. For each target there is an archive with the program, its unit, completions
+ * and manual page; for Linux also Debian packages; further SHA256SUMS, the bill of materials, and `install.sh`, which downloads from
+ * `--download-url` and checks the signature with the public key next to `--minisign-key`, `<file>.pub`. The npm packages are written to
+ * the folder `npm` in the outdir.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,13 +28,13 @@ const TARGETS = [
   "darwin-x64",
   "darwin-arm64",
 ];
-/** The names of the files of a release. */
+/** Matches the names of the files of a release. */
 const MADE =
   /^(svc-\d.*\.(tar\.gz|cdx\.json)|svc_\d.*\.deb|install\.sh|svc\.rb|release\.json|NOTES\.md|SHA256SUMS(\.minisig)?)$/;
 const MADE_FOR_NPM = /^[a-z0-9._-]+-(node|node-[a-z0-9-]+|client)-\d+\.\d+\.\d+\.tgz$/;
 const DEBIAN: Readonly<Record<string, DebianArchitecture>> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
-/** Reads the flags; says in a line which one is wrong. */
+/** Reads the flags. Prints which one is wrong, in one line. */
 function readFlags() {
   try {
     return parseArgs({ options: FLAGS }).values;
@@ -93,7 +94,7 @@ const npmScope = values["npm-scope"];
 if (!/^@[a-z0-9][a-z0-9._-]*$/.test(npmScope)) throw new Error(`not a scope of npm: ${npmScope}`);
 const day = values.date.slice(0, 10);
 mkdirSync(outdir, { recursive: true });
-// Files of a former release would be among the checksums, and published as files of this one.
+// Files of an earlier release would be included in the checksums and published as part of this one.
 for (const name of readdirSync(outdir)) if (MADE.test(name)) rmSync(join(outdir, name));
 mkdirSync(npmOutdir, { recursive: true });
 for (const name of readdirSync(npmOutdir)) if (MADE_FOR_NPM.test(name)) rmSync(join(npmOutdir, name));
@@ -141,7 +142,7 @@ if (values["minisign-key"] !== undefined)
   ]);
 process.stdout.write(`${readdirSync(outdir, { recursive: true }).sort().join("\n")}\n`);
 
-/** What the packages name as their sources and as the place for bugs; nothing without `--repository`. */
+/** Returns the URLs of the sources and bug tracker for the packages. Empty without `--repository`. */
 function originOf({ repository, bugs }: Origin): Origin {
   for (const url of [repository, bugs])
     if (url !== undefined && URL.parse(url)?.protocol !== "https:")
@@ -150,7 +151,7 @@ function originOf({ repository, bugs }: Origin): Origin {
   return { ...(repository && { repository }), ...(issues && { bugs: issues }) };
 }
 
-/** Writes `svc-<version>-<target>.tar.gz`, whose one folder has the same name. */
+/** Writes `svc-<version>-<target>.tar.gz`, which contains a single folder of the same name. */
 async function archive(target: string, binary: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "svc-archive-"));
   const name = `svc-${version}-${target}`;
@@ -174,7 +175,7 @@ function clientPackage(): void {
   }
 }
 
-/** The second line of the public key beside a secret one; empty without one. */
+/** Returns the second line of the public key next to a secret one. Empty without a key. */
 async function publicKey(secretKey: string | undefined): Promise<string> {
   if (secretKey === undefined) return "";
   const key = (await Bun.file(`${secretKey}.pub`).text()).trim().split("\n").at(-1) ?? "";
@@ -182,7 +183,7 @@ async function publicKey(secretKey: string | undefined): Promise<string> {
   return key;
 }
 
-/** The section of the changelog for this version, without its heading. */
+/** Returns the changelog section of this version, without its heading. */
 function notesOf(changelog: string): string {
   const [, section = ""] =
     new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(
@@ -191,7 +192,7 @@ function notesOf(changelog: string): string {
   return `${section.trim()}\n`;
 }
 
-/** Writes the formula of Homebrew and the hashes for the flake of Nix, which name the archives by their URLs. */
+/** Writes the Homebrew formula and the hashes for the Nix flake, which refer to the archives by URL. */
 async function writeFormulas(downloadUrl: string): Promise<void> {
   const hashes = new Map(
     await Promise.all(
@@ -209,7 +210,9 @@ async function writeFormulas(downloadUrl: string): Promise<void> {
   writeFileSync(join(outdir, "release.json"), nixRelease(archives));
 }
 
-/** Writes the checksums of all other files, in the form that `sha256sum -c` reads. Registries of npm have those of their packages. */
+/**
+ * Writes the checksums of all other files in the format of `sha256sum -c`, except for npm packages, whose checksums npm registries keep.
+ */
 async function writeSums(): Promise<void> {
   const names = readdirSync(outdir).filter((name) => !name.startsWith("SHA256SUMS") && name !== "npm");
   const lines = await Promise.all(

@@ -6,7 +6,7 @@ import { version } from "../src/version.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** A package of the lock file: `[name@version, registry, { dependencies… }, integrity]`. */
+/** A package in the lock file: `[name@version, registry, { dependencies… }, integrity]`. */
 type LockedPackage = readonly [id: string, registry: string, info: LockedInfo, integrity?: string];
 
 interface LockedInfo {
@@ -22,8 +22,8 @@ interface LockFile {
 }
 
 /**
- * The bill of materials of a release as CycloneDX 1.6 JSON: the packages that the program is built from, as the lock file pins
- * them (the page's are among them), its icons, and Bun, which is inside the executable. Packages that only tests and builds use are not in it.
+ * Returns the bill of materials of a release as CycloneDX 1.6 JSON: the packages that the program, including its page, is built from, as
+ * pinned by the lock file; its icons; and Bun, which the executable contains. Packages that only tests and builds use are left out.
  */
 export async function createSbom(options: {
   readonly timestamp: string;
@@ -45,7 +45,7 @@ export async function createSbom(options: {
     purl: `pkg:github/oven-sh/bun@${Bun.version}`,
     licenses: [{ license: { id: "MIT" } }],
   };
-  // Icons of the page, whose paths are in its sources.
+  // Icons of the page. Their paths are copied into its sources.
   const lucide = {
     type: "library",
     "bom-ref": "pkg:npm/lucide-static",
@@ -77,7 +77,7 @@ export async function createSbom(options: {
   };
 }
 
-/** The packages that are reached from the dependencies of the program, without those for development. */
+/** Returns the packages that are reachable from the program's dependencies, without development dependencies. */
 function shippedPackages(lock: LockFile): [string, LockedPackage][] {
   const found = new Map<string, LockedPackage>();
   const visit = (dependency: string, from: string): void => {
@@ -94,7 +94,7 @@ function shippedPackages(lock: LockFile): [string, LockedPackage][] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The key of a dependency as a package sees it: its own copy first, then those of the packages around it. */
+/** Returns the key that a dependency resolves to for a package: its own copy first, then those of the enclosing packages. */
 function resolve(lock: LockFile, dependency: string, from: string): string | undefined {
   for (let scope = from; scope !== ""; scope = parentOf(lock, scope)) {
     const own = `${scope}/${dependency}`;
@@ -126,10 +126,10 @@ function componentOf(key: string, [id, , , integrity]: LockedPackage) {
   };
 }
 
-/** The names in a key, as `ox/@noble/curves` has `ox` and `@noble/curves`: each is inside of the one before. */
+/** Splits a key into package names, such as `ox/@noble/curves` into `ox` and `@noble/curves`. Each is nested in the previous one. */
 const packagesIn = (key: string) => key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? [];
 
-/** The licence as the installed package states it; none where it is not installed (of another platform). */
+/** Returns the license that the installed package states. Empty if it is not installed, such as a package for another platform. */
 function licensesOf(key: string): { licenses?: object[] } {
   const file = join(ROOT, "node_modules", packagesIn(key).join("/node_modules/"), "package.json");
   if (!existsSync(file)) return {};

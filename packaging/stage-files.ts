@@ -9,16 +9,16 @@ import { programName, version } from "../src/version.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** Files that every package has beside the program. Paths are relative to the root of the checkout. */
+/** Files that every package contains next to the program. Paths are relative to the root of the checkout. */
 const LICENSE = "LICENSE";
 const CHANGELOG = "CHANGELOG.md";
 const UNIT = "packaging/svc.service";
 const SETTINGS = "packaging/svc.toml";
 const MONITORING = "packaging/monitoring";
 
-/** Writes files below a folder, with their folders. */
+/** Writes files below a folder, and creates their parent folders. */
 export interface Stage {
-  /** Writes a text or bytes to a path below the folder. */
+  /** Writes text or bytes to a path below the folder. */
   write(path: string, content: string | Uint8Array, mode?: number): void;
   /** Copies a file of this machine. */
   copy(from: string, path: string, mode?: number): void;
@@ -42,7 +42,9 @@ export function stageIn(folder: string): Stage {
   };
 }
 
-/** What is made from the commands of the program: completions and the manual page. `date` is the day of the release. */
+/**
+ * Returns the files that are generated from the program's commands: completions and the manual page. `date` is the day of the release.
+ */
 export function generatedFiles(date: string): { bash: string; zsh: string; fish: string; manPage: string } {
   const root = commandTree(createProgram().program);
   return {
@@ -53,7 +55,7 @@ export function generatedFiles(date: string): { bash: string; zsh: string; fish:
   };
 }
 
-/** What Prometheus and Grafana need for a node on the same machine. */
+/** Adds the files that Prometheus and Grafana need for a node on the same machine. */
 async function stageMonitoring(stage: Stage, folder: string): Promise<void> {
   const from = join(ROOT, MONITORING);
   const prometheus = await Bun.file(join(from, "prometheus.yml")).text();
@@ -62,12 +64,12 @@ async function stageMonitoring(stage: Stage, folder: string): Promise<void> {
     stage.copy(join(from, file), `${folder}/${file}`);
 }
 
-/** The unit of systemd for a program at this path. */
+/** Returns the systemd unit for a program at this path. */
 export async function unitFor(programPath: string): Promise<string> {
   return (await Bun.file(join(ROOT, UNIT)).text()).replaceAll("/usr/local/bin/svc", programPath);
 }
 
-/** The unit of several nodes on one machine: `svc@a` reads /etc/svc/a.toml and keeps its data in /var/lib/svc-a. */
+/** Returns the unit template for several nodes on one machine: `svc@a` reads /etc/svc/a.toml and stores its data in /var/lib/svc-a. */
 export async function instanceUnitFor(programPath: string): Promise<string> {
   return (await unitFor(programPath))
     .replace("Description=svc", "Description=svc %i")
@@ -76,7 +78,7 @@ export async function instanceUnitFor(programPath: string): Promise<string> {
     .replace("StateDirectory=svc", "StateDirectory=svc-%i");
 }
 
-/** Puts what an archive has beside the program into a folder. */
+/** Copies the files of an archive into a folder, next to the program. */
 export async function stageArchive(stage: Stage, binary: string, date: string): Promise<void> {
   const generated = generatedFiles(date);
   stage.copy(binary, programName, 0o755);
@@ -91,7 +93,7 @@ export async function stageArchive(stage: Stage, binary: string, date: string): 
   stage.write("completions/svc.fish", generated.fish);
 }
 
-/** Puts the file tree of the Debian package into a folder. */
+/** Creates the file tree of the Debian package in a folder. */
 export async function stageDebian(stage: Stage, binary: string, date: string): Promise<void> {
   const generated = generatedFiles(date);
   const gzip = (text: string) => Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });

@@ -5,7 +5,7 @@ import type { RecordField } from "../../src/management/record-fields.ts";
 
 type Flags = Readonly<Record<string, CommandFlag>>;
 
-/** The text of `commands.generated.ts`: the commands that call signed operations, and how the console spells them. */
+/** Returns the text of `commands.generated.ts`: the commands that call signed operations, and how the console spells them. */
 export function commandsFile(): string {
   const commands = Object.entries(signedOperations).flatMap(
     ([id, { method, path, command, query, body }]) => {
@@ -48,7 +48,10 @@ const PAGE_FLAGS: Flags = {
   cursor: { type: "text", valueName: "<cursor>", help: "continue after an earlier page" },
 };
 
-/** The flags of a command. Those of a record's fields are optional where it changes, and clear what can be null. */
+/**
+ * Returns the flags of a command. When a command changes a record, the flags of its fields are optional, and a nullable field can be
+ * cleared.
+ */
 function flagsOf(
   { usage, fields, flags: declared = {} }: OperationCommand,
   isChange: boolean,
@@ -82,7 +85,7 @@ function changing(field: RecordField): Shown {
 const given = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-/** The flag of a parameter or field, from its documentation; undefined for an object. */
+/** Returns the flag for a parameter or field, derived from its schema; undefined for an object. */
 function flagOf(schema: TSchema): CommandFlag | undefined {
   const { type, format, enum: choices, minimum, maximum, default: fallback, description = "" } = schema;
   const bounds = maximum === undefined ? "" : `, ${minimum} to ${maximum}`;
@@ -100,7 +103,7 @@ function flagOf(schema: TSchema): CommandFlag | undefined {
   }
 }
 
-/** The second part of a spelling: the flags of fields that do not have their names, and the fields without one. */
+/** Returns the second part of a spelling: flags that are not named like their fields, and fields without a flag. */
 function spellings(flags: Flags, without: readonly string[]): string[] {
   const named = Object.entries(flags).flatMap(([name, { flag, value }]) => {
     if (flag === undefined) return [];

@@ -1,7 +1,6 @@
 /**
- * Generates what the client knows of the API, from the program itself: `bun run client:generate`.
- * `api.generated.ts` has the types of every native route, `operations.generated.ts` the names of signed operations,
- * `commands.generated.ts` the commands that call them.
+ * Generates the client's view of the API from the program itself: `bun run client:generate`. `api.generated.ts` contains the types of
+ * every native route, `operations.generated.ts` the names of signed operations, `commands.generated.ts` the commands that call them.
  */
 import { join } from "node:path";
 import openapiTS, { astToString } from "openapi-typescript";

@@ -11,24 +11,24 @@ import { retryAfterMs } from "./retry-after.ts";
 import { type Signer, signOperation } from "./sign.ts";
 
 export interface ClientOptions {
-  /** `https://node.example`, with the path under which a proxy serves the node. */
+  /** Such as `https://node.example`, including the path under which a proxy serves the node. */
   readonly baseUrl: string;
-  /** `service.name` of the node; `svc` by default. Paths are written as `/v2/svc/…` all the same. */
+  /** `service.name` of the node. Default: `svc`. Callers write paths as `/v2/svc/…` in either case. */
   readonly service?: string;
   /** An API key of the node. */
   readonly apiKey?: string;
-  /** Signs the requests that only custody may make: apps, webhooks, keys, signers. */
+  /** Signs requests that require the custody address: apps, webhooks, keys, signers. */
   readonly owner?: { readonly fid: number; readonly signer: Signer };
   readonly fetch?: typeof fetch;
 }
 
-/** A response of the node that is not a success. */
+/** An error response of the node. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly status: number;
-  /** The request as the node's log names it. */
+  /** Id of the request in the node's log. */
   readonly requestId: string | null;
-  /** How long the node asks to wait, in ms. */
+  /** How long the node asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(response: Response, message: string) {
@@ -43,7 +43,7 @@ type Method = "get" | "post" | "put" | "patch" | "delete";
 type PathWith<M extends Method> = ClientPathsWithMethod<Client<paths>, M>;
 
 /**
- * The options of a call. That they are no type parameter lets the compiler refuse names that the API does not have, also of optional
+ * Options of a call. They are not a type parameter, so that the compiler rejects names that the API does not have, even for optional
  * parameters.
  */
 type Options<P extends keyof paths, M extends Method> =
@@ -56,15 +56,15 @@ type Call<M extends Method> = <P extends PathWith<M>>(
   ...init: Options<P, M>
 ) => Promise<FetchResponse<paths[P][M] & object, Record<never, never>, `${string}/${string}`>>;
 
-/** A client of the native API, typed by its OpenAPI document. Failures are thrown as `ApiFailure`. */
+/** A client of the native API, typed by its OpenAPI document. Throws `ApiFailure` for error responses. */
 export type SvcClient = { readonly [M in Method as Uppercase<M>]: Call<M> } & Pick<
   Client<paths>,
   "use" | "eject"
 >;
 
 /**
- * Creates a client. Paths, parameters, bodies and responses are those of the OpenAPI document:
- * `const { data } = await client.GET("/v2/svc/user", { params: { query: { fid: 3 } } })`.
+ * Creates a client. Paths, parameters, bodies and responses follow the OpenAPI document: `const { data } = await
+ * client.GET("/v2/svc/user", { params: { query: { fid: 3 } } })`.
  */
 export function createClient(options: ClientOptions): SvcClient {
   const { baseUrl, service = "svc" } = options;
@@ -76,11 +76,11 @@ export function createClient(options: ClientOptions): SvcClient {
   if (service !== "svc") client.use(renaming(baseUrl, service));
   if (options.owner) client.use(signing(options.owner, service));
   client.use(throwing);
-  // The library's own types take any further name.
+  // The library's own types accept unknown names.
   return client as unknown as SvcClient;
 }
 
-/** Sends requests to the paths of a node with another `service.name`. */
+/** Rewrites request paths for a node with another `service.name`. */
 function renaming(baseUrl: string, service: string): Middleware {
   return {
     onRequest({ request }) {
@@ -92,7 +92,7 @@ function renaming(baseUrl: string, service: string): Middleware {
   };
 }
 
-/** Signs what only custody may do. The credential of a signed request is its signature, so an API key is left out of it. */
+/** Signs requests that require the custody address. The signature is the credential of a signed request, so the API key is removed. */
 function signing({ fid, signer }: NonNullable<ClientOptions["owner"]>, service: string): Middleware {
   return {
     async onRequest({ request, schemaPath }) {

@@ -1,28 +1,28 @@
-/** What `sdk.context` of the Mini App SDK says; the rest of it is not read. */
+/** The part of `sdk.context` of the Mini App SDK that is read. */
 export interface OpenContext {
   readonly user: { readonly fid: number };
   readonly client: { readonly clientFid: number };
 }
 
 export interface ReportOpenOptions {
-  /** The node that sent the notification. */
+  /** URL of the node that sent the notification. */
   readonly baseUrl: string;
   readonly appId: string;
   readonly context: OpenContext;
-  /** What the user did next, reported by a call of its own. */
+  /** What the user did next. Report it in a separate call. */
   readonly goal?: string;
-  /** A Quick Auth token of the node, which makes the open a verified one. */
+  /** A Quick Auth token of the node. With it, the open counts as verified. */
   readonly token?: string;
-  /** The URL that the client opened; that of the page by default. */
+  /** URL that the client opened. Default: the URL of the page. */
   readonly url?: string;
-  /** `service.name` of the node; `svc` by default. */
+  /** `service.name` of the node. Default: `svc`. */
   readonly service?: string;
 }
 
 /**
- * Reports that the user opened the page by a notification of the app, for the results of the send. Never rejects: an app works without
- * its node.
- * @returns whether the node has taken the report; false for a page that no notification opened
+ * Reports that the user opened the page from a notification of the app, for the results of the send. Never rejects, because an app has to
+ * work without its node.
+ * @returns whether the node accepted the report; false if the page was not opened from a notification
  */
 export async function reportOpen(options: ReportOpenOptions): Promise<boolean> {
   const { baseUrl, appId, context, goal, token, url = pageUrl(), service = "svc" } = options;
@@ -38,7 +38,7 @@ export async function reportOpen(options: ReportOpenOptions): Promise<boolean> {
       goal,
       token,
     };
-    // As text, which needs no preflight; it outlives the page.
+    // Sent as text, which needs no preflight, and with `keepalive`, so that it outlives the page.
     const body = JSON.stringify(report);
     const target = `${baseUrl.replace(/\/+$/, "")}/v2/${service}/frame/app/open`;
     return (await fetch(target, { method: "POST", keepalive: true, body })).ok;

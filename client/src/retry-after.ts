@@ -1,4 +1,4 @@
-/** How long a response asks to wait, in ms: `Retry-After` in seconds, or as the date that proxies may write. */
+/** Returns how long a response asks to wait, in milliseconds. Reads `Retry-After` in seconds, or as a date, which some proxies send. */
 export function retryAfterMs({ headers }: Response): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;

@@ -1,6 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 
-/** Typed data as `signTypedData` of viem's accounts and wallet clients takes it. */
+/** Typed data in the form that `signTypedData` of viem's accounts and wallet clients accepts. */
 export interface SignedOpTypedData {
   readonly domain: { readonly name: string; readonly version: string; readonly chainId: number };
   readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
@@ -14,25 +14,25 @@ export interface SignedOpTypedData {
   };
 }
 
-/** Signs as the custody address of an fid: an account of viem, or `walletSigner` for a wallet in a browser. */
+/** Signs as the custody address of an fid: a viem account, or `walletSigner` for a wallet in a browser. */
 export interface Signer {
-  // The parameters of viem's own type depend on each other, so a narrower type would not accept its accounts.
+  // The parameters of viem's type depend on each other, so a narrower type would reject its accounts.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly signTypedData: (data: any) => Promise<string>;
 }
 
-/** What a signature covers. */
+/** Input of a signature. */
 export interface OperationToSign {
   readonly signer: Signer;
-  /** The acting fid; its custody address must be the signer's. */
+  /** The acting fid. Its custody address must be the signer's address. */
   readonly fid: number;
-  /** The name of the operation, as `app.create`. */
+  /** Name of the operation, such as `app.create`. */
   readonly op: string;
-  /** The body, byte for byte as it is sent; empty when there is none. */
+  /** Body exactly as it is sent, byte for byte; empty if there is none. */
   readonly body: string | Uint8Array;
-  /** `service.name` of the node; `svc` by default. */
+  /** `service.name` of the node. Default: `svc`. */
   readonly service?: string;
-  /** Unix seconds; now by default. */
+  /** Unix seconds. Default: now. */
   readonly signedAt?: number;
 }
 
@@ -46,7 +46,7 @@ const fields = [
   { name: "requestHash", type: "bytes32" },
 ] as const;
 
-/** Signs one request with a fresh nonce. Returns its five headers, which are valid once and for five minutes. */
+/** Signs one request with a new nonce. Returns its five headers, which are valid for a single request within five minutes. */
 export async function signOperation(operation: OperationToSign): Promise<Record<string, string>> {
   const { signer, fid, op, body, service = "svc", signedAt = Math.floor(Date.now() / 1000) } = operation;
   const name = service.slice(0, 1).toUpperCase() + service.slice(1);
@@ -73,12 +73,12 @@ export async function signOperation(operation: OperationToSign): Promise<Record<
   };
 }
 
-/** A wallet as browsers have it (EIP-1193). */
+/** A wallet as browsers expose it (EIP-1193). */
 export interface Eip1193Provider {
   request(request: { readonly method: string; readonly params?: unknown }): Promise<unknown>;
 }
 
-/** A signer that asks a wallet for each signature (`eth_signTypedData_v4`). The wallet has to stand on OP Mainnet. */
+/** Creates a signer that asks a wallet for each signature (`eth_signTypedData_v4`). The wallet must be connected to OP Mainnet. */
 export function walletSigner(provider: Eip1193Provider, address: string): Signer {
   return {
     async signTypedData({ domain, types, primaryType, message }: SignedOpTypedData) {

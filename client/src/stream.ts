@@ -1,10 +1,10 @@
 import { retryAfterMs } from "./retry-after.ts";
 
-/** A frame of the stream of events. */
+/** One event of the stream. */
 export interface StreamEvent {
-  /** Resumes behind this event. */
+  /** Cursor to resume after this event. */
   readonly cursor: string;
-  /** As `cast.created`. */
+  /** Such as `cast.created`. */
   readonly type: string;
   /** Unix seconds. */
   readonly createdAt: number;
@@ -13,24 +13,24 @@ export interface StreamEvent {
 }
 
 export interface StreamOptions {
-  /** `https://node.example`, with the path under which a proxy serves the node. */
+  /** Such as `https://node.example`, including the path under which a proxy serves the node. */
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** The filters of a webhook, by kind of event; every event without it. */
+  /** Filters, as in a webhook, by kind of event. Default: every event. */
   readonly subscription?: Readonly<Record<string, object>>;
   /** Where to resume: the cursor of the last event that was handled. */
   readonly cursor?: string;
-  /** Or unix seconds to start at. */
+  /** Alternative to `cursor`: when to start, in unix seconds. */
   readonly since?: number;
   readonly signal?: AbortSignal;
-  /** Called when events between two frames are gone: the log of the node no longer has them. */
+  /** Called if events between two received ones are lost because the node's log no longer contains them. */
   readonly onGap?: (gap: { readonly from: string | null; readonly to: string }) => void;
-  /** `service.name` of the node; `svc` by default. */
+  /** `service.name` of the node. Default: `svc`. */
   readonly service?: string;
   readonly fetch?: typeof fetch;
 }
 
-/** The node refused the stream, and another try would be refused, too. */
+/** The node refused the stream, and would refuse a retry, too. */
 export class StreamRefused extends Error {
   override readonly name = "StreamRefused";
   readonly status: number;
@@ -44,20 +44,20 @@ export class StreamRefused extends Error {
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 3_600_000;
-/** The node sends something every 15 seconds. A connection that is silent for longer is dead. */
+/** The node sends something every 15 seconds, so a connection that is silent for longer than this is dead. */
 const SILENCE_MS = 45_000;
-/** An event has a cast with its quotes at most. */
+/** The largest event contains a cast with its quoted casts. */
 const MAX_FRAME_CHARS = 4_000_000;
 
 /**
- * Follows the events of a node, each once, in order, for ever: a broken connection is resumed behind the last event. Ends when `signal`
- * aborts. Store the cursor of what you have handled, and give it back after a restart.
+ * Follows the events of a node without end, each event once and in order. A broken connection is resumed after the last event. Ends when
+ * `signal` aborts. Store the cursor of the last event that you have handled, and pass it after a restart.
  * @throws StreamRefused for filters or keys that the node does not accept
  */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent, void, void> {
   const { baseUrl, service = "svc", signal, onGap } = options;
   const send = options.fetch ?? fetch;
-  // What is wrong with the options fails here, outside of what is tried again.
+  // Invalid options must throw here, outside of the code that is retried.
   const endpoint = new URL(`${baseUrl.replace(/\/+$/, "")}/v2/${service}/stream`);
   const body = JSON.stringify({ subscription: options.subscription ?? ALL });
   let cursor = options.cursor;
@@ -84,7 +84,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
       });
       if (!response.ok || !response.body) await refuse(response);
       for await (const frame of framesOf(response.body as ReadableStream<Uint8Array>)) {
-        // Time that the caller takes for an event is not silence of the node.
+        // The time that the caller takes for an event does not count as silence of the node.
         clearTimeout(timer);
         waitMs = FIRST_RETRY_MS;
         if (frame.id !== undefined) {
@@ -123,7 +123,7 @@ const ALL = Object.fromEntries(
 ALL["user.created"] = {};
 ALL["user.updated"] = {};
 
-/** Too many streams and outages pass; everything else does not. */
+/** Throws `TryLater` for too many streams and for outages, which are temporary, and `StreamRefused` for everything else. */
 async function refuse(response: Response): Promise<never> {
   const body = (await response.json().catch(() => ({}))) as { message?: string };
   const message = body.message ?? `the node answered ${response.status}`;
@@ -132,7 +132,7 @@ async function refuse(response: Response): Promise<never> {
   throw new StreamRefused(response.status, message);
 }
 
-/** A refusal that passes, and how long the node asks to wait. */
+/** A temporary refusal, with how long the node asks to wait. */
 class TryLater extends Error {
   readonly afterMs: number;
 
@@ -142,7 +142,7 @@ class TryLater extends Error {
   }
 }
 
-/** What the caller's own code threw. It is the caller's to handle, not a connection to resume. */
+/** Wraps what the caller's own code threw. The caller has to handle it; the connection is not resumed. */
 class CallerFailure extends Error {}
 
 function callGapHandler(onGap: NonNullable<StreamOptions["onGap"]>, data: string): void {
@@ -161,7 +161,7 @@ interface Frame {
 }
 
 /**
- * Decodes server-sent events (the WHATWG's format, with line feeds as the node writes them).
+ * Decodes server-sent events (WHATWG format, with line feeds as the node writes them).
  * @throws Error for a frame that does not end
  */
 async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame, void, void> {

@@ -1,8 +1,8 @@
-/** A delivery that is what the node sent. */
+/** A verified delivery. */
 export interface Delivery {
-  /** The same for every try; dedupe by it. */
+  /** Identical for every attempt. Use it to detect duplicates. */
   readonly id: string;
-  /** Unix seconds of this try. */
+  /** Time of this attempt, in unix seconds. */
   readonly timestamp: number;
   readonly event: {
     readonly created_at: number;
@@ -12,25 +12,25 @@ export interface Delivery {
   };
 }
 
-/** A delivery that is not to be trusted. */
+/** A delivery that must not be trusted. */
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused";
 }
 
 export interface VerifyOptions {
-  /** `standard_secret` of the webhook (`whsec_…`); several while a secret is replaced. */
+  /** `standard_secret` of the webhook (`whsec_…`). Several while a secret is rotated. */
   readonly secret: string | readonly string[];
-  /** How far its time may be from this machine's, in seconds; 300 by default. */
+  /** Maximum difference between the delivery's time and this machine's, in seconds. Default: 300. */
   readonly toleranceSecs?: number;
-  /** Unix seconds; now by default. */
+  /** Unix seconds. Default: now. */
   readonly nowSecs?: number;
 }
 
 /**
- * Verifies a delivery by the scheme of Standard Webhooks: HMAC-SHA256 over id, time and body. `body` is what was received, byte for byte;
- * `headers` may be those of a request of Node.
- * @throws DeliveryRefused for whatever is not from the node
- * @throws TypeError without a secret, or with one that has not the form of `standard_secret`
+ * Verifies a delivery according to Standard Webhooks: HMAC-SHA256 over id, time and body. `body` is the received body, byte for byte;
+ * `headers` may be those of a Node request.
+ * @throws DeliveryRefused if the delivery is not from the node
+ * @throws TypeError if a secret is missing, or does not have the form of `standard_secret`
  */
 export async function verifyDelivery(
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -71,7 +71,7 @@ export async function verifyDelivery(
   throw new DeliveryRefused("no signature of the delivery is valid");
 }
 
-/** The key of a secret. An empty one would make every caller's signature valid. */
+/** Decodes the key of a secret. Throws for an empty key, with which anyone could create valid signatures. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const key = fromBase64(secret.replace(/^whsec_/, ""));
   if (key.length === 0) throw new TypeError("the secret is not the standard_secret of a webhook (whsec_…)");

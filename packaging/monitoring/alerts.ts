@@ -3,18 +3,18 @@ import { CHECK_TABLE } from "../../src/checks/table.ts";
 import { defaultConfigText } from "../../src/config/load.ts";
 
 export interface Alert {
-  /** The name without that of the service. */
+  /** Name without the prefix of the service. */
   readonly name: string;
   readonly severity: Severity;
-  /** PromQL. The alert fires for each series of the result. */
+  /** PromQL. The alert fires for each series in the result. */
   readonly expr: string;
-  /** How long the expression must hold. Default: not at all. */
+  /** How long the expression must hold. Default: zero. */
   readonly for?: string;
   /** What is wrong, as one sentence about the node. */
   readonly summary: string;
   /** What to do. */
   readonly action: string;
-  /** The page and heading that say more, relative to docs/operate/watch.md. */
+  /** Page and heading with details, relative to docs/operate/watch.md. */
   readonly runbook: `${string}.md#${string}`;
 }
 
@@ -24,7 +24,7 @@ function alertOf({ id, name, severity, openForSecs, sentence, remedy, runbook, p
   return {
     name,
     severity,
-    // Without an expression of its own it is the node's verdict, which has lasted for long enough.
+    // Without its own expression, an alert follows the node's check, which opens only after its own delay.
     expr: promql?.(thresholds) ?? `svc_check_open{check="${id}"} == 1`,
     ...(promql && openForSecs > 0 && { for: promDuration(openForSecs) }),
     summary: sentence,
@@ -33,5 +33,5 @@ function alertOf({ id, name, severity, openForSecs, sentence, remedy, runbook, p
   };
 }
 
-/** The alerts of the table of checks with the default thresholds. Their names begin with the name of the service. */
+/** The alerts for the table of checks, with the default thresholds. Their names start with the name of the service. */
 export const alerts: readonly Alert[] = CHECK_TABLE.map(alertOf);

@@ -7,8 +7,8 @@ const PANEL_HEIGHT = 8;
 const DATASOURCE = { type: "prometheus", uid: "${datasource}" } as const;
 
 /**
- * The dashboard of Grafana (schema 39 and newer) for nodes whose `service.name` is `service`. A variable chooses the data source, another
- * the nodes.
+ * Returns the Grafana dashboard (schema 39 and newer) for nodes whose `service.name` is `service`. One variable selects the data source,
+ * another the nodes.
  */
 export function grafanaDashboard(service = "svc"): object {
   const panels: object[] = [];
@@ -56,7 +56,7 @@ const heightOf = ({ panels }: PanelRow) => (panels.every(({ stat }) => stat) ? S
 
 function panelOf(panel: Panel, row: PanelRow, at: number, y: number, service: string): object {
   const { title, description, unit, stat, queries } = panel;
-  // Grafana takes whole columns alone.
+  // Grafana accepts only whole columns.
   const [x, end] = [at, at + 1].map((nth) => Math.round((COLUMNS * nth) / row.panels.length)) as [
     number,
     number,
@@ -90,7 +90,7 @@ function panelOf(panel: Panel, row: PanelRow, at: number, y: number, service: st
   };
 }
 
-/** Restricts every metric of an expression to the nodes that are chosen. */
+/** Restricts every metric of an expression to the selected nodes. */
 function forNodes(expr: string, service: string): string {
   return expr.replaceAll(
     new RegExp(`\\b(${service}_\\w+)(\\{([^}]*)\\})?`, "g"),
@@ -99,7 +99,7 @@ function forNodes(expr: string, service: string): string {
   );
 }
 
-/** The names of all metrics in an expression of PromQL. */
+/** Returns the names of all metrics in a PromQL expression. */
 export function metricsIn(expr: string): string[] {
   return [...new Set(expr.match(/\bsvc_\w+/g) ?? [])];
 }

@@ -1,7 +1,7 @@
-/** A curve or number of a panel. `__name__` of every metric begins with the name of the service. */
+/** A curve or number in a panel. `__name__` of every metric starts with the name of the service. */
 export interface PanelQuery {
   readonly expr: string;
-  /** What the legend says; `{{label}}` is the value of a label. */
+  /** Text of the legend; `{{label}}` is the value of a label. */
   readonly legend: string;
 }
 
@@ -9,10 +9,10 @@ export type PanelUnit = "short" | "s" | "bytes" | "reqps" | "percentunit" | "ops
 
 export interface Panel {
   readonly title: string;
-  /** What it shows, and what to do when it is not as it should be. */
+  /** What the panel shows, and what to do if it looks wrong. */
   readonly description: string;
   readonly unit: PanelUnit;
-  /** A number with a colour instead of curves: red from this value on, or below it. */
+  /** Shows a colored number instead of curves: red from this value up, or below it. */
   readonly stat?: { readonly badFrom: number } | { readonly badBelow: number };
   readonly queries: readonly PanelQuery[];
 }
@@ -27,7 +27,7 @@ const rate = (metric: string, by = "") =>
 const quantile = (q: number, metric: string) =>
   `histogram_quantile(${q}, sum by (le) (rate(${metric}_bucket[$__rate_interval])))`;
 
-/** The dashboard from top to bottom: what an operator asks first stands first. */
+/** The dashboard from top to bottom, in the order in which an operator needs it. */
 export const rows: readonly PanelRow[] = [
   {
     title: "Is it well?",

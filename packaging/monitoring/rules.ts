@@ -1,18 +1,18 @@
 import { posix } from "node:path";
 import { type Alert, alerts } from "./alerts.ts";
 
-/** The file of Prometheus rules for nodes whose `service.name` is `service`, whose Prometheus job has that name, too. */
+/** Returns the Prometheus rules file for nodes whose `service.name` is `service`. Their Prometheus job must have the same name. */
 export function rulesFile(service = "svc"): string {
   const rules = alerts.map((alert) => ruleOf(alert, service)).join("");
   return `# Made by packaging/monitoring/write.ts from alerts.ts.\ngroups:\n  - name: ${service}\n    rules:\n${rules}`;
 }
 
-/** The name of an alert: the name of the service with a capital letter, then its own. */
+/** Returns the full name of an alert: the capitalized name of the service, then the alert's own. */
 export function alertName({ name }: Pick<Alert, "name">, service = "svc"): string {
   return `${service.charAt(0).toUpperCase()}${service.slice(1)}${name}`;
 }
 
-/** The page and heading that an alert names, from the root of the repository. */
+/** Returns the page and heading that an alert links to, relative to the root of the repository. */
 export function runbookOf({ runbook }: Pick<Alert, "runbook">): string {
   return posix.join("docs/operate", runbook);
 }
@@ -33,7 +33,7 @@ function ruleOf(alert: Alert, service: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A string in the quotes that need no escapes in it, as the formatter of this project writes it. */
+/** Quotes a YAML string with the quotes that need no escapes, as the formatter of this project does. */
 function yamlString(text: string): string {
   return text.includes('"') ? `'${text.replaceAll("'", "''")}'` : `"${text}"`;
 }

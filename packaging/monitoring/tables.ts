@@ -2,7 +2,7 @@ import { alerts } from "./alerts.ts";
 import { rows } from "./panels.ts";
 import { alertName } from "./rules.ts";
 
-/** All panels of the dashboard as a Markdown table. */
+/** Returns all panels of the dashboard as a Markdown table. */
 export function panelTable(): string {
   const cells = rows.flatMap(({ title, panels }) =>
     panels.map((panel) => [title, panel.title, panel.description]),
@@ -10,10 +10,10 @@ export function panelTable(): string {
   return markdownTable(["row", "panel", "what it shows"], cells);
 }
 
-/** All alerts as a Markdown table of docs/operate/watch.md. */
+/** Returns all alerts as a Markdown table for docs/operate/watch.md. */
 export function alertTable(): string {
   const cells = alerts.map((alert) => {
-    // The labels and the value of the series are not known here.
+    // The labels and the value of the series are unknown here.
     const summary = alert.summary.replaceAll(/\{\{ .+? \}\}/g, "…");
     return [
       `[\`${alertName(alert)}\`](${alert.runbook})`,

@@ -1,4 +1,7 @@
-/** Writes what is made from the panels and alerts: the dashboard, the rules, and their tables in docs/operate/watch.md. `bun packaging/monitoring/write.ts` */
+/**
+ * Writes what is generated from the panels and alerts: the dashboard, the rules, and their tables in docs/operate/watch.md. Run `bun
+ * packaging/monitoring/write.ts`.
+ */
 import { join } from "node:path";
 import { grafanaDashboard } from "./dashboard.ts";
 import { rulesFile } from "./rules.ts";

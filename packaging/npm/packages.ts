@@ -8,16 +8,16 @@ import { stageIn } from "../stage-files.ts";
 const ROOT = join(import.meta.dir, "../..");
 const LAUNCHER = "launcher.mjs";
 
-/** Where the sources are and where bugs are reported. */
+/** URLs of the sources and of the bug tracker. */
 export interface Origin {
   readonly repository?: string;
   readonly bugs?: string;
 }
 
 export interface NpmPackages {
-  /** Such as `@svc`: the packages are `@svc/node` and, for each target, `@svc/node-<target>`. */
+  /** Such as `@svc`. The packages are then `@svc/node` and, for each target, `@svc/node-<target>`. */
   readonly scope: string;
-  /** A target, such as `linux-x64-musl`, and the path of its program. */
+  /** Path of the program by target, such as `linux-x64-musl`. */
   readonly programs: ReadonlyMap<string, string>;
   /** Must exist. */
   readonly outdir: string;
@@ -25,11 +25,11 @@ export interface NpmPackages {
 }
 
 /**
- * Packs the program for npm: a package for each target, which npm installs where its `os`, `cpu` and `libc` fit, and the launcher,
- * which depends on them all and starts the one for its machine. No package has an install script, which pnpm and Bun would not run.
- * Both programs for linux-x64 are installed, because npm does not know what the processor can do.
+ * Packs the program for npm: one package per target, which npm installs if its `os`, `cpu` and `libc` match, and the launcher, which
+ * depends on all of them and starts the one for its machine. No package has an install script, because pnpm and Bun would not run it.
+ * Both programs for linux-x64 are installed, because npm does not know which instructions the processor supports.
  *
- * @returns the paths of the packages in the order in which they are published: the launcher last, when all it names are there.
+ * @returns the paths of the packages in publishing order: the launcher last, after all packages that it depends on.
  */
 export function packNpm(options: NpmPackages): string[] {
   const { scope, programs, outdir, origin } = options;
@@ -42,7 +42,7 @@ export function packNpm(options: NpmPackages): string[] {
       os: [os],
       cpu: [cpu],
       ...(os === "linux" && { libc: [target.includes("-musl") ? "musl" : "glibc"] }),
-      // Yarn would run it from inside of an archive.
+      // Otherwise Yarn would try to run it from inside an archive.
       preferUnplugged: true,
       files: ["svc"],
     };
@@ -65,7 +65,7 @@ export function packNpm(options: NpmPackages): string[] {
   return [...platforms, pack(outdir, manifest, readme, (stage) => stage.write(LAUNCHER, script, 0o755))];
 }
 
-/** The name of the file that `npm pack` would give a package. */
+/** Returns the file name that `npm pack` gives a package. */
 export function packageFile(name: string): string {
   return `${name.replace(/^@/, "").replace("/", "-")}-${version}.tgz`;
 }

@@ -11,7 +11,7 @@ const PER_MINUTE = {
   nullHelp: "the operator's limit",
 } as const satisfies RecordField;
 
-/** What the owner of an API key sets. */
+/** Fields that the owner of an API key sets. */
 export const API_KEY_FIELDS = {
   name: NAME,
   description: description("what it is for"),
@@ -49,7 +49,7 @@ export const API_KEY_FIELDS = {
   writes_per_minute: PER_MINUTE,
 } as const satisfies RecordFields;
 
-/** Bodies of the requests of an API key's owner. */
+/** Request bodies for owners of API keys. */
 export const { create: CreateApiKeyRequest, update: UpdateApiKeyRequest } = bodySchemas("ApiKey", {
   idKey: "api_key_id",
   fields: API_KEY_FIELDS,

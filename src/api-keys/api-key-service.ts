@@ -30,52 +30,54 @@ import { createKeyPrefix, createKeyText, keySecret } from "./key-text.ts";
 const ID_CHARS = 16;
 const API_KEY_ID = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
 const MAX_LIVE_SECRETS = 100;
-/** How long a change waits for other nodes: longer than the lease of one that has stopped. */
+/** How long a change waits for other nodes: longer than the lease of a stopped node. */
 const MAX_NODES_WAIT_MS = 10_000;
 const NODES_POLL_MS = 200;
 
-/** The operator's limits of a key. */
+/** Limits of a key that the operator has set. */
 export interface KeyLimits {
   readonly unitsPerMinute: number;
   readonly writesPerMinute: number;
 }
 
-/** A key with the text of its newest secret, which is shown once. */
+/** A key with the text of its newest secret, which is shown only once. */
 export interface ApiKeyWithText {
   readonly key: ApiKey;
   readonly text: string;
 }
 
-/** For a change that takes something away from a key. */
+/** Result of a change that revokes something from a key. */
 export interface InEffect {
-  /** Whether each request that begins after the response finds it, at any node. Otherwise a live node has not confirmed it in time. */
+  /**
+   * Whether every request that starts after the response sees the change, on any node. False if a live node has not confirmed it in time.
+   */
   readonly isInEffect: boolean;
 }
 
-/** Who asks for a change. */
+/** Who requests a change. */
 export interface ApiKeyActor {
   readonly fid: number;
   readonly requestId: string;
-  /** The client's address. */
+  /** Address of the client. */
   readonly address: string;
 }
 
 /**
- * Management of API keys by their owners. `fid` is the acting fid, `body` the JSON of the request. The audit log names each change,
- * and each that was refused.
+ * Lets owners manage their API keys. `fid` is the acting fid, `body` the parsed JSON of the request. The audit log contains each change
+ * and each refused attempt.
  */
 export interface ApiKeyService extends Pick<OwnedService<ApiKey>, "get" | "list"> {
   create(actor: ApiKeyActor, body: unknown): Promise<Result<ApiKeyWithText, Refusal>>;
   update(actor: ApiKeyActor, body: unknown): Promise<Result<InEffect & { readonly key: ApiKey }, Refusal>>;
   delete(actor: ApiKeyActor, id: string): Promise<Result<InEffect, Refusal>>;
   rotateSecret(actor: ApiKeyActor, body: unknown): Promise<Result<InEffect & ApiKeyWithText, Refusal>>;
-  /** The usage of a key by day and route; both days are included and counted from 1970. */
+  /** Returns the usage of a key by day and route. Both days are inclusive, counted from 1970. */
   usage(
     fid: number,
     id: string,
     days: { readonly fromDay: number; readonly toDay: number },
   ): Promise<Result<UsageRow[], Refusal>>;
-  /** Why a key does not act for its owner; null while it does. */
+  /** Returns why a key does not act for its owner; null if it does. */
   inactiveReason(key: ApiKey): string | null;
   readonly limits: KeyLimits;
 }
@@ -91,20 +93,23 @@ export function createApiKeyService(options: {
   readonly settings: OwnedSettings;
   readonly limits: KeyLimits;
   readonly serviceName: string;
-  /** That of the index. */
+  /** Returns the custody address from the index. */
   readonly custodyOf: CustodyOf;
-  /** That to which keys are bound. Default: that of the index. */
+  /** Returns the custody address that keys are bound to. Default: the one from the index. */
   readonly confirmedCustodyOf?: ConfirmedCustodyOf;
-  /** Whether an app exists and belongs to the fid. */
+  /** Reports whether an app exists and belongs to the fid. */
   readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
-  /** Makes all HTTP workers of this process forget what they know of the keys. */
+  /** Clears the key caches of all HTTP workers in this process. */
   readonly forgetKeys: () => void;
 }): ApiKeyService {
   const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKeys } = options;
   const { confirmedCustodyOf = custodyOf } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
 
-  /** Waits until no HTTP worker, here or on another node, uses what it knew of the keys before. Returns whether that is so. */
+  /**
+   * Waits until every HTTP worker, on this node and on others, has dropped its earlier knowledge of the keys. Returns whether that
+   * happened in time.
+   */
   async function takeEffect(): Promise<boolean> {
     forgetKeys();
     const untilMs = performance.now() + MAX_NODES_WAIT_MS;
@@ -136,13 +141,13 @@ export function createApiKeyService(options: {
       address,
     });
 
-  /** Records a refusal of an action; `id` is the text that the request names a key by. */
+  /** Records the refusal of an action. `id` is the text by which the request names a key. */
   const recorded = <T>(action: string, actor: ApiKeyActor, id: unknown, result: Result<T, Refusal>) => {
     const apiKeyId = typeof id === "string" && API_KEY_ID.test(id) ? id : null;
     return recordRefusal(audit, auditOf(action, actor)(apiKeyId), result);
   };
 
-  /** Returns a refusal for fields that are valid by themselves. */
+  /** Returns a refusal for fields that are valid individually but not allowed for this owner. */
   async function refusalFor(
     fid: number,
     request: Partial<Static<typeof CreateApiKeyRequest>>,

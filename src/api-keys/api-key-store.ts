@@ -26,7 +26,7 @@ import {
 import type { ChangedMembers } from "../management/record-fields.ts";
 import type { API_KEY_FIELDS } from "./api-key-fields.ts";
 
-/** API keys, whose digests are in `secrets`. Times are unix seconds; `seq` is the order of creation. */
+/** API keys; their digests are in `secrets`. Times are unix seconds; `seq` is the order of creation. */
 export const apiKeys = table(
   "api_keys",
   {
@@ -35,24 +35,24 @@ export const apiKeys = table(
     api_key_id: unique(text()),
     owner_fid: whole(),
     name: text(),
-    /** What it is for. */
+    /** Purpose of the key. */
     description: nullable(text()),
-    /** The part of its text that is shown. */
+    /** The visible part of the key's text. */
     prefix: text(),
     scopes: json<readonly Scope[]>(),
     app_id: nullable(text()),
-    /** What the owner has set; see `inactiveReason`. */
+    /** Set by the owner; see `inactiveReason`. */
     active: flag(),
-    /** The owner's custody address when the key was created or activated, 20 bytes. */
+    /** Custody address of the owner when the key was created or activated, 20 bytes. */
     custody: bytes(),
     /** Null for the operator's limit. */
     units_per_minute: nullable(whole()),
     writes_per_minute: nullable(whole()),
     created_at: whole(),
     updated_at: whole(),
-    /** The first second at which it is invalid. */
+    /** First second at which the key is invalid. */
     expires_at: nullable(whole()),
-    /** May lag a minute behind. */
+    /** May be up to a minute old. */
     last_used_at: nullable(whole()),
   },
   {
@@ -63,7 +63,7 @@ export const apiKeys = table(
   },
 );
 
-/** A key that acts for its owner. The values of its secrets are digests of texts (`keyDigest`). Times are unix seconds. */
+/** A key that acts for its owner. The values of its secrets are digests of their texts (`keyDigest`). Times are unix seconds. */
 export interface ApiKey extends RecordOf<typeof apiKeys>, OwnedRecord {}
 
 export type ApiKeyChanges = ChangedMembers<typeof API_KEY_FIELDS> & Partial<Pick<ApiKey, "custody">>;
@@ -71,15 +71,15 @@ export type ApiKeyChanges = ChangedMembers<typeof API_KEY_FIELDS> & Partial<Pick
 export interface UsageCounts {
   readonly requests: number;
   readonly units: number;
-  /** Messages. */
+  /** Number of messages. */
   readonly writes: number;
-  /** Responses with status 400 or above, except 429. */
+  /** Number of responses with status 400 or above, except 429. */
   readonly errors: number;
-  /** Responses with status 429. */
+  /** Number of responses with status 429. */
   readonly limited: number;
 }
 
-/** What a key was used for on a UTC day, by route. */
+/** Usage of a key on one UTC day and route. */
 export interface UsageRow {
   readonly apiKeyId: string;
   /** Days since 1970. */
@@ -89,19 +89,19 @@ export interface UsageRow {
 }
 
 export interface ApiKeyStore extends OwnedStore<ApiKey, ApiKeyChanges> {
-  /** The key of an unexpired secret whose stored digest has this digest. The caller compares the secret itself. */
+  /** Returns the key with an unexpired secret whose stored digest has this digest. The caller must compare the secret itself. */
   findBySecret(digest: Uint8Array, nowSecs: number): Promise<ApiKey | undefined>;
-  /** Rises in the transaction of each update, deletion and rotation; 0 where no other node shares the state. */
+  /** Returns a number that rises in the transaction of each update, deletion and rotation. Always 0 if no other node shares the state. */
   keyEpoch(): Promise<number>;
-  /** The live nodes that may still use what they knew of keys before an epoch. This one does not count. */
+  /** Counts the other live nodes that may still use knowledge of keys from before an epoch. */
   nodesBehind(keyEpoch: number): Promise<number>;
-  /** Adds to the usage of keys that exist, and marks them as used now. */
+  /** Adds to the usage of existing keys, and sets their time of last use to now. */
   addUsage(rows: readonly UsageRow[], nowSecs: number): Promise<void>;
-  /** The usage of a key by day and route, both days included. */
+  /** Returns the usage of a key by day and route, with both days inclusive. */
   usage(apiKeyId: string, days: { readonly fromDay: number; readonly toDay: number }): Promise<UsageRow[]>;
 }
 
-/** No other node shares a state in SQLite. */
+/** A state in SQLite is not shared with other nodes. */
 const advanceEpoch = sql(
   "api_keys.advance-epoch",
   "UPDATE cluster SET key_epoch = key_epoch + 1 WHERE id = 1",
@@ -112,7 +112,7 @@ const readEpoch = sql<{ keyEpoch: number }>(
   `SELECT key_epoch AS "keyEpoch" FROM cluster WHERE id = 1`,
   `SELECT 0 AS "keyEpoch"`,
 );
-/** A node of an earlier release confirms no epoch. */
+/** A node of an earlier release does not confirm epochs. */
 const countBehind = sql<{ count: number }, [keyEpoch: number, bootId: string]>(
   "api_keys.nodes-behind",
   `SELECT count(*) AS count FROM nodes WHERE boot <> $2 AND (key_epoch IS NULL OR key_epoch < $1)
@@ -120,7 +120,7 @@ const countBehind = sql<{ count: number }, [keyEpoch: number, bootId: string]>(
   "SELECT 0 AS count WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL",
 );
 
-/** Makes all nodes forget the keys that they know, within a heartbeat. */
+/** Makes all nodes drop their cached keys within a heartbeat. */
 export const advanceKeyEpoch = async (tx: Tx): Promise<void> => {
   await tx.run(advanceEpoch);
 };
@@ -129,7 +129,7 @@ const owned = ownedTable<typeof apiKeys, ApiKey>(apiKeys, {
   hooks: { updated: advanceKeyEpoch, deleted: advanceKeyEpoch },
 });
 
-/** @param bootId of this process. */
+/** @param bootId id of this process. */
 export function createApiKeys(db: StateDb, bootId: string): ApiKeyStore {
   return {
     ...createOwnedStore<ApiKey, ApiKeyChanges>(db, "apiKeys", owned),
@@ -140,7 +140,7 @@ export function createApiKeys(db: StateDb, bootId: string): ApiKeyStore {
   };
 }
 
-/** What an API key was used for on a UTC day (`day` counts from 1970), by the template of the route. */
+/** Usage of an API key on one UTC day (`day` counts from 1970), by route template. */
 export const apiKeyUsage = table(
   "api_key_usage",
   {
@@ -150,9 +150,9 @@ export const apiKeyUsage = table(
     requests: whole(),
     units: whole(),
     writes: whole(),
-    /** Responses with status 400 or above, except 429. */
+    /** Number of responses with status 400 or above, except 429. */
     errors: whole(),
-    /** Responses with status 429. */
+    /** Number of responses with status 429. */
     limited: whole(),
   },
   {
@@ -161,7 +161,7 @@ export const apiKeyUsage = table(
   },
 );
 
-/** How long the usage of a day is stored. */
+/** How long the usage of a day is kept, in days. */
 export const USAGE_DAYS = 400;
 
 const COLUMNS = Object.keys(apiKeyUsage.columns).join(", ");
@@ -195,7 +195,10 @@ const sweepUsage = sql<unknown, [beforeDay: number, max: number]>(
     ORDER BY u.day LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 );
 
-/** The usage of all nodes. A repetition after a lost response counts twice; counts need not be exact then. */
+/**
+ * Stores the usage from all nodes. A retry after a lost response counts twice, which is acceptable because counts need not be exact in
+ * that case.
+ */
 function createUsage(db: StateDb): Pick<ApiKeyStore, "addUsage" | "usage"> {
   return {
     addUsage: db.decision(
@@ -218,7 +221,7 @@ function createUsage(db: StateDb): Pick<ApiKeyStore, "addUsage" | "usage"> {
   };
 }
 
-/** Deletes the usage of days that are long over, also of deleted keys. */
+/** Deletes the usage of expired days, including that of deleted keys. */
 export function usageSweep(db: StateDb): Sweep {
   return db.sweep("api_key_usage", (tx, maxRows) => {
     const today = Math.floor(stateSecs(tx.clock) / 86_400);
@@ -231,8 +234,9 @@ function toUsageRow({ api_key_id: apiKeyId, day, route, ...counts }: Row<typeof 
 }
 
 /**
- * Returns why a key does not act for its owner; null while it does. A key belongs to the custody address that made it, so it stops
- * with a transfer of the fid until the new custody activates it. An fid that the index does not know yet says nothing about that.
+ * Returns why a key does not act for its owner; null if it does. A key belongs to the custody address that created it, so after a
+ * transfer of the fid it is inactive until the new custody address activates it. If the index does not know the fid yet, the custody is
+ * not checked.
  */
 export function inactiveReason(
   { active, custody, ownerFid }: Pick<ApiKey, "active" | "custody" | "ownerFid">,

@@ -14,22 +14,22 @@ export interface GateDeps {
   readonly names: ServiceNames;
   /** `service.compat_prefixes`. */
   readonly compatPrefixes: readonly string[];
-  /** `auth.sessions`: without sessions their header is ignored. */
+  /** `auth.sessions`. If false, session headers are ignored. */
   readonly sessions: boolean;
   /** `http.anonymous`. */
   readonly anonymousReads: boolean;
   readonly keys: KeyLookup;
   readonly limits: RequestLimits;
   readonly usage: Pick<UsageRecorder, "record">;
-  /** While this returns a reason, a custody address in the index may be outdated. */
+  /** While this returns a reason, custody addresses in the index may be outdated. */
   readonly staleReason: StaleReason;
 }
 
-/** Headers that clients of the hosted API send their key in; older clients use the second. */
+/** Headers in which clients of the hosted API send their key. Older clients use the second one. */
 const KEY_HEADERS = ["x-api-key", "api_key"] as const;
 const SIGNATURE_HEADERS = ["Fid", "Op", "Signed-At", "Nonce", "Signature"] as const;
 const SESSION_HEADER = "Session";
-/** Where an anonymous client counts by its address. Other routes verify a credential of their own. */
+/** Routes on which an anonymous client is counted by its address. Other routes verify a credential of their own. */
 const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set([
   "read",
   "openRead",
@@ -37,10 +37,10 @@ const COUNTED_WITHOUT_KEY: ReadonlySet<Access["kind"]> = new Set([
   "keyUnlessRead",
   "bearer",
 ]);
-/** What these scopes allow to the owner, a new custody address must be able to stop at once. */
+/** Scopes that a new custody address must be able to cut off at once. */
 const NEED_CURRENT_INDEX: ReadonlySet<Scope> = new Set(["webhooks", "apps", "signers"]);
 
-/** The text that a client sends as its key; empty if there is none. */
+/** Returns the text that a client sends as its key; empty if there is none. */
 export function keyTextOf(headers: Headers): string {
   for (const name of KEY_HEADERS) {
     const text = headers.get(name);
@@ -51,16 +51,16 @@ export function keyTextOf(headers: Headers): string {
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
-/** The text that a client of MCP sends as its key; undefined without the header, empty for another scheme. */
+/** Returns the text that an MCP client sends as its key. Undefined without the header, empty for another scheme. */
 export function bearerOf(headers: Headers): string | undefined {
   const header = headers.get("authorization");
   return header === null ? undefined : (BEARER.exec(header)?.[1] ?? "");
 }
 
 /**
- * Creates the gate of the HTTP interface. It decides which credential of a request counts: a signature, also one by a session, which its route verifies; else
- * a key; else none. There is no fallback from one to the next. Keys count in the compat dialect, and everywhere while anonymous reads
- * are closed.
+ * Creates the gate of the HTTP interface, which decides which credential of a request counts: a signature, including one by a session,
+ * which its route verifies; otherwise a key; otherwise none. An invalid credential never falls back to the next kind. Keys count in the
+ * compat dialect, and on all routes if anonymous reads are disabled.
  */
 export function createGate(deps: GateDeps): Gate {
   const { names, compatPrefixes, sessions, keys, limits, usage, staleReason } = deps;
@@ -72,7 +72,7 @@ export function createGate(deps: GateDeps): Gate {
   const isSigned = ({ headers }: Request) => signatureHeaders.some((name) => headers.has(name));
   const isKey = (text: string) => isMeantAsKey(text, names.segment);
 
-  /** Admits a key, whose uses count from now on, also those that lack the scope. */
+  /** Admits a key. From now on its uses are counted, even if it lacks the scope. */
   function admitCaller(exchange: Exchange, caller: ApiKeyCaller | undefined, scope: Scope): void {
     if (caller === undefined) {
       limits.count(exchange, "unknownKeys");
@@ -83,7 +83,7 @@ export function createGate(deps: GateDeps): Gate {
     throw missingScope(scope);
   }
 
-  /** Whether a request that lasts may continue: its key is still valid, and still has the scope. */
+  /** Reports whether a long-running request may continue: its key is still valid and still has the scope. */
   const stillAdmits = (
     scope: Scope,
     find: () => ApiKeyCaller | undefined | Promise<ApiKeyCaller | undefined>,
@@ -116,7 +116,7 @@ export function createGate(deps: GateDeps): Gate {
     if (stale !== undefined) throw new ApiError("unavailable", `this key has to wait: ${stale}`);
   }
 
-  /** A credential that is sent counts, also where none is needed. */
+  /** A credential that is sent always counts, even if none is required. */
   async function admitBearer(exchange: Exchange): Promise<void> {
     const text = bearerOf(exchange.request.headers);
     if (text === undefined && deps.anonymousReads) return;
@@ -160,7 +160,9 @@ export function createGate(deps: GateDeps): Gate {
     }
   }
 
-  /** Charges an admitted request, unless it has a credential of another kind; that counts by the share of its route. */
+  /**
+   * Charges an admitted request, unless it has a credential of another kind; such a request is counted against the share of its route.
+   */
   function charge(exchange: Exchange, { access, price, share }: RouteTerms): void {
     if (share !== undefined && exchange.caller.kind === "anonymous") limits.count(exchange, share);
     const isCounted = exchange.caller.kind === "apiKey" || COUNTED_WITHOUT_KEY.has(access.kind);

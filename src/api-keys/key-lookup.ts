@@ -13,25 +13,25 @@ import { keyDigest } from "./key-text.ts";
 /** The cache is cleared when it is full. */
 const MAX_KEYS = 4_096;
 
-/** What the store said of a key. */
+/** What the store returned for a key. */
 interface KnownKey {
   readonly caller: ApiKeyCaller;
   readonly key: Pick<ApiKey, "active" | "custody" | "ownerFid">;
-  /** When the key or its secret expires, unix seconds; null for never. */
+  /** When the key or its secret expires, in unix seconds. Null for never. */
   readonly expiresAt: number | null;
-  /** Before the store was asked. */
+  /** The epoch before the store was asked. */
   readonly epoch: number;
-  /** The same, monotonic, ms. */
+  /** Monotonic time before the store was asked, in milliseconds. */
   readonly askedAtMs: number;
 }
 
 /** Valid keys by their text. */
 class KnownKeys {
   readonly #keys = new Map<bigint | number, KnownKey & { readonly text: Buffer }>();
-  /** No client can choose texts that share an entry. */
+  /** Random, so that clients cannot choose texts with the same hash. */
   readonly #seed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n;
 
-  /** The entry of a text, if the store was asked in this epoch. */
+  /** Returns the entry of a text if the store was asked in this epoch. */
   find(text: string, epoch: number): KnownKey | undefined {
     const known = this.#keys.get(Bun.hash(text, this.#seed));
     if (known === undefined || known.epoch !== epoch) return undefined;
@@ -51,37 +51,37 @@ class KnownKeys {
   }
 }
 
-/** What decides whether a thread may use what it remembers of API keys. */
+/** Decides whether a thread may use cached API keys. */
 export interface KeyMemory {
   /**
-   * Rises after each change that takes something away from a key, before the response to the change: on all threads of the node at once, on other
-   * nodes with their next beat.
+   * Rises after each change that revokes something from a key, before the response to the change: at once on all threads of the node,
+   * with the next heartbeat on other nodes.
    */
   readonly keyEpoch: number;
-  /** Whether the node may have missed such a change, because it has not renewed its lease. It then asks the store each time. */
+  /** Reports whether the node may have missed such a change because it has not renewed its lease. If so, every use asks the store. */
   isFenced(): boolean;
 }
 
-/** How long a read uses a key without asking the store. */
+/** How long reads use a key without asking the store again, in milliseconds. */
 const FRESH_MS = 2_000;
-/** How long a read waits for the store. */
+/** How long a read waits for the store, in milliseconds. */
 const READ_TIMEOUT_MS = 500;
 
-/** Finds who sends an API key. Expired, inactive and unknown keys belong to no one. */
+/** Finds the sender of an API key. Expired, inactive and unknown keys have none. */
 export type KeyLookup = ReturnType<typeof createKeyLookup>;
 
 export interface KeyLookupDeps {
   readonly store: Pick<ApiKeyStore, "findBySecret">;
-  /** The version of an owner's bans and private mutes, whose changes raise the epoch. */
+  /** Returns the version of an owner's bans and private mutes. Changes to them raise the key epoch. */
   readonly rulesVersionOf: (ownerFid: number) => Promise<number>;
-  /** That of the index. */
+  /** Returns the custody address from the index. */
   readonly custodyOf: CustodyOf;
-  /** Asked where the index has another custody than that of a key. Default: that of the index. */
+  /** Asked if the custody address in the index differs from that of a key. Default: the index. */
   readonly confirmedCustodyOf?: ConfirmedCustodyOf;
   readonly clock: Clock;
   readonly limits: KeyLimits;
   readonly memory: KeyMemory;
-  /** Default: the thread's monotonic clock, ms. */
+  /** Default: the monotonic clock of the thread, in milliseconds. */
   readonly monotonicMs?: () => number;
 }
 
@@ -115,7 +115,7 @@ export function createKeyLookup(deps: KeyLookupDeps) {
 
   const isOver = ({ expiresAt }: KnownKey) => expiresAt !== null && expiresAt <= nowSecs(clock);
 
-  /** A key was made under a confirmed custody, so that only a change of it has to be confirmed. */
+  /** The custody address was confirmed when the key was created, so only a change of it has to be confirmed. */
   async function actsNow(known: KnownKey): Promise<boolean> {
     if (isOver(known)) return false;
     if (!known.key.active || inactiveReason(known.key, custodyOf) === null) return known.key.active;
@@ -123,17 +123,17 @@ export function createKeyLookup(deps: KeyLookupDeps) {
     return inactiveReason(known.key, () => custody) === null;
   }
 
-  /** What the thread remembers, unless the node may have missed a change. */
+  /** Returns the cached key, unless the node may have missed a change. */
   function remembered(text: string): KnownKey | undefined {
     const known = keys.find(text, memory.keyEpoch);
     return known && !memory.isFenced() ? known : undefined;
   }
 
   return {
-    /** Asks the store, as everything must that changes something. */
+    /** Asks the store. Required for everything that makes changes. */
     find: async (text: string): Promise<ApiKeyCaller | undefined> => (await ask(text))?.caller,
 
-    /** Returns from memory what the store said in the last two seconds, without a promise. */
+    /** Returns the store's result of the last two seconds from memory, synchronously. */
     known(text: string): ApiKeyCaller | undefined {
       const known = remembered(text);
       const isFresh = known && monotonicMs() - known.askedAtMs < FRESH_MS && !isOver(known);
@@ -141,10 +141,11 @@ export function createKeyLookup(deps: KeyLookupDeps) {
     },
 
     /**
-     * Asks the store for a read, and remembers the response. While the store does not respond in time, what it has said counts, for as long as
-     * this node learns of each change.
+     * Asks the store for a read, and caches the result. If the store does not respond in time, its earlier result is used, as long as
+     * this node
+     * is notified of each change.
      *
-     * @throws StateUnavailable
+     * @throws StateUnavailable if there is no earlier result.
      */
     async findForRead(text: string): Promise<ApiKeyCaller | undefined> {
       try {

@@ -6,7 +6,7 @@ const PREFIX_CHARS = 8;
 const SECRET_BYTES = 32;
 const SECRET_CHARS = 44;
 
-/** Creates the part of a key's text that is shown: the name of the service and eight digits of base58. */
+/** Creates the visible part of a key's text: the name of the service and eight random base58 digits. */
 export function createKeyPrefix(serviceName: string): string {
   return `${serviceName}_${randomBase58(PREFIX_CHARS)}`;
 }
@@ -18,19 +18,19 @@ export function createKeyText(prefix: string): string {
 }
 
 /**
- * Whether a text of a header is meant as a key of this service, valid or not. A key that was damaged on its way is one, too, so that it
- * is refused rather than taken for none.
+ * Reports whether a header value is meant as a key of this service, valid or not. A damaged key counts too, so that it is refused instead
+ * of being treated as no key.
  */
 export function isMeantAsKey(text: string, serviceName: string): boolean {
   return text.startsWith(`${serviceName}_`);
 }
 
-/** SHA-256 of a key's text in hex: all that is stored of it. */
+/** Returns the SHA-256 of a key's text in hex, the only form in which it is stored. */
 export function keyDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The secret of a key as it is stored. */
+/** Returns the secret of a key in its stored form. */
 export function keySecret(text: string, nowSecs: number): Secret {
   return { uid: crypto.randomUUID(), value: keyDigest(text), createdAt: nowSecs, expiresAt: null };
 }

@@ -5,13 +5,13 @@ import type { ApiKeyStore, UsageCounts, UsageRow } from "./api-key-store.ts";
 
 const FLUSH_MS = 10_000;
 const SECS_PER_DAY = 86_400;
-/** Rows that wait for the state. Beyond that, uses of further keys and routes are not counted. */
+/** Maximum number of rows that wait for the state. Beyond it, uses of further keys and routes are not counted. */
 const MAX_ROWS = 20_000;
 
-/** What one request adds to the usage of a key. */
+/** Usage of a key by one request. */
 export interface KeyUse {
   readonly apiKeyId: string;
-  /** Template of the route, or `unmatched`. */
+  /** Route template, or `unmatched`. */
   readonly route: string;
   readonly units: number;
   readonly writes: number;
@@ -29,7 +29,7 @@ export function startUsageRecorder(deps: {
   readonly log: Logger;
 }) {
   const { store, clock, log } = deps;
-  /** By key, then by route; of `countedDay`. */
+  /** Counts of `countedDay` by key, then by route. */
   let counting = new Map<string, Map<string, Counting>>();
   let countedDay = 0;
   /** Rows of previous days. */
@@ -76,7 +76,7 @@ export function startUsageRecorder(deps: {
     try {
       await store.addUsage(rows, nowSecs(clock));
     } catch (cause) {
-      // They may have been added; counting them twice would be worse than not at all.
+      // The rows may have been added. Counting them twice would be worse than losing them.
       log.warn({ reason: reasonOf(cause), rows: rows.length }, "The usage of API keys was not stored");
     }
   }
@@ -89,9 +89,9 @@ export function startUsageRecorder(deps: {
   timer.unref();
   return {
     record,
-    /** Adds what is counted to the state now. */
+    /** Adds the current counts to the state. */
     flush,
-    /** Ends the timer and flushes. */
+    /** Stops the timer and flushes. */
     stop(): Promise<void> {
       clearInterval(timer);
       return flush();

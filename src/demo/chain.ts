@@ -23,7 +23,7 @@ import {
 
 const DAY_SECS = 86_400;
 const YEAR_SECS = 365 * DAY_SECS;
-/** A chain of events: its id, and the unix time of a known block, from which blocks of two seconds are counted. */
+/** A chain: its id, and the unix time of a known block, from which blocks of two seconds are counted. */
 const OPTIMISM = { id: 10, knownBlock: 105_235_063, knownBlockSecs: 1_686_068_903 } as const;
 const BASE = { id: 8453, knownBlock: 0, knownBlockSecs: 1_686_789_347 } as const;
 const BLOCK_SECS = 2;
@@ -31,9 +31,9 @@ const BLOCK_SECS = 2;
 const MESSAGE_KEY_TYPE = 1;
 const AUTH_ADDRESS_KEY_TYPE = 2;
 const SIGNED_KEY_REQUEST_TYPE = 1;
-/** Long enough to outlive every demo data directory: Pro never expires, so a User object never changes. */
+/** Longer than any demo data directory lives: Pro never expires, so a User object never changes. */
 const PRO_DAYS = 3650;
-/** Rent of the last weeks, sufficient on its own for all messages of an fid. */
+/** Storage rented in the last weeks. It is sufficient for all messages of an fid. */
 const RECENT_RENT_DAYS = 20;
 
 interface ChainEvent {
@@ -45,8 +45,8 @@ interface ChainEvent {
 }
 
 /**
- * The on-chain events of all fids, in the order of their blocks: registrations, storage rents, signer keys, transfers,
- * a recovery change, Pro purchases. Only the last storage rent of each fid depends on `anchorUnixSecs`.
+ * Yields the on-chain events of all fids in block order: registrations, storage rents, signer keys, transfers, a recovery change, Pro
+ * purchases. Only the last storage rent of each fid depends on `anchorUnixSecs`.
  */
 export function onChainEvents(
   keyring: Keyring,

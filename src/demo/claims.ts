@@ -8,11 +8,11 @@ import { fnameDigest } from "../protocol/validate/username-proof.ts";
 import { type FarcasterNetwork, VerificationProtocol } from "../protocol/wire/generated/message.ts";
 import type { Wallet } from "./keys.ts";
 
-/** The signatures of the demo network other than those of messages. All of them are valid. */
+/** The demo network's signatures other than those of messages. All of them are valid. */
 
 /**
- * The metadata of a signer event: an ABI tuple in which the client app `requestFid` requests the key, signed (EIP-712)
- * by that app's custody wallet. `deadlineSecs` is in unix seconds.
+ * Returns the metadata of a signer event: an ABI tuple in which the client app `requestFid` requests the key, signed (EIP-712) by that
+ * app's custody wallet. `deadlineSecs` is in unix seconds.
  */
 export function signedKeyRequestMetadata(request: {
   requestFid: number;
@@ -66,7 +66,7 @@ export function signedKeyRequestMetadata(request: {
   return hexToBytes(encoded.slice(2));
 }
 
-/** The name server's EIP-712 signature of an fname. `timestampSecs` is in unix seconds. */
+/** Returns the name server's EIP-712 signature for an fname. `timestampSecs` is in unix seconds. */
 export function nameProofSignature(
   proof: { name: string; timestampSecs: number; owner: Uint8Array },
   nameServer: Wallet,
@@ -75,7 +75,7 @@ export function nameProofSignature(
   return signDigest(bytesToHex(fnameDigest({ name: utf8ToBytes(proof.name), timestamp, owner })), nameServer);
 }
 
-/** An Ethereum wallet's EIP-712 claim that it belongs to the fid. */
+/** Returns an Ethereum wallet's EIP-712 signature of the claim that it belongs to the fid. */
 export function ethereumClaimSignature(
   claim: { fid: number; blockHash: Uint8Array; network: FarcasterNetwork },
   wallet: Wallet,
@@ -107,7 +107,7 @@ export function ethereumClaimSignature(
   );
 }
 
-/** A Solana wallet's claim that it belongs to the fid: Ed25519 over one line of text. */
+/** Returns a Solana wallet's signature of the claim that it belongs to the fid: Ed25519 over one line of text. */
 export function solanaClaimSignature(
   claim: { fid: number; blockHash: Uint8Array; network: FarcasterNetwork },
   wallet: Ed25519Key,
@@ -119,7 +119,7 @@ export function solanaClaimSignature(
   return new Uint8Array(sign(null, utf8ToBytes(text), wallet.privateKey));
 }
 
-/** r, s and v (27 or 28) over a 32-byte digest; deterministic (RFC 6979). */
+/** Returns r, s and v (27 or 28) for a 32-byte digest. Deterministic (RFC 6979). */
 function signDigest(digest: `0x${string}`, wallet: Wallet): Uint8Array {
   const signature = secp256k1.sign(hexToBytes(digest.slice(2)), wallet.privateKey, {
     prehash: false,

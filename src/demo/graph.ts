@@ -4,7 +4,7 @@ import type { Person } from "./people.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { DAY_SECS, HOUR_SECS, type PlannedMessage, somewhatLater, WEEK_SECS } from "./roster.ts";
 
-/** The follows at the end of the week, and the messages that produced them. */
+/** The follows at the end of the week, and the messages that led to them. */
 export interface DemoGraph {
   readonly following: ReadonlyMap<number, ReadonlySet<number>>;
   readonly followers: ReadonlyMap<number, ReadonlySet<number>>;
@@ -14,7 +14,7 @@ export interface DemoGraph {
 const CIRCLE_SHARE = 0.32;
 const FOLLOW_BACK_SHARE = 0.7;
 const LEAST_KNOWN_FOLLOWED = 3;
-/** Most of the graph is older than the week: its follows are sent again in the first hours. */
+/** Most of the graph is older than the week; its follows are sent again in the first hours. */
 const OLD_FOLLOW_SHARE = 0.6;
 const OLD_FOLLOW_SECS = 20 * HOUR_SECS;
 const DISPLAY_TIME_SHARE = 0.1;
@@ -23,7 +23,7 @@ const RETURN_SHARE = 0.15;
 const BLOCK_COUNT = 16;
 const MUTE_COUNT = 16;
 const REMOVED_SHARE = 0.15;
-/** The fid whose client sends its follows again as one compact state and drops the others; it never unfollows. */
+/** The fid whose client sends its follows again as one compact state, which drops the others. It never unfollows. */
 const COMPACTING_FID = 14;
 const COMPACTED_AT_SECS_BEFORE_ANCHOR = 2 * DAY_SECS;
 const REMAINING_AFTER_COMPACTION_SHARE = 0.75;
@@ -34,7 +34,7 @@ interface Follow {
   readonly secsBeforeAnchor: number;
 }
 
-/** Follows among users with shared topics and languages and of the well-known, then unfollows, blocks and mutes. */
+/** Creates follows among users with shared topics and languages and of well-known users, then unfollows, blocks and mutes. */
 export function socialGraph(people: readonly Person[]): DemoGraph {
   const random = seededRandom("graph");
   const targetsByFid = chooseFollows(people, random);
@@ -77,7 +77,7 @@ function chooseFollows(people: readonly Person[], random: Random): Map<number, S
   return targetsByFid;
 }
 
-/** Users know each other by language and, because English speakers are many, by topic. */
+/** Users know each other by language and, because there are many English speakers, those by topic. */
 function circleOf(person: Person): string {
   return person.language === "en" ? person.topic : person.language;
 }
@@ -87,7 +87,10 @@ function followTime(fid: number, random: Random): number {
   return isOld ? WEEK_SECS - random.below(OLD_FOLLOW_SECS) : random.below(WEEK_SECS - OLD_FOLLOW_SECS);
 }
 
-/** The seconds before the anchor that a client displays as the start of a follow, when it sets one. */
+/**
+ * Returns the time that a client displays as the start of a follow, in seconds before the anchor; undefined if the client does not set
+ * one.
+ */
 function followDisplayTime(random: Random): number | undefined {
   return random.chance(DISPLAY_TIME_SHARE) ? WEEK_SECS + random.below(300) * DAY_SECS : undefined;
 }
@@ -115,7 +118,7 @@ function link(
   };
 }
 
-/** The removal of a link and, for a few, its return. `holds` is whether the link exists at the end. */
+/** Returns the removal of a link and, for a few links, its return. `holds` is whether the link exists at the end. */
 function removal(
   follow: Follow,
   type: string,
@@ -151,7 +154,7 @@ function compactState(targetsByFid: Map<number, Set<number>>, random: Random): P
   };
 }
 
-/** Blocks or mutes of users whom the author does not follow, some of them removed again. */
+/** Returns blocks or mutes of users that the author does not follow. Some are removed again. */
 function blocksOrMutes(
   people: readonly Person[],
   following: ReadonlyMap<number, ReadonlySet<number>>,

@@ -22,9 +22,9 @@ interface WalletText {
 export interface DemoKeys {
   readonly fid: number;
   readonly custody: WalletText;
-  /** It may own channels of the demo network. */
+  /** May own channels of the demo network. */
   readonly recovery: WalletText;
-  /** The wallet that may sign in for the fid beside the custody address; null where it has none. */
+  /** A wallet that may sign in for the fid in addition to the custody address. Null if the fid has none. */
   readonly authAddress: WalletText | null;
   readonly signers: readonly {
     readonly publicKey: Hex;
@@ -34,12 +34,12 @@ export interface DemoKeys {
 }
 
 /**
- * All keys of the demo network. They are derived from texts in this file, so they are public: they represent no user
- * outside a demo network, whatever the fid is there.
+ * All keys of the demo network. They are derived from texts in this file, so they are public and represent no user outside a demo
+ * network, whatever the fid is there.
  */
 export type Keyring = ReturnType<typeof createKeyring>;
 
-/** Derives keys on demand and caches each for the lifetime of the ring. */
+/** Derives keys on demand and caches them for the lifetime of the keyring. */
 export function createKeyring() {
   const wallet = memoized((label) => walletFrom(secret(label)));
   const ed25519 = memoized((label) => ed25519KeyFromSeed(secret(label)));
@@ -47,20 +47,20 @@ export function createKeyring() {
   return {
     custody: (fid: number): Wallet =>
       transferredAtSecs(fid) ? wallet(`custody ${fid} after transfer`) : firstCustody(fid),
-    /** The custody wallet before the fid was transferred, or the present one when it never was. */
+    /** Returns the custody wallet before the fid was transferred, or the current one if it never was. */
     firstCustody,
     recovery: (fid: number): Wallet => wallet(`recovery ${fid}`),
     authAddress: (fid: number): Wallet => wallet(`auth address ${fid}`),
-    /** A wallet that the fid verifies as its own. */
+    /** Returns a wallet that the fid verifies as its own. */
     verifiedWallet: (fid: number, index: number): Wallet => wallet(`verified wallet ${fid} ${index}`),
     solanaWallet: (fid: number): Ed25519Key => ed25519(`solana wallet ${fid}`),
     signer: (fid: number, clientFid: number): Ed25519Key => ed25519(`signer ${fid} of client ${clientFid}`),
-    /** Signs the proofs of names, as the network's name server does. */
+    /** Returns the wallet that signs name proofs, like the network's name server. */
     nameServer: (): Wallet => wallet("name server"),
   };
 }
 
-/** Returns the present custody key, the auth address and the active signer keys of a demo fid, or undefined for any other fid. */
+/** Returns the current custody key, the auth address and the active signer keys of a demo fid; undefined for any other fid. */
 export function demoKeys(fid: number): DemoKeys | undefined {
   if (!isDemoFid(fid)) return undefined;
   const keyring = createKeyring();
@@ -76,7 +76,7 @@ export function demoKeys(fid: number): DemoKeys | undefined {
   };
 }
 
-/** Derives 32 bytes from a text: secrets, block hashes and the like of the demo network. */
+/** Derives 32 bytes from a text: secrets, block hashes and similar values of the demo network. */
 export function secret(label: string): Uint8Array {
   return blake3(utf8ToBytes(`demo network: ${label}`));
 }

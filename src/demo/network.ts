@@ -28,14 +28,15 @@ import { demoPeople } from "./people.ts";
 import { fnameProofs, profileMessages } from "./profiles.ts";
 import { clientFidsOf, EARLIEST_ANCHOR_SECS, type PlannedMessage } from "./roster.ts";
 
-/** One input of a node: an on-chain event, a proof of an fname, or a signed message. */
+/** One input of a node: an on-chain event, an fname proof, or a signed message. */
 export type DemoRecord = NonNullable<ImportRecord["record"]>;
 
 /**
- * The records of a small social network and of its last week, in an order in which a node accepts each of them:
- * on-chain events, proofs of fnames, then messages by time, all within the 7 days that end at `anchorUnixSecs`. The
- * same options produce the same bytes. Another anchor produces the same users, graph and texts at other times, and User
- * objects are unchanged. Throws a RangeError for an anchor before September 2025.
+ * Yields the records of a small social network and of its last week, in an order in which a node accepts each of them: on-chain events,
+ * fname proofs, then messages by time, all within the 7 days that end at `anchorUnixSecs`. The same options produce the same bytes.
+ * Another anchor produces the same users, graph and texts at other times, and identical User objects.
+ *
+ * @throws RangeError for an anchor before September 2025.
  */
 export function* demoNetwork(options: {
   anchorUnixSecs: number;
@@ -65,7 +66,7 @@ export function* demoNetwork(options: {
 }
 
 /**
- * The registered channels of the demo network, in an order in which a node accepts each record after those of `demoNetwork`:
+ * Yields the registered channels of the demo network, in an order in which a node accepts each record after those of `demoNetwork`:
  * registrations, then messages by time, then the transfers that park channels.
  */
 export function* demoChannels(options: {
@@ -114,7 +115,7 @@ function clientOf(message: PlannedMessage): number {
   return clients[message.secsBeforeAnchor % clients.length] ?? message.fid;
 }
 
-/** The number of messages per store in one unit of the youngest, smallest kind, by message type. */
+/** Number of messages per store that one storage unit of the newest and smallest kind holds, by message type. */
 const ROOM_PER_UNIT: Partial<Record<MessageType, readonly [store: string, messages: number]>> = {
   [MessageType.MESSAGE_TYPE_CAST_ADD]: ["casts", 100],
   [MessageType.MESSAGE_TYPE_CAST_REMOVE]: ["casts", 100],
@@ -125,7 +126,7 @@ const ROOM_PER_UNIT: Partial<Record<MessageType, readonly [store: string, messag
   [MessageType.MESSAGE_TYPE_LINK_COMPACT_STATE]: ["links", 200],
 };
 
-/** The storage units that each fid rents, so that nothing of the week is pruned and users can try things out. */
+/** Returns the number of storage units that each fid rents, enough that nothing of the week is pruned and users can try things out. */
 function unitsFor(planned: readonly PlannedMessage[]): (fid: number) => number {
   const needed = new Map<string, number>();
   for (const { fid, type } of planned) {
@@ -142,10 +143,10 @@ function unitsFor(planned: readonly PlannedMessage[]): (fid: number) => number {
 const HOUR_SECS = 3600;
 
 /**
- * Fills an empty index with the demo network, through the validation and merge of every input. Its week ends at the
+ * Fills an empty index with the demo network, with the same validation and merge as for every input. Its week ends at the
  * last full hour, so that two starts within an hour produce the same bytes. All records are one commit.
- * @returns the number of records, or 0 when the index was not empty.
- * @throws Error when the node refuses a record.
+ * @returns the number of records, or 0 if the index was not empty.
+ * @throws Error if the node refuses a record.
  */
 export function fillWithDemo({
   db,
@@ -175,8 +176,8 @@ export function fillWithDemo({
     throw cause;
   };
   const engine = createIngestEngine({ db, network, clock, onFault: raise });
-  // Written before the records: a crash in between leaves an empty index that is marked as a demo, never public keys
-  // without the warning.
+  // Written before the records, so that a crash in between leaves an empty index that is marked as a demo, never public keys without the
+  // warning.
   beginDemo(db);
   for (const outcome of engine.apply(records)) if (outcome) throw refused(outcome);
   return records.length;

@@ -1,11 +1,11 @@
 const HOST = "demo.example";
 
-/** What the demo network's own site has under a URL; undefined for URLs of other sites and for none of its pages. */
+/** Response of the demo network's own site for a URL. Undefined for URLs of other sites and for unknown pages. */
 export type DemoPage =
   | { readonly kind: "html"; readonly html: string }
   | { readonly kind: "image"; readonly width: number; readonly height: number };
 
-/** Returns a page of the demo network, whose casts link to it. It is made from its address and never fetched. */
+/** Returns a page of the demo network's site, which its casts link to. It is generated from the URL and never fetched. */
 export function demoPage(href: string): DemoPage | undefined {
   const url = URL.parse(href);
   if (url?.hostname !== HOST) return undefined;

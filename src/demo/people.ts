@@ -66,7 +66,7 @@ export const TOWNS: Record<Language, readonly string[]> = {
   pt: ["geo:38.72,-9.14", "geo:-23.55,-46.63"],
 };
 
-/** Reads names separated by spaces: `written=spelt`, or one word whose spelling is its lower-case form. */
+/** Parses names separated by spaces: `written=spelt`, or one word whose spelling is its lowercase form. */
 function parts(source: string): (readonly [string, string])[] {
   return source.split(" ").map((name) => {
     const [written = name, spelt = name.toLowerCase()] = name.split("=");
@@ -74,20 +74,20 @@ function parts(source: string): (readonly [string, string])[] {
   });
 }
 
-/** A person of the demo network: identity and amount of activity. */
+/** A person of the demo network: identity and level of activity. */
 export interface Person extends Voice {
   readonly fid: number;
-  /** The fname; undefined for the few who have none. */
+  /** The fname; undefined for the few people without one. */
   readonly fname: string | undefined;
   readonly displayName: string;
   readonly bio: string;
-  /** How likely others are to follow them; the best known has 1. */
+  /** How likely other people are to follow them; 1 for the best known. */
   readonly prominence: number;
-  /** Casts in the week. */
+  /** Number of casts in the week. */
   readonly castCount: number;
 }
 
-/** The first people, whom the documentation's examples use. */
+/** The first people. The examples in the documentation use them. */
 const FIRST_PEOPLE: readonly Pick<Person, "fname" | "displayName" | "bio" | "language" | "topic">[] = [
   first("harbor", "Harbor", "A calm client for a small network. Ask us anything.", "opensource"),
   first("lantern", "Lantern", "The other client. Keyboard first, open to the last line.", "opensource"),
@@ -103,7 +103,7 @@ const FIRST_PEOPLE: readonly Pick<Person, "fname" | "displayName" | "bio" | "lan
   first("biscuit", "Biscuit's Human", "Staff of one cat. Views are the cat's.", "cats"),
 ];
 
-/** These fids have no fname, so they are shown as `!<fid>`. */
+/** Fids without an fname, which are shown as `!<fid>`. */
 const WITHOUT_FNAME: ReadonlySet<number> = new Set([66, 127, 183]);
 
 const LANGUAGE_SHARES: readonly (readonly [Language, number])[] = [
@@ -119,7 +119,7 @@ const LURKER_SHARE = 0.08;
 const MAX_FNAME_LENGTH = 16;
 const MAX_DISPLAY_BYTES = 32;
 
-/** All people, by fid. Every call returns the same people. */
+/** Returns all people by fid. Every call returns the same people. */
 export function demoPeople(texts: Texts): Person[] {
   const random = seededRandom("people");
   const usedFnames = new Set(FIRST_PEOPLE.map((person) => person.fname));
@@ -173,9 +173,9 @@ function stranger(
   }
 }
 
-/** Heavy-tailed fame and output: a few people are known by most and write much; most are known by few. */
+/** Returns heavy-tailed fame and activity: a few people are known by most and write a lot, and most are known by few. */
 function standingsOf(random: Random): Pick<Person, "prominence" | "castCount">[] {
-  // The first people lead. All others are in random order, so that fame does not follow the fid.
+  // The first people are the best known. All others are in random order, so that fame does not follow the fid.
   const strangers = random.shuffled(
     Array.from({ length: DEMO_FID_COUNT - FIRST_PEOPLE.length }, (_, i) => FIRST_PEOPLE.length + i),
   );

@@ -34,16 +34,16 @@ const ENS: ReadonlyMap<number, { suffix: string; type: UserNameType; isUsername:
 
 const ALWAYS_VERIFIED: readonly number[] = [3, 5, 8, 24, 61, ...ENS.keys()];
 const VERIFIED_COUNT = 40;
-/** Fids with a second verified wallet, and those of them that remove it again. */
+/** Fids with a second verified wallet, and those among them that remove it again. */
 const SECOND_WALLET: ReadonlySet<number> = new Set([3, 24, 47, 61]);
 const SECOND_WALLET_REMOVED: ReadonlySet<number> = new Set([47]);
-/** A wallet that two people share: the first verified wallet of the value also belongs to the key. */
+/** Wallets that two people share: the first verified wallet of the value also belongs to the key. */
 const SHARED_WALLET: ReadonlyMap<number, number> = new Map([[61, 24]]);
 const SOLANA: ReadonlySet<number> = new Set([3, 7, 21, 58, 150]);
 const PRIMARY_SHARE = 0.3;
 const NEW_BIO_SHARE = 0.08;
 
-/** Profile messages: user data, verified wallets and name proofs, mostly at the start of the week. */
+/** Returns profile messages: user data, verified wallets and name proofs, mostly at the start of the week. */
 export function profileMessages(people: readonly Person[], keyring: Keyring, texts: Texts): PlannedMessage[] {
   const random = seededRandom("verified");
   const others = people.map((person) => person.fid).filter((fid) => !ALWAYS_VERIFIED.includes(fid));
@@ -89,7 +89,7 @@ function profileOf(person: Person, keyring: Keyring, texts: Texts, isVerified: b
 type Say = (type: MessageType, body: PlannedMessage["body"]) => void;
 type SetUserData = (type: UserDataType, value: string) => void;
 
-/** Accounts and pages elsewhere; all of them invented. `roll` in [0, 1) decides who has which. */
+/** Returns accounts and pages elsewhere, all of them invented. `roll`, from 0 (inclusive) to 1 (exclusive), decides who has which. */
 function accountsOf(person: Person, roll: number): [UserDataType, string][] {
   const { fid, fname } = person;
   if (!fname) return [];
@@ -183,7 +183,7 @@ const RENAMED_FID = 29;
 const FORMER_FNAME = "former-name";
 const MINUTE_SECS = 60;
 
-/** The name server's proofs of all fnames, oldest first. Their times are fixed, as those of registrations are. */
+/** Returns the name server's proofs of all fnames, oldest first. Their times are fixed, like those of registrations. */
 export function fnameProofs(people: readonly Person[], keyring: Keyring): UserNameProof[] {
   const proofs = people.flatMap(({ fid, fname }) => {
     if (fname === undefined) return [];

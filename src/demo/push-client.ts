@@ -7,7 +7,7 @@ import type { Ed25519Key } from "../protocol/message/build-message.ts";
 import { createKeyring } from "./keys.ts";
 import { clientFidsOf, isDemoFid } from "./roster.ts";
 
-/** What a node posts to a client's notification URL. */
+/** Body that a node posts to a client's notification URL. */
 export interface PostedNotification {
   readonly notificationId: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface PostedNotification {
   readonly tokens: readonly string[];
 }
 
-/** Returns whether the JSON of a request is a notification. */
+/** Reports whether the JSON of a request is a notification. */
 export function isPostedNotification(value: unknown): value is PostedNotification {
   if (typeof value !== "object" || value === null) return false;
   const { notificationId, title, body, targetUrl, tokens } = value as Record<string, unknown>;
@@ -24,7 +24,7 @@ export function isPostedNotification(value: unknown): value is PostedNotificatio
   return isText && Array.isArray(tokens) && tokens.every((token) => typeof token === "string");
 }
 
-/** A client's statement about a user, signed with the user's key that the client holds. */
+/** Seals a client's statement about a user, signed with the user's key that the client holds. */
 export function sealEnvelope(fid: number, key: Ed25519Key, payload: object): Envelope {
   const header = encode({ fid, type: "app_key", key: `0x${key.publicKey.toHex()}` });
   const body = encode(payload);
@@ -36,10 +36,10 @@ function encode(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** The client's response to every notification. */
+/** Response of the client to every notification. */
 export type DemoResponse = "success" | "rate-limited" | "invalid" | "unavailable";
 
-/** A notification that is shown to a user. */
+/** A notification that was shown to a user. */
 export interface ShownNotification {
   readonly fid: number;
   readonly title: string;
@@ -48,8 +48,8 @@ export interface ShownNotification {
 }
 
 /**
- * A client of the protocol, for push only: it reports users who add a mini app, and accepts notifications for them.
- * As every client, it shows a user the same notification once, however often it is posted.
+ * Starts a client of the protocol that supports only push: it reports users who add a mini app, and accepts notifications for them. Like
+ * every client, it shows a user the same notification once, however often it is posted.
  */
 export function startDemoPushClient(options: {
   readonly port: number;
@@ -84,11 +84,11 @@ export function startDemoPushClient(options: {
   const url = `http://${server.hostname}:${server.port}/notify`;
 
   return {
-    /** The URL that accepts notifications. */
+    /** URL that accepts notifications. */
     url,
     /**
      * Adds a mini app for a user of the demo network, and reports it to the app's token webhook.
-     * @throws UserError when the node refuses the event.
+     * @throws UserError if the node refuses the event.
      */
     async addApp(fid: number, tokenWebhook: URL, call: OperatorFetch): Promise<void> {
       if (!isDemoFid(fid)) throw new UserError(`fid ${fid} is not a user of the demo network`);

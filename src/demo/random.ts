@@ -1,20 +1,19 @@
 /** A seeded source of numbers: the same seed produces the same sequence on every machine. */
 export interface Random {
-  /** Returns a number in [0, 1). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** Returns an integer in [0, bound). */
+  /** Returns an integer from 0 (inclusive) to `bound` (exclusive). */
   below(bound: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** Returns an index of `weights`, each with a probability proportional to its weight. */
+  /** Returns an index into `weights`, with a probability proportional to the weight there. */
   weighted(weights: readonly number[]): number;
   shuffled<T>(items: readonly T[]): T[];
 }
 
 /**
- * Creates a source of random numbers from a text. Each part of the demo network has its own seed, so that a change in
- * one part leaves the others unchanged. sfc32, seeded from an FNV-1a hash; 32 integer bits per number, so no platform
- * rounds it.
+ * Creates a source of random numbers from a text. Each part of the demo network has its own seed, so that a change to one part does not
+ * affect the others. Uses sfc32, seeded from an FNV-1a hash, with 32 integer bits per number, so that no platform rounds it.
  */
 export function seededRandom(seed: string): Random {
   const next = sfc32(fnv1a(seed));

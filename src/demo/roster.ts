@@ -2,19 +2,18 @@ import type { FarcasterNetwork, MessageData, MessageType } from "../protocol/wir
 import { type Random, seededRandom } from "./random.ts";
 
 /**
- * The on-chain holdings of the demo network's users. Dates are fixed, because responses such as that of `GET
- * /user?fid=3` contain them and must be the same every day. Only recent times are counted back from the anchor,
- * elsewhere.
+ * The on-chain holdings of the demo network's users. Dates are fixed, because responses such as that of `GET /user?fid=3` contain them
+ * and must be the same every day. Only recent times, defined elsewhere, are counted back from the anchor.
  */
 
-/** The demo network's people have the fids 1 to this one. */
+/** The demo network's people have the fids from 1 to this one. */
 export const DEMO_FID_COUNT = 200;
 
-/** Fids of the two client apps that request signer keys. They are users of the network too. */
+/** Fids of the two client apps that request signer keys. They are users of the network, too. */
 export const MAIN_CLIENT_FID = 1;
 export const SECOND_CLIENT_FID = 2;
 
-/** Unix seconds of fixed dates. No anchor may be before the last of them. */
+/** Fixed dates, in unix seconds. No anchor may be before the last of them. */
 const FIRST_REGISTRATION_SECS = Date.UTC(2024, 0, 8, 9) / 1000;
 export const PRO_PURCHASED_AT_SECS = Date.UTC(2025, 7, 4, 15) / 1000;
 export const EARLIEST_ANCHOR_SECS = Date.UTC(2025, 8, 1) / 1000;
@@ -25,7 +24,7 @@ const USES_BOTH_CLIENTS: ReadonlySet<number> = new Set([3, 24, 61, 119]);
 const PRO: ReadonlySet<number> = new Set([1, 2, 3, 5, 8, 13, 21]);
 const TRANSFERRED: ReadonlySet<number> = new Set([17, 88, 141]);
 
-/** Fids that have an auth address besides their message signers: a wallet that may sign in for them. */
+/** Fids that have an auth address in addition to their message signers: a wallet that may sign in for them. */
 export const AUTH_ADDRESS_FIDS: readonly number[] = [4, 11, 36];
 /** The fid whose key for the second client was added and removed again before the week starts. */
 export const REMOVED_SIGNER_FID = 43;
@@ -36,34 +35,34 @@ export function isDemoFid(fid: number): boolean {
   return Number.isInteger(fid) && fid >= 1 && fid <= DEMO_FID_COUNT;
 }
 
-/** All fids of the network, ascending. */
+/** Returns all fids of the network, ascending. */
 export function demoFids(): number[] {
   return Array.from({ length: DEMO_FID_COUNT }, (_, index) => index + 1);
 }
 
-/** The client apps that have a signer key of this fid, the main one first. */
+/** Returns the client apps that have a signer key of this fid, the main one first. */
 export function clientFidsOf(fid: number): readonly number[] {
   if (USES_BOTH_CLIENTS.has(fid)) return [MAIN_CLIENT_FID, SECOND_CLIENT_FID];
   return fid === SECOND_CLIENT_FID || fid % 6 === 0 ? [SECOND_CLIENT_FID] : [MAIN_CLIENT_FID];
 }
 
-/** Pro allows an fid to write casts of more than 1,024 bytes and to set a banner. */
+/** Reports whether an fid has Pro, which allows it to write casts of more than 1,024 bytes and to set a banner. */
 export function isPro(fid: number): boolean {
   return PRO.has(fid);
 }
 
-/** Unix seconds of the fid's registration: a fixed day of 2024, later for higher fids. */
+/** Returns when the fid was registered, in unix seconds: a fixed day of 2024, later for higher fids. */
 export function registeredAtSecs(fid: number): number {
   const jitter = seededRandom(`registered ${fid}`).below(REGISTRATION_SPACING_SECS);
   return FIRST_REGISTRATION_SECS + (fid - 1) * REGISTRATION_SPACING_SECS + jitter;
 }
 
-/** Unix seconds at which the fid moved to its present custody address, or undefined when it never moved. */
+/** Returns when the fid moved to its current custody address, in unix seconds; undefined if it never moved. */
 export function transferredAtSecs(fid: number): number | undefined {
   return TRANSFERRED.has(fid) ? Date.UTC(2025, 2, 3, 12) / 1000 + fid * DAY_SECS : undefined;
 }
 
-/** The values that are known only when a message is signed. */
+/** Values that are known only when a message is signed. */
 interface Signing {
   readonly unixSecs: number;
   readonly network: FarcasterNetwork;
@@ -72,8 +71,8 @@ interface Signing {
 }
 
 /**
- * A message of the demo week before it is signed. Plans count back from the anchor and refer to each other as objects,
- * so that one plan serves every anchor: times, and the hashes that depend on them, are filled in at signing.
+ * A message of the demo week before it is signed. Plans count back from the anchor and refer to each other as objects, so that one plan
+ * serves every anchor: times, and the hashes that depend on them, are filled in at signing.
  */
 export interface PlannedMessage {
   readonly fid: number;
@@ -89,7 +88,7 @@ export const WEEK_SECS = 7 * DAY_SECS;
 
 const LEAST_DELAY_SECS = 15;
 
-/** A time after another, on average `meanDelaySecs` later; undefined when it would be after the anchor. */
+/** Returns a later time, on average by `meanDelaySecs`; undefined if it would be after the anchor. */
 export function somewhatLater(
   secsBeforeAnchor: number,
   meanDelaySecs: number,

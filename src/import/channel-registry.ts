@@ -4,7 +4,7 @@ import { statement } from "../db/index/statement.ts";
 import { reasonOf, UserError } from "../lib/failure.ts";
 import { channelIdOf } from "../protocol/channel-url.ts";
 
-/** Rows of a registry file by their outcome. */
+/** Number of rows in a registry file by outcome. */
 export interface RegistryImport {
   readonly added: number;
   readonly changed: number;
@@ -12,7 +12,7 @@ export interface RegistryImport {
   readonly badRows: readonly BadRow[];
 }
 
-/** The public registry has about 30 MB. The text and its parsed form are in memory at the same time. */
+/** The public registry takes about 30 MB. The text and its parsed form are in memory at the same time. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 type Row = [
@@ -54,8 +54,8 @@ function excluded(): string {
 }
 
 /**
- * Imports a registry file into the index, in one transaction. Channels that the file does not contain are unchanged; a
- * channel that it contains is replaced as a whole.
+ * Imports a registry file into the index in one transaction. Channels that are not in the file stay unchanged; a
+ * channel in the file is replaced as a whole.
  *
  * @throws UserError if the file cannot be read, is not a registry, or has no valid row.
  */
@@ -119,11 +119,11 @@ function statFile(path: string): { size: number; isFile: boolean } {
   }
 }
 
-/** A validated channel of the registry. Times are in unix seconds. */
+/** A validated channel of the registry. Times are unix seconds. */
 interface RegisteredChannel {
-  /** The id of the channel in responses, derived from its URL. */
+  /** Id of the channel in responses, derived from its URL. */
   readonly id: string;
-  /** The id of the channel in the registry. */
+  /** Id of the channel in the registry. */
   readonly registryId: string;
   readonly url: string | null;
   readonly name: string;
@@ -136,7 +136,7 @@ interface RegisteredChannel {
   readonly pinnedCastHash: string | null;
 }
 
-/** An invalid row of the file. `index` counts from 0 in the file's list. */
+/** An invalid row of the file. `index` is its position in the file's list, from 0. */
 export interface BadRow {
   readonly index: number;
   readonly reason: string;
@@ -147,7 +147,7 @@ interface RegistryRows {
   readonly badRows: readonly BadRow[];
 }
 
-/** The protocol's limit for a parent URL. It also bounds ids, since an id may be a URL itself. */
+/** The protocol's limit for a parent URL. It also applies to ids, because an id may be a URL itself. */
 const MAX_URL_BYTES = 256;
 const MAX_NAME_CHARS = 256;
 const MAX_IMAGE_URL_CHARS = 4096;
@@ -158,8 +158,8 @@ const MAX_SECONDS = 99_999_999_999;
 const MAX_MILLISECONDS = 8.64e15;
 
 /**
- * Validates the parsed text of a registry file: `{ result: { channels: [...] } }` as the public `all-channels` endpoint
- * responds, `{ channels: [...] }`, or the bare list. Keys may be in camelCase or snake_case. Unknown keys are ignored.
+ * Validates the parsed text of a registry file: `{ result: { channels: [...] } }`, the response of the public `all-channels`
+ * endpoint, `{ channels: [...] }`, or a bare list. Keys may be in camelCase or snake_case. Unknown keys are ignored.
  *
  * @returns undefined if the value has none of these shapes.
  */
@@ -172,7 +172,7 @@ export function readRegistry(value: unknown): RegistryRows | undefined {
   rows.forEach((row, index) => {
     try {
       const channel = readChannel(row);
-      // Two rows of one channel would overwrite each other at every import.
+      // Two rows of one channel would overwrite each other on every import.
       const keys = [`id ${channel.id}`, `registry ${channel.registryId}`];
       const duplicated = keys.map((key) => seen.get(key)).find((at) => at !== undefined);
       if (duplicated !== undefined) throw new BadRowError(`it is a duplicate of row ${duplicated}`);

@@ -9,29 +9,29 @@ import { decodeEnvelope, type Frame, FrameDecoder } from "./record-file.ts";
 export interface FileEstimate {
   readonly network: NetworkSample;
   readonly records: number;
-  /** Share of the file that was read, 0 to 1. */
+  /** Share of the file that was read, from 0 to 1. */
   readonly share: number;
 }
 
 export interface FileSampling {
-  /** Places of the file that are read. */
+  /** Number of places in the file that are read. */
   readonly places?: number;
   readonly bytesPerPlace?: number;
 }
 
 const PLACES = 64;
 const BYTES_PER_PLACE = 512 * 1024;
-/** Records in a row that must be readable before the place where they start counts as the start of a record. */
+/** Number of consecutive readable records that are required before their first byte counts as the start of a record. */
 const RECORDS_IN_A_ROW = 4;
-/** If none of the first records can be read, it is a file of something else. */
+/** If none of the first records can be read, the file contains something else. */
 const FIRST_RECORDS = 1000;
-/** Bounds the search for a record, byte by byte, which blocks the thread. Records are far smaller. */
+/** Limits the search for a record, which tries byte by byte and blocks the thread. Records are far smaller. */
 const MAX_SEARCH_BYTES = 16 * 1024;
 
 /**
- * Estimates the rows of a file of records from evenly spaced parts of it; a small file is read as a whole.
+ * Estimates the rows of a file of records from evenly spaced parts of it. A small file is read as a whole.
  *
- * @throws the errors of the file system.
+ * @throws file system errors.
  */
 export async function estimateFile(
   path: string,
@@ -62,11 +62,13 @@ export async function estimateFile(
   return { network: counter.scaled(share > 0 ? 1 / share : 0), records, share };
 }
 
-/** Whether one of the first records can be read: elsewhere in a file of something else, nothing is looked for. */
+/**
+ * Reports whether one of the first records can be read. If not, the file contains something else, and its other places are not searched.
+ */
 const hasRecords = (chunk: Uint8Array) =>
   new FrameDecoder(0).push(chunk, FIRST_RECORDS).some(({ payload }) => decodeEnvelope(payload).ok);
 
-/** Returns the first offset at which several records in a row can be read; the length of the chunk if there is none near its start. */
+/** Returns the first offset from which several consecutive records can be read; the length of the chunk if none is near its start. */
 function startOfRecord(chunk: Uint8Array): number {
   for (let at = 0; at < Math.min(chunk.length, MAX_SEARCH_BYTES); at++) {
     const head = chunk.subarray(at, at + 64 * 1024);
@@ -77,7 +79,7 @@ function startOfRecord(chunk: Uint8Array): number {
   return chunk.length;
 }
 
-/** What channels decide is little, and neither that nor the action of a frame is in a store. */
+/** Messages of channels are few, and stores contain neither them nor frame actions. */
 const isStored = (data: MessageData) =>
   data.body !== undefined && data.body.$case !== "frameActionBody" && !isChannelMessage(data);
 

@@ -20,14 +20,14 @@ const supporters = statement<{ fid: number }, [fid: number]>(
 );
 
 export interface ExportSource {
-  /** A connection within a read transaction, whose state does not change. */
+  /** A connection inside a read transaction, so that its data does not change. */
   readonly db: IndexDatabase;
   readonly network: FarcasterNetwork;
 }
 
 /**
- * The entry of `protocol.engine_versions` with which another node accepts the channels of an index; undefined where it accepts them by
- * itself, and for an index without channels.
+ * Returns the entry of `protocol.engine_versions` that another node needs to accept the channels of an index. Undefined if the node
+ * accepts them without one, and for an index without channels.
  */
 export function undatedChannels(db: IndexDatabase, network: FarcasterNetwork): string | undefined {
   const activeAt = channelsActiveAt(db);
@@ -40,24 +40,25 @@ const EVENT_TYPES = Object.values(OnChainEventType).filter(
   (type): type is OnChainEventType => typeof type === "number" && type > 0,
 );
 /**
- * The stores in the order in which they depend on each other: signers, and the storage that others borrow; names and addresses before the
- * user data that refer to them; casts before what refers to them, which costs an import nothing then.
+ * Stores in order of their dependencies: signers, and storage that other accounts borrow; names and addresses before the user data that
+ * refers to them; casts before messages that refer to them, which makes the import of the latter cheaper.
  */
 const STORES: readonly (readonly Store[])[] = [
   [Store.GaslessKeys, Store.StorageLends],
   [Store.UsernameProofs, Store.Verifications, Store.UserData, Store.Casts],
   [Store.Links, Store.Reactions],
 ];
-/** Registrations of channels and released names belong to no account. */
+/** Channel registrations and released names belong to no account. */
 const NO_ACCOUNT = 0;
 const CHANNELS_PER_READ = 100;
 
 /**
- * Yields what an index holds of the network as records of an import file, in an order in which a node accepts them: on-chain events and
- * names of all accounts, then their messages store by store, then what channels decided. What was removed, and values that no one
- * signed, are not among them. In memory are the messages of one account in one store.
+ * Yields the contents of an index as records of an import file, in an order in which a node accepts them: on-chain events and names of
+ * all
+ * accounts, then their messages store by store, then the messages of channels. Removed records, and values that no one signed, are left
+ * out. Only the messages of one account in one store are in memory.
  *
- * @param fids the accounts, which come with the registrations of those that lend storage to them or requested their keys; undefined
+ * @param fids the accounts to export. Registrations of accounts that lent storage to them or requested their keys are included. Undefined
  *   for all.
  */
 export function* exportedRecords(
@@ -97,7 +98,7 @@ function* messagesIn(
   store: Store,
 ): Generator<EncodedRecord> {
   const messages = messagesOf(db, network, fid, store);
-  // The nonces of an account only rise.
+  // The nonces of an account must rise.
   const ordered =
     store === Store.GaslessKeys ? [...messages].toSorted((a, b) => nonceOf(a) - nonceOf(b)) : messages;
   for (const message of ordered) yield { kind: "message", bytes: message.encode() };
@@ -108,7 +109,10 @@ function nonceOf(message: LiveMessage): number {
   return body?.$case === "keyAddBody" ? body.value.nonce : 0;
 }
 
-/** The messages that hold the slots of channels, of each channel in the order of their times: who decides was appointed earlier. */
+/**
+ * Yields the messages that hold the slots of channels, ordered by time within each channel, because a decision must follow the
+ * appointment of its author.
+ */
 function* channelMessages(db: IndexDatabase): Generator<EncodedRecord> {
   let after: string | undefined;
   for (;;) {

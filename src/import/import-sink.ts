@@ -17,7 +17,7 @@ export interface ImportSinkOptions {
   readonly verifier: Verifier;
   /** Size of the file. */
   readonly fileBytes: number;
-  /** Smaller files are imported row by row. Default: some thousand messages. */
+  /** Smaller files are imported row by row. Default: the size of a few thousand messages. */
   readonly minBulkBytes?: number;
 }
 
@@ -26,9 +26,9 @@ const MIN_BULK_BYTES = 1024 * 1024;
 const BYTES_PER_MESSAGE = 120;
 
 /**
- * Returns a sink that validates and merges the records of a file as every other input; into an index without messages with the
- * bulk build. What only Ethereum can confirm (ENS names, contract wallets) and the age limit of storage lends are not checked:
- * the operator vouches for the file.
+ * Returns a sink that validates and merges the records of a file like any other input. If the index has no messages yet, it uses the bulk
+ * build. It does not check what only Ethereum can confirm (ENS names, contract wallets), nor the age limit of storage lends: the operator
+ * vouches for the file.
  */
 export function createImportSink(options: ImportSinkOptions) {
   const { db, engine, verifier, fileBytes, minBulkBytes = MIN_BULK_BYTES } = options;
@@ -46,9 +46,9 @@ export function createImportSink(options: ImportSinkOptions) {
     validate: (records: readonly EncodedRecord[]): Promise<ValidatedRecords> =>
       verifier.validateRecords(records, { collectsCandidates: isSpooling() }),
     /**
-     * Merges the valid records of a batch. Resolves with the outcomes of all, in order, once they are durable. The positions are
-     * written in the transaction of the records. They are not written if the outcome of a record is `unavailable`: that record is not
-     * stored. The batch may be empty. A record that is "deferred" is stored to be merged by `applyDeferred`.
+     * Merges the valid records of a batch. Resolves with the outcomes of all records, in order, once they are durable. The positions are
+     * written in the same transaction, but not if the outcome of a record is `unavailable`, because that record is not stored. The batch
+     * may be empty. A record with the outcome `deferred` is stored and merged later by `applyDeferred`.
      */
     async apply(
       batch: ImportedBatch,
@@ -67,14 +67,14 @@ export function createImportSink(options: ImportSinkOptions) {
       let applied = 0;
       return records.map((_, at) => validated.refusals.get(at) ?? outcomes[applied++]);
     },
-    /** Whether `buildStep` and `applyDeferred` must run, before the next batch or, if `isAtEnd`, after the last. */
+    /** Reports whether `buildStep` and `applyDeferred` must run before the next batch or, if `isAtEnd`, after the last one. */
     isToFinish: (isAtEnd: boolean): boolean =>
       isAtEnd || !isSpooling() ? bulkPhaseOf(db) !== undefined || areDeferred(db) : false,
     /** Makes durable what `apply` has stored. */
     sync: (): void => engine.syncSpool(),
-    /** Runs the next step of the bulk build; returns undefined when the index is built. */
+    /** Runs the next step of the bulk build. Returns undefined once the index is built. */
     buildStep: (): BulkProgress | undefined => engine.buildStep(),
-    /** Merges the next deferred records, after the build; returns undefined if there are no more. */
+    /** Merges the next deferred records after the build. Returns undefined if there are no more. */
     applyDeferred: (): DeferredOutcome[] | undefined => engine.applyDeferred(),
   };
 }

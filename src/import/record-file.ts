@@ -4,12 +4,12 @@ import type { EncodedRecord, RecordKind } from "../ingest/record.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Rejection, rejection } from "../protocol/rejection.ts";
 
-/** The records of the protocol are far smaller. A larger length means that the bytes are not a length. */
+/** Records of the protocol are far smaller. A larger length means that the bytes are not a length. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 /** Enough for a length of 2^35 - 1. */
 const MAX_LENGTH_BYTES = 5;
 
-/** Bytes of a file that hold whole records. */
+/** Bytes of a file that contain whole records. */
 interface FrameBlock {
   readonly offset: number;
   readonly bytes: Uint8Array;
@@ -20,11 +20,11 @@ export interface Frame {
   readonly offset: number;
   readonly endOffset: number;
   readonly payload: Uint8Array;
-  /** Where its bytes are. */
+  /** Block that contains its bytes. */
   readonly block: FrameBlock;
 }
 
-/** Returns the bytes of consecutive records, in as few pieces as possible. */
+/** Returns the bytes of consecutive records in as few pieces as possible. */
 export function bytesOf(frames: readonly Pick<Frame, "offset" | "endOffset" | "block">[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < frames.length; ) {
@@ -37,8 +37,8 @@ export function bytesOf(frames: readonly Pick<Frame, "offset" | "endOffset" | "b
 }
 
 /**
- * Splits a stream of chunks into records, each prefixed with its length as a varint. A malformed length, or one above
- * `maxRecordBytes`, is a fault: nothing after it can be read, because the start of the next record is unknown.
+ * Splits a stream of chunks into records, each prefixed with its length as a varint. A malformed length, or one above `maxRecordBytes`,
+ * is a fault. Nothing after it can be read, because the start of the next record is unknown.
  */
 export class FrameDecoder {
   readonly #maxRecordBytes: number;
@@ -51,12 +51,12 @@ export class FrameDecoder {
     this.#maxRecordBytes = maxRecordBytes;
   }
 
-  /** The offset of the first byte that is not part of a complete record. */
+  /** Offset of the first byte that is not part of a complete record. */
   get offset(): number {
     return this.#restOffset;
   }
 
-  /** The number of bytes received from `offset` on. Without a fault they are the start of a record. */
+  /** Number of bytes received from `offset` on. Without a fault, they are the start of a record. */
   get pendingBytes(): number {
     return this.#rest.length;
   }
@@ -66,7 +66,7 @@ export class FrameDecoder {
     return this.#fault;
   }
 
-  /** Adds the next bytes and returns the records that they complete, up to `most`, as views that stay valid. */
+  /** Adds the next bytes, and returns up to `most` of the records that they complete, as views that stay valid. */
   push(chunk: Uint8Array, most = Number.POSITIVE_INFINITY): Frame[] {
     const bytes = this.#rest.length === 0 ? chunk : concatenate(this.#rest, chunk);
     const block: FrameBlock = { offset: this.#restOffset, bytes };
@@ -113,19 +113,19 @@ function concatenate(head: Uint8Array, tail: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The kind of record in each field of the wire message `ImportRecord`. */
+/** Kind of record in each field of the wire message `ImportRecord`. */
 const KIND_BY_FIELD: ReadonlyMap<number, RecordKind> = new Map([
   [1, "message"],
   [2, "onChainEvent"],
   [3, "usernameProof"],
 ]);
-/** Lengths up to 2^21 - 1 are read at once. */
+/** Lengths up to 2^21 - 1 are read on the fast path. */
 const MAX_USUAL_BITS = 21;
 const FIELD_BY_KIND = new Map([...KIND_BY_FIELD].map(([field, kind]) => [kind, field]));
 
 /**
- * Returns the record inside an `ImportRecord`, still encoded; ingest decodes it. Its bytes are a view. Fields with other
- * numbers are skipped. Anything but exactly one record is a `bad_request.parse_failure`.
+ * Returns the record in an `ImportRecord`, still encoded; ingest decodes it. Its bytes are a view. Skips fields with other numbers.
+ * Anything but exactly one record is a `bad_request.parse_failure`.
  */
 export function decodeEnvelope(payload: Uint8Array): Result<EncodedRecord, Rejection> {
   const usual = decodeUsual(payload);
@@ -150,7 +150,7 @@ export function decodeEnvelope(payload: Uint8Array): Result<EncodedRecord, Rejec
   }
 }
 
-/** Reads an envelope that consists of one record; undefined for any other. */
+/** Reads an envelope that consists of exactly one record; undefined for any other. */
 function decodeUsual(payload: Uint8Array): EncodedRecord | undefined {
   const tag = payload[0] ?? 0;
   const kind = (tag & 7) === WireType.LengthDelimited ? KIND_BY_FIELD.get(tag >>> 3) : undefined;
@@ -166,7 +166,7 @@ function decodeUsual(payload: Uint8Array): EncodedRecord | undefined {
   return undefined;
 }
 
-/** Encodes a record as it is stored in a file: the length of its `ImportRecord`, then the `ImportRecord`. */
+/** Encodes a record as stored in a file: the length of its `ImportRecord`, then the `ImportRecord`. */
 export function encodeEnvelope({ kind, bytes }: EncodedRecord): Uint8Array {
   const field = FIELD_BY_KIND.get(kind);
   if (field === undefined) throw new RangeError(`an import file cannot contain a record of kind ${kind}`);
@@ -178,7 +178,7 @@ function unreadable(detail: string): Rejection {
   return rejection("bad_request.parse_failure", `import record cannot be read: ${detail}`);
 }
 
-/** One record of a file, or why its bytes cannot be read. */
+/** One record of a file, or the reason why its bytes cannot be read. */
 export interface FileRecord {
   readonly kind: "record";
   readonly offset: number;
@@ -187,10 +187,7 @@ export interface FileRecord {
   readonly content: Result<EncodedRecord, Rejection>;
 }
 
-/**
- * The end of reading at `offset`: the file is complete, it is truncated within a record, or the next bytes are not a
- * record length.
- */
+/** The end of reading, at `offset`: the file is complete, it is truncated within a record, or the next bytes are not a record length. */
 export interface FileEnd {
   readonly kind: "end";
   readonly offset: number;
@@ -204,7 +201,7 @@ const CHUNK_BYTES = 256 * 1024;
  * Reads the records of a file from an offset at which a record starts. The last item is always a FileEnd, whatever the
  * file contains. At most one chunk and one record are in memory.
  *
- * @throws the errors of the file system.
+ * @throws file system errors.
  */
 export async function* readRecords(
   path: string,

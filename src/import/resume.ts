@@ -10,14 +10,17 @@ import { readChunks } from "./record-file.ts";
 const PREFIX = "import ";
 const OFFSET = " offset";
 
-/** Says how to finish an import. Until then reads would find nothing. */
+/** Returns a text that explains how to finish an import. Until then, reads would find nothing. */
 export function unfinishedImport(db: IndexDatabase): string {
   const files = importedFiles(db);
   const file = files.length === 1 ? files[0] : `<${files.join(" or ")}>`;
   return `an import into the index has not finished: run \`svc import ${file}\` again, which continues where it stopped, or \`svc import --finish\` to do without the rest of the file`;
 }
 
-/** Why an index is not served before an import has finished; undefined if none is under way. A follower fills its index while it serves. */
+/**
+ * Returns why an index is not served before an import has finished; undefined if none is in progress. A follower fills its index while it
+ * serves.
+ */
 export function refusalOfUnfinished(
   db: IndexDatabase,
   { follows }: { readonly follows: boolean },
@@ -25,7 +28,7 @@ export function refusalOfUnfinished(
   return !follows && (isBulkBuilding(db) || areDeferred(db)) ? unfinishedImport(db) : undefined;
 }
 
-/** The files of which the index has records. */
+/** Returns the files whose records are in the index. */
 function importedFiles(db: IndexDatabase): string[] {
   const keys = positionKeys(db, PREFIX).filter((key) => key.endsWith(OFFSET));
   return keys.map((key) => key.slice(PREFIX.length, -OFFSET.length));
@@ -37,8 +40,8 @@ export interface ImportPositions {
 }
 
 /**
- * The position up to which a file has been imported: an offset, and a checksum of all bytes before it. The file may have
- * grown. If the file was replaced or rewritten, the checksum differs, and the file is read from the start.
+ * Position up to which a file has been imported: an offset, and a checksum of all bytes before it. The file may have grown. If it was
+ * replaced or rewritten, the checksum differs, and the file is read from the start.
  */
 export class ResumePoint {
   readonly #key: string;
@@ -51,7 +54,7 @@ export class ResumePoint {
     this.#offset = offset;
   }
 
-  /** Returns the position at which the import of a file resumes; the start of the file if it is new or has changed. */
+  /** Returns the position at which the import of a file resumes: the start of the file if it is new or has changed. */
   static async find(path: string, positions: ImportPositions): Promise<ResumePoint> {
     const key = `${PREFIX}${await realpath(path)}`;
     const offset = positions.get(offsetKey(key));
@@ -94,7 +97,7 @@ async function digestUpTo(path: string, offset: number): Promise<Hash | undefine
   return bytes === offset ? digest : undefined;
 }
 
-/** Returns 48 bits of the digest so far: a safe integer, as positions are. */
+/** Returns 48 bits of the digest so far, because positions are safe integers. */
 function checksum(digest: Hash): number {
   return digest.copy().digest().readUIntBE(0, 6);
 }

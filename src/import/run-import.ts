@@ -17,25 +17,25 @@ export interface ImportOptions {
   readonly clock: Clock;
   /** Called after every batch. */
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Ends the import after the running batch. */
+  /** Ends the import after the current batch. */
   readonly signal?: AbortSignal;
-  /** Maximum records of one transaction; a default if omitted. */
+  /** Maximum number of records per transaction. Has a default. */
   readonly batchRecords?: number;
 }
 
 export interface ImportReport {
-  /** The offsets at which this run started and the next one will. */
+  /** Offsets at which this run started and at which the next one will start. */
   readonly fromOffset: number;
   readonly toOffset: number;
   /** `unstored`: the whole file was read, but some of its records could not be stored. */
   readonly outcome: FileEnd["outcome"] | "stopped" | "unstored";
-  /** Describes `toOffset`, for people. */
+  /** Describes `toOffset` for the operator. */
   readonly detail: string;
   readonly summary: SummaryReport;
   readonly elapsedMs: number;
 }
 
-/** An import failed. What the report counts is stored, and the next run resumes at its `toOffset`. */
+/** An import failed. The records that the report counts are stored, and the next run resumes at its `toOffset`. */
 export class ImportInterrupted extends Error {
   override name = "ImportInterrupted";
 
@@ -49,7 +49,7 @@ export class ImportInterrupted extends Error {
 
 const MAX_BATCH_RECORDS = 1000;
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** Batches that are validated while earlier ones are applied. */
+/** Maximum number of batches that are validated while earlier ones are applied. */
 const MAX_BATCHES_AHEAD = 8;
 
 /** A batch whose records are being validated. */
@@ -94,7 +94,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
     batch = [];
     batchBytes = 0;
   };
-  /** Returns whether a further batch may be committed. */
+  /** Returns whether another batch may be committed. */
   const commitOldest = async (): Promise<boolean> => {
     const oldest = ahead.shift();
     if (!oldest) return true;
@@ -117,7 +117,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
       elapsedMs: clock.nowMs() - startedAtMs,
     });
   };
-  /** Builds the index and merges what waits for that, if that must be now. Returns whether it has ended. */
+  /** Builds the index and merges deferred records, if this must happen now. Returns whether it has finished. */
   const finish = async (isAtEnd: boolean): Promise<boolean> => {
     if (!sink.isToFinish(isAtEnd)) return true;
     const outcome = await finishIndex({ sink, summary, report, signal });
@@ -135,7 +135,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   });
 
   try {
-    // Nothing more can be merged before what waits.
+    // Deferred records must be merged before any other.
     if (!(await finish(false))) return unfinished();
     for await (const step of readRecords(path, { fromOffset })) {
       if (step.kind === "end") {
@@ -164,7 +164,7 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
   };
 }
 
-/** Counts the outcomes of the readable records of a batch, and the unreadable ones. Returns whether a record could not be stored. */
+/** Counts the outcomes of a batch's readable records, and its unreadable ones. Returns whether a record could not be stored. */
 function countOutcomes(
   summary: ImportSummary,
   batch: readonly FileRecord[],
@@ -182,7 +182,7 @@ function countOutcomes(
   return hasUnstored;
 }
 
-/** Whether the index is built; `stopped` by the signal; `unstored` if a record could not be stored. */
+/** `finished`: the index is built; `stopped`: by the signal; `unstored`: a record could not be stored. */
 type FinishOutcome = "finished" | "stopped" | "unstored";
 
 interface FinishingDeps {
@@ -192,7 +192,7 @@ interface FinishingDeps {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Builds the index from the records of an import and merges those that wait for that. Each step can be the last. */
+/** Builds the index from the records of an import, then merges the deferred ones. Can be stopped after each step. */
 async function finishIndex({ sink, summary, report, signal }: FinishingDeps): Promise<FinishOutcome> {
   for (let stage = sink.buildStep(); stage; stage = sink.buildStep()) {
     report(stage);
@@ -212,7 +212,7 @@ async function finishIndex({ sink, summary, report, signal }: FinishingDeps): Pr
   return "finished";
 }
 
-/** Lets signals arrive. */
+/** Yields to the event loop, so that signals are delivered. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

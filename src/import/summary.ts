@@ -3,14 +3,14 @@ import type { RecordKind } from "../ingest/record.ts";
 import type { Rejection, RejectionCode } from "../protocol/rejection.ts";
 import { formatDuration, grouped, percentOf, progressLine } from "../runtime/progress-line.ts";
 
-/** One refused record, as an example for people. */
+/** One refused record, as an example for the operator. */
 export interface RefusedExample {
-  /** The offset of the record in the file. */
+  /** Offset of the record in the file. */
   readonly offset: number;
   readonly reason: string;
 }
 
-/** Refusals with one code and one reason, apart from the numbers and names in the reason. */
+/** Refusals with the same code and the same reason, apart from numbers and names in the reason. */
 export interface RefusalClass {
   readonly code: RejectionCode;
   readonly reason: string;
@@ -20,10 +20,10 @@ export interface RefusalClass {
 
 export interface SummaryReport {
   readonly accepted: Readonly<Record<RecordKind, number>>;
-  /** Records that were stored already. */
+  /** Number of records that were already stored. */
   readonly known: number;
   readonly refused: number;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly refusals: readonly RefusalClass[];
 }
 
@@ -117,16 +117,16 @@ export interface ImportProgress {
   /** Imported bytes of the file, including those of earlier runs. */
   readonly doneBytes: number;
   readonly totalBytes: number;
-  /** The offset at which this run started. */
+  /** Offset at which this run started. */
   readonly startedAtBytes: number;
-  /** Records of this run. */
+  /** Number of records in this run. */
   readonly records: number;
   readonly elapsedMs: number;
   /** Set while the index is built from the records of the file. */
   readonly stage?: BulkProgress;
 }
 
-/** Formats a bar, percent, records per second and time left, as much of it as fits into `columns` columns. */
+/** Formats a bar, percentage, records per second and time left, as far as they fit into `columns` columns. */
 export function formatProgress(progress: ImportProgress, columns: number): string {
   if (progress.stage) {
     const { stage, done } = progress.stage;
@@ -146,7 +146,7 @@ export function formatProgress(progress: ImportProgress, columns: number): strin
   );
 }
 
-/** The share of the file that is imported, 0 to 1. */
+/** Returns the imported share of the file, from 0 to 1. */
 export function shareDone({ doneBytes, totalBytes }: ImportProgress): number {
   return totalBytes > 0 ? Math.min(1, doneBytes / totalBytes) : 1;
 }

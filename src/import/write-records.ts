@@ -5,14 +5,14 @@ import { encodeEnvelope } from "./record-file.ts";
 
 const WRITE_BYTES = 1024 * 1024;
 
-/** What a file of records has so far. */
+/** Size of a file of records so far. */
 export interface WrittenRecords {
   readonly records: number;
   readonly bytes: number;
 }
 
 /**
- * Writes records to a file that `readRecords` reads, a mebibyte at a time. An existing file is replaced. Resolves after all of them are
+ * Writes records to a file that `readRecords` can read, a mebibyte at a time. Replaces an existing file. Resolves after everything is
  * synced.
  *
  * @param onWritten called after each piece.
@@ -27,10 +27,10 @@ export async function writeRecords(
 }
 
 /**
- * Writes records to a file that is new: to `<path>.partial`, which gets its name once it is complete. When this fails, neither remains. A
- * process that is killed leaves the partial file, which the next one for the same path removes.
+ * Writes records to a new file: first to `<path>.partial`, which gets its final name once it is complete. If this fails, neither file remains. A
+ * killed process leaves the partial file, which the next writer for the same path removes.
  *
- * @throws UserError for a file that is there, RetryableError where another process writes the same one; the errors of the file system.
+ * @throws UserError if the file exists, RetryableError if another process writes the same one, and file system errors.
  */
 export async function writeNewRecords(
   path: string,
@@ -49,7 +49,7 @@ export async function writeNewRecords(
     const written = await writeAll(file, records, onWritten);
     if (!(await isOwn(partial))) throw partialTaken(partial);
     await giveName(partial, path);
-    // It was taken between the two: what has the name is not complete.
+    // The partial file was replaced between the two steps, so the file with the name is not complete.
     if (!(await isOwn(path))) {
       await removeIfThere(path);
       throw partialTaken(partial);
@@ -60,14 +60,14 @@ export async function writeNewRecords(
   }
 }
 
-/** Two writers may remove it at once. */
+/** Two writers may remove it at the same time. */
 async function removeIfThere(path: string): Promise<void> {
   await unlink(path).catch((cause) => {
     if (codeOf(cause) !== "ENOENT") throw cause;
   });
 }
 
-/** A link never takes the place of a file. Some file systems have none. */
+/** Uses a hard link, which never replaces a file, unless the file system does not support them. */
 async function giveName(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
@@ -84,7 +84,7 @@ const fileExists = (path: string) => new UserError(`${path} exists already. Name
 
 const partialTaken = (partial: string) => new RetryableError(`another process took the place of ${partial}`);
 
-/** A link to nothing is there, too. */
+/** A dangling symbolic link counts as existing, too. */
 const isThere = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;
 
 const codeOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? cause.code : undefined);

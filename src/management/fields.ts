@@ -1,7 +1,7 @@
 import { ok, type Result } from "../lib/result.ts";
 import { badField, type Refusal } from "./refusal.ts";
 
-/** Readers of the fields of a JSON body. Each returns the value or a refusal that names the field. */
+/** Readers of the fields of a JSON body. Each returns the value, or a refusal that names the field. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export function readObject(value: unknown, name: string): Result<JsonObject, Ref
     : badField(`${name} must be an object`);
 }
 
-/** Returns the value of an own key, never an inherited one. */
+/** Returns the value of an own key, never of an inherited one. */
 export function ownValue(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -24,13 +24,13 @@ export interface TextRange {
 }
 
 /**
- * Creates the check of a text with a length in Unicode code points. It refuses NUL and lone surrogates, which no database
- * stores unchanged. The result follows the name of the field; it is undefined for a valid text.
+ * Creates a check for texts with a length in Unicode code points. It refuses NUL and lone surrogates, which not every database stores
+ * unchanged. The result is text that follows the name of the field; undefined for a valid text.
  */
 export function textFault({ min, max }: TextRange): (value: unknown) => string | undefined {
   return (value) => {
     if (typeof value !== "string") return "must be a string";
-    // A text has at most as many code points as UTF-16 units, so only texts near the limit are counted.
+    // A text has at most as many code points as UTF-16 units, so only texts near the limit have to be counted.
     const chars = value.length > 2 * max ? value.length : [...value].length;
     if (chars < min || chars > max) {
       return min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`;
@@ -41,7 +41,7 @@ export function textFault({ min, max }: TextRange): (value: unknown) => string |
   };
 }
 
-/** Creates the reader of a text; see `textFault`. */
+/** Creates a reader of texts; see `textFault`. */
 export function readText(range: TextRange) {
   const check = textFault(range);
   return (value: unknown, name: string): Result<string, Refusal> => {

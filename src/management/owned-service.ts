@@ -22,29 +22,29 @@ export function createSecret(nowSecs: number): Secret {
 
 /** Settings for one kind of record. */
 export interface OwnedSettings {
-  /** Limit of records that one fid may own. */
+  /** Maximum number of records per owner. */
   readonly cap: number;
-  /** How long a secret stays valid after a rotation. */
+  /** How long a secret stays valid after a rotation, in seconds. */
   readonly graceSecs: number;
 }
 
 /**
- * Limit of unexpired secrets. A rotation after a leak must always be possible, so the limit is far above normal use
- * within a grace period; but a record must not grow with every request.
+ * Maximum number of unexpired secrets. A rotation after a leak must always be possible, so the limit is far above normal use within a
+ * grace period, but a record must not grow with every request.
  */
 const MAX_LIVE_SECRETS = 100;
 
-/** Who asks for a change of a record. */
+/** Who requests a change of a record. */
 export interface Actor {
   readonly fid: number;
-  /** The API key that acts for the fid. */
+  /** API key that acts for the fid. */
   readonly apiKeyId: string | null;
   readonly requestId: string;
-  /** The client's address. */
+  /** Address of the client. */
   readonly address: string;
 }
 
-/** Returns the audit entry of a change of a mini app or webhook. */
+/** Returns the audit log entry for a change of a mini app or webhook. */
 export function recordChange(
   action: string,
   { fid, apiKeyId, requestId, address }: Actor,
@@ -56,7 +56,9 @@ export function recordChange(
   return { atMs, ownerFid: fid, action, apiKeyId, ...noSigner, recordId, outcome: "ok", requestId, address };
 }
 
-/** Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. The audit log names each change. */
+/**
+ * Operations that apps and webhooks share: both belong to an fid, are few, and have secrets. Each change is recorded in the audit log.
+ */
 export interface OwnedService<Item> {
   get(fid: number, id: string): Promise<Result<Item, Refusal>>;
   /** Returns all records of the fid, oldest first. */
@@ -140,7 +142,7 @@ export function createOwnedParts<Item extends { readonly ownerFid: number }, Cha
   };
 }
 
-/** Checks a URL that an fid registers. It must pass the guard, and its text stays unchanged; absent URLs pass. */
+/** Checks a URL that an fid registers. It must pass the guard; its text is not changed. Absent URLs are valid. */
 export async function checkUrlField<T extends string | undefined>(
   guard: RegistrationGuard,
   { fid, url, name }: { readonly fid: number; readonly url: T; readonly name: string },

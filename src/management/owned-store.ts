@@ -14,10 +14,10 @@ export interface OwnedRecord {
   readonly updatedAt: number;
 }
 
-/** Why a store refused a change. */
+/** Reason why a store refused a change. */
 export type StoreRefusal = "not-found" | "not-owner" | "cap-reached" | "taken" | "too-many-secrets";
 
-/** A claim of ownership of a record, with the time of the request. */
+/** A claim to own a record, with the time of the request. */
 export interface Claim {
   readonly id: string;
   readonly ownerFid: number;
@@ -25,21 +25,24 @@ export interface Claim {
 }
 
 /**
- * Records that belong to an fid and have secrets. A record includes its unexpired secrets, oldest first. Every method is
- * atomic, also against concurrent calls of other processes. Times are unix seconds and come from the caller. A change adds `audit`
- * to the audit log, if given, in its transaction; a refusal does not.
+ * Records that belong to an fid and have secrets. A record includes its unexpired secrets, oldest first. Every method is atomic, also
+ * against concurrent calls of other processes. Times are unix seconds, passed by the caller. A successful change adds `audit`, if given,
+ * to the audit log in the same transaction.
  */
 export interface OwnedStore<Item, Changes> {
-  /** Adds a record, unless its owner already has `cap` of them. `taken`: there is one of its id, which callers may choose. */
+  /**
+   * Adds a record, unless its owner already has `cap` of them. Returns `taken` if the id, which callers may choose, is already in use.
+   */
   create(item: Item, cap: number, audit?: AuditEntry): Promise<Item | StoreRefusal>;
   find(id: string, nowSecs: number): Promise<Item | undefined>;
-  /** All records of an owner, oldest first. */
+  /** Lists all records of an owner, oldest first. */
   listByOwner(ownerFid: number, nowSecs: number): Promise<Item[]>;
   update(claim: Claim, changes: Changes, audit?: AuditEntry): Promise<Item | StoreRefusal>;
   /** Deletes a record with its secrets. */
   delete(claim: Claim, audit?: AuditEntry): Promise<StoreRefusal | undefined>;
   /**
-   * Adds a secret. Secrets with a later expiry or none expire at `graceEndsAt`, and expired secrets are deleted. Refused while there are `maxSecrets` unexpired ones.
+   * Adds a secret. Secrets that never expire or expire later than `graceEndsAt` now expire then, and expired secrets are deleted. Refused
+   * if there are already `maxSecrets` unexpired ones.
    */
   rotateSecret(claim: Claim, rotation: Rotation, audit?: AuditEntry): Promise<Item | StoreRefusal>;
 }
@@ -48,23 +51,23 @@ export interface OwnedStore<Item, Changes> {
 export interface OwnedTable<Item> {
   readonly name: string;
   idOf(item: Item): string;
-  /** A lock that every write takes first. */
+  /** Lock that every write takes first. */
   readonly lockedFirst?: LockClass;
   find(queries: Queries, id: string, nowSecs: number): Promise<Item | undefined>;
   listByOwner(queries: Queries, ownerFid: number, nowSecs: number): Promise<Item[]>;
-  /** The first record with an unexpired secret of this digest. */
+  /** Returns the first record with an unexpired secret of this digest. */
   findBySecret(queries: Queries, digest: Uint8Array, nowSecs: number): Promise<Item | undefined>;
   /** Locks a record against other writers, and returns its owner. */
   lock(tx: Tx, id: string): Promise<number | undefined>;
   countByOwner(tx: Tx, ownerFid: number): Promise<number>;
-  /** Returns whether no record had its id. */
+  /** Inserts a record. Returns false if its id is already in use. */
   insert(tx: Tx, item: Item): Promise<boolean>;
   /** Writes all columns that can change. */
   update(tx: Tx, item: Item): Promise<void>;
   delete(tx: Tx, id: string, nowSecs: number): Promise<void>;
 }
 
-/** What else the transaction of a change does. */
+/** Additional work in the transaction of a change. */
 interface OwnedHooks<Item> {
   inserted?(tx: Tx, item: Item): Promise<void>;
   updating?(tx: Tx, item: Item): Promise<void>;
@@ -79,7 +82,7 @@ interface SecretColumns {
   readonly secret_expires_at: number | null;
 }
 
-/** A record and its secrets are read by one statement, since each statement sees a state of its own. */
+/** A record and its secrets are read by one statement, because each statement sees its own snapshot. */
 const SECRET_COLUMNS = `s.uid AS secret_uid, s.value AS secret_value, s.created_at AS secret_created_at,
    s.expires_at AS secret_expires_at`;
 
@@ -194,9 +197,9 @@ function secretsIn(rows: readonly SecretColumns[]): Secret[] {
 }
 
 /**
- * Creates a store. A write is one decision: its owner's lock or its record's, then the reads that it decides by.
+ * Creates a store. A write is one decision: it locks the owner or the record, then reads what it depends on.
  *
- * @param name of its decisions.
+ * @param name prefix of its decisions.
  */
 export function createOwnedStore<Item extends OwnedRecord, Changes extends Partial<Item>>(
   db: StateDb,

@@ -1,11 +1,12 @@
 /**
- * The fields of records that their owners set, each stated once: request bodies (`request-schema.ts`), flags of commands
- * (`src/cli/operations/flags.ts`) and their names in the program follow. This is data, so that a command line starts without schemas.
+ * Fields of records that their owners set, each declared once: request bodies (`request-schema.ts`), flags of commands
+ * (`src/cli/operations/flags.ts`) and their names in the program are derived from them. They are plain data, so that the command line
+ * starts without schemas.
  */
 
 import { type CamelCase, camelCase } from "../db/state/table.ts";
 
-/** The types of values in a body. */
+/** Types of values in a body. */
 interface Values {
   text: string;
   url: string;
@@ -19,35 +20,35 @@ export interface RecordField {
   readonly type: keyof Values;
   /** For the OpenAPI document. */
   readonly description?: string;
-  /** For `--help`; default: the description. */
+  /** For `--help`. Default: the description. */
   readonly help?: string;
-  /** Characters of a text; the smallest number. */
+  /** Minimum number of characters, or the smallest number. */
   readonly min?: number;
   readonly max?: number;
-  /** Of `texts`: at least one of these. */
+  /** For `texts`: the allowed values, at least one of which is required. */
   readonly choices?: readonly string[];
-  /** Of `fids`. */
+  /** For `fids`. */
   readonly maxItems?: number;
   readonly isRequired?: boolean;
-  /** What null stands for, which clears the field. */
+  /** Effect of null, which clears the field. */
   readonly nullHelp?: string;
-  /** For a boolean, what turning it off does. */
+  /** For a boolean: effect of turning it off. */
   readonly offHelp?: string;
-  /** Whether only an update may set it. */
+  /** Whether only an update may set the field. */
   readonly isForUpdate?: boolean;
-  /** For a boolean, whether its texts count as well, which some clients send. */
+  /** For a boolean: whether "true" and "false" as text, which some clients send, are accepted. */
   readonly acceptsText?: boolean;
-  /** The flag, if it is not the name with hyphens. */
+  /** Flag, if it is not the name with hyphens. */
   readonly flag?: string;
-  /** What follows the flag in `--help`. */
+  /** Placeholder after the flag in `--help`. */
   readonly valueName?: string;
-  /** The record's member, if it is not the name in camel case. */
+  /** Member of the record, if it is not the name in camel case. */
   readonly member?: string;
 }
 
 export type RecordFields = Readonly<Record<string, RecordField>>;
 
-/** The value of a field in a body. */
+/** Value of a field in a body. */
 export type FieldValue<F extends RecordField> =
   | (F extends { readonly choices: readonly (infer Choice)[] } ? Choice[] : Values[F["type"]])
   | (F extends { readonly nullHelp: string } ? null : never);
@@ -68,12 +69,12 @@ type ForUpdate<F extends RecordFields> = {
   [Name in keyof F]: F[Name] extends { readonly isForUpdate: true } ? Name : never;
 }[keyof F];
 
-/** The body that creates a record. */
+/** Body that creates a record. */
 export type CreateBody<F extends RecordFields> = {
   [Name in Required<F>]: FieldValue<F[Name]>;
 } & { [Name in Exclude<keyof F, Required<F> | ForUpdate<F>>]?: FieldValue<F[Name]> };
 
-/** The fields of a body that changes a record. */
+/** Fields of a body that changes a record. */
 export type UpdateBody<F extends RecordFields> = { [Name in keyof F]?: FieldValue<F[Name]> };
 
 type MemberOf<F extends RecordFields, Name extends keyof F> = F[Name] extends {
@@ -85,24 +86,24 @@ type MemberOf<F extends RecordFields, Name extends keyof F> = F[Name] extends {
 type RequiredKeys<B> = { [Name in keyof B]-?: Absent extends Pick<B, Name> ? never : Name }[keyof B];
 type Absent = Record<never, never>;
 
-/** What an update sets. */
+/** Members that an update sets. */
 export type ChangedMembers<F extends RecordFields> = {
   [Name in keyof F as MemberOf<F, Name>]?: FieldValue<F[Name]>;
 };
 
-/** The members of a record that a body sets. */
+/** Members of a record that a body sets. */
 type MembersOf<F extends RecordFields, B> = {
   [Name in keyof F & RequiredKeys<B> as MemberOf<F, Name>]: FieldValue<F[Name]>;
 } & { [Name in Exclude<keyof F, RequiredKeys<B>> as MemberOf<F, Name>]?: FieldValue<F[Name]> };
 
-/** The optional members of a new record. */
+/** Optional members of a new record. */
 type UnsetMembers<F extends RecordFields> = {
   [Name in keyof F as F[Name] extends { readonly nullHelp: string } ? MemberOf<F, Name> : never]: FieldValue<
     F[Name]
   >;
 };
 
-/** The members of a new record that its valid body sets or leaves out. What only an update may set does not count. */
+/** Returns the members of a new record that its valid body sets or leaves out. Fields that only an update may set are skipped. */
 export function newMembers<F extends RecordFields, B extends CreateBody<F>>(
   fields: F,
   body: B,
@@ -116,7 +117,7 @@ export function newMembers<F extends RecordFields, B extends CreateBody<F>>(
     UnsetMembers<F>;
 }
 
-/** The members that a valid body changes, by the record's names. */
+/** Returns the members that a valid body changes, under the names of the record. */
 export function changedMembers<F extends RecordFields>(fields: F, body: UpdateBody<F>): ChangedMembers<F> {
   const given = Object.entries<RecordField>(fields).flatMap(([name, field]) => {
     const value: unknown = body[name];
@@ -128,6 +129,6 @@ export function changedMembers<F extends RecordFields>(fields: F, body: UpdateBo
 
 const memberName = (name: string, { member }: RecordField): string => member ?? camelCase(name);
 
-/** @param help what it describes. */
+/** @param help what the field describes. */
 export const description = <const H extends string>(help: H) =>
   ({ type: "text", max: 10_000, help, nullHelp: "clear the description" }) as const satisfies RecordField;

@@ -9,11 +9,11 @@ export type RefusalKind =
   | "tooManyRequests"
   | "notImplemented";
 
-/** The reason why a request is refused, as text for the client. Nothing was changed. */
+/** Reason why a request is refused, as text for the client. Nothing was changed. */
 export interface Refusal {
   readonly kind: RefusalKind;
   readonly message: string;
-  /** A stable name of the cause, sent as `x-error-code`. */
+  /** Stable identifier of the cause, sent as `x-error-code`. */
   readonly code?: string;
   /** When a retry may succeed, if known. */
   readonly retryAfterSecs?: number;

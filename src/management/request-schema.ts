@@ -14,11 +14,11 @@ import {
 import { badField, type Refusal } from "./refusal.ts";
 
 /**
- * Schemas of request bodies. One schema documents a body and decides which bodies a service accepts. Services validate
- * after they have looked up the record and its owner, so an unknown or foreign record is reported before an invalid field.
+ * Schemas of request bodies. One schema documents a body and decides which bodies a service accepts. Services validate only after they
+ * have looked up the record and its owner, so an unknown or foreign record is reported before an invalid field.
  */
 
-/** Returns what is wrong with a value, as text that follows the name of its field; undefined for a valid value. */
+/** Returns what is wrong with a value, as text that follows the name of its field; undefined if it is valid. */
 export type Fault = (value: unknown) => string | undefined;
 
 const fault = Symbol("fault");
@@ -30,12 +30,15 @@ interface CheckedSchema extends TSchema {
 const CHECKED = "Checked";
 TypeRegistry.Set<CheckedSchema>(CHECKED, (schema, value) => schema[fault](value) === undefined);
 
-/** A schema with a rule that JSON Schema cannot state. `documented` is its JSON Schema for clients. */
+/** Creates a schema with a rule that JSON Schema cannot express. `documented` is its JSON Schema for clients. */
 export function checked<T>(documented: object, check: Fault): TUnsafe<T> {
   return Type.Unsafe<T>({ ...documented, [Kind]: CHECKED, [fault]: check });
 }
 
-/** Text with a length in Unicode code points, without NUL and lone surrogates, which no database stores unchanged. */
+/**
+ * Creates a schema for text with a length in Unicode code points. Refuses NUL and lone surrogates, which not every database stores
+ * unchanged.
+ */
 export function Text({
   min = 0,
   max,
@@ -52,12 +55,12 @@ export function Text({
 /** Name of an app or webhook. */
 export const Name = schemaOf(NAME) as TUnsafe<string>;
 
-/** An fid. JSON parsing has rounded larger numbers. */
+/** An fid. JSON parsing would round larger numbers. */
 export const FidNumber = Type.Integer({ format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 type Absent = Readonly<Record<never, never>>;
 
-/** The schemas of the bodies that create and change a record, of `<name>`s. */
+/** Returns the schemas of the bodies that create and change a `<name>`. */
 export function bodySchemas<
   const F extends RecordFields,
   E extends Readonly<Record<string, TSchema>> = Absent,
@@ -66,7 +69,7 @@ export function bodySchemas<
   options: {
     readonly idKey: string;
     readonly fields: F;
-    /** Fields with schemas of their own, which a new record needs. */
+    /** Fields with their own schemas, required for a new record. */
     readonly others?: E;
   },
 ) {
@@ -93,7 +96,7 @@ export function bodySchemas<
   };
 }
 
-/** The schema of a field's values. */
+/** Returns the schema of a field's values. */
 export function schemaOf(field: RecordField): TSchema {
   const { type, maxItems, nullHelp, description } = field;
   const described = description === undefined ? {} : { description };
@@ -108,7 +111,7 @@ export function schemaOf(field: RecordField): TSchema {
 
 type CheckedField = RecordField & { readonly type: Exclude<RecordField["type"], "fids"> };
 
-/** The JSON Schema of a field's values. */
+/** Returns the JSON Schema of a field's values. */
 function documentedType({ type, min, max, maxItems, choices = [] }: CheckedField): object {
   switch (type) {
     case "text":
@@ -132,7 +135,7 @@ function documentedType({ type, min, max, maxItems, choices = [] }: CheckedField
   }
 }
 
-/** The rule of a field, whose text follows its name. A URL is checked further by `checkUrlField`. */
+/** Returns the rule of a field; its text follows the field's name. `checkUrlField` checks URLs further. */
 function faultOf({ type, min, max, maxItems, choices = [], acceptsText, nullHelp }: CheckedField): Fault {
   switch (type) {
     case "text":
@@ -166,7 +169,7 @@ function faultOf({ type, min, max, maxItems, choices = [], acceptsText, nullHelp
 
 const MAX_LISTED_CHARS = 2048;
 
-/** The rule of a list of any texts, each once. */
+/** Returns the rule for a list of texts without duplicates. */
 function textListFault(min: number, max = Number.POSITIVE_INFINITY): Fault {
   const each = textFault({ min: 1, max: MAX_LISTED_CHARS });
   return (value) => {
@@ -179,8 +182,8 @@ function textListFault(min: number, max = Number.POSITIVE_INFINITY): Fault {
 }
 
 /**
- * Creates the reader of values of a schema. It returns the value, or a refusal that names the first invalid field. Unknown
- * fields are ignored unless the schema is closed.
+ * Creates a reader of values of a schema. It returns the value, or a refusal that names the first invalid field. Ignores unknown fields
+ * unless the schema is closed.
  */
 export function schemaReader<S extends TSchema>(
   schema: S,
@@ -197,7 +200,7 @@ export function schemaReader<S extends TSchema>(
 /** Unknown keys come from the client, so they are truncated. */
 const MAX_SHOWN_KEY_CHARS = 50;
 
-/** @param parent what has the key */
+/** @param parent name of the value that has the key. */
 export function unknownKey(parent: string, key: string): string {
   return `${parent} has an unknown key ${JSON.stringify(key.slice(0, MAX_SHOWN_KEY_CHARS))}`;
 }

@@ -7,7 +7,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 /** How often a result is read again with fewer rows. */
 const MAX_READS = 4;
 
-/** The part of a result of `tools/call` that this room makes. */
+/** The part of a `tools/call` result that this folder creates. */
 export interface ToolResult {
   readonly content: { readonly type: "text"; readonly text: string }[];
   readonly structuredContent?: Record<string, unknown>;
@@ -17,8 +17,8 @@ export interface ToolResult {
 const checks = new WeakMap<Tool, ReturnType<typeof TypeCompiler.Compile>>();
 
 /**
- * Runs a tool. A result over `maxBytes` of JSON is cut at a whole item; where it has a cursor, it is read again with fewer rows, so that the
- * cursor follows the last one that is returned.
+ * Runs a tool. A result of more than `maxBytes` of JSON is truncated after a whole item. If it has a cursor, it is read again with fewer
+ * rows instead, so that the cursor follows the last returned item.
  */
 export async function callTool(
   tool: Tool,
@@ -62,7 +62,7 @@ async function fitting(
   throw new ToolError("the result is larger than mcp.max_result_bytes of this node");
 }
 
-/** The largest count below `total` that fits; 0 if none does. */
+/** Returns the largest count below `total` that fits; 0 if none does. */
 function largest(total: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, Math.max(0, total - 1)];
   while (low < high) {

@@ -1,18 +1,18 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
 
-/** Seconds that a token counts. */
+/** Lifetime of a token, in seconds. */
 const TOKEN_SECS = 300;
 const TAG_CHARS = 32;
 const PURPOSE = "mcp-confirm";
 const TOKEN = /^([0-9a-z]{1,11})\.([0-9a-f]{32})$/;
 
-/** Tokens that say that exactly one write was shown. Nothing of them is stored. */
+/** Tokens that confirm that exactly one write was previewed. They are not stored. */
 export type ConfirmTokens = ReturnType<typeof createConfirmTokens>;
 
 /**
- * @param key made by the state, which replaces it when it goes back in time; of a process where there is no state
- * @param owner whose tokens these are, such as the id of an API key: those of others do not count
+ * @param key from the state, which replaces it after a restore from a backup; from the process if there is no state.
+ * @param owner owner of the tokens, such as the id of an API key. Tokens of another owner are not accepted.
  */
 export function createConfirmTokens({
   key,
@@ -29,13 +29,13 @@ export function createConfirmTokens({
       .digest("hex")
       .slice(0, TAG_CHARS);
   return {
-    /** Creates a token for what a preview has shown. */
+    /** Creates a token for the values that a preview has shown. */
     async issue(shown: readonly unknown[]): Promise<{ readonly token: string; readonly expiresAt: number }> {
       const expiresAt = nowSecs(clock) + TOKEN_SECS;
       return { token: `${expiresAt.toString(36)}.${await tagOf(expiresAt, shown)}`, expiresAt };
     },
 
-    /** Returns the idempotency key of a write whose token is for `shown`, or why it is refused. */
+    /** Returns the idempotency key of a write whose token is for `shown`, or the reason why the token is refused. */
     async check(
       token: string,
       shown: readonly unknown[],

@@ -2,12 +2,12 @@ import { createMcpHandler, METHOD_NOT_FOUND } from "@modelcontextprotocol/server
 import type { NodeCall } from "./node-call.ts";
 import { createMcpServer, type McpDeps } from "./server.ts";
 
-/** Serves one request of MCP over HTTP. */
+/** Serves one MCP request over HTTP. */
 export type McpEndpoint = (request: Request, message: unknown) => Promise<Response>;
 
 const OPENAPI_PATH = "/openapi.json";
 
-/** Reads the document of the API once for all calls: it is large, and the same as long as the program runs. */
+/** Reads the API document once for all calls: it is large, and does not change while the program runs. */
 function withOneDocument(): (call: NodeCall) => NodeCall {
   let document: Awaited<ReturnType<NodeCall>> | undefined;
   return (call) => async (request) => {
@@ -20,8 +20,8 @@ function withOneDocument(): (call: NodeCall) => NodeCall {
 }
 
 /**
- * Whether a client asks for notifications of changes. The server declares none, and says so as of any method that it does not have;
- * the library would say that there are too many subscriptions.
+ * Reports whether a client subscribes to change notifications. The server declares none and has to report an unknown method; the library
+ * would report too many subscriptions.
  */
 function isListen(message: unknown): message is { readonly id: unknown } {
   return (
@@ -39,7 +39,7 @@ const notFound = (id: unknown) =>
     { status: 404, headers: { "cache-control": "no-store" } },
   );
 
-/** Creates the endpoint of a thread. Responses are complete: nothing of a call runs after them. */
+/** Creates the MCP endpoint of a thread. Responses are complete: no work of a call continues after its response. */
 export function createMcpEndpoint(
   deps: Omit<McpDeps, "call" | "signal" | "writes"> & {
     readonly callOf: (request: Request) => NodeCall;

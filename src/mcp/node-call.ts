@@ -1,7 +1,7 @@
 export interface NodeRequest {
   /** Default: GET. */
   readonly method?: "GET" | "POST" | "DELETE";
-  /** From the root, such as `/v2/svc/user`. */
+  /** Absolute path, such as `/v2/svc/user`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -12,15 +12,15 @@ export interface NodeRequest {
 export interface NodeResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where it is no JSON. */
+  /** Undefined if the body is not JSON. */
   readonly body: unknown;
 }
 
-/** How tools reach a node: through its own HTTP pipeline, or over the network. It throws when there is no response. */
+/** How tools reach a node: through its own HTTP pipeline, or over the network. Throws if there is no response. */
 export type NodeCall = (request: NodeRequest) => Promise<NodeResponse>;
 
-/** Begins the ids of requests that tools make, which logs and the audit log of an owner show. */
+/** Prefix of the ids of requests that tools make. Logs and the audit log of an owner show it. */
 export const REQUEST_ID_PREFIX = "mcp-";
 
-/** A refusal that the model reads. Its text is this program's. */
+/** A refusal that the model can read. Its text is written by this program. */
 export class ToolError extends Error {}

@@ -9,7 +9,7 @@ const Author = object({
   display_name: nullable(Type.String()),
 });
 
-/** A cast as tools return it. */
+/** A cast as returned by tools. */
 export const CastRecord = object({
   hash: Type.String(),
   author: Author,
@@ -25,7 +25,7 @@ export const CastRecord = object({
   url: Type.String({ description: "Its page on this node" }),
 });
 
-/** A user as lists return it. */
+/** A user as returned in lists. */
 export const UserRecord = object({
   fid: Type.Integer(),
   username: nullable(Type.String()),
@@ -46,7 +46,7 @@ export const ChannelRecord = object({
   since: nullable(Type.String()),
 });
 
-/** A user of the native API, as far as tools read it. */
+/** The members of a native API user that tools read. */
 export interface NativeUser {
   readonly fid: number;
   readonly username: string | null;
@@ -61,7 +61,7 @@ export interface NativeUser {
   };
 }
 
-/** A cast of the native API, as far as tools read it. */
+/** The members of a native API cast that tools read. */
 export interface NativeCast {
   readonly hash: string;
   readonly parent_hash: string | null;
@@ -78,7 +78,7 @@ export interface NativeCast {
   readonly channel: { readonly id: string } | null;
 }
 
-/** A channel of the native API, as far as tools read it. */
+/** The members of a native API channel that tools read. */
 export interface NativeChannel {
   readonly id: string;
   readonly name: string | null;

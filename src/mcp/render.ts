@@ -1,6 +1,6 @@
 import { printable } from "../lib/text.ts";
 
-/** The only fields with texts of strangers. */
+/** The only fields that can contain text by strangers. */
 export const UNTRUSTED_FIELDS = [
   "text",
   "bio",
@@ -19,10 +19,10 @@ const PLAIN = /^[\w.:/@?=&%+#,~-]{1,512}$/;
 const MARK_BYTES = 8;
 
 /**
- * Renders a result as text. Each text of strangers has its own line between two lines with a mark that is random for each response, so that
- * no text can end its own fence.
+ * Renders a result as text. Each text by a stranger is on its own line between two lines with a mark that is random for each response, so
+ * that no text can close its own fence.
  *
- * @param isOwn whether all texts are this program's, which need no fence
+ * @param isOwn whether all texts are written by this program, which need no fence.
  */
 export function renderText(result: object, isOwn = false): string {
   const mark = crypto.getRandomValues(new Uint8Array(MARK_BYTES)).toHex();
@@ -62,22 +62,25 @@ export function renderText(result: object, isOwn = false): string {
   return lines.join("\n");
 }
 
-/** Controls, bidirectional overrides, tag characters, separators of lines, and all that has no shape: fillers, selectors but for that of emoji. */
+/**
+ * Control characters, bidirectional overrides, tag characters, line separators, and everything without a visible shape: fillers, and
+ * variation selectors except the one for emoji.
+ */
 const HIDDEN =
   /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800]|\p{Variation_Selector}{2,}|(?!\uFE0F)\p{Default_Ignorable_Code_Point}/gu;
-/** What a client that renders Markdown would load by itself. */
+/** What a client that renders Markdown would load automatically. */
 const LOADED = /!(?=\[)|<(?=[a-z!/])/gi;
 
-/** A text of the network as a model may read it. */
+/** Text from the network in a form that is safe for a model to read. */
 interface VisibleText {
   readonly text: string;
-  /** How many characters were replaced. */
+  /** Number of replaced characters. */
   readonly replaced: number;
 }
 
 /**
- * Replaces what a reader would not see or a terminal would carry out by U+FFFD, and breaks images of Markdown and tags of HTML. Line feeds
- * stay.
+ * Replaces characters that a reader would not see or that a terminal would execute with U+FFFD, and breaks Markdown images and HTML tags.
+ * Keeps line feeds.
  */
 export function visibleText(text: string): VisibleText {
   let replaced = 0;

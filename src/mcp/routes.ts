@@ -10,13 +10,13 @@ import { noRoom } from "../http/response/error-response.ts";
 import { loadOnce } from "../lib/promises.ts";
 import type { McpEndpoint } from "./endpoint.ts";
 
-/** For each request, beyond the units of the reads that it makes. */
+/** Price of each request, in addition to the units of the reads that it makes. */
 const REQUEST_UNITS = 2;
 
 /** Documents for models that read a site without its tools. */
 interface LlmsPages {
   readonly list: () => string;
-  /** Returns the page of a path below `/llms/`. */
+  /** Returns the page at a path below `/llms/`. */
   readonly page: (path: string) => string | undefined;
 }
 
@@ -26,8 +26,9 @@ const markdown = (text: string) =>
   });
 
 /**
- * `POST /mcp`, and `/llms.txt` with its pages. Its code is loaded by the first request. A foreign `Host`, or a page of another origin, is refused before the body is read, because
- * a page could otherwise reach a node on the machine of its visitor (DNS rebinding).
+ * Routes of `POST /mcp`, and of `/llms.txt` with its pages. Their code is loaded by the first request. A foreign `Host`, or a page of
+ * another origin, is refused before the body is read, because such a page could otherwise reach a node on its visitor's machine (DNS
+ * rebinding).
  */
 export function mcpRoutes({
   own,
@@ -69,7 +70,7 @@ export function mcpRoutes({
       async ({ request }) => {
         await check({ request });
         const message = parseBody(rawBody(request));
-        // Revisions since 2025-06-18 have none, and a batch would make a hundred calls for one turn and one price.
+        // Revisions since 2025-06-18 have no batches, and a batch could make a hundred calls for the price of one.
         if (Array.isArray(message))
           throw new ApiError("badRequest", "send one message a request: batches are not served");
         const client = clientKeyOf(exchangeOf(request));

@@ -4,7 +4,7 @@ import { parseJson } from "../lib/json.ts";
 import { type NodeCall, REQUEST_ID_PREFIX, ToolError } from "./node-call.ts";
 import { createMcpServer, type McpDeps } from "./server.ts";
 
-/** Serves one client over standard input and output, until it closes its end. */
+/** Serves one client over standard input and output, until the client closes its end. */
 export function serveMcpOverStdio(deps: McpDeps): { readonly closed: Promise<void> } {
   const closed = Promise.withResolvers<void>();
   serveStdio(() => createMcpServer(deps), { maxSubscriptions: 0 });
@@ -15,7 +15,7 @@ export function serveMcpOverStdio(deps: McpDeps): { readonly closed: Promise<voi
 /**
  * Creates calls of a node over the network.
  *
- * @param exchange sends a request and reads a bounded response
+ * @param exchange sends a request and reads a bounded response.
  */
 export function callOverHttp(
   baseUrl: URL,

@@ -3,10 +3,10 @@ import { object } from "../api/dialects/fields.ts";
 import type { ConfirmTokens } from "./confirm-tokens.ts";
 import { type NodeCall, type NodeResponse, ToolError } from "./node-call.ts";
 
-/** Rows of a result. */
+/** Number of rows in a result. */
 const DEFAULT_ROWS = 10;
 const MAX_ROWS = 25;
-/** Reads of one call. Further pages that a filter empties are left to the next call. */
+/** Maximum number of reads per call. If a filter empties these pages, the next call continues. */
 const MAX_PAGES = 5;
 const MAX_CURSOR_CHARS = 512;
 const MAX_MESSAGE_CHARS = 300;
@@ -15,58 +15,70 @@ const HTTP_ACCEPTED = 202;
 
 /** What a tool reads with. */
 export interface ToolContext {
-  /** Reads a path of the native API. @throws ToolError with the node's message for another status than 200 */
+  /**
+   * Reads a path of the native API.
+   *
+   * @throws ToolError with the node's message if the status is not 200.
+   */
   readonly get: <T>(path: string, query?: Query) => Promise<T>;
-  /** Reads a path from the root. @throws as `get` */
+  /**
+   * Reads an absolute path.
+   *
+   * @throws as `get`.
+   */
   readonly getRoot: <T>(path: string) => Promise<T>;
-  /** Writes, where the caller may. */
+  /** Set if the caller may write. */
   readonly writes: WriteContext | undefined;
-  /** The console's page of a path such as `/people/1`. */
+  /** Returns the URL of a console page from its path, such as `/people/1`. */
   readonly pageUrl: (path: string) => string;
-  /** Whether the time of the call is over, or its client has disconnected. */
+  /** Reports whether the call has timed out or its client has disconnected. */
   readonly isAborted: () => boolean;
 }
 
 /** What a tool writes with. */
 export interface WriteContext {
-  /** Sends a request to a path of the compat API. @throws ToolError with the node's message for another status than 200 and 202 */
+  /**
+   * Sends a request to a path of the compat API.
+   *
+   * @throws ToolError with the node's message if the status is neither 200 nor 202.
+   */
   readonly send: (
     method: "POST" | "DELETE",
     path: string,
     body: Readonly<Record<string, unknown>>,
   ) => Promise<NodeResponse>;
   readonly tokens: ConfirmTokens;
-  /** The header with the hashes of what was written. */
+  /** Name of the header with the hashes of the written messages. */
   readonly hashHeader: string;
 }
 
 /** How the caller of tools writes. */
 export interface WriteSettings extends Pick<WriteContext, "tokens" | "hashHeader"> {
-  /** The path of the compat API, such as `/v2/farcaster`. */
+  /** Path of the compat API, such as `/v2/farcaster`. */
   readonly compatPath: string;
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** A tool as it runs. */
+/** A tool that can be run. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly input: TObject;
   readonly output: TObject;
-  /** The field of the result that is cut where the result is too large. */
+  /** Field of the result that is truncated if the result is too large. */
   readonly list: string | undefined;
-  /** Whether `limit` of its arguments bounds that list, and the cursor follows it. */
+  /** Whether the argument `limit` bounds that list, and the cursor follows it. */
   readonly isPaged: boolean;
-  /** Whether all its texts are this program's. */
+  /** Whether all of its texts are written by this program. */
   readonly isOwnText: boolean;
-  /** What it writes; undefined for a read. */
+  /** What it writes. Undefined for a read. */
   readonly write: { readonly isDestructive: boolean } | undefined;
   readonly run: (args: never, context: ToolContext) => Promise<object>;
 }
 
-/** The fields of every result. */
+/** Fields of every result. */
 interface Outcome {
   readonly truncated: boolean;
   readonly content_is_untrusted: true;
@@ -85,7 +97,7 @@ interface ToolSpec<I extends TProperties, O extends TProperties> {
   readonly run: (args: Static<TObject<I>>, context: ToolContext) => Promise<Static<TObject<O>> & Outcome>;
 }
 
-/** Declares a tool. Its name and description are constants of the program: no text of the network is in them. */
+/** Declares a tool. Its name and description are constants of the program and contain no text from the network. */
 export function tool<I extends TProperties, O extends TProperties>(spec: ToolSpec<I, O>): Tool {
   const { list, isPaged = false, isOwnText = false, write, run } = spec;
   return {
@@ -104,7 +116,7 @@ export function tool<I extends TProperties, O extends TProperties>(spec: ToolSpe
   };
 }
 
-/** The arguments of a tool with pages. */
+/** Arguments of a tool with pages. */
 export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, default: DEFAULT_ROWS })),
   cursor: Type.Optional(
@@ -130,10 +142,11 @@ export type Page<Key extends string, Row> = Readonly<Record<Key, readonly Row[]>
 };
 
 /**
- * Collects rows of a list that a filter keeps, and the cursor after the last one. It asks for no more rows than it still needs, so that the
- * cursor never passes a row that was not returned.
+ * Collects the rows of a list that pass a filter, and the cursor after the last one. Requests no more rows than it still needs, so that
+ * the
+ * cursor never skips a row that was not returned.
  *
- * @param read reads a page
+ * @param read reads a page.
  */
 export async function collect<Row>(
   { limit = DEFAULT_ROWS, cursor }: Paging,

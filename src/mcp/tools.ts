@@ -6,7 +6,7 @@ import { notificationTools } from "./tools/notifications.ts";
 import { userTools } from "./tools/users.ts";
 import { writeTools } from "./tools/writes.ts";
 
-/** Every tool, in the order of the list. */
+/** All tools, in the order in which they are listed. */
 export const TOOLS: readonly Tool[] = [
   ...userTools,
   ...castTools,

@@ -7,7 +7,7 @@ import { previewUrlOf } from "./preview-url.ts";
 
 const MAX_KEPT = 2_048;
 
-/** Returns the preview of a page of the demo network; that of any other URL failed. Opens no socket. */
+/** Returns the preview of a page of the demo network; a failed preview for any other URL. Opens no socket. */
 export function createDemoPreviews(): (url: string) => PreviewMetadata | undefined {
   const known = new GenerationCache<string, PreviewMetadata>(MAX_KEPT);
   return (text) => {

@@ -9,24 +9,24 @@ import { oembedOf } from "./parse/oembed.ts";
 import { parsePage } from "./parse/page.ts";
 import { type PreviewUrl, previewUrlOf } from "./preview-url.ts";
 
-/** What a URL was found to be. */
+/** What was found at a URL. */
 export interface FoundPreview {
   readonly contentType: string | null;
   readonly contentLength: number | null;
   readonly image: { readonly width_px: number; readonly height_px: number } | undefined;
   readonly html: PreviewHtml | undefined;
   readonly frame: Frame | undefined;
-  /** How long it may be kept by its server; undefined where that does not say. */
+  /** How long the server allows it to be cached. Undefined if the server does not state it. */
   readonly maxAgeSecs: number | undefined;
-  /** The host that redirects led to, if it is another one than that of the URL. With or without `www.` it is the same. */
+  /** Host that redirects led to, if it differs from that of the URL. A `www.` prefix makes no difference. */
   readonly movedTo?: string | undefined;
 }
 
 /**
- * - `refused`: the guard refuses the URL or one that it leads to;
+ * - `refused`: the guard refuses the URL or a redirect target;
  * - `missing`: 404 or 410;
  * - `failed`: no usable response;
- * - `rest`: a host asks for `afterSecs`, or may not be called now by the limits of this node.
+ * - `rest`: a host asks to wait for `afterSecs`, or this node's limits do not allow calling it now.
  */
 export type FetchOutcome =
   | { readonly kind: "found"; readonly found: FoundPreview }
@@ -36,9 +36,9 @@ export type FetchOutcome =
 export interface FetchDeps {
   readonly client: OutboundClient;
   readonly userAgent: string;
-  /** Hosts whose oEmbed data counts for pages of others. */
+  /** Hosts whose oEmbed data is accepted for pages on other hosts. */
   readonly oembedHosts: ReadonlySet<string>;
-  /** Whether a host may be called once more now. Asked before each call but the first. */
+  /** Reports whether a host may be called once more now. Asked before each call but the first. */
   readonly mayCall: (host: string) => boolean;
   /** Cancels the calls. */
   readonly signal?: AbortSignal;
@@ -51,11 +51,11 @@ const MAX_INFLATED_BYTES = 1024 * 1024;
 const MAX_IMAGE_BYTES = 64 * 1024;
 const MAX_OEMBED_BYTES = 64 * 1024;
 const MAX_REST_SECS = 86_400;
-/** How long a host rests that does not say for how long. */
+/** How long calls of a host are paused if it does not state for how long. */
 const REST_SECS = 60;
 const FILE = /\.(?:png|jpe?g|gif|webp|avif|bmp|ico|svg|mp4|webm|mov|mp3|pdf|zip|m3u8)$/i;
 
-// Formats that need more than the first bytes, or that no browser shows.
+// Formats whose detection needs more than the first bytes, or that browsers do not show.
 disableTypes([
   "tiff",
   "psd",
@@ -72,7 +72,7 @@ disableTypes([
   "svg",
 ]);
 
-/** Fetches what a URL shows of itself. Nothing of the page is run, and nothing is sent but the URL. */
+/** Fetches the preview data of a URL. Runs no code of the page, and sends nothing but the URL. */
 export async function fetchPreview(target: PreviewUrl, deps: FetchDeps): Promise<FetchOutcome> {
   const startedAtMs = performance.now();
   const response = await call(target.href, deps, {
@@ -152,7 +152,7 @@ async function call(href: string, deps: FetchDeps, terms: CallTerms): Promise<Ca
   const retryAfter = headers.get("retry-after");
   if (status === 429 || (status === 503 && retryAfter !== null))
     return { kind: "rest", host: new URL(url).hostname, afterSecs: restSecs(retryAfter) };
-  // 206 is the part that was asked for.
+  // 206 is the requested part.
   if (status !== 200 && status !== 203 && status !== 206) return { kind: "failed" };
   return { kind: "response", headers, body, url };
 }
@@ -184,11 +184,11 @@ function limitOf(contentType: string | undefined): number {
   return kind === "html" ? MAX_HTML_BYTES : kind === "image" ? MAX_IMAGE_BYTES : 0;
 }
 
-/** The length of the whole, also where only a part was asked for. */
+/** Returns the length of the whole resource, even if only a part was requested. */
 function lengthOf(headers: Headers): number | null {
   const text = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? headers.get("content-length");
   const length = Number(text ?? Number.NaN);
-  // That of compressed bytes is not the length of what they hold.
+  // The length of compressed bytes is not the length of their content.
   return Number.isSafeInteger(length) && headers.get("content-encoding") === null ? length : null;
 }
 

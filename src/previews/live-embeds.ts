@@ -13,27 +13,27 @@ const POLL_MS = 2_000;
 const PAGE = 500;
 const MAX_AGE_SECS = 86_400;
 const MIN_SCORE = 0.3;
-/** Stands in for the score where there are none. */
+/** Required instead of a score if there are none. */
 const MIN_FOLLOWERS = 5;
 const MAX_URLS_OF_AUTHOR = 20;
 const MAX_AUTHORS = 100_000;
 
 export interface LiveEmbedsDeps {
   readonly db: IndexDatabase;
-  /** Undefined while scores are off. */
+  /** Undefined if scores are off. */
   readonly scores: ScorePolicy | undefined;
   readonly clock: Clock;
   readonly setTimer: SetTimer;
   readonly log: Pick<Logger, "error">;
-  /** Gets the URLs of new casts that are to be fetched; undefined where only reads decide. */
+  /** Receives the URLs of new casts to fetch. Undefined if only reads decide what is fetched. */
   readonly want: ((urls: readonly string[]) => void) | undefined;
-  /** Gets who shared a host; undefined without a catalog. */
+  /** Receives who shared a host. Undefined without a catalog. */
   readonly noteShares: ((shares: readonly Share[]) => void) | undefined;
 }
 
 /**
- * Finds the URLs of new casts in the log of events, which has no casts of a backfill or an import: those of authors with a score or followers,
- * a few of each author and day.
+ * Finds the URLs of new casts in the event log, which contains no casts of a backfill or an import. Uses casts of authors with a score or
+ * followers, and a few URLs per author and day.
  */
 export function startLiveEmbeds(deps: LiveEmbedsDeps): { readonly stop: () => void } {
   const { db, scores, clock, setTimer, log, want, noteShares } = deps;

@@ -1,26 +1,29 @@
 import type { PreviewUrl } from "./preview-url.ts";
 
-/** What one host is asked at most. */
+/** Limits on calls of one host. */
 export const HOST_LIMITS = {
-  /** Calls at once. */
+  /** Maximum number of concurrent calls. */
   running: 1,
-  /** Calls that may follow one another without a pause. */
+  /** Maximum number of consecutive calls without a pause. */
   burst: 5,
-  /** Time after which a host may be called once more, ms. */
+  /** Time until one more call is allowed, in milliseconds. */
   refillMs: 2_000,
   perDay: 500,
 } as const;
 
 const MAX_WAITING = 10_000;
 const MAX_RUNNING = 8;
-/** URLs of one client that are ahead of those for which none waits. Its others are among these. */
+/**
+ * Maximum number of URLs of one client that are fetched before those that no client waits for. Its further URLs are queued with the
+ * latter.
+ */
 const MAX_URGENT_OF_CLIENT = 16;
 const MAX_HOSTS = 20_000;
 const DAY_MS = 86_400_000;
 
 interface Host {
   tokens: number;
-  /** When the tokens were counted, ms. */
+  /** When the tokens were counted, in milliseconds. */
   countedAtMs: number;
   day: number;
   calls: number;
@@ -29,17 +32,17 @@ interface Host {
 }
 
 export interface Waiting extends PreviewUrl {
-  /** The client that waits for it, before all for which none does. */
+  /** The client that waits for the URL. Such URLs are fetched before all others. */
   readonly urgentFor: string | undefined;
-  /** The host whose turn it waits for: its own, or one that it led to. */
+  /** The host whose turn is awaited: the URL's own, or one that it redirected to. */
   readonly waitsFor: string;
-  /** How often it was put back. */
+  /** How often the URL was put back. */
   readonly returns: number;
 }
 
 /**
- * URLs that wait to be fetched, the oldest first, those that a client waits for before the others. It bounds what waits, what runs, and what each
- * host is asked. Times are those of a monotonic clock.
+ * Queue of URLs to fetch, oldest first, those that a client waits for before the others. Limits the number of queued and running URLs,
+ * and the calls of each host. Times are from a monotonic clock.
  */
 export class PreviewQueue {
   readonly #urgent = new Map<string, Waiting>();
@@ -47,7 +50,7 @@ export class PreviewQueue {
   readonly #waiting = new Map<string, Waiting>();
   readonly #hosts = new Map<string, Host>();
   readonly #running = new Set<string>();
-  /** URLs that were dropped because too many waited. */
+  /** Number of URLs that were dropped because the queue was full. */
   dropped = 0;
 
   get waiting(): number {
@@ -62,7 +65,7 @@ export class PreviewQueue {
     return this.#running.has(href) || this.#waiting.has(href) || this.#urgent.has(href);
   }
 
-  /** Adds a URL unless it waits or runs already. The oldest one gives way where too many wait. */
+  /** Adds a URL unless it is already queued or running. If the queue is full, the oldest URL is dropped. */
   add(
     { href, host }: PreviewUrl,
     { urgentFor = undefined as string | undefined, waitsFor = host, returns = 0 } = {},
@@ -94,7 +97,7 @@ export class PreviewQueue {
     else this.#urgentOf.delete(urgentFor);
   }
 
-  /** Takes the next URL that may be fetched now, as a call of its host; undefined where all have to wait. */
+  /** Takes the next URL that may be fetched now, and counts a call of its host. Undefined if all have to wait. */
   take(nowMs: number): Waiting | undefined {
     if (this.#running.size >= MAX_RUNNING) return undefined;
     const closed = new Set<string>();
@@ -112,7 +115,7 @@ export class PreviewQueue {
     return undefined;
   }
 
-  /** Counts another call of a host, where a redirect leads; false if it may not be called now. */
+  /** Counts another call of a host, which a redirect leads to. Returns false if it may not be called now. */
   call(name: string, nowMs: number): boolean {
     if (this.#readyAtMs(name, nowMs) > nowMs) return false;
     this.#spend(this.#hostOf(name, nowMs));
@@ -126,13 +129,13 @@ export class PreviewQueue {
     if (host) host.running -= 1;
   }
 
-  /** Lets a host rest. */
+  /** Pauses calls of a host. */
   rest(name: string, forSecs: number, nowMs: number): void {
     const host = this.#hostOf(name, nowMs);
     host.restsUntilMs = Math.max(host.restsUntilMs, nowMs + forSecs * 1000);
   }
 
-  /** When the next waiting URL may be taken; undefined if none can before one ends. */
+  /** Returns when the next queued URL may be taken; undefined if none may before a running one ends. */
   nextAtMs(nowMs: number): number | undefined {
     if (this.#running.size >= MAX_RUNNING) return undefined;
     let next = Number.POSITIVE_INFINITY;
@@ -143,8 +146,8 @@ export class PreviewQueue {
   }
 
   /**
-   * Returns when a URL may be taken, infinity for one that waits for another; undefined if it may be taken now. The first URL that a host keeps
-   * waiting closes it for those behind.
+   * Returns when a URL may be taken, infinity if it waits for another URL; undefined if it may be taken now. The first URL that waits for
+   * a host blocks later ones for the same host.
    */
   #blocked({ host, waitsFor, returns }: Waiting, closed: Set<string>, nowMs: number): number | undefined {
     if (closed.has(host) || closed.has(waitsFor)) return Number.POSITIVE_INFINITY;
@@ -152,7 +155,7 @@ export class PreviewQueue {
       closed.add(host);
       return Number.POSITIVE_INFINITY;
     }
-    // One that its own host put back led to that host again, so that it needs another call each time.
+    // A URL that its own host put back led to that host again, so it needs another call each time.
     const ownMs = this.#readyAtMs(host, nowMs, waitsFor === host ? 1 + returns : 1);
     if (ownMs > nowMs) {
       closed.add(host);
@@ -169,7 +172,7 @@ export class PreviewQueue {
     host.calls += 1;
   }
 
-  /** When a host may be called that many times more. */
+  /** Returns when a host may be called this many times more. */
   #readyAtMs(name: string, nowMs: number, calls = 1): number {
     const host = this.#hostOf(name, nowMs);
     if (host.calls >= HOST_LIMITS.perDay) return (host.day + 1) * DAY_MS;
@@ -198,7 +201,7 @@ export class PreviewQueue {
     return host;
   }
 
-  /** Forgets half of the hosts, those first that were added first. */
+  /** Forgets half of the hosts, in the order in which they were added. */
   #forgetIdle(): void {
     let left = MAX_HOSTS / 2;
     for (const [name, host] of this.#hosts) {

@@ -12,7 +12,7 @@ export const FAILED: PreviewMetadata = memoizeJson({ _status: "FAILED" });
 export const NOT_FETCHED: PreviewMetadata = memoizeJson({ _status: "NOT_FETCHED" });
 
 const MAX_KEPT = 4_096;
-/** How long a URL that was asked for is not asked for again, ms. */
+/** How long before a requested URL is requested again, in milliseconds. */
 const DEMAND_MS = 3_600_000;
 const USE_MS = 6 * 3_600_000;
 
@@ -21,12 +21,12 @@ export interface PreviewReaderDeps {
   readonly file: SideFile;
   readonly signal: PreviewSignal;
   readonly nowMs: () => number;
-  /** Gets the URLs that are to be fetched, and those that were shown, after the read. */
+  /** Receives the URLs to fetch and those that were shown, after the read. */
   readonly report: (wanted: readonly string[], shown: readonly string[]) => void;
 }
 
 interface Known {
-  /** The state of the store in which it was read. */
+  /** Change counter of the store when it was read. */
   readonly changes: number;
   readonly fetchedAt: number;
   readonly expiresAtMs: number;
@@ -34,7 +34,7 @@ interface Known {
   readonly app: PreviewApp | undefined;
 }
 
-/** Looks up previews for the reads of a thread. A URL without one, or with an expired one, is reported to be fetched once an hour. */
+/** Looks up previews for the reads of a thread. Reports a URL with a missing or expired preview for fetching, once an hour. */
 export class PreviewReader implements PreviewSource, Disposable {
   readonly #deps: PreviewReaderDeps;
   readonly #known = new GenerationCache<string, Known>(MAX_KEPT);
@@ -62,7 +62,7 @@ export class PreviewReader implements PreviewSource, Disposable {
     return target && this.#known.get(target.href)?.app;
   }
 
-  /** Returns what is stored for one URL, without asking for more; undefined for nothing. */
+  /** Returns the stored preview of a URL without requesting a fetch; undefined if there is none. */
   peek(href: string): PreviewMetadata | undefined {
     return this.#stored(href)?.metadata;
   }
@@ -83,7 +83,7 @@ export class PreviewReader implements PreviewSource, Disposable {
     const { changes } = this.#deps.signal;
     const earlier = this.#known.get(href);
     if (earlier?.changes === changes) return earlier;
-    // A read does without previews until there is a file, and while it cannot be read.
+    // Reads work without previews until the file exists, and while it cannot be read.
     const read =
       changes === 0
         ? undefined
@@ -127,7 +127,7 @@ export class PreviewReader implements PreviewSource, Disposable {
   }
 }
 
-/** The form of the hosted API. */
+/** Converts a preview to the form of the hosted API. */
 export function shownOf(preview: StoredPreview): PreviewMetadata {
   if (!preview.isResolved) return FAILED;
   const { contentType, contentLength, image, html, frame } = preview;

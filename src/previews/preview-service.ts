@@ -8,21 +8,21 @@ import type { PreviewSignal } from "./preview-signal.ts";
 import { findPreview, noteUses, putOutcome, type StoredPreview, sweepPreviews } from "./preview-store.ts";
 import { type PreviewUrl, previewUrlOf } from "./preview-url.ts";
 
-/** How often a URL may be put back because a host on its way had to rest. */
+/** How often a URL may be put back because calls of a host on its way were paused. */
 const MAX_ATTEMPTS = 4;
 const CRAWL_MS = 2_500;
 const MAX_CRAWLS = 256;
 const SWEEP_EVERY = 200;
 
-/** Figures of the previews. */
+/** Statistics of the previews. */
 export interface PreviewStats {
   readonly waiting: number;
   readonly running: number;
   readonly dropped: number;
   readonly bytes: number;
-  /** Fetches by how they ended. */
+  /** Number of fetches by outcome. */
   readonly outcomes: Readonly<Record<"found" | "missing" | "refused" | "failed" | "rest", number>>;
-  /** Why nothing is stored now; null while it is. */
+  /** Why previews cannot be stored now. Null if they can. */
   readonly fault: string | null;
 }
 
@@ -76,7 +76,7 @@ export function startPreviewService(deps: PreviewServiceDeps) {
     }
     const written = file.write((to) => {
       putOutcome(to, url, outcome.kind === "rest" ? { kind: "failed" } : outcome, nowSecs(clock));
-      // A shortener, or an open redirect, has no say in what its domain is.
+      // A shortener or an open redirect must not be able to claim a domain.
       if (
         outcome.kind === "found" &&
         outcome.found.frame &&
@@ -123,7 +123,7 @@ export function startPreviewService(deps: PreviewServiceDeps) {
   file.write((to) => sweepPreviews(to, maxBytes));
   signal.noteChange();
   return {
-    /** Fetches URLs when it is their turn, unless what is stored is fresh. */
+    /** Queues URLs for fetching, unless their stored preview is fresh. */
     want(hrefs: readonly string[]): void {
       for (const href of hrefs) {
         const url = previewUrlOf(href);
@@ -134,7 +134,11 @@ export function startPreviewService(deps: PreviewServiceDeps) {
     noteUses(hrefs: readonly string[]): void {
       if (hrefs.length > 0) file.write((to) => noteUses(to, hrefs, nowSecs(clock)));
     },
-    /** Fetches a URL before those that no client waits for. Resolves with what is known after 2.5 seconds at most. @param client who waits */
+    /**
+     * Fetches a URL before those that no client waits for. Resolves with what is known after at most 2.5 seconds.
+     *
+     * @param client the client that waits.
+     */
     async crawl(href: string, client: string): Promise<StoredPreview | "pending"> {
       const url = previewUrlOf(href);
       if (!url) return "pending";

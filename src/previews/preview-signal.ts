@@ -1,4 +1,4 @@
-/** What the writer of the previews signals to the readers of all threads, in memory that they share. */
+/** Signals from the writer of the previews to the readers of all threads, in shared memory. */
 export class PreviewSignal {
   readonly shared: SharedArrayBuffer;
   readonly #changes: Int32Array;
@@ -8,7 +8,7 @@ export class PreviewSignal {
     this.#changes = new Int32Array(shared);
   }
 
-  /** Rises with every change of what is stored; 0 until there is a file. */
+  /** Rises with every change of the stored previews; 0 until the file exists. */
   get changes(): number {
     return Atomics.load(this.#changes, 0);
   }

@@ -7,7 +7,7 @@ import type { FetchOutcome } from "./fetch-preview.ts";
 import type { Frame } from "./parse/frame.ts";
 import type { PreviewUrl } from "./preview-url.ts";
 
-/** The file of the previews, of which nothing is in a backup. */
+/** File of the previews. Backups do not contain it. */
 export const PREVIEW_SCHEMA: SideSchema = {
   name: "previews",
   steps: [
@@ -103,7 +103,7 @@ export function hashOfUrl(href: string): Uint8Array {
   return createHash("sha256").update(href).digest().subarray(0, HASH_BYTES);
 }
 
-/** Returns the preview of a URL; undefined for one that was not fetched. */
+/** Returns the preview of a URL; undefined if it was not fetched. */
 export function findPreview(db: SideDatabase, href: string): StoredPreview | undefined {
   const row = db.get(select, hashOfUrl(href));
   if (row?.url !== href) return undefined;
@@ -126,8 +126,8 @@ export function findPreview(db: SideDatabase, href: string): StoredPreview | und
 }
 
 /**
- * Stores how a fetch ended, with the time at which the URL is fetched again. A page that was there once stays for a while when it
- * cannot be reached.
+ * Stores the outcome of a fetch and when the URL is fetched again. The preview of a page that existed before is kept for a while if the
+ * page becomes unreachable.
  */
 export function putOutcome(
   db: SideDatabase,
@@ -153,12 +153,12 @@ export function putOutcome(
   else db.run(upsert, hash, href, host, FAILED, nowSecs, expiresAt, failures, null, null, null, null, null);
 }
 
-/** Notes that previews were shown. */
+/** Stores that previews were shown. */
 export function noteUses(db: SideDatabase, hrefs: readonly string[], nowSecs: number): void {
   for (const href of hrefs) db.run(use, hashOfUrl(href), nowSecs);
 }
 
-/** Deletes the previews that were shown longest ago, down to nine tenths of the limit. */
+/** Deletes the least recently shown previews, down to nine tenths of the limit. */
 export function sweepPreviews(db: SideDatabase, maxBytes: number): number {
   if (db.usedBytes() <= maxBytes) return 0;
   let swept = 0;
@@ -181,7 +181,7 @@ function retrySecs(kind: "refused" | "missing" | "failed", failures: number): nu
   return Math.min(DAY_SECS, FIRST_RETRY_SECS * 2 ** Math.min(failures - 1, 10));
 }
 
-/** The JSON of what a page says, without the members that make it too long. */
+/** Returns the JSON of what a page states, without the members that make it too long. */
 function metaText({ html, frame }: Pick<StoredPreview, "html" | "frame">): string {
   const whole = JSON.stringify({ html, frame });
   if (Buffer.byteLength(whole) <= MAX_META_BYTES) return whole;

@@ -1,15 +1,18 @@
 const MAX_CHARS = 2048;
-/** Parsers write every form of an IPv4 address so; those of IPv6 are in brackets. With a dot at its end a host has another name. */
+/**
+ * The URL parser writes every form of an IPv4 address like this, and IPv6 addresses in brackets. With a trailing dot, a host would have
+ * another name.
+ */
 const NO_NAME = /^(?:[\d.]+|\[.*\]|.*\.)$/;
 
-/** A URL whose page may be looked at. */
+/** A URL whose page may be fetched. */
 export interface PreviewUrl {
-  /** https on port 443, without a fragment. Previews are stored under it. */
+  /** An https URL on port 443, without a fragment. Previews are stored under it. */
   readonly href: string;
   readonly host: string;
 }
 
-/** Returns what is fetched for a URL of a cast, `http:` as `https:`; undefined for a URL that is never fetched. */
+/** Returns the URL to fetch for a URL in a cast, with `http:` replaced by `https:`; undefined for a URL that is never fetched. */
 export function previewUrlOf(text: string): PreviewUrl | undefined {
   if (text.length > MAX_CHARS) return undefined;
   const url = URL.parse(text);

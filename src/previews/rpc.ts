@@ -2,18 +2,22 @@ import type { PreviewMetadata } from "../read/hydrate/previews.ts";
 import { counters, figureOf, gauge } from "../runtime/figures/figures.ts";
 import type { PreviewStats } from "./preview-service.ts";
 
-/** What other threads ask of the one that fetches previews. */
+/** Calls from other threads to the one that fetches previews. */
 export interface PreviewsRpc {
-  /** Gets URLs that a read showed without a fresh preview, and those that it showed with one. */
+  /** Receives URLs that a read showed without a fresh preview, and those that it showed with one. */
   note(wanted: readonly string[], shown: readonly string[]): void;
-  /** Undefined while it is being fetched. @param client who waits for it */
+  /**
+   * Undefined while the URL is being fetched.
+   *
+   * @param client the client that waits for it.
+   */
   crawl(href: string, client: string): Promise<PreviewMetadata | undefined>;
   stats(): PreviewStats;
 }
 
 const figure = figureOf<PreviewStats>();
 
-/** None of them while `previews.mode` is off. */
+/** None of them is reported while `previews.mode` is off. */
 export const previewFigures = [
   figure({
     read: ({ waiting }) => waiting,

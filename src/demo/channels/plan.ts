@@ -1,8 +1,8 @@
 import { CastingMode, MembershipMode } from "../../protocol/wire/generated/message.ts";
 
-/** The registered channels of the demo network, one of each kind. Owners are people with a verified wallet. */
+/** The registered channels of the demo network, one of each kind. Their owners are people with a verified wallet. */
 
-/** A cast in a channel. `likedBy`: fids. */
+/** A cast in a channel. `likedBy` contains fids. */
 export interface ChannelCast {
   readonly fid: number;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface DemoChannel {
   readonly followers: readonly number[];
   /** Oldest first. */
   readonly casts: readonly ChannelCast[];
-  /** Whether the token went to a wallet that nobody has verified, at the end of the week. */
+  /** Whether the token was transferred to a wallet that no one has verified, at the end of the week. */
   readonly isParked?: true;
 }
 

@@ -18,10 +18,10 @@ import { type Keyring, secret } from "../keys.ts";
 import { DAY_SECS, HOUR_SECS, type PlannedMessage } from "../roster.ts";
 import { type ChannelCast, DEMO_CHANNELS, type DemoChannel } from "./plan.ts";
 
-/** Since when channels are part of the demo network's protocol, and when its channels were registered, in unix seconds. */
+/** When channels became part of the demo network's protocol, and when its channels were registered, in unix seconds. */
 export const CHANNELS_SINCE_SECS = Date.UTC(2025, 7, 1) / 1000;
 const REGISTERED_AT_SECS = Date.UTC(2025, 7, 11, 9) / 1000;
-/** Long enough to outlive every demo data directory. */
+/** Later than the lifetime of any demo data directory. */
 const EXPIRES_AT_SECS = Date.UTC(2040, 0, 1) / 1000;
 const FIRST_BLOCK = 9_000_000;
 
@@ -38,7 +38,7 @@ export function channelRegistrations(keyring: Keyring): OnChainEvent[] {
   );
 }
 
-/** The transfers that park channels, after everything else. */
+/** Returns the transfers that park channels. They follow everything else. */
 export function channelTransfers(keyring: Keyring, anchorUnixSecs: number): OnChainEvent[] {
   return DEMO_CHANNELS.flatMap((channel, at) =>
     channel.isParked
@@ -80,7 +80,10 @@ function registryEvent(
 
 const STEP_SECS = 45;
 
-/** The messages of all channels, oldest first: settings and roles at the start of the week, casts over its last days, then moderation. */
+/**
+ * Returns the messages of all channels, oldest first: settings and roles at the start of the week, casts over its last days, then
+ * moderation.
+ */
 export function channelMessages(): PlannedMessage[] {
   return DEMO_CHANNELS.flatMap(messagesOf).sort((a, b) => b.secsBeforeAnchor - a.secsBeforeAnchor);
 }

@@ -10,7 +10,7 @@ import { mentionCount, type Texts, type Voice, withMentions } from "./texts.ts";
 
 /** A collection whose holders post under its own URI, as in the oldest channels. */
 const COLLECTION_PARENT_URL = "chain://eip155:1/erc721:0x00000000000000000000000000000000000de300";
-/** A web page that users comment on: a parent URL that is no channel of either host. */
+/** A web page that users comment on: a parent URL that is not a channel on either host. */
 export const ARTICLE_PARENT_URL = "https://demo.example/articles/slow-bread";
 
 const TOPIC_CHANNELS: Record<Topic, string> = {
@@ -36,10 +36,10 @@ const LANGUAGE_CHANNELS: Record<Exclude<Language, "en">, string> = {
   pt: "lusofonia",
 };
 
-/** The share of channel casts from clients that write the older of the two hosts. */
+/** Share of channel casts by clients that write the older of the two hosts. */
 const OLD_HOST_SHARE = 0.6;
 
-/** Returns the parent URL of the channel of a topic or a language. Both hosts of channel URLs occur. */
+/** Returns the parent URL of the channel for a topic or language, on either host. */
 function channelUrl(language: Language, topic: Topic, random: Random): string {
   const name = language === "en" ? TOPIC_CHANNELS[topic] : LANGUAGE_CHANNELS[language];
   const host = random.chance(OLD_HOST_SHARE) ? "warpcast.com" : "farcaster.xyz";
@@ -53,7 +53,7 @@ export interface Scene {
   readonly graph: DemoGraph;
   readonly texts: Texts;
   readonly random: Random;
-  /** The casts so far, oldest first. */
+  /** All casts so far, oldest first. */
   readonly earlier: readonly PlannedCast[];
 }
 
@@ -72,9 +72,7 @@ const REPLY_PICTURE_SHARE = 0.03;
 const QUOTED_AMONG_LATEST = 150;
 const TOPICS = Object.keys(ENGLISH_TOPICS) as Topic[];
 
-/**
- * A cast that starts a thread: on the author's feed or in a channel, sometimes with pictures, a link or a quoted cast.
- */
+/** Writes a cast that starts a thread: on the author's feed or in a channel, sometimes with pictures, a link or a quoted cast. */
 export function writeRoot(scene: Scene): CastContent {
   const { author, texts, random, earlier } = scene;
   const topic = random.chance(OTHER_TOPIC_SHARE) ? random.pick(TOPICS) : author.topic;
@@ -108,8 +106,8 @@ export function writeRoot(scene: Scene): CastContent {
 }
 
 /**
- * A reply to a cast: to other authors in their language where the author speaks it, and to the author's own casts as
- * thanks or an afterthought.
+ * Writes a reply to a cast: to other authors in their language if the author speaks it, and to the author's own casts as thanks or an
+ * afterthought.
  */
 export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
   const { author, texts, random } = scene;
@@ -122,13 +120,13 @@ export function writeReply(scene: Scene, parent: PlannedCast): CastContent {
   return { ...plain(scene, topic, draft), urls };
 }
 
-/** A cast with the draft's text and mentions only. */
+/** Returns a cast with only the text and mentions of the draft. */
 function plain(scene: Scene, topic: Topic, draft: string): CastContent {
   const { text, mentions, mentionsPositions } = withMentions(draft, peopleToName(scene, mentionCount(draft)));
   return { topic, text, type: CastType.CAST_TYPE_CAST, mentions, mentionsPositions, urls: [] };
 }
 
-/** Users whom the author follows, as far as there are any; otherwise any other users. */
+/** Picks users that the author follows if there are any, otherwise any other users. */
 function peopleToName({ author, people, graph, random }: Scene, count: number): number[] {
   if (count === 0) return [];
   const known = random.shuffled([...(graph.following.get(author.fid) ?? [])]);

@@ -17,15 +17,15 @@ import type { Texts } from "./texts.ts";
 export interface PlannedCast extends PlannedMessage {
   readonly author: Person;
   readonly parent: PlannedCast | undefined;
-  /** The topic of the whole thread. */
+  /** Topic of the whole thread. */
   readonly topic: Topic;
   /** 0 for a cast that starts a thread. */
   readonly depth: number;
-  /** How much it attracts replies and reactions, from 0 to 1. Small for most casts, near 1 for very few. */
+  /** How strongly it attracts replies and reactions, from 0 to 1. Small for most casts, near 1 for very few. */
   readonly appeal: number;
 }
 
-/** The content of a cast. The parts that refer to other casts wait for their hashes. */
+/** Content of a cast. Parts that refer to other casts are resolved once their hashes are known. */
 export interface CastContent {
   readonly topic: Topic;
   readonly text: string;
@@ -38,21 +38,21 @@ export interface CastContent {
 }
 
 export interface DemoCasts {
-  /** Oldest first, without the removed ones. */
+  /** Oldest first, without removed casts. */
   readonly live: readonly PlannedCast[];
   readonly messages: readonly PlannedMessage[];
 }
 
 const REPLY_SHARE = 0.46;
-/** The number of latest casts from which an author chooses one to reply to. */
+/** Number of recent casts from which an author picks one to reply to. */
 const LOOKED_AT = 20;
 const MEAN_CASTS_BACK = 45;
 const REMOVED_COUNT = 26;
 const ANSWER_APPEAL = 0.3;
-/** The minimum delay of a reply. */
+/** Minimum delay of a reply. */
 const LEAST_REPLY_SECS = 20;
 
-/** The casts of the week, and the removal of a few of them. */
+/** Returns the casts of the week, and the removals of a few of them. */
 export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: Texts): DemoCasts {
   const random = seededRandom("casts");
   const moments = people
@@ -80,7 +80,7 @@ export function weekOfCasts(people: readonly Person[], graph: DemoGraph, texts: 
   };
 }
 
-/** One of the latest casts, preferably by someone whom the author follows, and most of all a reply to the author. */
+/** Picks one of the recent casts, preferably by someone that the author follows, and most likely a reply to the author. */
 function castToReplyTo(
   author: Person,
   secsBeforeAnchor: number,
@@ -152,10 +152,7 @@ function parentOf(content: CastContent, castId: { fid: number; hash: Uint8Array 
   return undefined;
 }
 
-/**
- * Removals of a few casts. The removal of a cast with replies or quotes comes after all of them and leaves a gap in the
- * thread.
- */
+/** Returns removals of a few casts. The removal of a cast with replies or quotes follows all of them and leaves a gap in the thread. */
 function removalsOf(casts: readonly PlannedCast[], random: Random): Map<PlannedCast, PlannedMessage> {
   const lastReply = new Map<PlannedCast, number>();
   for (const cast of casts) {
@@ -176,14 +173,14 @@ function removalsOf(casts: readonly PlannedCast[], random: Random): Map<PlannedC
   return removals;
 }
 
-/** The hours before the anchor of the daily peak of each language's speakers. */
+/** When the speakers of each language are most active, in hours before the anchor. */
 const BUSIEST_HOURS_AGO: Record<Language, number> = { en: 3, es: 7, pt: 7, ja: 13, ko: 13, zh: 14 };
 const QUIETEST_SHARE = 0.08;
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 
 /**
- * A time of the week, in seconds before the anchor, most likely when speakers of a language are awake. Days are counted
- * from the anchor and not from midnight, so that every anchor produces the same week.
+ * Returns a time within the week, in seconds before the anchor, most likely while speakers of a language are awake. Days are counted from
+ * the anchor instead of midnight, so that every anchor produces the same week.
  */
 function momentOfWeek(language: Language, random: Random): number {
   const busiest = BUSIEST_HOURS_AGO[language];

@@ -1,4 +1,4 @@
-/** What the English speakers of the demo network write about. Read by `readGrammar`; one source for each topic. */
+/** What the English speakers of the demo network write about: one source per topic, read by `readGrammar`. */
 export const ENGLISH_TOPICS = {
   coffee: `
 reply: Try it on the {brewer}, it {tastes} | {degrees} degrees? Bold | {bean} is the answer, whatever the question | My {brewer} would disagree | Is this the bar by the {spot}? | Grind finer, complain less | Mine {tastes} no matter what I do
@@ -167,7 +167,7 @@ bio: maintains small libraries | deletes code for fun | reads changelogs`,
 
 export type Topic = keyof typeof ENGLISH_TOPICS;
 
-/** Texts for every topic of the English speakers: small talk, replies, comments on quoted casts, longer thoughts. */
+/** Texts of English speakers for every topic: small talk, replies, comments on quoted casts, longer thoughts. */
 export const ENGLISH_COMMON = `
 when: this morning | last night | yesterday | today | on Sunday | after lunch | at dawn
 count: 3 | 4 | 6 | 7 | 9 | 12 | 14 | 23

@@ -8,10 +8,10 @@ import type { PlannedCast } from "./casts.ts";
 
 const MEAN_REACTION_SECS = 2.5 * HOUR_SECS;
 const RECAST_SHARE = 0.2;
-/** The share of recasters who also like. */
+/** Share of recasters who also like the cast. */
 const BOTH_SHARE = 0.7;
 const PASSER_BY_SHARE = 0.12;
-/** How often an author likes a reply to the author's own cast. */
+/** How often an author likes a reply to their own cast. */
 const THANKS_SHARE = 0.22;
 const REMOVED_COUNT = 60;
 const URL_LIKE_COUNT = 6;
@@ -23,9 +23,7 @@ interface PlannedReaction {
   readonly target: PlannedCast | string;
 }
 
-/**
- * Likes and recasts of the week: few for most casts, many for some, nearly all by followers. Some are removed again.
- */
+/** Returns the likes and recasts of the week: few for most casts, many for some, nearly all by followers. Some are removed again. */
 export function weekOfReactions(
   people: readonly Person[],
   graph: DemoGraph,

@@ -2,26 +2,26 @@ import type { Random } from "../random.ts";
 import { ENGLISH_ARTICLE, ENGLISH_COMMON, ENGLISH_TOPICS, type Topic } from "./english.ts";
 import { type Language, OTHER_LANGUAGES } from "./other-languages.ts";
 
-/** The properties that determine how a user writes. Only English speakers have a topic. */
+/** Properties that determine how a user writes. Only English speakers have a topic. */
 export interface Voice {
   readonly language: Language;
   readonly topic: Topic;
 }
 
-/** Writers of drafts: texts in which each MENTION_MARK is the placeholder of a mentioned user. */
+/** Writes drafts: texts in which each MENTION_MARK is the placeholder of a mentioned user. */
 export interface Texts {
   bio(voice: Voice, random: Random): string;
-  /** A cast about the voice's topic, at most 320 bytes long. */
+  /** Returns a cast about the voice's topic, at most 320 bytes long. */
   post(voice: Voice, random: Random): string;
-  /** A cast about no particular topic, at most 320 bytes long. */
+  /** Returns a cast about no particular topic, at most 320 bytes long. */
   smallTalk(voice: Voice, random: Random): string;
   reply(voice: Voice, random: Random): string;
-  /** An author's reply in the author's own thread. */
+  /** Returns an author's reply in their own thread. */
   followUp(voice: Voice, random: Random): string;
   quoteComment(voice: Voice, random: Random): string;
-  /** 321 to 1,024 bytes without mentions, in English. */
+  /** Returns 321 to 1,024 bytes of English text without mentions. */
   longCast(topic: Topic, random: Random): string;
-  /** An article of more than 1,024 and less than 10,000 bytes without mentions, in English. */
+  /** Returns an English article of more than 1,024 and less than 10,000 bytes without mentions. */
   article(topic: Topic, random: Random): string;
 }
 
@@ -95,7 +95,7 @@ export function mentionCount(draft: string): number {
   return draft.split(MENTION_MARK).length - 1;
 }
 
-/** Replaces the marks of a draft with users, in order; `fids` has one for each mark. */
+/** Replaces the marks of a draft with users, in order; `fids` has one entry per mark. */
 export function withMentions(draft: string, fids: readonly number[]): MentionedText {
   const parts = draft.split(MENTION_MARK);
   const mentionsPositions: number[] = [];
@@ -115,15 +115,15 @@ function sentence(text: string): string {
   return /[.!?…]$/u.test(text) ? text : `${text}.`;
 }
 
-/** Alternatives by name. An alternative may contain `{name}`, which is replaced by any alternative of that name. */
+/** Alternatives by name. `{name}` in an alternative is replaced by any alternative of that name. */
 type Grammar = ReadonlyMap<string, readonly string[]>;
 
-/** The placeholder of a mention while a text is composed. No alternative contains it otherwise. */
+/** Placeholder of a mention while a text is composed. Alternatives must not contain it otherwise. */
 export const MENTION_MARK = "\uE000";
 
 /**
- * Reads a grammar from lines `name: one | another | …`. A repeated name adds alternatives, and `{@}` becomes a mention.
- * Later sources add to earlier ones.
+ * Parses a grammar from lines `name: one | another | …`. A repeated name adds alternatives, and `{@}` becomes a mention. Later sources
+ * add to earlier ones.
  */
 export function readGrammar(...sources: readonly string[]): Grammar {
   const grammar = new Map<string, string[]>();
@@ -141,9 +141,10 @@ export function readGrammar(...sources: readonly string[]): Grammar {
 }
 
 /**
- * Returns one text for a name, with every `{name}` in it filled at random. A name that occurs twice in a text is filled
- * with different alternatives while there are any; `{name'}` repeats the last one. The first letter of a sentence is
- * capitalised. Throws when the grammar lacks a name.
+ * Returns a text for a name, with every `{name}` in it filled at random. A name that occurs several times in a text is filled with
+ * different alternatives as long as there are any; `{name'}` repeats the last one. The first letter of each sentence is capitalized.
+ *
+ * @throws if the grammar lacks a name.
  */
 export function expand(grammar: Grammar, name: string, random: Random): string {
   return fill(grammar, name, random, new Map());
@@ -162,7 +163,7 @@ function fill(grammar: Grammar, name: string, random: Random, used: Map<string, 
   });
 }
 
-/** Returns the text with its first character in upper case, if it is a letter. */
+/** Returns the text with its first character in uppercase if it is a letter. */
 function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

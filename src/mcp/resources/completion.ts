@@ -3,15 +3,15 @@ import type { NativeChannel, NativeUser } from "../records.ts";
 import type { Page, ToolContext } from "../tool.ts";
 import { DOCS_PAGES } from "./docs-pages.ts";
 
-/** The arguments of prompts and templates. */
+/** Arguments of prompts and templates. */
 export type ArgumentName = "channel" | "user" | "cast" | "note" | "page" | "hash";
 
 const ROWS = 10;
 const MAX_CHARS = 64;
-/** Names and ids in which no sentence fits. */
+/** Names and ids, which are too restricted to contain a sentence. */
 const NAME = /^[\w.-]{1,64}$/;
 
-/** Returns what an argument may be continued to: names of users, ids of channels, pages. None for what cannot be known. */
+/** Returns possible completions of an argument: usernames, channel ids, pages. Empty for values that cannot be looked up. */
 export async function complete(argument: string, value: string, context: ToolContext): Promise<string[]> {
   if (argument === "page") return Object.keys(DOCS_PAGES).filter((page) => page.includes(value));
   if (value.trim() === "" || value.length > MAX_CHARS) return [];

@@ -1,4 +1,7 @@
 import { readDocs } from "./read-docs.ts" with { type: "macro" };
 
-/** The pages of `docs/` by their path there without its ending, as this program was built with them. `README` is the list of the others. */
+/**
+ * The pages of `docs/` with which this program was built, by their path there without its extension. `README` is the list of the other
+ * pages.
+ */
 export const DOCS_PAGES: Readonly<Record<string, string>> = readDocs();

@@ -1,10 +1,10 @@
 import { DOCS_PAGES } from "./docs-pages.ts";
 import { titleOf } from "./resources.ts";
 
-/** The pages below it have the ending `.md`. */
+/** The pages below it have the extension `.md`. */
 export const LLMS_PATH = "/llms/";
 
-/** Returns the documents that a site shows to models: a list of its pages, and each page. Undefined for none. */
+/** Returns a document that a site offers to models: the list of its pages, or one page. Undefined if it does not exist. */
 export function llmsPage(path: string): string | undefined {
   const [, page = ""] = /^(.+)\.md$/.exec(path) ?? [];
   return Object.hasOwn(DOCS_PAGES, page) ? DOCS_PAGES[page] : undefined;

@@ -1,6 +1,6 @@
 import type { ArgumentName } from "./completion.ts";
 
-/** A prompt that a person picks. Its text is this program's, around the arguments of the person. */
+/** A prompt that a user selects. Its text is written by this program, around the user's arguments. */
 interface PromptSpec {
   readonly name: string;
   readonly title: string;
@@ -57,7 +57,7 @@ function feedOf(channel: string | undefined, user: string | undefined): string {
   return "Read the trending feed with get_feed (kind trending).";
 }
 
-/** Returns the text of a prompt, or why it is refused. */
+/** Returns the text of a prompt, or the reason why it is refused. */
 export function promptText(
   { arguments: known, text }: PromptSpec,
   args: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 const DOCS = join(import.meta.dir, "../../../docs");
 const ENDING = ".md";
 
-/** Reads the pages of `docs/`. It runs while the program is built, as a macro, so that a new page needs no line in a list. */
+/** Reads the pages of `docs/`. It runs as a macro while the program is built, so a new page does not have to be listed anywhere. */
 export function readDocs(): Record<string, string> {
   const files = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(ENDING))

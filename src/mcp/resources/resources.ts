@@ -7,13 +7,13 @@ import { DOCS_PAGES } from "./docs-pages.ts";
 
 const MARKDOWN = "text/markdown";
 const PLAIN = "text/plain";
-/** How a result begins that says that the node has no such record. */
+/** Start of a result in which the node reports that a record does not exist. */
 const NOT_FOUND = /^404:/;
 
 /**
- * Creates what a client can read by a URI. Texts of strangers are rendered as in the results of tools, with fences.
+ * Creates the resources that a client can read by URI. Texts by strangers are fenced, as in the results of tools.
  *
- * @param scheme the name of the service
+ * @param scheme the name of the service.
  */
 export function createResources({
   scheme,
@@ -62,7 +62,11 @@ export function createResources({
       { uriTemplate: uriOf("cast", "{hash}"), name: "cast", title: "A cast, by its hash", mimeType: PLAIN },
     ],
 
-    /** Undefined for a URI of nothing. @throws ToolError for what the node refuses */
+    /**
+     * Reads a resource. Undefined if the URI names none.
+     *
+     * @throws ToolError if the node refuses the request.
+     */
     async read(
       uri: string,
       context: ToolContext,
@@ -96,7 +100,7 @@ export function createResources({
   };
 }
 
-/** The first heading of a page. */
+/** Returns the first heading of a page. */
 export function titleOf(markdown: string, page: string): string {
   return /^# (.+)$/m.exec(markdown)?.[1] ?? page;
 }

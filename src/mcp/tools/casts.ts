@@ -156,7 +156,7 @@ function flatten({ cast, replies }: Conversation): readonly NativeCast[] {
   return [cast, ...replies.flatMap(flatten)];
 }
 
-/** Reads the ancestors of a cast, the oldest first, up to one that the node does not have. */
+/** Reads the ancestors of a cast, oldest first, up to one that the node does not have. */
 async function ancestorsOf(cast: NativeCast, count: number, context: ToolContext): Promise<NativeCast[]> {
   const found: NativeCast[] = [];
   let hash = cast.parent_hash;

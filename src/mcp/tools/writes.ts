@@ -20,7 +20,7 @@ const Step = Type.Union([Type.Literal("preview"), Type.Literal("written"), Type.
 });
 const none = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** What a write shows before it, and what it has led to. */
+/** What a write shows beforehand, and its result. */
 const outcome = {
   step: Step,
   as_user: none(UserRecord),
@@ -152,14 +152,14 @@ type Outcome = Static<TObject<typeof outcome>> & {
 
 interface WriteRequest {
   readonly tool: string;
-  /** The write of the API. */
+  /** The write operation of the API. */
   readonly operation: string;
   readonly request: readonly ["POST" | "DELETE", string];
   readonly fields: Readonly<Record<string, unknown>>;
   readonly confirm: string | undefined;
 }
 
-/** A body as the API of hubs writes it, as far as previews read it. */
+/** A message body in the form of the hub API, as far as previews read it. */
 interface PreviewedMessage {
   readonly type: string;
   readonly castAddBody?: {
@@ -175,8 +175,9 @@ interface PreviewedMessage {
 }
 
 /**
- * Shows a write, or makes one that was shown. The token is for the arguments and for the messages that they stand for: where a name
- * belongs to another user by now, the write has to be shown again. A repetition is the same write, by its idempotency key.
+ * Previews a write, or makes one that was previewed. The token covers the arguments and the messages that they stand for: if a name
+ * belongs to another user by then, the write has to be previewed again. A repeated call is the same write, because of its idempotency
+ * key.
  */
 async function write(context: ToolContext, asked: WriteRequest): Promise<Outcome> {
   const { writes } = context;
@@ -200,7 +201,7 @@ async function write(context: ToolContext, asked: WriteRequest): Promise<Outcome
   if ("refusal" in checked) throw new ToolError(checked.refusal);
   const [method, path] = request;
   const { status, headers } = await writes.send(method, path, { ...fields, idem: checked.idem });
-  // What was shown is not read again: a read that fails would hide that the write is done.
+  // The previewed facts are not read again: a failed read would hide that the write has succeeded.
   return {
     ...NOTHING_SHOWN,
     step: status === QUEUED ? "queued" : "written",
@@ -222,7 +223,7 @@ const NOTHING_SHOWN = {
   content_is_untrusted: true,
 } as const satisfies Partial<Outcome>;
 
-/** Reads the users and the cast that a write concerns. What the node does not have is left out. */
+/** Reads the users and the cast that a write affects. Leaves out what the node does not have. */
 async function factsOf(context: ToolContext, fid: number, message: PreviewedMessage, text: unknown) {
   const { castAddBody: cast, reactionBody: reaction, castRemoveBody: removed, linkBody: link } = message;
   const removedHash = removed && `0x${Buffer.from(removed.targetHash, "base64").toString("hex")}`;

@@ -1,14 +1,16 @@
 import type { SideFile } from "../../db/side/side-file.ts";
 import { MAX_RANKED, type MiniApp, rankedApps, sharersOf, type TimeWindow } from "./catalog-store.ts";
 
-/** The catalog changes every ten minutes. To parse a thousand manifests for each request would cost more than all else in it. */
+/**
+ * The catalog changes only every ten minutes, and parsing a thousand manifests per request would cost more than everything else in it.
+ */
 const KEPT_MS = 10_000;
-/** The newest sharers of an app, which are compared with the users that a viewer follows. */
+/** Number of an app's newest sharers that are compared with the users that a viewer follows. */
 const MAX_COMPARED = 500;
 
 type Listed = MiniApp & { readonly rank: number };
 
-/** Reads the catalog for the requests of a thread. It keeps what it has read for some seconds. */
+/** Reads the catalog for the requests of a thread, and caches it for a few seconds. */
 export function createCatalogReads({
   file,
   nowMs,

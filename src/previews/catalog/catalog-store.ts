@@ -2,7 +2,7 @@ import { decodeStored, type SideDatabase } from "../../db/side/side-database.ts"
 import { statement } from "../../db/side/statement.ts";
 import type { PreviewApp, PreviewFrame, PreviewHtml } from "../../read/hydrate/previews.ts";
 
-/** The tables of the catalog, beside the previews. */
+/** Tables of the catalog, in the file of the previews. */
 export const CATALOG_TABLES = `CREATE TABLE shares (
     host TEXT NOT NULL, fid INTEGER NOT NULL, shared_at INTEGER NOT NULL, PRIMARY KEY (host, fid)
   ) WITHOUT ROWID;
@@ -14,11 +14,11 @@ export const CATALOG_TABLES = `CREATE TABLE shares (
   CREATE INDEX mini_apps_checked ON mini_apps (checked_at);
   CREATE TABLE app_ranks (time_window TEXT NOT NULL, rank INTEGER NOT NULL, domain TEXT NOT NULL, PRIMARY KEY (time_window, rank)) WITHOUT ROWID`;
 
-/** What a domain's checked manifest says. */
+/** Result of checking a domain's manifest. */
 export interface CheckedManifest {
-  /** The JSON that the domain has; null for none that can be shown. */
+  /** JSON from the domain. Null if it cannot be shown. */
   readonly manifest: object | null;
-  /** Who signed it; null without a signature that holds for the domain. */
+  /** The fid that signed it. Null without a valid signature for the domain. */
   readonly authorFid: number | null;
   /** Whether the app asks not to be listed. */
   readonly isHidden: boolean;
@@ -43,18 +43,18 @@ export interface Share {
 export const TIME_WINDOWS = ["1h", "6h", "12h", "24h", "7d"] as const;
 export type TimeWindow = (typeof TIME_WINDOWS)[number];
 
-/** Longest list of a window. */
+/** Maximum length of the ranking of a time window. */
 export const MAX_RANKED = 1_000;
 const MAX_SHARERS = 5_000;
 const MAX_HTML_CHARS = 8_192;
 
-/** How much of its file the catalog takes: with pages, frames and manifests as large as they may be, about half. */
+/** How much of the file the catalog may use: about half, even if all pages, frames and manifests have their maximum size. */
 export interface CatalogBounds {
   readonly shares: number;
   readonly apps: number;
 }
 
-/** @param maxBytes of the file of previews */
+/** @param maxBytes maximum size of the file of previews. */
 export function catalogBounds(maxBytes: number): CatalogBounds {
   return { shares: Math.floor(maxBytes / 2_048), apps: Math.floor(maxBytes / 65_536) };
 }
@@ -81,7 +81,7 @@ const dropShares = statement<unknown, [before: number]>(
   "catalog.drop-shares",
   "DELETE FROM shares WHERE shared_at < ?",
 );
-/** Most pages are fetched within a day of their first share, or not at all. */
+/** Most pages are fetched either within a day of their first share or never. */
 const dropOthers = statement<unknown, [before: number]>(
   "catalog.drop-others",
   "DELETE FROM shares WHERE shared_at < ? AND NOT EXISTS (SELECT 1 FROM mini_apps WHERE domain = host)",
@@ -150,7 +150,7 @@ const ranked = statement<AppRow & { rank: number }, [timeWindow: string, after: 
    WHERE r.time_window = ? AND r.rank > ? AND a.is_hidden = 0 ORDER BY r.rank LIMIT ?`,
 );
 
-/** A longer manifest is not shown with each cast that embeds the app. */
+/** A longer manifest is not repeated with each cast that embeds the app. */
 const MAX_EMBEDDED_CHARS = 8_192;
 const checked = statement<{ manifest: string | null; authorFid: number | null }, [domain: string]>(
   "catalog.checked",
@@ -158,7 +158,7 @@ const checked = statement<{ manifest: string | null; authorFid: number | null },
    FROM mini_apps WHERE domain = ? AND is_hidden = 0 AND checked_at > 0`,
 );
 
-/** Returns what the domain of a mini app says of it; undefined for one that is not in the catalog or not checked. */
+/** Returns what the domain of a mini app states about it; undefined if the app is not in the catalog or not checked yet. */
 export function checkedApp(db: SideDatabase, domain: string): PreviewApp | undefined {
   const row = db.get(checked, domain);
   if (!row) return undefined;
@@ -179,8 +179,8 @@ export function dropSharesBefore(db: SideDatabase, secs: number): void {
 }
 
 /**
- * Keeps the catalog within its bounds. Shares of a day ago that are of no mini app go first, then the oldest ones, and the apps that the
- * fewest people share.
+ * Keeps the catalog within its limits. Deletes shares older than a day that are not of a mini app first, then the oldest shares, and the
+ * apps that the fewest people share.
  */
 export function trimCatalog(db: SideDatabase, bounds: CatalogBounds, dayAgoSecs: number): void {
   if ((db.get(shareCount)?.count ?? 0) > bounds.shares) {
@@ -203,7 +203,10 @@ export function sharersOf(db: SideDatabase, host: string): { readonly fid: numbe
   return db.all(sharesOf, host, MAX_SHARERS);
 }
 
-/** Notes that a page of a domain is a mini app. The shortest URL stands for the domain. A new one is left out while there are too many. */
+/**
+ * Stores that a page of a domain is a mini app. The shortest URL represents the domain. A new app is dropped if there are already too
+ * many.
+ */
 export function putMiniApp(
   db: SideDatabase,
   bounds: CatalogBounds,
@@ -217,7 +220,7 @@ export function putMiniApp(
   const { domain, page, frame, html } = app;
   const text = html ? JSON.stringify(html) : null;
   const short = text !== null && text.length <= MAX_HTML_CHARS ? text : null;
-  // The rest of the room is for the next round, which drops those that no one shares.
+  // Allows some more until the next round, which drops the apps that no one shares.
   db.run(putApp, domain, page, JSON.stringify(frame), short, Math.ceil(bounds.apps * 1.25));
 }
 
@@ -225,7 +228,7 @@ export function miniAppDomains(db: SideDatabase, after: string, limit: number) {
   return db.all(domainsAfter, after, limit);
 }
 
-/** Apps that are listed, or hidden by their manifest, and were not checked since a time: the one that waits longest first. */
+/** Returns apps that are listed, or hidden by their manifest, and were last checked before a time, least recently checked first. */
 export function dueDomains(db: SideDatabase, before: number, limit: number): string[] {
   return db.all(dueFor, before, limit).map(({ domain }) => domain);
 }
@@ -235,7 +238,7 @@ export function putChecked(db: SideDatabase, domain: string, checked: CheckedMan
   db.run(putManifest, domain, manifest && JSON.stringify(manifest), authorFid, isHidden ? 1 : 0, at);
 }
 
-/** Puts off the next check of a domain. */
+/** Postpones the next check of a domain. */
 export function postponeCheck(db: SideDatabase, domain: string, checkedAt: number): void {
   db.run(setChecked, domain, checkedAt);
 }
@@ -247,7 +250,7 @@ export function putRanks(db: SideDatabase, timeWindow: TimeWindow, domains: read
   });
 }
 
-/** The apps of a window after a rank, best first. */
+/** Returns the apps of a time window after a rank, best first. */
 export function rankedApps(
   db: SideDatabase,
   { timeWindow, after, limit }: { timeWindow: TimeWindow; after: number; limit: number },

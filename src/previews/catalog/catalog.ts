@@ -19,9 +19,9 @@ const ROUND_MS = 600_000;
 const FIRST_ROUND_MS = 5_000;
 const DAY_SECS = 86_400;
 const SHARED_SECS = 30 * DAY_SECS;
-/** Manifests that are fetched in a round, one after the other. */
+/** Maximum number of manifests fetched per round, one after another. */
 const MAX_CHECKS = 100;
-/** After which a domain is tried again that did not respond. */
+/** Time after which a domain that did not respond is tried again. */
 const RETRY_SECS = 4 * 3_600;
 
 export interface CatalogDeps {
@@ -29,11 +29,11 @@ export interface CatalogDeps {
   readonly file: SideFile;
   readonly bounds: CatalogBounds;
   readonly scoresOf: RankOptions["scoresOf"];
-  /** What earlier casts shared, a read at a time. It is asked while nothing is known, as after the first start. */
+  /** Yields what earlier casts shared, one read at a time. Used if the catalog is empty, such as after the first start. */
   readonly earlier: (times: { readonly from: number; readonly until: number }) => Iterable<readonly Share[]>;
-  /** Gives other work of the thread a turn. */
+  /** Lets other work of the thread run. */
   readonly turn: () => Promise<void>;
-  /** Fetches and checks the manifest of a domain; undefined where it cannot be fetched now. */
+  /** Fetches and checks the manifest of a domain; undefined if it cannot be fetched now. */
   readonly check: (domain: string) => Promise<CheckedManifest | undefined>;
   readonly clock: Clock;
   readonly setTimer: SetTimer;
@@ -42,7 +42,7 @@ export interface CatalogDeps {
   readonly onChange: () => void;
 }
 
-/** Keeps the mini apps that casts share, with their manifests, which are checked each day. */
+/** Stores the mini apps that casts share, with their manifests, which are checked daily. */
 export type Catalog = ReturnType<typeof startCatalog>;
 
 export function startCatalog(deps: CatalogDeps) {
@@ -53,7 +53,7 @@ export function startCatalog(deps: CatalogDeps) {
   const known = file.read(hasShares);
   let isUnread = known.ok && !known.value;
 
-  /** Reads what was shared before this node watched. A file that had shares at the start has had its turn. */
+  /** Reads what was shared before this node watched. Skipped if the file already had shares at the start. */
   async function readEarlier(at: number): Promise<void> {
     if (!isUnread) return;
     isUnread = false;

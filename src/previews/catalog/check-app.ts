@@ -8,7 +8,7 @@ import type { CheckedManifest } from "./catalog-store.ts";
 const MAX_MANIFEST_CHARS = 64 * 1024;
 const NONE: CheckedManifest = { manifest: null, authorFid: null, isHidden: false };
 
-/** Creates the check of a domain's manifest: its author is who signed it for this domain, as `svc manifest check` says. */
+/** Creates the check of a domain's manifest. The author is the fid that signed it for this domain, as in `svc manifest check`. */
 export function createAppCheck({
   client,
   envelopes,

@@ -7,7 +7,7 @@ import { previewUrlOf } from "../preview-url.ts";
 import type { Share } from "./catalog-store.ts";
 
 const ROWS_PER_READ = 2_000;
-/** Casts that are looked at, the newest first: about a day of the whole network. */
+/** Maximum number of casts that are examined, newest first: about a day of the whole network. */
 const MAX_CASTS = 500_000;
 
 const withRest = statement<
@@ -18,7 +18,7 @@ const withRest = statement<
   "SELECT id, fid, rest FROM casts WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?",
 );
 
-/** Yields what the casts of a time shared, a read at a time, for a node that has not watched them. */
+/** Yields what the casts of a time range shared, one read at a time, for a node that did not watch them. */
 export function* earlierShares(
   db: IndexDatabase,
   { from, until }: { readonly from: number; readonly until: number },

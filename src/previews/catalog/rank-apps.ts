@@ -16,22 +16,22 @@ const WINDOW_SECS: Readonly<Record<TimeWindow, number>> = {
   "24h": 24 * HOUR_SECS,
   "7d": 7 * 24 * HOUR_SECS,
 };
-/** People who must have shared an app, by whether there are scores. */
+/** Minimum number of people who must have shared an app, depending on whether there are scores. */
 const MIN_SHARERS = { scored: 3, counted: 10 } as const;
 const MIN_SCORE = 0.3;
 const DOMAINS_PER_READ = 500;
 
 export interface RankOptions {
-  /** The scores of accounts; undefined while scores are off. */
+  /** Returns the scores of accounts. Undefined if scores are off. */
   readonly scoresOf: ((fids: readonly number[]) => ReadonlyMap<number, number>) | undefined;
   /** Unix seconds. */
   readonly nowSecs: number;
 }
 
 /**
- * Ranks the mini apps that enough distinct people have shared: the sum of their scores, each halved for every window since the share.
+ * Ranks the mini apps that enough distinct people have shared, by the sum of their scores, each halved for every window since the share.
  *
- * @returns the domains that are listed, the best of the longest window first.
+ * @returns the listed domains, best of the longest window first.
  */
 export function rankApps(db: SideDatabase, { scoresOf, nowSecs }: RankOptions): string[] {
   const values = new Map<TimeWindow, { domain: string; value: number }[]>(

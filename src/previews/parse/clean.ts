@@ -1,8 +1,8 @@
-/** Control and formatting characters, among them those that turn the direction of text, and lone surrogates. */
+/** Control and formatting characters, including those that change the text direction, and lone surrogates. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 const MAX_URL_CHARS = 2048;
 
-/** Returns a text of a page as one line of at most `maxChars` characters; undefined for an empty one. */
+/** Returns a text of a page as one line of at most `maxChars` characters; undefined if it is empty. */
 export function cleanText(text: unknown, maxChars: number): string | undefined {
   if (typeof text !== "string") return undefined;
   const line = text
@@ -11,7 +11,7 @@ export function cleanText(text: unknown, maxChars: number): string | undefined {
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line === "") return undefined;
-  // A character of two units may have been cut in half.
+  // A character of two UTF-16 units may have been cut in half.
   return line.length <= maxChars ? line : line.slice(0, maxChars).replace(/\p{Cs}$/u, "");
 }
 
@@ -24,7 +24,7 @@ export function cleanUrl(text: unknown, base: string): string | undefined {
   return url.href.length > MAX_URL_CHARS ? undefined : url.href;
 }
 
-/** Returns a number of pixels as text, the form of Open Graph; undefined for anything else. */
+/** Returns a number of pixels as text, as in Open Graph; undefined for anything else. */
 export function cleanPixels(text: unknown): string | undefined {
   return typeof text === "string" && /^\s*[0-9]{1,6}\s*$/.test(text) ? String(Number(text)) : undefined;
 }

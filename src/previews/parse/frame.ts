@@ -1,7 +1,7 @@
 import type { PreviewFrame } from "../../read/hydrate/previews.ts";
 import { cleanText, cleanUrl, defined } from "./clean.ts";
 
-/** A mini app, or a frame of the first kind with its buttons. Names are those of the hosted API. */
+/** A mini app, or a frame of the first version with its buttons. Names follow the hosted API. */
 export interface Frame extends PreviewFrame {
   readonly buttons?: readonly FrameButton[];
   readonly post_url?: string;
@@ -22,7 +22,7 @@ const ACTIONS = ["post", "post_redirect", "tx", "link", "mint"] as const;
 const MAX_TITLE_CHARS = 100;
 const MAX_STATE_CHARS = 4096;
 
-/** Returns what the `fc:` metas of a page say; undefined for any other page. */
+/** Returns the frame that the `fc:` metas of a page describe; undefined for any other page. */
 export function frameOf(metas: ReadonlyMap<string, string>, pageUrl: string): Frame | undefined {
   const embed = miniAppOf(metas.get("fc:miniapp"), pageUrl) ?? miniAppOf(metas.get("fc:frame"), pageUrl);
   return embed ?? (metas.get("fc:frame") === "vNext" ? firstKindOf(metas, pageUrl) : undefined);
@@ -81,7 +81,7 @@ function buttonOf(
     title,
     action_type: action,
     ...defined({
-      // Of `mint` it is a CAIP-10 name.
+      // For `mint`, the target is a CAIP-10 name.
       target:
         action === "mint"
           ? cleanText(metas.get(`${name}:target`), 256)

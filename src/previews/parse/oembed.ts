@@ -1,7 +1,7 @@
 import { parseJsonBytes } from "../../lib/json.ts";
 import { cleanText, cleanUrl } from "./clean.ts";
 
-/** What a page says of itself by oEmbed. Its HTML is never kept: a page that showed it would run the code of a stranger. */
+/** oEmbed data of a page. Its HTML is never kept, because a page that showed it would run the code of a stranger. */
 export type Oembed = Readonly<Record<string, string | number | null>> & { readonly type: string };
 
 const TYPES: readonly unknown[] = ["link", "photo", "rich", "video"];
@@ -16,7 +16,7 @@ export function oembedOf(body: Uint8Array, url: string): Oembed | undefined {
   if (typeof type !== "string" || !TYPES.includes(type)) return undefined;
   const text = (name: string) => cleanText(sent[name], MAX_TEXT_CHARS) ?? null;
   const link = (name: string) => cleanUrl(sent[name], url) ?? null;
-  // An object of a stranger may have no text at all: `String` throws.
+  // An object from a stranger may not be convertible to text: `String` would throw.
   const scalar = (name: string) =>
     typeof sent[name] === "string" || typeof sent[name] === "number" ? String(sent[name]) : undefined;
   const pixels = (name: string) => {

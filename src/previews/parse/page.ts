@@ -6,7 +6,7 @@ import { type Frame, frameOf } from "./frame.ts";
 export interface ParsedPage {
   readonly html: PreviewHtml;
   readonly frame: Frame | undefined;
-  /** Where the page has its oEmbed data. */
+  /** URL of the page's oEmbed data. */
   readonly oembedUrl: string | undefined;
 }
 
@@ -18,7 +18,7 @@ const MAX_VALUE_CHARS = 16 * 1024;
 const MAX_SHORT_CHARS = 300;
 const MAX_DESCRIPTION_CHARS = 1000;
 
-/** Any other element begins the body, in which strangers may write. */
+/** Any other element starts the body, in which strangers may write. */
 const OF_HEAD = new Set([
   "html",
   "head",
@@ -32,7 +32,7 @@ const OF_HEAD = new Set([
   "template",
 ]);
 
-/** Texts of Open Graph by their property. */
+/** Open Graph texts by property. */
 const TEXTS: Readonly<Record<string, string>> = {
   "og:site_name": "ogSiteName",
   "og:type": "ogType",
@@ -56,7 +56,7 @@ const URLS: Readonly<Record<string, string>> = {
 
 const HEAD_ENDED = Symbol("the head has ended");
 
-/** Reads the head of a page, and nothing of its body. */
+/** Parses the head of a page. Ignores its body. */
 export function parsePage(page: string, url: string): ParsedPage {
   const head = readHead(page.slice(0, MAX_CHARS));
   const { metas, list, links } = head;
@@ -88,7 +88,7 @@ export function parsePage(page: string, url: string): ParsedPage {
 }
 
 interface Head {
-  /** The first content of each name. */
+  /** First content of each name. */
   readonly metas: ReadonlyMap<string, string>;
   readonly list: readonly (readonly [name: string, content: string])[];
   readonly links: readonly { readonly rel: string; readonly type: string; readonly href: string }[];
@@ -136,7 +136,7 @@ function readHead(page: string): Head {
   return { metas, list, links, title: decodeHTML(title) };
 }
 
-/** Returns the pictures or videos of a page: a URL, and the properties that follow it. */
+/** Returns the pictures or videos of a page: each is a URL with the properties that follow it. */
 function picturesOf(list: Head["list"], property: string, base: string): PreviewPicture[] {
   const found: { -readonly [Key in keyof PreviewPicture]: PreviewPicture[Key] }[] = [];
   for (const [name, content] of list) {
@@ -144,7 +144,7 @@ function picturesOf(list: Head["list"], property: string, base: string): Preview
       const url = cleanUrl(content, base);
       const last = found.at(-1);
       if (url === undefined) continue;
-      // A secure URL is of the picture before it.
+      // A secure URL belongs to the picture before it.
       if (name === `${property}:secure_url` && last) last.url = url;
       else if (last?.url === url) continue;
       else if (found.length < MAX_PICTURES) found.push({ url });
