@@ -564,6 +564,6 @@ test("the documentation lists each check with what sets it and what clears it", 
   const rows = documentText("docs/operate/watch.md");
   for (const { setBy, clearedBy } of Object.values(CHECKS)) {
     expect(rows).toContain(`| ${setBy} `);
-    expect(rows).toContain(`| ${clearedBy ?? "nothing: the process ends"} `);
+    expect(rows).toContain(`| ${clearedBy ?? "never: the process ends"} `);
   }
 });

@@ -10,9 +10,9 @@ type Stops = "ready" | "state" | "proof" | "nothing";
 /** A check of the node on itself. */
 interface Check {
   readonly stops: Stops;
-  /** What makes it fail. */
+  /** When it fails, as a clause. */
   readonly setBy: string;
-  /** The event after which it passes without a restart, except for a damaged file; null if the process ends instead. */
+  /** When it passes again, without a restart except for a damaged file; null if the process ends instead. */
   readonly clearedBy: string | null;
   /** The gauges and `/status` keys that show it, besides `/ready`. */
   readonly shownBy?: readonly string[];
@@ -23,45 +23,45 @@ interface Check {
  * requests that the failing check keeps away. Every figure that shows a fault belongs to one of them.
  */
 export const CHECKS = {
-  stopping: { stops: "ready", setBy: "a signal to stop, or a fault that ends the process", clearedBy: null },
+  stopping: { stops: "ready", setBy: "the process was told to stop, or a fault ends it", clearedBy: null },
   starting: {
     stops: "ready",
-    setBy: "the start of the process",
-    clearedBy: "the start of its last part",
+    setBy: "the process is starting",
+    clearedBy: "its last part has started",
     shownBy: ["node_ready"],
   },
   database_damaged: {
     stops: "ready",
     setBy: "a database has a damaged page, or its writer found a cut log",
-    clearedBy: "a start over a whole database",
+    clearedBy: "the node starts with an undamaged database",
   },
   disk_write: {
     stops: "ready",
-    setBy: "a write of a database failed",
-    clearedBy: "a write of that database; without one the node tries every 5 s (index) or 1 s (state)",
+    setBy: "a write to a database failed",
+    clearedBy: "a write to it succeeds; the node tries every 5 s (index) or 1 s (state)",
     shownBy: ["disk.write_fault", "disk_write_fault", "state.failure"],
   },
   index_full: {
     stops: "ready",
     setBy: "the index reached index.max_bytes",
-    clearedBy: "a measurement below 99 % of the bound",
+    clearedBy: "its size is below 99 % of that",
     shownBy: ["index.full", "index_full"],
   },
   upstream_worker: {
     stops: "ready",
-    setBy: "the thread that follows the upstream reported nothing for 15 s",
-    clearedBy: "its next report",
+    setBy: "the upstream thread has reported nothing for 15 s",
+    clearedBy: "it reports again",
   },
   upstream_peer: {
     stops: "ready",
-    setBy: "a call showed that the upstream is not a Farcaster node that can be followed",
-    clearedBy: "the next applied block, the next fid that is read, or a passed check of the node",
+    setBy: "a call showed that the upstream is not a Farcaster node, or one that cannot be followed",
+    clearedBy: "a block is applied, an fid is read, or the upstream passes a check",
     shownBy: ["upstream_up"],
   },
   unknown_validators: {
     stops: "ready",
-    setBy: "a shard is upstream.ready_lag_secs behind because validators that are not known sign it",
-    clearedBy: "a block of it whose validators are known, by trust.validators_file or a newer release",
+    setBy: "a shard is upstream.ready_lag_secs behind because unknown validators sign it",
+    clearedBy: "the validators of one of its blocks are known, from trust.validators_file or a newer release",
   },
   fork: {
     stops: "ready",
@@ -71,36 +71,36 @@ export const CHECKS = {
   },
   state_differs: {
     stops: "ready",
-    setBy: 'the index has another state than the validators signed, with trust.on_mismatch = "stop"',
-    clearedBy: "a block after which the index has the signed state",
+    setBy: 'the index differs from the state that the validators signed, with trust.on_mismatch = "stop"',
+    clearedBy: "the index has the signed state after a block",
     shownBy: ["trust_shards_differing"],
   },
   upstream_behind: {
     stops: "ready",
     setBy: "the index is being filled, or a shard is upstream.ready_lag_secs behind",
-    clearedBy: "a block of each shard that is younger than that",
+    clearedBy: "each shard has a block younger than that",
     shownBy: ["upstream.behind"],
   },
   not_proven: {
     stops: "proof",
     setBy: "the index is not proven to be what the validators signed",
-    clearedBy: "a block of each shard after which the index has the signed state",
+    clearedBy: "the index has the signed state after a block of each shard",
   },
   not_set_up: {
     stops: "ready",
-    setBy: "a node without data and upstream, with service.ready_when_empty = false",
-    clearedBy: "a start with data, an upstream, or that setting true",
+    setBy: "the node has no data and no upstream, with service.ready_when_empty = false",
+    clearedBy: "the node starts with data, an upstream, or that setting true",
   },
   state_away: {
     stops: "state",
     setBy: "PostgreSQL did not respond to a call",
-    clearedBy: "a probe to which PostgreSQL responds, every 500 ms",
+    clearedBy: "PostgreSQL responds to a probe, sent every 500 ms",
     shownBy: ["state.away_since", "state.reason", "state.reachable", "state_up"],
   },
   state_stalled: {
     stops: "state",
     setBy: "the writer of the state did not respond, or found its database locked, for 5 s",
-    clearedBy: "its next commit, which it tries every second",
+    clearedBy: "it commits, which it tries every second",
     shownBy: ["state.stalled_secs", "state_stalled_seconds"],
   },
   files_replaced: {
@@ -111,85 +111,84 @@ export const CHECKS = {
   node_fenced: {
     stops: "nothing",
     setBy: "the lease in PostgreSQL was not renewed for 6 s: no call, post or claim starts",
-    clearedBy: "the next renewed lease",
+    clearedBy: "the lease is renewed",
     shownBy: ["state.fenced", "node_fenced"],
   },
   thread_silent: {
     stops: "nothing",
     setBy: "a thread did not respond within 500 ms: /status and the metrics name it",
-    clearedBy: "its next response",
+    clearedBy: "it responds",
   },
   upstream_refused: {
     stops: "nothing",
     setBy: "a followed node sent a block that is not the network's",
-    clearedBy: "a block of it that is accepted: it is asked again after 24 h, or once no other node is left",
+    clearedBy: "a block from it is accepted; it is asked again after 24 h, or once no other node is left",
     shownBy: ["upstream_state"],
   },
   upstream_failing: {
     stops: "nothing",
     setBy: "a call to a followed node failed, or it lacks what other nodes have",
-    clearedBy: "its next response, after a pause of at most a minute (10 minutes where it lacks blocks)",
+    clearedBy: "it responds, after a pause of at most a minute (10 minutes if it lacks blocks)",
     shownBy: ["upstream_state"],
   },
   event_disputed: {
     stops: "nothing",
-    setBy: "two followed nodes have different on-chain events of an fid",
-    clearedBy: "a comparison in which they have the same: one in 20 s is of what is disputed",
+    setBy: "two followed nodes disagree on the on-chain events of an fid",
+    clearedBy: "they agree; one comparison in 20 s is of a disputed event",
     shownBy: ["trust_disputed_events"],
   },
   account_quarantined: {
     stops: "nothing",
     setBy: "no followed node could repair an account that differs from the signed state",
-    clearedBy:
-      "a block of its shard after which the index has the signed state; it is repaired again after a day",
+    clearedBy: "the index has the signed state after a block of its shard; the repair is retried after a day",
     shownBy: ["trust_accounts_quarantined"],
   },
   network_ahead: {
     stops: "nothing",
-    setBy: "the network decides records of kinds, or by an engine version, that this program does not know",
-    clearedBy: "a start of a release that knows them",
+    setBy: "the network uses kinds of records, or an engine version, that this program does not know",
+    clearedBy: "a release that knows them starts",
     shownBy: ["upstream_unknown_engine_at", "upstream_unknown_records", "upstream_unknown_records_dropped"],
   },
   webhook_queue_full: {
     stops: "nothing",
     setBy: "the queue of deliveries is full: no event is published",
-    clearedBy: "a delivery that ends; the publisher looks each second",
+    clearedBy: "a delivery ends; the publisher checks every second",
     shownBy: ["webhook_backpressure"],
   },
   webhook_slow: {
     stops: "nothing",
-    setBy: "a call of a webhook took 2 s",
-    clearedBy: "its next call that is quicker",
+    setBy: "a call to a webhook took 2 s",
+    clearedBy: "its next call is faster",
     shownBy: ["webhooks.slow", "webhook_slow"],
   },
   client_host_down: {
     stops: "nothing",
-    setBy: "three calls in a row to a client's host had no response",
-    clearedBy: "a response of it, or an hour without calls to it",
+    setBy: "three consecutive calls to a client's host had no response",
+    clearedBy: "it responds, or an hour passes without calls to it",
     shownBy: ["send.hosts_down", "send_hosts_down"],
   },
   side_file: {
     stops: "nothing",
     setBy: "history.db or previews.db could not be written",
-    clearedBy: "its next write, which is tried each minute (history) or with the next preview",
+    clearedBy: "it is written, which is tried each minute (history) or with the next preview",
     shownBy: ["history", "previews.fault"],
   },
   backup_failed: {
     stops: "nothing",
     setBy: "a scheduled backup failed",
-    clearedBy: "the next one, which is tried every ten minutes",
+    clearedBy: "the next one succeeds; it is tried every ten minutes",
     shownBy: ["backup"],
   },
   sweep_behind: {
     stops: "nothing",
-    setBy: "expired rows of the state are left after a sweep, or it failed",
-    clearedBy: "the next sweep that ends",
+    setBy: "a sweep left expired rows of the state, or failed",
+    clearedBy: "the next sweep completes",
     shownBy: ["maintenance.behind"],
   },
   scores_failed: {
     stops: "nothing",
     setBy: "scores could not be computed",
-    clearedBy: "the next run, which is tried every hour",
+    clearedBy: "the next run succeeds; it is tried every hour",
     shownBy: ["scores.last_fault"],
   },
 } as const satisfies Readonly<Record<string, Check>>;
