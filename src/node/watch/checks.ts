@@ -23,7 +23,11 @@ interface Check {
  * requests that the failing check keeps away. Every figure that shows a fault belongs to one of them.
  */
 export const CHECKS = {
-  stopping: { stops: "ready", setBy: "the process was told to stop, or a fault ends it", clearedBy: null },
+  stopping: {
+    stops: "ready",
+    setBy: "the process got a signal to stop, or a fault ends it",
+    clearedBy: null,
+  },
   starting: {
     stops: "ready",
     setBy: "the process is starting",
