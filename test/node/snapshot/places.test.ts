@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { openHistory } from "../../../src/history/history.ts";
@@ -179,6 +179,30 @@ test("a directory is encrypted in the same way", async () => {
   expect(readFileSync(fixture.path("sealed/state.db.zst")).toString("latin1", 0, 8)).toBe("svcseal1");
   expect((await verifySnapshot({ place, config, signal: UNENDING })).state).not.toBeNull();
   await expect(fixture.verify("sealed")).rejects.toThrow("it is encrypted");
+});
+
+test("with a key, what is not encrypted is refused: anybody who can write there could have put it in place of a backup", async () => {
+  using fixture = await openSnapshotNode();
+  const sealing = settings(`backup.encryption_key=${KEY}`);
+  const make = (name: string, { backup }: typeof sealing) =>
+    createSnapshot({
+      dataDir: fixture.dataDir,
+      place: placeOf(fixture.path(name), backup),
+      parts: ["state"],
+      clock,
+      signal: UNENDING,
+    });
+  await make("forged", settings());
+  await make("own", sealing);
+  const verify = (name: string) =>
+    verifySnapshot({
+      place: placeOf(fixture.path(name), sealing.backup),
+      config: sealing,
+      signal: UNENDING,
+    });
+  await expect(verify("forged")).rejects.toThrow("it is not encrypted, and backup.encryption_key is set");
+  cpSync(fixture.path("forged/state.db.zst"), fixture.path("own/state.db.zst"));
+  await expect(verify("own")).rejects.toThrow("it is not encrypted, and backup.encryption_key is set");
 });
 
 test.each([

@@ -31,7 +31,8 @@ export async function* seal(chunks: Chunks, key: string): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Decrypts what `seal` wrote. A stream that is not sealed passes unchanged, so that a key can be set later.
+ * Decrypts what `seal` wrote. Without a key, a stream that is not sealed passes unchanged. With one it is refused: whoever can write to the
+ * place could replace sealed files by others.
  *
  * @param key empty if none is set.
  * @throws UserError without the right key, or if a byte has changed.
@@ -58,6 +59,12 @@ export async function* unseal(
     }
   })();
   if (!start.subarray(0, MAGIC.length).equals(MAGIC)) {
+    if (key !== "") {
+      await rest.return();
+      throw new UserError(
+        "it is not encrypted, and backup.encryption_key is set. If you know who made it, add --set backup.encryption_key=",
+      );
+    }
     if (start.length > 0) yield start;
     yield* rest;
     return;
