@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Static } from "@sinclair/typebox";
 import { type AuditEntry, type AuditStore, recordRefusal } from "../audit/audit-store.ts";
-import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import type { CustodyOf } from "../auth/custody.ts";
+import type { SigningOwner } from "../auth/verify.ts";
 import { StateUnavailable } from "../db/state/unavailable.ts";
 import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { ownValue, readObject } from "../management/fields.ts";
 import { createOwnedParts, type OwnedService, type OwnedSettings } from "../management/owned-service.ts";
 import { changedMembers, newMembers } from "../management/record-fields.ts";
-import { badField, type Refusal, refusalOf, refused } from "../management/refusal.ts";
+import { badField, type Refusal, refusalOf } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import type { Clock } from "../runtime/clock.ts";
 import {
@@ -55,8 +55,7 @@ export interface InEffect {
 }
 
 /** Who requests a change. */
-export interface ApiKeyActor {
-  readonly fid: number;
+export interface ApiKeyActor extends SigningOwner {
   readonly requestId: string;
   /** Address of the client. */
   readonly address: string;
@@ -95,15 +94,12 @@ export function createApiKeyService(options: {
   readonly serviceName: string;
   /** Returns the custody address from the index. */
   readonly custodyOf: CustodyOf;
-  /** Returns the custody address that keys are bound to. Default: the one from the index. */
-  readonly confirmedCustodyOf?: ConfirmedCustodyOf;
   /** Reports whether an app exists and belongs to the fid. */
   readonly ownsApp: (fid: number, appId: string) => Promise<boolean>;
   /** Clears the key caches of all HTTP workers in this process. */
   readonly forgetKeys: () => void;
 }): ApiKeyService {
   const { store, audit, clock, settings, limits, serviceName, custodyOf, ownsApp, forgetKeys } = options;
-  const { confirmedCustodyOf = custodyOf } = options;
   const parts = createOwnedParts({ ...options, noun: "API key", idKey: "api_key_id" });
 
   /**
@@ -175,13 +171,11 @@ export function createApiKeyService(options: {
     inactiveReason: (key) => inactiveReason(key, custodyOf),
 
     async create(actor, body) {
-      const { fid } = actor;
+      const { fid, custody } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
       const refusal = await refusalFor(fid, request.value);
       if (!refusal.ok) return refusal;
-      const custody = await confirmedCustodyOf(fid);
-      if (!custody) return refused("unauthorized", "unknown fid");
       const now = parts.now();
       const prefix = createKeyPrefix(serviceName);
       const text = createKeyText(prefix);
@@ -203,14 +197,14 @@ export function createApiKeyService(options: {
     },
 
     async update(actor, body) {
-      const { fid } = actor;
+      const { fid, custody } = actor;
       const read = async (): Promise<Result<ApiKeyChanges, Refusal>> => {
         const request = readUpdate(body);
         if (!request.ok) return request;
         const refusal = await refusalFor(fid, request.value);
         if (!refusal.ok) return refusal;
-        const custody = request.value.active === true ? await confirmedCustodyOf(fid) : undefined;
-        return ok({ ...changedMembers(API_KEY_FIELDS, request.value), ...(custody && { custody }) });
+        const bound = request.value.active === true ? { custody } : {};
+        return ok({ ...changedMembers(API_KEY_FIELDS, request.value), ...bound });
       };
       const updated = await parts.update(fid, body, read, auditOf("api_key.update", actor));
       return updated.ok ? ok({ key: updated.value, isInEffect: await takeEffect() }) : updated;

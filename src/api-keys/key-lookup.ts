@@ -171,6 +171,7 @@ function callerOfKey(key: ApiKey, rulesVersion: number, limits: KeyLimits): ApiK
     kind: "apiKey",
     apiKeyId: key.apiKeyId,
     ownerFid: key.ownerFid,
+    custody: key.custody,
     scopes: key.scopes,
     appId: key.appId,
     rulesVersion,

@@ -8,7 +8,7 @@ import { parseFid } from "../http/request/params.ts";
 import { parseQueryString } from "../http/request/query-string.ts";
 import { type Access, OPEN } from "../http/route-terms.ts";
 import { type Session, type SessionRule, withoutSecrets } from "./session.ts";
-import { type AuthDeps, createVerify } from "./verify.ts";
+import { type AuthDeps, createVerify, type SigningOwner } from "./verify.ts";
 import { createVerifySession } from "./verify-session.ts";
 
 /** How a request must be signed. */
@@ -34,6 +34,8 @@ export interface SignatureRule {
  */
 export interface SignedRequest {
   readonly fid: number;
+  /** The custody address that has signed it or made the session or key, 20 bytes. What the request makes is bound to this address. */
+  readonly custody: Uint8Array;
   readonly rawBody: Uint8Array;
   /** The path segment of the API's prefix, for example `farcaster`. */
   readonly prefix: string;
@@ -72,8 +74,7 @@ interface SignedHooks {
 export type Signing = (rule: SignatureRule, isOff?: boolean) => SignedHooks;
 
 /** Who signed a request. */
-interface Verified {
-  readonly fid: number;
+interface Verified extends SigningOwner {
   readonly apiKeyId?: string;
   readonly session?: Session;
 }
@@ -98,24 +99,20 @@ export function createSigning(auth: AuthDeps): Signing {
       if (verifySession && headers.has(sessionHeader)) {
         const signed = { method: sentMethod, url, headers, body: () => bodyOf(request) };
         const session = await verifySession({ ...signed, operation: rule });
-        verified.set(request, { fid: session.ownerFid, session });
+        verified.set(request, { fid: session.ownerFid, custody: session.custody, session });
         return;
       }
       const caller = callerOf(request);
       if (caller.kind === "apiKey") {
         if (auth.isPaused()) throw pausedByOperator("signed operations");
         requireOwner(request, caller.ownerFid);
-        verified.set(request, { fid: caller.ownerFid, apiKeyId: caller.apiKeyId });
+        const { ownerFid: fid, custody, apiKeyId } = caller;
+        verified.set(request, { fid, custody, apiKeyId });
         return;
       }
-      verified.set(request, {
-        fid: await verify({
-          headers,
-          bodyHash: async () => hashBody(await bodyOf(request)),
-          op,
-          client: clientKeyOf(exchangeOf(request)),
-        }),
-      });
+      const bodyHash = async () => hashBody(await bodyOf(request));
+      const client = clientKeyOf(exchangeOf(request));
+      verified.set(request, await verify({ headers, bodyHash, op, client }));
     }
 
     return {
@@ -128,11 +125,13 @@ export function createSigning(auth: AuthDeps): Signing {
       },
 
       async execute({ request, route }, handle) {
-        const { fid, session, apiKeyId = null } = verified.get(request) ?? {};
-        if (fid === undefined) throw new Error(`${op} was reached without a verified signature`);
+        const owner = verified.get(request);
+        if (!owner) throw new Error(`${op} was reached without a verified signature`);
+        const { fid, custody, session, apiKeyId = null } = owner;
         const { requestId, client, caller } = exchangeOf(request);
         const response = await handle({
           fid,
+          custody,
           rawBody: rawBody(request),
           prefix: route.split("/")[2] ?? "",
           apiKeyId,

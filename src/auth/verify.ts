@@ -44,9 +44,14 @@ export interface AuthDeps {
   readonly log: Logger;
 }
 
-/**
- * Verifies a request by its headers and the bytes of its body, and spends its nonce. Resolves with the signing fid.
- */
+/** The owner who has signed a request. */
+export interface SigningOwner {
+  readonly fid: number;
+  /** The custody address whose signature it is, 20 bytes. The fid may have another one by now. */
+  readonly custody: Uint8Array;
+}
+
+/** Verifies a request by its headers and the bytes of its body, and spends its nonce. */
 export type Verify = (request: {
   readonly headers: Headers;
   /** Reads the body and computes its keccak256. Called only after all checks that do not need it have passed. */
@@ -55,7 +60,7 @@ export type Verify = (request: {
   readonly op: string;
   /** The sender, as client limits identify it. */
   readonly client: string;
-}) => Promise<number>;
+}) => Promise<SigningOwner>;
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
 
@@ -131,7 +136,7 @@ export function createVerify(deps: AuthDeps): Verify {
     // A request signed a whole window in the future is valid for two windows from now.
     const isFirst = await nonces.spend({ fid, nonce }, { ...times, expiresAt: now + 2 * windowSecs });
     if (!isFirst) throw nonceSpent();
-    return fid;
+    return { fid, custody };
   };
 }
 

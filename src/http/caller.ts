@@ -10,6 +10,8 @@ export interface ApiKeyCaller {
   readonly kind: "apiKey";
   readonly apiKeyId: string;
   readonly ownerFid: number;
+  /** The custody address that the key is bound to, 20 bytes. */
+  readonly custody: Uint8Array;
   readonly scopes: readonly Scope[];
   /** The mini app for which the key acts; null for its owner's only one. */
   readonly appId: string | null;

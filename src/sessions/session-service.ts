@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { AuditEntry } from "../audit/audit-store.ts";
-import type { ConfirmedCustodyOf } from "../auth/confirmed-owners.ts";
 import { SESSION_ACCESS, type Session, type SessionAccess } from "../auth/session.ts";
+import type { SigningOwner } from "../auth/verify.ts";
 import type { OwnOrigin } from "../http/request/own-origin.ts";
 import { randomBase58 } from "../lib/base58.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -69,8 +69,7 @@ const ID_CHARS = 16;
 const MAX_SESSIONS = 20;
 
 /** The client that requests a change. */
-export interface SessionActor {
-  readonly fid: number;
+export interface SessionActor extends SigningOwner {
   readonly requestId: string;
   /** The client's address. */
   readonly address: string;
@@ -86,12 +85,11 @@ const readCreate = schemaReader(CreateSessionRequest);
 export function createSessionService(deps: {
   readonly store: SessionStore;
   readonly clock: Clock;
-  readonly custodyOf: ConfirmedCustodyOf;
   /** `auth.session_ttl_secs`. */
   readonly maxTtlSecs: number;
   readonly ownOrigin: OwnOrigin;
 }) {
-  const { store, clock, custodyOf, ownOrigin } = deps;
+  const { store, clock, ownOrigin } = deps;
 
   const auditOf = (action: string, { fid, requestId, address }: SessionActor): AuditEntry => ({
     atMs: clock.nowMs(),
@@ -108,7 +106,7 @@ export function createSessionService(deps: {
 
   return {
     async create(actor: SessionActor, body: unknown): Promise<Result<Session, Refusal>> {
-      const { fid, headers } = actor;
+      const { fid, custody, headers } = actor;
       const request = readCreate(body);
       if (!request.ok) return request;
       const { maxTtlSecs } = deps;
@@ -122,8 +120,6 @@ export function createSessionService(deps: {
           "a page may create a session only for itself, and only a page of this node",
         );
       }
-      const custody = await custodyOf(fid);
-      if (!custody) return refused("unauthorized", "unknown fid");
       const now = nowSecs(clock);
       const session: Session = {
         sessionId: randomBase58(ID_CHARS),
@@ -141,11 +137,10 @@ export function createSessionService(deps: {
       return ok(session);
     },
 
-    /** Lists the live sessions, newest first. */
-    async list(fid: number): Promise<Session[]> {
-      const custody = await custodyOf(fid);
+    /** Lists the live sessions of a custody address, newest first. */
+    async list({ fid, custody }: SigningOwner): Promise<Session[]> {
       const sessions = await store.listByOwner(fid, nowSecs(clock));
-      return sessions.filter((session) => custody && Buffer.compare(session.custody, custody) === 0);
+      return sessions.filter((session) => Buffer.compare(session.custody, custody) === 0);
     },
 
     async end(actor: SessionActor, which: WhichSessions): Promise<Result<undefined, Refusal>> {

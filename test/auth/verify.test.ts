@@ -41,7 +41,8 @@ function start() {
       const signedAt = Math.floor(clock.nowMs() / 1000);
       const signed = await signedHeaders({ method: "GET", path: "/frame/app", fid: FID, signedAt, ...call });
       const bodyHash = async () => keccak_256(new Uint8Array());
-      return verify({ headers: new Headers(signed), bodyHash, op, client: "client" }).catch(
+      return verify({ headers: new Headers(signed), bodyHash, op, client: "client" }).then(
+        ({ fid }) => fid,
         (error: Error) => error.message,
       );
     },

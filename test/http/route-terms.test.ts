@@ -24,6 +24,7 @@ const caller: ApiKeyCaller = {
   kind: "apiKey",
   apiKeyId: "testKey111111111",
   ownerFid: 3,
+  custody: new Uint8Array(20),
   scopes: ["write"],
   appId: null,
   rulesVersion: 0,

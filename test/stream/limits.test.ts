@@ -387,7 +387,7 @@ describe("a stream with an API key", () => {
     let scopes: readonly Scope[] = ["read", "write"];
     const key = async (): Promise<ApiKeyCaller> => ({
       ...{ kind: "apiKey", apiKeyId: "k", ownerFid: 1, scopes, appId: null, rulesVersion: 0, prefix: "svc_" },
-      ...{ unitsPerMinute: 1_000, writesPerMinute: 1_000 },
+      ...{ custody: new Uint8Array(20), unitsPerMinute: 1_000, writesPerMinute: 1_000 },
     });
     const limits = createRequestLimits(createAdmission(), {
       keyBurst: 1_000,

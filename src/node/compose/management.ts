@@ -126,7 +126,6 @@ export function createManagement(options: {
       },
       serviceName: service.name,
       custodyOf,
-      confirmedCustodyOf,
       ownsApp: async (fid, appId) => (await appService.get(fid, appId)).ok,
       forgetKeys: options.forgetKeys ?? (() => undefined),
     }),
@@ -137,7 +136,6 @@ export function createManagement(options: {
     sessions: createSessionService({
       store: state.sessions,
       clock: stateClock,
-      custodyOf: confirmedCustodyOf,
       get maxTtlSecs() {
         return auth.session_ttl_secs;
       },

@@ -1,7 +1,7 @@
 import type { AppService } from "../../apps/app-service.ts";
 import type { App } from "../../apps/app-store.ts";
-import type { CustodyOf } from "../../auth/custody.ts";
 import { hashBody } from "../../auth/signed-routes.ts";
+import type { SigningOwner } from "../../auth/verify.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { ownValue, readObject } from "../../management/fields.ts";
 import { badField, type Refusal, refused } from "../../management/refusal.ts";
@@ -36,7 +36,7 @@ export interface ScheduleService {
    * @param rawBody the bytes that the custody address has signed
    */
   send(
-    fid: number,
+    owner: SigningOwner,
     body: unknown,
     rawBody: Uint8Array,
   ): Promise<Result<StartedCampaign | { readonly schedule: Schedule }, Refusal>>;
@@ -55,13 +55,11 @@ export function createScheduleService(deps: {
   readonly schedules: ScheduleStore;
   readonly saved: Pick<SavedService, "withSegment">;
   readonly sends: Pick<SendService, "create">;
-  /** From the index: the address whose signature was just verified. */
-  readonly custodyOf: CustodyOf;
   readonly clock: Clock;
   /** Called when a schedule is stored. Default: none, because the runner also finds schedules by polling. */
   readonly onStored?: () => void;
 }): ScheduleService {
-  const { apps, schedules, saved, sends, custodyOf, clock, onStored } = deps;
+  const { apps, schedules, saved, sends, clock, onStored } = deps;
 
   async function get(fid: number, scheduleId: string): Promise<Result<Schedule, Refusal>> {
     const schedule = await schedules.find(scheduleId);
@@ -75,10 +73,8 @@ export function createScheduleService(deps: {
     app: App,
     request: CampaignRequest,
     audience: Audience,
-    rawBody: Uint8Array,
+    signed: { readonly custody: Uint8Array; readonly rawBody: Uint8Array },
   ): Promise<Result<{ readonly schedule: Schedule }, Refusal>> {
-    const custody = custodyOf(app.ownerFid);
-    if (!custody) return refused("forbidden", "the fid has no custody address");
     const content = contentOf(request, audience);
     const listChars = audience.segment?.fids?.length ?? 0;
     if (JSON.stringify(content).length - listChars > MAX_CONTENT_CHARS)
@@ -91,8 +87,8 @@ export function createScheduleService(deps: {
         scheduleId,
         appId: app.appId,
         ownerFid: app.ownerFid,
-        custody,
-        bodyHash: await hashBody(rawBody),
+        custody: signed.custody,
+        bodyHash: await hashBody(signed.rawBody),
         content,
         createdAt: nowSecs(clock),
         waves: wavesIn(request, content),
@@ -108,7 +104,7 @@ export function createScheduleService(deps: {
   }
 
   return {
-    async send(fid, body, rawBody) {
+    async send({ fid, custody }, body, rawBody) {
       const fields = readObject(body, "request body");
       if (!fields.ok) return fields;
       const appId = ownValue(fields.value, "app_id");
@@ -126,7 +122,7 @@ export function createScheduleService(deps: {
       );
       if (!audience.ok) return audience;
       return plan.isScheduled
-        ? schedule(app.value, request.value, audience.value, rawBody)
+        ? schedule(app.value, request.value, audience.value, { custody, rawBody })
         : sends.create(app.value, { notification, uuid, audience: audience.value });
     },
 

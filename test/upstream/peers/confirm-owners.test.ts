@@ -112,7 +112,10 @@ function operations({ db, confirm }: Followed) {
         bodyHash,
         op: "app.read",
         client: "client",
-      }).catch((error: Error) => error.message);
+      }).then(
+        ({ fid: signer }) => signer,
+        (error: Error) => error.message,
+      );
     },
     [Symbol.dispose]: () => stack.dispose(),
   };

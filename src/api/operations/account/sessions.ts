@@ -63,7 +63,7 @@ export const sessionOperations = [
     description: `Newest first, all in one response. ${OFF}`,
     response: SessionsResponse,
     errors: ["notFound"],
-    run: async ({ sessions }, { fid }) => ({ sessions: (await sessions.list(fid)).map(presentSession) }),
+    run: async ({ sessions }, owner) => ({ sessions: (await sessions.list(owner)).map(presentSession) }),
   }),
   signed({
     id: "deleteSession",

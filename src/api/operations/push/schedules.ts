@@ -124,8 +124,8 @@ export const scheduleOperations = [
     response: Type.Union([QueuedCampaign, ScheduledCampaign]),
     status: 202,
     errors: ["forbidden", "notFound", "tooManyRequests"],
-    run: async ({ push: { schedules } }, { fid, body, rawBody }) => {
-      const started = unwrapOrThrow(await schedules.send(fid, body, rawBody));
+    run: async ({ push: { schedules } }, { body, rawBody, ...owner }) => {
+      const started = unwrapOrThrow(await schedules.send(owner, body, rawBody));
       return "schedule" in started
         ? { status: "scheduled" as const, schedule: presentSchedule(started.schedule) }
         : presentQueued(started.campaignId);

@@ -1,6 +1,5 @@
 import type { ApiDeps, ManagementDeps } from "../../../api/deps.ts";
 import { createSendKeyLookup } from "../../../apps/app-store.ts";
-import { custodyFromIndex } from "../../../auth/custody.ts";
 import { activeKeysFromIndex, createEnvelopeVerifier } from "../../../auth/jfs.ts";
 import type { Pausable } from "../../../cluster/switch-store.ts";
 import type { IndexDatabase } from "../../../db/index/database.ts";
@@ -107,7 +106,6 @@ export function createPush(options: {
       schedules,
       saved,
       sends,
-      custodyOf: custodyFromIndex(index),
       clock: stateClock,
       // The schedule is stored whether or not the thread that fires it can be woken.
       onStored: () => void fanOut.wake().catch(() => undefined),
