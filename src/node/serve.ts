@@ -137,7 +137,14 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const replaced = await watchForReplacement(files);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
   const checks = config.console.enabled
-    ? await (await import("./compose/checks.ts")).openChecks({ common, nodeId, db, state, connectState })
+    ? await (await import("./compose/checks.ts")).openChecks({
+        common,
+        nodeId,
+        db,
+        state,
+        connectState,
+        isBehind: () => upstream?.behindReason() !== undefined,
+      })
     : undefined;
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,

@@ -32,6 +32,8 @@ export interface ChannelsDeps {
 /** Owner of the channels: the operator (`OPERATOR`) or an fid. */
 export interface ChannelOwner {
   readonly ownerFid: number;
+  /** The custody address by which the owner acts, 20 bytes; null of the operator. */
+  readonly custody: Uint8Array | null;
   readonly maxChannels: number;
 }
 
@@ -78,14 +80,10 @@ export function checksOf(ownerFid: number): readonly NamedCheck[] {
  * Manages the channels of one owner or of the operator. If `auditOf` is given, each change adds its audit log entry in the same
  * transaction.
  */
-export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: ChannelOwner) {
+export function createChannels(deps: ChannelsDeps, { ownerFid, custody, maxChannels }: ChannelOwner) {
   const { store, guard, sealer, custodyOf, clock } = deps;
   const isOperator = ownerFid === OPERATOR;
-  const own = (channelId: string) => ({
-    channelId,
-    ownerFid,
-    custody: (isOperator ? undefined : custodyOf(ownerFid)) ?? null,
-  });
+  const own = (channelId: string) => ({ channelId, ownerFid, custody });
 
   /** Gives a browser that subscribes again the same id. */
   function pushId(endpoint: string): string {
@@ -95,7 +93,7 @@ export function createChannels(deps: ChannelsDeps, { ownerFid, maxChannels }: Ch
 
   return {
     list: async (): Promise<readonly ChannelReport[]> =>
-      (await store.list(ownerFid)).filter((channel) => acts(channel, custodyOf)).map(reportOf),
+      (await store.list(ownerFid)).filter((channel) => isOfCustody(channel.custody, custody)).map(reportOf),
     /** Adds a channel. Returns the `secret` that verifies the signatures of a hook, or an error with a full sentence. */
     async add(request: ChannelRequest, auditOf?: AuditOf): Promise<Result<AddedChannel, NotAdded>> {
       const wrong = (message: string) => err({ message, isFull: false });

@@ -22,6 +22,8 @@ import { createVapidKey, type VapidKey } from "./web-push.ts";
 
 export interface NoticesDeps extends CallChannelDeps, ChannelsDeps {
   readonly service: string;
+  /** Whether the index may be without a transfer that another node has. Channels of owners then wait. */
+  readonly isBehind: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -32,6 +34,8 @@ export type Notices = ReturnType<typeof createNotices>;
 const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 3600_000;
+/** When a channel that does not act here is looked at again: another node may know of a later transfer. */
+const IDLE_SECS = 60;
 const MAX_AN_HOUR = 20;
 /**
  * Maximum number of notices about owners' records that a channel of the operator receives per hour. The rest of its limit is kept for
@@ -47,7 +51,7 @@ const MAX_UNDER_WAY = 2 * MAX_CALLS;
 const FAULT_INTERVAL_MS = 60_000;
 
 export function createNotices(deps: NoticesDeps) {
-  const { store, sealer, custodyOf, clock, log } = deps;
+  const { store, sealer, custodyOf, isBehind, clock, log } = deps;
   const throttle = createLogThrottle({ clock, intervalMs: FAULT_INTERVAL_MS });
   let isQueueing = false;
   let isBound = false;
@@ -91,7 +95,9 @@ export function createNotices(deps: NoticesDeps) {
     const settle = (outcome: Parameters<NoticeStore["settle"]>[1]) =>
       store.settle({ channelId, claims }, outcome, nowSecs(clock));
     if (!acts(channel, custodyOf)) {
-      await settle({ done: due, sent: 0, attempts: 0, last: undefined, retryAt: undefined });
+      const done = due.filter(({ sentAt }) => sentAt <= now - HOUR_SECS);
+      const { attempts } = channel;
+      await settle({ done, sent: 0, attempts, last: undefined, retryAt: now + IDLE_SECS });
       return;
     }
     const sentNow = hour === thisHour ? sent : 0;
@@ -120,10 +126,7 @@ export function createNotices(deps: NoticesDeps) {
     let count = 0;
     for (const { of, notice } of messages) {
       // The fid may be transferred between two calls.
-      if (!acts(channel, custodyOf)) {
-        done.push(...of);
-        continue;
-      }
+      if (!acts(channel, custodyOf)) break;
       const [first] = of;
       const id = `${channelId}.${first?.incidentId ?? ""}.${first?.sentAt ?? 0}`;
       end = target
@@ -181,13 +184,13 @@ export function createNotices(deps: NoticesDeps) {
       if (claim) calls += 1;
       // The owner's next channel has to wait until this call ends.
       if (claim) await Promise.all([call(claim).then(() => callNext()), callNext(whose)]);
-      else if (whose === "operator") await callNext("all");
+      else if (whose === "operator" && !isBehind()) await callNext("all");
     };
     await callNext();
   }
 
   const channelsOf = (owner: ChannelOwner) => createChannels(deps, owner);
-  const operators = channelsOf({ ownerFid: OPERATOR, maxChannels: MAX_CHANNELS });
+  const operators = channelsOf({ ownerFid: OPERATOR, custody: null, maxChannels: MAX_CHANNELS });
   const hasPush = () => deps.pushHosts.length > 0;
 
   return {

@@ -1,3 +1,4 @@
+import type { SigningOwner } from "../auth/verify.ts";
 import type { Thresholds } from "../checks/check.ts";
 import type { IncidentReport } from "../checks/incident-report.ts";
 import type { IncidentStore } from "../checks/incident-store.ts";
@@ -5,7 +6,7 @@ import type { OwnerFindings } from "../checks/owners/owner-findings.ts";
 import { ownerCheckOf } from "../checks/owners/owner-table.ts";
 import { ownReportOf, SHOWN_DAYS } from "../checks/report.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { type Actor, recordChange } from "../management/owned-service.ts";
+import { recordChange } from "../management/owned-service.ts";
 import { badField, type Refusal, refused } from "../management/refusal.ts";
 import { schemaReader } from "../management/request-schema.ts";
 import { type Clock, nowSecs } from "../runtime/clock.ts";
@@ -17,7 +18,7 @@ import {
   UpdateNoticeChannelRequest,
 } from "./owner-requests.ts";
 import type { ChannelReport, ChannelRequest } from "./report.ts";
-import type { OwnersRpc } from "./rpc.ts";
+import type { OwnerActor, OwnersRpc } from "./rpc.ts";
 
 /** An incident of an owner's record. */
 export interface OwnIncident extends IncidentReport {
@@ -31,20 +32,26 @@ export interface OwnIncident extends IncidentReport {
 export interface OwnerNotices {
   /** `pushKey` is for `PushManager.subscribe`. Null if the node does not send to browsers. */
   list(
-    fid: number,
+    owner: SigningOwner,
   ): Promise<{ readonly channels: readonly ChannelReport[]; readonly pushKey: string | null }>;
-  create(actor: Actor, body: unknown): Promise<Result<AddedChannel, Refusal>>;
-  update(actor: Actor, body: unknown): Promise<Result<ChannelReport, Refusal>>;
-  delete(actor: Actor, channelId: string): Promise<Result<undefined, Refusal>>;
-  test(actor: Actor, body: unknown): Promise<Result<undefined, Refusal>>;
+  create(actor: OwnerActor, body: unknown): Promise<Result<AddedChannel, Refusal>>;
+  update(actor: OwnerActor, body: unknown): Promise<Result<ChannelReport, Refusal>>;
+  delete(actor: OwnerActor, channelId: string): Promise<Result<undefined, Refusal>>;
+  test(actor: OwnerActor, body: unknown): Promise<Result<undefined, Refusal>>;
   /** Incidents of the last 90 days, newest first. */
   incidents(fid: number): Promise<readonly OwnIncident[]>;
-  acknowledge(actor: Actor, body: unknown): Promise<Result<undefined, Refusal>>;
+  acknowledge(actor: OwnerActor, body: unknown): Promise<Result<undefined, Refusal>>;
 }
 
 const DAY_SECS = 86_400;
 /** Returns the part of a request that can be sent to another thread. */
-const sent = ({ fid, apiKeyId, requestId, address }: Actor): Actor => ({ fid, apiKeyId, requestId, address });
+const sent = ({ fid, custody, apiKeyId, requestId, address }: OwnerActor): OwnerActor => ({
+  fid,
+  custody,
+  apiKeyId,
+  requestId,
+  address,
+});
 const readCreate = schemaReader(CreateNoticeChannelRequest);
 const readUpdate = schemaReader(UpdateNoticeChannelRequest);
 const readTest = schemaReader(TestNoticeChannelRequest);
@@ -65,7 +72,7 @@ export function createOwnerNotices(deps: OwnerNoticesDeps): OwnerNotices {
   const { node, incidents, findings, thresholds, clock } = deps;
   const refuse = (error: string | null) => (error === null ? NO_CHANNEL : badField(error));
   return {
-    list: (fid) => node.ownChannels(fid),
+    list: ({ fid, custody }) => node.ownChannels({ fid, custody }),
 
     async create(actor, body) {
       const request = readCreate(body);

@@ -1,3 +1,4 @@
+import type { SigningOwner } from "../auth/verify.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Actor, recordChange } from "../management/owned-service.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -17,6 +18,9 @@ export type OwnChannelChange =
   | { readonly action: "update"; readonly id: string; readonly terms: ChannelTerms }
   | { readonly action: "delete" | "test"; readonly id: string };
 
+/** An owner who requests a change. */
+export type OwnerActor = Actor & SigningOwner;
+
 /** Methods of the main thread for the operator's page. */
 export interface NoticesRpc extends OwnersRpc {
   noticeChannels(): Promise<ChannelsReport>;
@@ -28,12 +32,12 @@ export interface NoticesRpc extends OwnersRpc {
 export interface OwnersRpc {
   /** `pushKey` is null if the node does not send to browsers. */
   ownChannels(
-    fid: number,
+    owner: SigningOwner,
   ): Promise<{ readonly channels: readonly ChannelReport[]; readonly pushKey: string | null }>;
-  addOwnChannel(actor: Actor, request: ChannelRequest): Promise<Result<AddedChannel, NotAdded>>;
+  addOwnChannel(actor: OwnerActor, request: ChannelRequest): Promise<Result<AddedChannel, NotAdded>>;
   /** Returns the channel for an update. The error is a full sentence, or null if the owner does not have this channel. */
   changeOwnChannel(
-    actor: Actor,
+    actor: OwnerActor,
     change: OwnChannelChange,
   ): Promise<Result<ChannelReport | null, string | null>>;
 }
@@ -45,8 +49,9 @@ export interface NoticesRpcOptions {
 }
 
 export function noticesRpc(notices: Notices, { maxOfOwner, clock }: NoticesRpcOptions): NoticesRpc {
-  const own = (ownerFid: number) => notices.channelsOf({ ownerFid, maxChannels: maxOfOwner() });
-  const auditOf = (action: string, actor: Actor) => (id: string) =>
+  const own = ({ fid, custody }: SigningOwner) =>
+    notices.channelsOf({ ownerFid: fid, custody, maxChannels: maxOfOwner() });
+  const auditOf = (action: string, actor: OwnerActor) => (id: string) =>
     recordChange(`notice_channel.${action}`, actor, id, clock);
   return {
     noticeChannels: () => notices.report(),
@@ -73,14 +78,14 @@ export function noticesRpc(notices: Notices, { maxOfOwner, clock }: NoticesRpcOp
           return ok({ id: change.id });
       }
     },
-    ownChannels: async (fid) => ({
-      channels: await own(fid).list(),
+    ownChannels: async (owner) => ({
+      channels: await own(owner).list(),
       pushKey: notices.hasPush() ? await notices.pushKey() : null,
     }),
-    addOwnChannel: (actor, request) => own(actor.fid).add(request, auditOf("create", actor)),
+    addOwnChannel: (actor, request) => own(actor).add(request, auditOf("create", actor)),
     async changeOwnChannel(actor, change) {
       const { id } = change;
-      const channels = own(actor.fid);
+      const channels = own(actor);
       switch (change.action) {
         case "update":
           return channels.edit(id, change.terms, auditOf("update", actor));

@@ -48,6 +48,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = 
   const { incidents, store } = state;
   /** Of each fid, as of late. */
   const custodies = new Map<number, Uint8Array>();
+  const upstream = { isBehind: false };
   const custodyOf = (fid: number) => custodies.get(fid) ?? new Uint8Array(20).fill(fid);
   const start = (sealer = sealerOf()) =>
     createNotices({
@@ -55,6 +56,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = 
       client: createOutboundClient({ guard, ca: service.ca }),
       guard,
       custodyOf,
+      isBehind: () => upstream.isBehind,
       sealer,
       pushHosts: ["push.example", "*.push.example", "private.example"],
       sender: { userAgent: "svc/1", signatureHeader: "X-Svc-Signature", replayHeader: "X-Svc-Replay" },
@@ -84,6 +86,7 @@ export async function fixtureOf(open: () => Promise<NoticeFixture>, publicUrl = 
       lookUps,
       custodies,
       custodyOf,
+      upstream,
       incidents,
       store,
       start,

@@ -11,7 +11,13 @@ import { silentLog } from "../support/log.ts";
 import { localStores } from "../support/state-stores.ts";
 import { fixtureOf, T0 } from "./notices-contract.ts";
 
-const actor = (fid: number) => ({ fid, apiKeyId: null, requestId: "request", address: "192.0.2.1" });
+const actor = (fid: number) => ({
+  fid,
+  custody: new Uint8Array(20).fill(fid),
+  apiKeyId: null,
+  requestId: "request",
+  address: "192.0.2.1",
+});
 
 /** Publishes an event for a webhook, and settles its delivery as the delivery thread does after a call. */
 async function deliver(

@@ -13,11 +13,19 @@ const OTHER = 4;
 const MAX = 3;
 /** Of what is done at once. */
 const ROUNDS = 20;
-const actor = (fid: number) => ({ fid, apiKeyId: null, requestId: "request", address: "192.0.2.1" });
+const BUYER = new Uint8Array(20).fill(99);
 
 async function ownersFixture(open: () => Promise<NoticeFixture>) {
   const fixture = await fixtureOf(open);
-  const { notices, incidents, clock, service, state } = fixture;
+  const { notices, incidents, clock, service, state, custodyOf } = fixture;
+  /** Whose custody has signed: that of late, or another one. */
+  const actor = (fid: number, custody = custodyOf(fid)) => ({
+    fid,
+    custody,
+    apiKeyId: null,
+    requestId: "request",
+    address: "192.0.2.1",
+  });
   const owners = createOwnerNotices({
     node: noticesRpc(notices, { maxOfOwner: () => MAX, clock }),
     incidents,
@@ -25,9 +33,9 @@ async function ownersFixture(open: () => Promise<NoticeFixture>) {
     thresholds: configWith().checks,
     clock,
   });
-  const addHook = async (fid: number, path: string, more: object = {}) => {
+  const addHook = async (fid: number, path: string, more: object = {}, custody = custodyOf(fid)) => {
     const body = { label: path, hook: { url: `${service.hooks}/${path}` }, ...more };
-    const added = await owners.create(actor(fid), body);
+    const added = await owners.create(actor(fid, custody), body);
     return added.ok ? added.value.id : added.error;
   };
   const fails = (id: string, ownerFid: number, more: object = {}) =>
@@ -47,7 +55,7 @@ async function ownersFixture(open: () => Promise<NoticeFixture>) {
       recordId,
     ]);
   const called = () => service.requests.map(({ path }) => path).toSorted();
-  return { ...fixture, owners, addHook, fails, actions, called };
+  return { ...fixture, actor, owners, addHook, fails, actions, called };
 }
 
 /** The guarantees of owners' notices, over any implementation of their store. */
@@ -102,7 +110,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a channel of another owner or of the operator is not there: it is not listed, changed, tested or deleted", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, owners, addHook, called, channels, service, actions } = fixture;
+    const { actor, notices, owners, addHook, called, channels, service, actions } = fixture;
     const id = String(await addHook(OWNER, "own"));
     const added = await notices.add(hook(service));
     const operators = added.ok ? added.value.id : "";
@@ -115,8 +123,10 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     }
     await notices.run();
     expect(called()).toEqual([]);
-    expect((await owners.list(OTHER)).channels).toEqual([]);
-    expect((await owners.list(OWNER)).channels).toMatchObject([{ id, label: "own", severity: "notice" }]);
+    expect((await owners.list(actor(OTHER))).channels).toEqual([]);
+    expect((await owners.list(actor(OWNER))).channels).toMatchObject([
+      { id, label: "own", severity: "notice" },
+    ]);
     expect(await channels()).toMatchObject([{ id: operators, label: "pager" }]);
     // The operator has no owner's channel either.
     expect(await notices.remove(id)).toBe(false);
@@ -125,7 +135,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a browser may have channels of several owners and of the operator, each apart", async () => {
     await using fixture = await ownersFixture(open);
-    const { owners, subscribe, browser, service, fails, notices, messages, channels } = fixture;
+    const { actor, owners, subscribe, browser, service, fails, notices, messages, channels } = fixture;
     const push = { endpoint: `${service.origin}/send/a`, keys: browser.keys };
     await subscribe();
     for (const fid of [OWNER, OTHER, OWNER]) {
@@ -133,8 +143,10 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
       expect(added).toMatchObject({ ok: true, value: { secret: null } });
     }
     expect(await channels()).toMatchObject([{ label: "phone" }]);
-    expect((await owners.list(OWNER)).channels).toMatchObject([{ label: `phone of ${OWNER}`, kind: "push" }]);
-    expect((await owners.list(OTHER)).pushKey).toBe(await notices.pushKey());
+    expect((await owners.list(actor(OWNER))).channels).toMatchObject([
+      { label: `phone of ${OWNER}`, kind: "push" },
+    ]);
+    expect((await owners.list(actor(OTHER))).pushKey).toBe(await notices.pushKey());
     await fails("i1", OTHER);
     await notices.run();
     expect(await messages()).toMatchObject([{ tag: "i1", path: "/console/manage/webhooks/hook-of-i1" }]);
@@ -142,13 +154,13 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     service.service.status = 410;
     await fails("i2", OWNER);
     await notices.run();
-    expect((await owners.list(OWNER)).channels).toEqual([]);
-    expect((await owners.list(OTHER)).channels).toHaveLength(1);
+    expect((await owners.list(actor(OWNER))).channels).toEqual([]);
+    expect((await owners.list(actor(OTHER))).channels).toHaveLength(1);
   });
 
   test("an owner has a handful of channels; what is wrong, private or too many is refused in words and leaves nothing", async () => {
     await using fixture = await ownersFixture(open);
-    const { owners, addHook, actions, service } = fixture;
+    const { actor, owners, addHook, actions, service } = fixture;
     for (const [body, message] of [
       [{ label: "x" }, "give either hook or push"],
       [{ label: "x", hook: { url: service.hooks }, push: {} }, "push"],
@@ -193,7 +205,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("quiet hours, severity and checks of an owner's channel hold; its test is sent at once and names the page of the owner", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, owners, addHook, fails, hooked, called } = fixture;
+    const { actor, notices, owners, addHook, fails, hooked, called } = fixture;
     await addHook(OWNER, "keys", { checks: ["api_key_expires"] });
     await addHook(OWNER, "critical", { severity: "critical" });
     const quiet = String(await addHook(OWNER, "quiet", { quiet_hours: "00:00-23:59" }));
@@ -201,7 +213,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     await notices.run();
     expect(called()).toEqual([]);
     await owners.test(actor(OWNER), { channel_id: quiet });
-    const tested = async () => (await owners.list(OWNER)).channels.find(({ id }) => id === quiet);
+    const tested = async () => (await owners.list(actor(OWNER))).channels.find(({ id }) => id === quiet);
     await until(async () => (await tested())?.last_at === T0);
     expect(called()).toEqual(["/quiet"]);
     expect(hooked()[0]).toMatchObject({
@@ -271,10 +283,10 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("channels of many owners that are due delay none of the operator", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, clock, service, incidents, called } = fixture;
+    const { custodyOf, notices, clock, service, incidents, called } = fixture;
     await notices.add(hook(service, { url: `${service.hooks}/operator` } as object));
     for (let fid = 1; fid <= 2 * MAX_CHANNELS + 1; fid++) {
-      const own = notices.channelsOf({ ownerFid: fid, maxChannels: MAX });
+      const own = notices.channelsOf({ ownerFid: fid, custody: custodyOf(fid), maxChannels: MAX });
       const added = await own.add(hook(service));
       await own.test(added.ok ? added.value.id : "");
     }
@@ -286,10 +298,14 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("hooks of one owner that do not respond delay none of another owner", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, clock, fails, service, called } = fixture;
+    const { custodyOf, notices, clock, fails, service, called } = fixture;
     const hanging = Promise.withResolvers<void>();
     service.service.hangs = hanging.promise;
-    const slow = notices.channelsOf({ ownerFid: OWNER, maxChannels: 4 * MAX_CHANNELS });
+    const slow = notices.channelsOf({
+      ownerFid: OWNER,
+      custody: custodyOf(OWNER),
+      maxChannels: 4 * MAX_CHANNELS,
+    });
     for (let n = 0; n < 4 * MAX_CHANNELS; n++)
       await slow.add(hook(service, { url: `${service.hooks}/hangs`, severity: "notice" } as object));
     await fails("i1", OWNER);
@@ -297,7 +313,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     await until(() => called().length > 0);
     clock.advanceSecs(1);
     await notices
-      .channelsOf({ ownerFid: OTHER, maxChannels: MAX })
+      .channelsOf({ ownerFid: OTHER, custody: custodyOf(OTHER), maxChannels: MAX })
       .add(hook(service, { url: `${service.hooks}/works`, severity: "notice" } as object));
     await fails("i2", OTHER);
     const second = notices.run();
@@ -311,18 +327,18 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a channel is of the custody address that made it: after a transfer of the fid it is not there, and gets nothing", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, owners, addHook, fails, custodies, called, clock, actions, store } = fixture;
+    const { actor, notices, owners, addHook, fails, custodies, called, clock, actions, store } = fixture;
     const former = String(await addHook(OWNER, "former"));
     await fails("waits", OWNER);
     // Queued before the transfer, sent after it.
     await store.queue(T0);
-    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    custodies.set(OWNER, BUYER);
     await notices.run();
     clock.advanceSecs(1);
     await fails("i1", OWNER);
     await notices.run();
     expect(called()).toEqual([]);
-    expect((await owners.list(OWNER)).channels).toEqual([]);
+    expect((await owners.list(actor(OWNER))).channels).toEqual([]);
     const before = await actions(OWNER);
     for (const change of [
       owners.update(actor(OWNER), { channel_id: former, label: "mine" }),
@@ -333,13 +349,13 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     expect(await actions(OWNER)).toEqual(before);
     // It comes back with the fid, as long as nobody else had channels in between.
     custodies.delete(OWNER);
-    expect((await owners.list(OWNER)).channels).toMatchObject([{ id: former }]);
-    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    expect((await owners.list(actor(OWNER))).channels).toMatchObject([{ id: former }]);
+    custodies.set(OWNER, BUYER);
     for (let n = 0; n < MAX; n++) expect(typeof (await addHook(OWNER, `new${n}`))).toBe("string");
     expect((await store.list(OWNER)).map(({ label }) => label)).not.toContain("former");
     custodies.delete(OWNER);
-    expect((await owners.list(OWNER)).channels).toEqual([]);
-    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    expect((await owners.list(actor(OWNER))).channels).toEqual([]);
+    custodies.set(OWNER, BUYER);
     clock.advanceSecs(1);
     await fails("i2", OWNER);
     await notices.run();
@@ -348,40 +364,85 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a channel of before the custody of channels was kept becomes one of the fid's custody, and ends with it", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, owners, addHook, fails, custodies, called, clock, store } = fixture;
+    const { actor, notices, owners, addHook, fails, custodies, called, clock, store } = fixture;
     const id = String(await addHook(OWNER, "older"));
     const [channel] = await store.list(OWNER);
     if (!channel) throw new Error("no channel");
     await store.remove(channel);
     await store.add({ ...channel, custody: null }, MAX);
-    expect((await owners.list(OWNER)).channels).toMatchObject([{ id, label: "older" }]);
+    expect((await owners.list(actor(OWNER))).channels).toMatchObject([{ id, label: "older" }]);
     await addHook(OWNER, "newer");
     expect(await owners.update(actor(OWNER), { channel_id: id, label: "old" })).toMatchObject({ ok: true });
     await fails("i1", OWNER);
     await notices.run();
     expect(called()).toEqual(["/newer", "/older"]);
-    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    custodies.set(OWNER, BUYER);
     clock.advanceSecs(1);
     await fails("i2", OWNER);
     await notices.run();
     expect(called()).toHaveLength(2);
-    expect((await owners.list(OWNER)).channels).toEqual([]);
+    expect((await owners.list(actor(OWNER))).channels).toEqual([]);
   });
 
   test("a fid that is transferred while the host of a channel is looked up gets no channel of its previous owner, and loses none", async () => {
     await using fixture = await ownersFixture(open);
-    const { owners, addHook, custodies, lookUps } = fixture;
-    custodies.set(OWNER, new Uint8Array(20).fill(99));
+    const { actor, owners, addHook, custodies, lookUps } = fixture;
+    custodies.set(OWNER, BUYER);
     await addHook(OWNER, "new");
     custodies.delete(OWNER);
-    lookUps.before = () => void custodies.set(OWNER, new Uint8Array(20).fill(99));
+    lookUps.before = () => void custodies.set(OWNER, BUYER);
     expect(await addHook(OWNER, "former")).toMatchObject({ kind: "badRequest" });
-    expect((await owners.list(OWNER)).channels).toMatchObject([{ label: "new" }]);
+    expect((await owners.list(actor(OWNER))).channels).toMatchObject([{ label: "new" }]);
+  });
+
+  test("a node that has not applied a transfer drops nothing of the new owner's channels", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, fails, custodies, called, clock } = fixture;
+    custodies.set(OWNER, BUYER);
+    await addHook(OWNER, "new");
+    await fails("i1", OWNER);
+    custodies.delete(OWNER);
+    await notices.run();
+    expect(called()).toEqual([]);
+    custodies.set(OWNER, BUYER);
+    clock.advanceSecs(60);
+    await notices.run();
+    expect(called()).toEqual(["/new"]);
+  });
+
+  test("what a channel of a former owner has to get is deleted after an hour", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, fails, custodies, called, clock } = fixture;
+    await addHook(OWNER, "former");
+    await fails("i1", OWNER);
+    custodies.set(OWNER, BUYER);
+    for (const secs of [0, 3600]) {
+      clock.advanceSecs(secs);
+      await notices.run();
+    }
+    custodies.delete(OWNER);
+    clock.advanceSecs(60);
+    await notices.run();
+    expect(called()).toEqual([]);
+  });
+
+  test("a node that is behind calls the operator's channels only", async () => {
+    await using fixture = await ownersFixture(open);
+    const { notices, addHook, fails, upstream, called, service } = fixture;
+    await addHook(OWNER, "own");
+    await notices.add(hook(service, { severity: "notice" } as object));
+    await fails("i1", OWNER);
+    upstream.isBehind = true;
+    await notices.run();
+    expect(called()).toEqual(["/page"]);
+    upstream.isBehind = false;
+    await notices.run();
+    expect(called()).toEqual(["/own", "/page"]);
   });
 
   test("a browser that subscribes again where the limit is lower now keeps the channel that it has", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, addHook, service, browser, store } = fixture;
+    const { custodyOf, notices, addHook, service, browser, store } = fixture;
     const push = {
       kind: "push",
       label: "phone",
@@ -389,7 +450,8 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
       keys: browser.keys,
     } as const;
     for (const path of ["a", "b"]) await addHook(OWNER, path);
-    const ofOwner = (maxChannels: number) => notices.channelsOf({ ownerFid: OWNER, maxChannels });
+    const ofOwner = (maxChannels: number) =>
+      notices.channelsOf({ ownerFid: OWNER, custody: custodyOf(OWNER), maxChannels });
     expect((await ofOwner(MAX).add(push)).ok).toBe(true);
     expect(await ofOwner(1).add(push)).toMatchObject({ ok: false, error: { isFull: true } });
     expect((await store.list(OWNER)).map(({ label }) => label).toSorted()).toEqual(["a", "b", "phone"]);
@@ -400,7 +462,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
     const { notices, addHook, custodies, called, fails, lookUps } = fixture;
     await addHook(OWNER, "own");
     for (const id of ["i1", "i2", "i3"]) await fails(id, OWNER);
-    lookUps.before = () => void custodies.set(OWNER, new Uint8Array(20).fill(99));
+    lookUps.before = () => void custodies.set(OWNER, BUYER);
     await notices.run();
     expect(called()).toEqual(["/own"]);
     custodies.delete(OWNER);
@@ -430,7 +492,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("a change of a channel keeps the terms that it does not name", async () => {
     await using fixture = await ownersFixture(open);
-    const { owners, addHook } = fixture;
+    const { actor, owners, addHook } = fixture;
     const terms = {
       quiet_hours: "22:00-07:00",
       zone: "Europe/Berlin",
@@ -452,7 +514,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
   test("a notice that comes while its channel is changed or removed is sent, or goes with it", async () => {
     await using fixture = await ownersFixture(open);
     const { notices, addHook, store, custodyOf } = fixture;
-    const own = notices.channelsOf({ ownerFid: OWNER, maxChannels: MAX });
+    const own = notices.channelsOf({ ownerFid: OWNER, custody: custodyOf(OWNER), maxChannels: MAX });
     const content = testNotice("svc", OWNER, T0);
     for (let round = 0; round < ROUNDS; round++) {
       const channelId = String(await addHook(OWNER, "own"));
@@ -487,7 +549,7 @@ export function ownersNoticesContract(open: () => Promise<NoticeFixture>): void 
 
   test("an owner acknowledges their own incident, which ends its reminders, and reads only their own", async () => {
     await using fixture = await ownersFixture(open);
-    const { notices, clock, owners, addHook, fails, hooked, actions } = fixture;
+    const { actor, notices, clock, owners, addHook, fails, hooked, actions } = fixture;
     await addHook(OWNER, "own");
     await fails("iA", OWNER);
     await fails("iB", OTHER);

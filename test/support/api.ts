@@ -201,7 +201,7 @@ function ownerNoticesOf(
   custodyOf: CustodyOf,
 ): OwnerNotices {
   const { config, clock } = common;
-  const deps = noticesDeps(config, { ...common, store, custodyOf });
+  const deps = noticesDeps(config, { ...common, store, custodyOf, isBehind: () => false });
   const notices = createNotices({ ...deps, guard: publicNamesGuard });
   const node = noticesRpc(
     { ...notices, run: async () => undefined },

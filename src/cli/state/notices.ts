@@ -162,9 +162,9 @@ async function onNotices(
   const { createNotices } = await import("../../notices/notices.ts");
   const { createNoticeStore } = await import("../../notices/store/notice-store.ts");
   // Owners' channels are left to the node, which knows who the owners are.
-  const custodyOf = () => undefined;
+  const unknown = { custodyOf: () => undefined, isBehind: () => true };
   await onState(context, (db, { config, clock, log }) =>
-    work(createNotices(noticesDeps(config, { store: createNoticeStore(db), custodyOf, clock, log })), {
+    work(createNotices(noticesDeps(config, { store: createNoticeStore(db), ...unknown, clock, log })), {
       clock,
       audit: createAudit(db),
     }),

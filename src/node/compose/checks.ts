@@ -24,12 +24,14 @@ export async function openChecks({
   db,
   state,
   connectState,
+  isBehind,
 }: {
   readonly common: Common;
   readonly nodeId: string;
   readonly db: IndexDatabase;
   readonly state: Pick<MainState, "incidents">;
   readonly connectState: () => StateLink;
+  readonly isBehind: () => boolean;
 }): Promise<NodeChecks> {
   const { config, clock, shutdown } = common;
   const log = common.log.child({ subsystem: "checks" });
@@ -50,7 +52,9 @@ export async function openChecks({
     clock,
     log,
   });
-  const notices = createNotices(noticesDeps(config, { store, custodyOf: custodyFromIndex(db), clock, log }));
+  const notices = createNotices(
+    noticesDeps(config, { store, custodyOf: custodyFromIndex(db), isBehind, clock, log }),
+  );
   return {
     ...checks,
     notices,
@@ -72,7 +76,7 @@ export async function openChecks({
 /** Returns how a node or a command sends notices, according to the operator's settings. */
 export function noticesDeps(
   config: Common["config"],
-  parts: Pick<Parameters<typeof createNotices>[0], "store" | "custodyOf" | "clock" | "log">,
+  parts: Pick<Parameters<typeof createNotices>[0], "store" | "custodyOf" | "isBehind" | "clock" | "log">,
 ): Parameters<typeof createNotices>[0] {
   const { service, notify, net } = config;
   const [current, ...former] = masterKeysOf(config);

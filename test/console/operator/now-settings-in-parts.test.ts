@@ -240,6 +240,7 @@ const SEEN: Readonly<Record<string, () => Promise<void>>> = {
     const deps = noticesDeps(config, {
       ...{ store: {} as never, clock, log: silentLog },
       custodyOf: () => undefined,
+      isBehind: () => false,
     });
     // The getters stay those of the node.
     const call = createCallChannel(Object.create(deps, { client: { value: client } }), async () =>

@@ -126,9 +126,9 @@ export const noticeOperations = [
       push_key: nullable(Type.String({ description: "Null where the node sends nothing to browsers" })),
     }),
     errors: ["notFound"],
-    run: async (deps, { fid }) => {
-      const { channels, pushKey } = await noticesOf(deps).list(fid);
-      return { channels: channels.map(presentChannel), checks: [...checksOf(fid)], push_key: pushKey };
+    run: async (deps, owner) => {
+      const { channels, pushKey } = await noticesOf(deps).list(owner);
+      return { channels: channels.map(presentChannel), checks: [...checksOf(owner.fid)], push_key: pushKey };
     },
   }),
   signed({
