@@ -84,13 +84,13 @@ export function createVerify(deps: AuthDeps): Verify {
   const readHeaders = createSignedHeadersReader(names, contracts !== undefined);
   let digestOf: ReturnType<typeof createSignedOpHasher> | undefined;
 
-  /** Reports whether the owner's wallet contract, by the address in the index, accepts a signature that the owner's key did not make. */
+  /** Reports whether an owner's wallet contract accepts a signature that the owner's key did not make. */
   async function acceptsAsContract(
     fid: number,
+    address: Uint8Array,
     request: { readonly digest: Uint8Array; readonly signature: Uint8Array; readonly client: string },
   ): Promise<boolean> {
-    const address = contracts && custodyOf(fid);
-    if (!contracts || !address) return false;
+    if (!contracts) return false;
     const verdict = await contracts({ ...request, address });
     if (verdict === "limited")
       throw new ApiError("tooManyRequests", "too many checks of contract wallets; try again");
@@ -127,7 +127,7 @@ export function createVerify(deps: AuthDeps): Verify {
     const custody = signer ? await confirmedCustodyOf(fid, signer) : custodyOf(fid);
     if (!custody) throw unauthorized("unknown fid");
     const isByKey = signer !== undefined && Buffer.compare(signer, custody) === 0;
-    if (!isByKey && !(await acceptsAsContract(fid, { digest, signature, client }))) {
+    if (!isByKey && !(await acceptsAsContract(fid, custody, { digest, signature, client }))) {
       throw unauthorized("signature is not by the custody address of the fid");
     }
     if (signed.op !== op) {
