@@ -276,6 +276,9 @@ describe("the text of a page", () => {
       "é",
     );
     expect(decodePage(Buffer.from("\xff\xfeh\x00i\x00", "latin1"), "text/html; charset=utf-8")).toBe("hi");
+    expect(decodePage(latin, `text/html; charset = " windows-1251"`)).toContain("Привет");
+    // Would take an hour if its spaces could be divided in more than one way.
+    expect(decodePage(latin, `text/html; charset=${" ".repeat(2 ** 20)}!`)).toContain("Привет");
     expect(decodePage(Buffer.from("\x83e\x83X\x83g", "latin1"), "text/html; charset=Shift_JIS")).toBe(
       "テスト",
     );

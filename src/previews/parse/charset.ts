@@ -1,6 +1,7 @@
 const MAX_SNIFFED_BYTES = 1024;
-const IN_META = /<meta[^>]{0,512}?charset\s*=\s*["']?\s*([a-z0-9_:-]{1,40})/i;
-const IN_HEADER = /charset\s*=\s*"?\s*([a-z0-9_:-]{1,40})/i;
+// No two runs of spaces are next to each other, also without the quote: a header may have as many as a stranger wants.
+const IN_META = /<meta[^>]{0,512}?charset\s*=\s*(?:["']\s*)?([a-z0-9_:-]{1,40})/i;
+const IN_HEADER = /charset\s*=\s*(?:"\s*)?([a-z0-9_:-]{1,40})/i;
 
 /** Decodes a page by its byte order mark, its header, or a `meta` in its first KB, otherwise as UTF-8. Invalid bytes become U+FFFD. */
 export function decodePage(body: Uint8Array, contentType: string): string {
