@@ -58,7 +58,7 @@ export function createMcpEndpoint(
           writes: writesOf(request),
           signal: request.signal,
         }),
-      { responseMode: "json", maxSubscriptions: 0, keepAliveMs: 0 },
+      { maxSubscriptions: 0, keepAliveMs: 0 },
     );
     const bare = new Request(request.url, {
       method: "POST",
