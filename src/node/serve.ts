@@ -136,16 +136,8 @@ export async function serve(base: Common, options: ServeOptions): Promise<Served
   const files = [dataDir.path, dataDir.lockFile, ...databases.map(({ file }) => file), ...companions];
   const replaced = await watchForReplacement(files);
   const hub = servesHub ? connectRpc<HubRpc>(channels.hub.connect()) : undefined;
-  const checks = config.console.enabled
-    ? await (await import("./compose/checks.ts")).openChecks({
-        common,
-        nodeId,
-        db,
-        state,
-        connectState,
-        isBehind: () => upstream?.behindReason() !== undefined,
-      })
-    : undefined;
+  const openChecks = config.console.enabled ? (await import("./compose/checks.ts")).openChecks : undefined;
+  const checks = await openChecks?.({ common, nodeId, db, state, connectState, upstream });
   const { partMetrics, stateWatch, storageWatch, sources, indexSize, ...ops } = createNodeOps({
     common,
     db,

@@ -24,14 +24,15 @@ export async function openChecks({
   db,
   state,
   connectState,
-  isBehind,
+  upstream,
 }: {
   readonly common: Common;
   readonly nodeId: string;
   readonly db: IndexDatabase;
   readonly state: Pick<MainState, "incidents">;
   readonly connectState: () => StateLink;
-  readonly isBehind: () => boolean;
+  /** Undefined if the node follows none. */
+  readonly upstream: { behindReason(): string | undefined } | undefined;
 }): Promise<NodeChecks> {
   const { config, clock, shutdown } = common;
   const log = common.log.child({ subsystem: "checks" });
@@ -52,9 +53,9 @@ export async function openChecks({
     clock,
     log,
   });
-  const notices = createNotices(
-    noticesDeps(config, { store, custodyOf: custodyFromIndex(db), isBehind, clock, log }),
-  );
+  const custodyOf = custodyFromIndex(db);
+  const isBehind = () => upstream?.behindReason() !== undefined;
+  const notices = createNotices(noticesDeps(config, { store, custodyOf, isBehind, clock, log }));
   return {
     ...checks,
     notices,

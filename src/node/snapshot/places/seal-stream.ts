@@ -31,8 +31,8 @@ export async function* seal(chunks: Chunks, key: string): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Decrypts what `seal` wrote. Without a key, a stream that is not sealed passes unchanged. With one it is refused: whoever can write to the
- * place could replace sealed files by others.
+ * Decrypts what `seal` wrote. Without a key, a stream that is not sealed passes unchanged. With a key it is refused, because anyone who can
+ * write to the place could have replaced a sealed file.
  *
  * @param key empty if none is set.
  * @throws UserError without the right key, or if a byte has changed.
