@@ -30,7 +30,7 @@ const SYSTEM_SETTINGS = "/etc/svc/svc.toml";
 const SYSTEMD = "/run/systemd/system";
 const SYSTEM_DATA = "/var/lib/svc";
 /** The demo network of bench/README.md. */
-const DEMO_COST = "The demo network takes 4 MB of disk, about 150 MB of memory and 2 seconds.\n";
+const DEMO_COST = "The demo network takes 4 MB of disk, up to 200 MB of memory and 2 seconds.\n";
 
 /**
  * Runs `init`. Nothing is written before everything is known and checked.

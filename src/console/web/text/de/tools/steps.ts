@@ -45,8 +45,8 @@ export const STEPS: Readonly<Record<string, string>> = {
   "the followed node, if it is your own, too: {}": "der gefolgte Knoten, wenn auch er deiner ist, braucht {}",
   "free: {} MB for {}, which is TOO LITTLE": "frei: {} MB für {}, das ist ZU WENIG",
   "free: {} MB for {}": "frei: {} MB für {}",
-  "The demo network takes 4 MB of disk, about 150 MB of memory and 2 seconds.":
-    "Das Demo-Netz braucht 4 MB Festplatte, etwa 150 MB Arbeitsspeicher und 2 Sekunden.",
+  "The demo network takes 4 MB of disk, up to 200 MB of memory and 2 seconds.":
+    "Das Demo-Netz braucht 4 MB Festplatte, bis zu 200 MB Arbeitsspeicher und 2 Sekunden.",
 
   // Why a step failed.
   "name the node to follow": "Nenne den Knoten, dem gefolgt wird",
